@@ -1,0 +1,439 @@
+//! Erasure: rulesets known only at run time, a whole operation at a time.
+//!
+//! [`AnyRules`] stands for a ruleset, [`AnyState`] for the state of one match under it. Both are implemented once, by
+//! the private adapter below, for whatever implements [`Rules`]. Inside an operation the code is monomorphic.
+
+use core::marker::PhantomData;
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::dice::{DicePolicy, DueRoll};
+use crate::fold::Folder;
+use crate::hash::Digest;
+use crate::outcome::{Reason, Rejection, Verdict};
+use crate::picture::Picture;
+use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::seat::Seat;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A ruleset whose types are erased.
+pub trait AnyRules: sealed::Sealed + Send + Sync {
+    /// Gives the ruleset's name.
+    fn name(&self) -> &'static str;
+
+    /// Gives the ruleset's version.
+    fn version(&self) -> u32;
+
+    /// Says in one line what the game is.
+    fn summary(&self) -> &'static str;
+
+    /// Reads a setup from TOML, checks that a match can start from it, and gives its bytes for the log.
+    ///
+    /// # Errors
+    /// [`SetupError`] naming the place in the text, or the field that cannot be.
+    fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError>;
+
+    /// Writes the bytes of a setup as TOML.
+    ///
+    /// # Errors
+    /// [`SetupError::Bytes`] when the bytes are no setup of this ruleset.
+    fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError>;
+
+    /// Starts a match from the bytes of a setup.
+    ///
+    /// # Errors
+    /// [`SetupError`] when the bytes are no setup or it cannot be played.
+    fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError>;
+
+    /// Resumes a match from the bytes of a state.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are not exactly a state of this ruleset.
+    fn resume(&self, state: &[u8]) -> Result<Box<dyn AnyState>, DecodeError>;
+}
+
+/// The state of a match whose types are erased.
+pub trait AnyState: sealed::Sealed + Send {
+    /// Gives the seats of the match's players.
+    fn players(&self) -> &'static [Seat];
+
+    /// Gives the roll the rules wait for.
+    fn due_roll(&self) -> Option<DueRoll>;
+
+    /// Writes the command that records rolled values, or `None` for a game without dice.
+    fn roll_command(&self, values: Vec<i32>) -> Option<String>;
+
+    /// Tells who issues the command when nobody says, or `None` when it is malformed.
+    fn default_seat(&self, command: &str) -> Option<Seat>;
+
+    /// Decides what a command would do, without doing it.
+    ///
+    /// # Errors
+    /// [`Rejected`], also for malformed text.
+    fn judge(&self, seat: Seat, command: &str) -> Result<StepOutcome, Rejected>;
+
+    /// Folds entries into the state, showing each to `observe`.
+    ///
+    /// # Errors
+    /// [`FoldError`] at the first entry that cannot be; the state is then as it was before that entry.
+    fn fold(
+        &mut self,
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError>;
+
+    /// Folds entries, showing of each only what `viewer` may know once all of them are folded.
+    ///
+    /// # Errors
+    /// As for [`fold`](AnyState::fold).
+    fn fold_as(
+        &mut self,
+        viewer: Seat,
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError>;
+
+    /// Gives the hash of the state.
+    fn state_hash(&self) -> Digest;
+
+    /// Gives the state's bytes, from which it can be resumed.
+    fn state_bytes(&self) -> Vec<u8>;
+
+    /// Lists the commands `judge` would apply now, in canonical text.
+    fn legal(&self, seat: Seat) -> Vec<String>;
+
+    /// Lists the commands that `legal` chooses from.
+    fn candidates(&self, seat: Seat) -> Vec<String>;
+
+    /// Gives the view of `viewer` as a JSON document.
+    fn view(&self, viewer: Seat) -> String;
+
+    /// Answers a question as `seat` may know it.
+    ///
+    /// # Errors
+    /// [`QueryError`] for an unknown question or unusable arguments.
+    fn query(&self, seat: Seat, question: &str) -> Result<Answer, QueryError>;
+
+    /// Draws what `viewer` may see.
+    fn picture(&self, viewer: Seat) -> Picture;
+
+    /// Makes an independent copy.
+    fn fork(&self) -> Box<dyn AnyState>;
+}
+
+/// An entry to be folded.
+#[derive(Clone, Copy, Debug)]
+pub struct Logged<'a> {
+    /// Its number, from 1.
+    pub seq: u64,
+    /// Who gave the command.
+    pub seat: Seat,
+    /// The command.
+    pub command: CommandSource<'a>,
+}
+
+/// A command as people write it or as the log stores it.
+#[derive(Clone, Copy, Debug)]
+pub enum CommandSource<'a> {
+    /// Text, canonical or not.
+    Text(&'a str),
+    /// Canonical postcard bytes.
+    Bytes(&'a [u8]),
+}
+
+/// An entry just folded; what it tells is made when it is asked for.
+pub trait Step {
+    /// Gives the entry's number.
+    fn seq(&self) -> u64;
+    /// Gives the seat that issued the command.
+    fn seat(&self) -> Seat;
+    /// Gives the command's canonical text.
+    fn command(&self) -> String;
+    /// Gives the command's canonical bytes.
+    fn command_bytes(&self) -> Vec<u8>;
+    /// Tells whether the viewer may not know of the command.
+    fn concealed(&self) -> bool;
+    /// Tells what became of it.
+    fn outcome(&self) -> StepOutcome;
+    /// Writes the effects the viewer may know of, joined by `; `.
+    fn effects_text(&self) -> String;
+    /// Writes the effects the viewer may know of as a JSON array.
+    fn effects_json(&self) -> String;
+    /// Gives the hash of the state after the entry.
+    fn state_hash(&mut self) -> Digest;
+    /// Gives a view of the state after the entry as a JSON document.
+    fn view(&self, viewer: Seat) -> String;
+
+    /// Writes the outcome as replay files do: the effects, or `ignored` and the reason.
+    fn outcome_text(&self) -> String {
+        match self.outcome() {
+            StepOutcome::Applied => self.effects_text(),
+            StepOutcome::Ignored { reason, .. } => alloc::format!("ignored {reason}"),
+        }
+    }
+}
+
+/// What became of a recorded command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepOutcome {
+    /// It was carried out.
+    Applied,
+    /// It changed nothing.
+    Ignored {
+        /// The reason's name.
+        reason: &'static str,
+        /// The text for the player.
+        text: Option<&'static str>,
+    },
+}
+
+/// A command that is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Rejected {
+    /// The rejection's name.
+    pub code: &'static str,
+    /// What is wrong, for the player.
+    pub message: String,
+}
+
+/// An entry that cannot be folded; all earlier ones have been.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FoldError {
+    /// The stored bytes are no command.
+    #[error("entry {seq}: {cause}")]
+    Undecodable {
+        /// The entry's number.
+        seq: u64,
+        /// What is wrong with the bytes.
+        cause: DecodeError,
+    },
+    /// The text is no command.
+    #[error("entry {seq}: malformed command: {message}")]
+    Malformed {
+        /// The entry's number.
+        seq: u64,
+        /// What was expected.
+        message: String,
+    },
+    /// The rules do not accept the command.
+    #[error("entry {seq}: rejected {code}: {message}")]
+    Rejected {
+        /// The entry's number.
+        seq: u64,
+        /// The rejection's name.
+        code: &'static str,
+        /// What is wrong, for the player.
+        message: String,
+    },
+    /// The roll is not the one the match's seed gives.
+    #[error("entry {seq}: the seeded dice give {expected:?}, found {found:?}")]
+    WrongRoll {
+        /// The entry's number.
+        seq: u64,
+        /// The values that follow from the seed.
+        expected: Vec<i32>,
+        /// The values recorded.
+        found: Vec<i32>,
+    },
+}
+
+impl FoldError {
+    /// Gives the number of the entry.
+    #[must_use]
+    pub const fn seq(&self) -> u64 {
+        match self {
+            Self::Undecodable { seq, .. }
+            | Self::Malformed { seq, .. }
+            | Self::Rejected { seq, .. }
+            | Self::WrongRoll { seq, .. } => *seq,
+        }
+    }
+}
+
+/// Bytes that are not exactly the canonical encoding of a value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// They cannot be read at all.
+    #[error("undecodable bytes: {0}")]
+    Unreadable(String),
+    /// More bytes follow the value.
+    #[error("{0} surplus bytes after the value")]
+    Surplus(usize),
+    /// They can be read, but the value is written otherwise.
+    #[error("bytes are not the canonical encoding of their value")]
+    NotCanonical,
+}
+
+/// Decodes a value, requiring that all bytes are used and that encoding it again gives the same bytes.
+///
+/// # Errors
+/// [`DecodeError`]; postcard alone would accept surplus bytes and overlong integers.
+pub fn decode_strictly<T: DeserializeOwned + Serialize>(bytes: &[u8]) -> Result<T, DecodeError> {
+    let unreadable = |error: postcard::Error| DecodeError::Unreadable(error.to_string());
+    let (value, rest) = postcard::take_from_bytes::<T>(bytes).map_err(unreadable)?;
+    if !rest.is_empty() {
+        return Err(DecodeError::Surplus(rest.len()));
+    }
+    if postcard::to_allocvec(&value).map_err(unreadable)? != bytes {
+        return Err(DecodeError::NotCanonical);
+    }
+    Ok(value)
+}
+
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain data encodes")
+}
+
+/// Erases the types of a ruleset.
+#[must_use]
+pub const fn erase<R: Rules>() -> impl AnyRules {
+    Adapter::<R>(PhantomData)
+}
+
+struct Adapter<R>(PhantomData<fn() -> R>);
+
+impl<R> sealed::Sealed for Adapter<R> {}
+
+impl<R: Rules> AnyRules for Adapter<R> {
+    fn name(&self) -> &'static str {
+        R::NAME
+    }
+
+    fn version(&self) -> u32 {
+        R::VERSION
+    }
+
+    fn summary(&self) -> &'static str {
+        R::SUMMARY
+    }
+
+    fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
+        let setup: R::Setup = toml::from_str(toml).map_err(|error| locate(toml, &error))?;
+        R::start(&setup)?;
+        Ok(postcard::to_allocvec(&setup).expect("plain data encodes"))
+    }
+
+    fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
+        let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
+        toml::to_string(&decode_setup::<R>(setup)?).map_err(unwritable)
+    }
+
+    fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
+        Ok(Box::new(Folder::<R>::new(R::start(&decode_setup::<R>(setup)?)?)))
+    }
+
+    fn resume(&self, state: &[u8]) -> Result<Box<dyn AnyState>, DecodeError> {
+        Ok(Box::new(Folder::<R>::new(decode_strictly(state)?)))
+    }
+}
+
+fn decode_setup<R: Rules>(bytes: &[u8]) -> Result<R::Setup, SetupError> {
+    decode_strictly(bytes).map_err(|cause| SetupError::Bytes(cause.to_string()))
+}
+
+/// Finds the line and column of a TOML error.
+fn locate(text: &str, error: &toml::de::Error) -> SetupError {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    let line = before.matches('\n').count() + 1;
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let message = error.message().replace('\n', ", ");
+    SetupError::Text { line: count(line), column: count(column), message }
+}
+
+impl<R: Rules> sealed::Sealed for Folder<R> {}
+
+impl<R: Rules> AnyState for Folder<R> {
+    fn players(&self) -> &'static [Seat] {
+        R::players(&self.state)
+    }
+
+    fn due_roll(&self) -> Option<DueRoll> {
+        R::due_roll(&self.state)
+    }
+
+    fn roll_command(&self, values: Vec<i32>) -> Option<String> {
+        R::roll(values).map(|command| command.to_string())
+    }
+
+    fn default_seat(&self, command: &str) -> Option<Seat> {
+        command.parse().ok().map(|command| R::default_seat(&self.state, &command))
+    }
+
+    fn judge(&self, seat: Seat, command: &str) -> Result<StepOutcome, Rejected> {
+        let malformed = |cause: crate::Malformed| Rejected { code: "malformed", message: cause.0 };
+        let command = command.parse::<R::Command>().map_err(malformed)?;
+        match R::judge(&self.state, seat, &command) {
+            Ok(Verdict::Applied(_)) => Ok(StepOutcome::Applied),
+            Ok(Verdict::Ignored(reason)) => {
+                Ok(StepOutcome::Ignored { reason: reason.code(), text: reason.text() })
+            }
+            Err(rejection) => Err(Rejected { code: rejection.code(), message: rejection.to_string() }),
+        }
+    }
+
+    fn fold(
+        &mut self,
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError> {
+        Self::fold(self, log, dice, None, observe)
+    }
+
+    fn fold_as(
+        &mut self,
+        viewer: Seat,
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError> {
+        let mut end = Self::new(self.state.clone());
+        Self::fold(&mut end, log, dice, None, &mut |_| {})?;
+        Self::fold(self, log, dice, Some((viewer, &end.state)), observe)
+    }
+
+    fn state_hash(&self) -> Digest {
+        self.hasher.clone().hash::<R>(&self.state)
+    }
+
+    fn state_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(&self.state).expect("plain data encodes")
+    }
+
+    fn legal(&self, seat: Seat) -> Vec<String> {
+        R::legal(&self.state, seat).iter().map(ToString::to_string).collect()
+    }
+
+    fn candidates(&self, seat: Seat) -> Vec<String> {
+        R::candidates(&self.state, seat).iter().map(ToString::to_string).collect()
+    }
+
+    fn view(&self, viewer: Seat) -> String {
+        to_json(&R::view(&self.state, viewer))
+    }
+
+    fn query(&self, seat: Seat, question: &str) -> Result<Answer, QueryError> {
+        R::query(&self.state, seat, question)
+    }
+
+    fn picture(&self, viewer: Seat) -> Picture {
+        R::picture(&self.state, viewer)
+    }
+
+    fn fork(&self) -> Box<dyn AnyState> {
+        Box::new(Self::new(self.state.clone()))
+    }
+}

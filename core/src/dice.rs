@@ -1,0 +1,167 @@
+//! Chance: rolls that the rules wait for, and seeded dice that anyone can recompute.
+
+use core::fmt;
+use core::str::FromStr;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A roll the rules wait for; while one is due nothing but `roll` is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct DueRoll {
+    /// What the roll decides, in `snake_case`.
+    pub purpose: &'static str,
+    /// How many values are rolled.
+    pub count: u32,
+    /// The least value, inclusive.
+    pub low: i32,
+    /// The greatest value, inclusive; not below `low`.
+    pub high: i32,
+}
+
+impl DueRoll {
+    /// Tells whether `values` answer this roll: the right number of them, each within range.
+    #[must_use]
+    pub fn accepts(&self, values: &[i32]) -> bool {
+        u32::try_from(values.len()) == Ok(self.count)
+            && values.iter().all(|value| (self.low..=self.high).contains(value))
+    }
+}
+
+impl fmt::Display for DueRoll {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values = if self.count == 1 { "value" } else { "values" };
+        write!(out, "{} {values} in {}..={} for {}", self.count, self.low, self.high, self.purpose)
+    }
+}
+
+/// The 32 bytes from which all dice of a seeded match follow; shown as 64 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seed([u8; 32]);
+
+impl Seed {
+    /// Wraps the bytes of a seed.
+    #[must_use]
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(blake3::Hash::from_bytes(self.0).to_hex().as_str())
+    }
+}
+
+impl fmt::Debug for Seed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// Text that is no seed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a seed of 64 lowercase hex digits, found `{0}`")]
+pub struct NotASeed(String);
+
+impl FromStr for Seed {
+    type Err = NotASeed;
+
+    fn from_str(text: &str) -> Result<Self, NotASeed> {
+        text.parse::<crate::Digest>()
+            .map(|digest| Self(*digest.as_bytes()))
+            .map_err(|_| NotASeed(text.into()))
+    }
+}
+
+/// Where a match's rolls come from, fixed when it is created. The variant order is part of the log format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DicePolicy {
+    /// From outside, such as dice on a table; only their count and range are checked.
+    Recorded,
+    /// Computed from a seed and the number of the entry that records the roll.
+    Seeded(Seed),
+}
+
+impl DicePolicy {
+    /// Gives the one roll that entry `seq` may record, or `None` where any values in range will do.
+    #[must_use]
+    pub fn values(&self, seq: u64, due: &DueRoll) -> Option<Vec<i32>> {
+        match self {
+            Self::Recorded => None,
+            Self::Seeded(seed) => {
+                let mut stream = DiceStream::for_entry(seed, seq);
+                Some((0..due.count).map(|_| stream.draw(due.low, due.high)).collect())
+            }
+        }
+    }
+}
+
+/// An endless stream of unbiased draws: blake3 keyed, extended over a counter.
+#[derive(Clone, Debug)]
+pub struct DiceStream {
+    words: blake3::OutputReader,
+}
+
+impl DiceStream {
+    /// Opens the stream `number` under `key`: the keyed blake3 XOF over the number as u64, little-endian.
+    #[must_use]
+    pub fn new(key: &[u8; 32], number: u64) -> Self {
+        Self { words: blake3::Hasher::new_keyed(key).update(&number.to_le_bytes()).finalize_xof() }
+    }
+
+    /// Opens the stream of entry `seq` of a match seeded with `seed`.
+    #[must_use]
+    pub fn for_entry(seed: &Seed, seq: u64) -> Self {
+        Self::new(&blake3::derive_key("turnfold v1 dice", &seed.0), seq)
+    }
+
+    /// Draws a value from `low..=high`, every one equally likely; `high` when `low` is above it.
+    ///
+    /// A word w of 64 bits is rejected when w ≥ 2⁶⁴ − (2⁶⁴ mod k), else the value is low + w mod k
+    /// (k being the number of values), so that no value is favoured.
+    ///
+    /// # Panics
+    /// Never: the offset is below k, which is at most 2³².
+    pub fn draw(&mut self, low: i32, high: i32) -> i32 {
+        let Ok(span) = u64::try_from(i64::from(high) - i64::from(low)) else { return high };
+        let values = span + 1;
+        let surplus = (u64::MAX % values + 1) % values;
+        loop {
+            let mut bytes = [0; 8];
+            self.words.fill(&mut bytes);
+            let word = u64::from_le_bytes(bytes);
+            if word <= u64::MAX - surplus {
+                let offset = i64::try_from(word % values).expect("less than 2^32 values");
+                return i32::try_from(i64::from(low) + offset).expect("within low..=high");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEED: Seed = Seed::new([7; 32]);
+
+    #[test]
+    fn draws_stay_in_range_and_depend_on_seed_and_entry_only() {
+        let due = DueRoll { purpose: "test", count: 600, low: 1, high: 6 };
+        let values = DicePolicy::Seeded(SEED).values(3, &due).unwrap();
+        assert!(due.accepts(&values));
+        assert!((1..=6).all(|face| values.contains(&face)));
+        assert_eq!(DicePolicy::Seeded(SEED).values(3, &due).unwrap(), values);
+        assert_ne!(DicePolicy::Seeded(SEED).values(4, &due).unwrap(), values);
+        assert_eq!(DicePolicy::Recorded.values(3, &due), None);
+    }
+
+    #[test]
+    fn the_whole_range_and_a_single_value_can_be_drawn() {
+        let mut stream = DiceStream::new(&[1; 32], 0);
+        assert_eq!(stream.draw(5, 5), 5);
+        stream.draw(i32::MIN, i32::MAX);
+        assert_eq!(stream.draw(5, 4), 4);
+    }
+}

@@ -1,0 +1,181 @@
+//! The fold: commands in, state and outcomes out. Generic, so that each ruleset's loop is its own.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::any::{CommandSource, FoldError, Logged, Step, StepOutcome};
+use crate::dice::DicePolicy;
+use crate::hash::{Digest, StateHasher};
+use crate::outcome::{Outcome, Reason, Rejection};
+use crate::rules::{Part, Rules};
+use crate::seat::Seat;
+
+/// Folds commands into a state and tells nobody; the fastest way to a state.
+///
+/// # Errors
+/// The rejection of the first command that is not accepted, with its place in `commands` from 0. The state is
+/// then as it was before that command.
+pub fn fold<'a, R: Rules>(
+    state: &mut R::State,
+    commands: impl IntoIterator<Item = (Seat, &'a R::Command)>,
+) -> Result<(), (usize, R::Rejection)> {
+    for (place, (seat, command)) in commands.into_iter().enumerate() {
+        R::apply(state, seat, command, &mut ()).map_err(|rejection| (place, rejection))?;
+    }
+    Ok(())
+}
+
+/// A state being folded, with the buffers that are used again from entry to entry.
+pub(crate) struct Folder<R: Rules> {
+    pub(crate) state: R::State,
+    pub(crate) hasher: StateHasher,
+    effects: Vec<R::Effect>,
+}
+
+/// For whom entries are shown, and where the match stands as that viewer looks.
+type Audience<'a, R> = Option<(Seat, &'a <R as Rules>::State)>;
+
+impl<R: Rules> Folder<R> {
+    pub(crate) fn new(state: R::State) -> Self {
+        Self { state, hasher: StateHasher::default(), effects: Vec::new() }
+    }
+
+    /// Folds one entry after another; `observe` is shown each, as `audience` may see it.
+    pub(crate) fn fold(
+        &mut self,
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        audience: Audience<'_, R>,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError> {
+        for logged in log {
+            let command = read_command::<R>(logged)?;
+            self.check_dice(logged, &command, dice)?;
+            self.effects.clear();
+            let outcome = R::apply(&mut self.state, logged.seat, &command, &mut self.effects)
+                .map_err(|rejection| FoldError::rejected(logged.seq, rejection))?;
+            let Self { state, hasher, effects } = self;
+            let (seq, seat) = (logged.seq, logged.seat);
+            observe(&mut Folded::<R> {
+                seq,
+                seat,
+                command: &command,
+                outcome,
+                effects,
+                state,
+                hasher,
+                audience,
+            });
+        }
+        Ok(())
+    }
+
+    /// Requires a roll of a seeded match to be the one its seed gives. Whether a roll is in place is for `judge`.
+    fn check_dice(
+        &self,
+        logged: &Logged<'_>,
+        command: &R::Command,
+        dice: &DicePolicy,
+    ) -> Result<(), FoldError> {
+        let (Some(found), Some(due)) = (R::rolled(command), R::due_roll(&self.state)) else { return Ok(()) };
+        match dice.values(logged.seq, &due) {
+            Some(expected) if expected != found && R::judge(&self.state, logged.seat, command).is_ok() => {
+                Err(FoldError::WrongRoll { seq: logged.seq, expected, found: found.to_vec() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn read_command<R: Rules>(logged: &Logged<'_>) -> Result<R::Command, FoldError> {
+    let seq = logged.seq;
+    match logged.command {
+        CommandSource::Text(text) => {
+            text.parse::<R::Command>().map_err(|malformed| FoldError::Malformed { seq, message: malformed.0 })
+        }
+        CommandSource::Bytes(bytes) => {
+            crate::any::decode_strictly(bytes).map_err(|cause| FoldError::Undecodable { seq, cause })
+        }
+    }
+}
+
+impl FoldError {
+    fn rejected(seq: u64, rejection: impl Rejection) -> Self {
+        Self::Rejected { seq, code: rejection.code(), message: rejection.to_string() }
+    }
+}
+
+/// An entry just folded, as its observer sees it.
+struct Folded<'a, R: Rules> {
+    seq: u64,
+    seat: Seat,
+    command: &'a R::Command,
+    outcome: Outcome<R::Reason>,
+    effects: &'a [R::Effect],
+    state: &'a R::State,
+    hasher: &'a mut StateHasher,
+    audience: Audience<'a, R>,
+}
+
+impl<R: Rules> Folded<'_, R> {
+    fn shows(&self, part: &Part<'_, R>) -> bool {
+        self.audience.is_none_or(|(viewer, now)| R::shows(self.state, now, part, viewer))
+    }
+
+    fn visible_effects(&self) -> impl Iterator<Item = &R::Effect> {
+        self.effects.iter().filter(|&effect| self.shows(&Part::Effect(self.seat, effect)))
+    }
+}
+
+impl<R: Rules> Step for Folded<'_, R> {
+    fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    fn command(&self) -> String {
+        self.command.to_string()
+    }
+
+    fn command_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self.command).expect("plain data encodes")
+    }
+
+    fn concealed(&self) -> bool {
+        !self.shows(&Part::Command(self.seat, self.command))
+    }
+
+    fn outcome(&self) -> StepOutcome {
+        match self.outcome {
+            Outcome::Applied => StepOutcome::Applied,
+            Outcome::Ignored(reason) => StepOutcome::Ignored { reason: reason.code(), text: reason.text() },
+        }
+    }
+
+    fn effects_text(&self) -> String {
+        let mut text = String::new();
+        for effect in self.visible_effects() {
+            if !text.is_empty() {
+                text.push_str("; ");
+            }
+            core::fmt::write(&mut text, format_args!("{effect}")).expect("writing to a string cannot fail");
+        }
+        text
+    }
+
+    fn effects_json(&self) -> String {
+        let effects: Vec<_> = self.visible_effects().collect();
+        serde_json::to_string(&effects).expect("plain data encodes")
+    }
+
+    fn state_hash(&mut self) -> Digest {
+        self.hasher.hash::<R>(self.state)
+    }
+
+    fn view(&self, viewer: Seat) -> String {
+        crate::any::to_json(&R::view(self.state, viewer))
+    }
+}

@@ -1,0 +1,168 @@
+//! Hexes in axial coordinates on a hexagonal board, after <https://www.redblobgames.com/grids/hexagons/>.
+
+use core::fmt;
+use core::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::{Malformed, number};
+
+/// A hex in axial coordinates; ordered by `q`, then `r`. Written `q,r` in text and `[q, r]` in JSON and TOML.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "(i32, i32)", into = "(i32, i32)")]
+pub struct Hex {
+    /// The column, growing to the south-east.
+    pub q: i32,
+    /// The row within the column, growing to the south.
+    pub r: i32,
+}
+
+/// The six ways to leave a hex, clockwise from the north. The order is the rulings' and part of the formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Direction {
+    /// (0, −1)
+    N,
+    /// (+1, −1)
+    Ne,
+    /// (+1, 0)
+    Se,
+    /// (0, +1)
+    S,
+    /// (−1, +1)
+    Sw,
+    /// (−1, 0)
+    Nw,
+}
+
+impl Direction {
+    /// All directions, in order.
+    pub const ALL: [Self; 6] = [Self::N, Self::Ne, Self::Se, Self::S, Self::Sw, Self::Nw];
+
+    const fn step(self) -> (i32, i32) {
+        match self {
+            Self::N => (0, -1),
+            Self::Ne => (1, -1),
+            Self::Se => (1, 0),
+            Self::S => (0, 1),
+            Self::Sw => (-1, 1),
+            Self::Nw => (-1, 0),
+        }
+    }
+}
+
+impl Hex {
+    /// Makes a hex from its coordinates.
+    #[must_use]
+    pub const fn new(q: i32, r: i32) -> Self {
+        Self { q, r }
+    }
+
+    /// Gives the adjacent hex in `direction`; coordinates saturate at the ends of their range.
+    #[must_use]
+    pub const fn neighbour(self, direction: Direction) -> Self {
+        let (dq, dr) = direction.step();
+        Self { q: self.q.saturating_add(dq), r: self.r.saturating_add(dr) }
+    }
+
+    /// Gives the six adjacent hexes, by direction.
+    pub fn neighbours(self) -> impl Iterator<Item = Self> {
+        Direction::ALL.into_iter().map(move |direction| self.neighbour(direction))
+    }
+
+    /// Gives the number of steps between two hexes.
+    #[must_use]
+    pub fn distance(self, other: Self) -> u64 {
+        let dq = i64::from(self.q) - i64::from(other.q);
+        let dr = i64::from(self.r) - i64::from(other.r);
+        (dq.unsigned_abs() + dr.unsigned_abs() + (dq + dr).unsigned_abs()) / 2
+    }
+}
+
+impl From<(i32, i32)> for Hex {
+    fn from((q, r): (i32, i32)) -> Self {
+        Self { q, r }
+    }
+}
+
+impl From<Hex> for (i32, i32) {
+    fn from(hex: Hex) -> Self {
+        (hex.q, hex.r)
+    }
+}
+
+impl fmt::Display for Hex {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{},{}", self.q, self.r)
+    }
+}
+
+impl FromStr for Hex {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let read = |(q, r)| Some(Self { q: number(q).ok()?, r: number(r).ok()? });
+        text.split_once(',').and_then(read).ok_or_else(|| Malformed::expected("a hex `q,r`", text))
+    }
+}
+
+/// A board of all hexes at most `radius` from `0,0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Board {
+    radius: u8,
+}
+
+impl Board {
+    /// Makes a board; a radius of 0 is the one hex in the middle.
+    #[must_use]
+    pub const fn new(radius: u8) -> Self {
+        Self { radius }
+    }
+
+    /// Gives the distance of the rim from the middle, in hexes.
+    #[must_use]
+    pub const fn radius(self) -> u8 {
+        self.radius
+    }
+
+    /// Tells whether `hex` is on the board.
+    #[must_use]
+    pub fn contains(self, hex: Hex) -> bool {
+        hex.distance(Hex::default()) <= u64::from(self.radius)
+    }
+
+    /// Gives every hex of the board, by q, then r.
+    pub fn hexes(self) -> impl Iterator<Item = Hex> {
+        let radius = i32::from(self.radius);
+        (-radius..=radius).flat_map(move |q| {
+            ((-radius).max(-q - radius)..=radius.min(-q + radius)).map(move |r| Hex { q, r })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_board_lists_its_hexes_in_order() {
+        let hexes: alloc::vec::Vec<_> = Board::new(3).hexes().collect();
+        assert_eq!(hexes.len(), 37);
+        assert!(hexes.is_sorted());
+        assert!(hexes.iter().all(|&hex| Board::new(3).contains(hex)));
+    }
+
+    #[test]
+    fn distance_is_total() {
+        let far = Hex::new(i32::MIN, i32::MIN);
+        assert_eq!(far.distance(Hex::new(i32::MAX, i32::MAX)), 2 * u64::from(u32::MAX));
+        assert_eq!(Hex::new(0, 0).distance(Hex::new(2, -1)), 2);
+    }
+
+    #[test]
+    fn text_is_strict() {
+        assert_eq!("-3,4".parse::<Hex>(), Ok(Hex::new(-3, 4)));
+        for text in ["1", "1,", "1, 2", "+1,2", "1,2,3", "01,2"] {
+            assert!(text.parse::<Hex>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The rules core of turnfold: pure, total, deterministic.
+//!
+//! A *match* is a *setup* and a log of *entries*; an entry is a *command* given by a *seat*. A ruleset implements
+//! [`Rules`]: `judge` decides what a command would do and `carry_out` does it. The fold of a log is the *state*, whose
+//! [`Digest`] proves that two machines agree.
+//!
+//! Read on in [`rules`] (the trait), [`rules::initiative`] (the smallest game), [`any`] (rulesets known only at run
+//! time) and [`registry`] (which there are). Nothing here reads a clock, a file or chance from outside: rolls are
+//! commands, and [`dice`] recomputes those of seeded matches.
+
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(clippy::float_arithmetic)]
+
+extern crate alloc;
+
+pub mod rules;
+
+pub mod any;
+pub mod dice;
+pub mod fold;
+pub mod hash;
+pub mod hex;
+pub mod outcome;
+pub mod picture;
+pub mod registry;
+pub mod seat;
+pub mod text;
+
+pub use any::{AnyRules, AnyState, CommandSource, FoldError, Logged, Rejected, Step, StepOutcome};
+pub use dice::{DicePolicy, DueRoll, Seed};
+pub use hash::Digest;
+pub use hex::{Board, Direction, Hex};
+pub use rules::{Answer, QueryError, Rules, SetupError};
+pub use seat::Seat;
+pub use text::Malformed;

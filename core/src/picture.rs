@@ -1,0 +1,98 @@
+//! A drawing of a board, without saying yet whether it becomes characters or SVG.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::hex::{Board, Hex};
+
+/// What a viewer sees, block below block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picture {
+    /// The blocks, from top to bottom.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// A board of hexes.
+    Hexes(HexBoard),
+    /// Lines of text, such as a legend or a charge bar.
+    Lines(Vec<Line>),
+}
+
+/// A line of text in parts of different colour.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// The parts, from left to right.
+    pub spans: Vec<Span>,
+}
+
+impl Line {
+    /// Makes a line of one plain part.
+    #[must_use]
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self::default().with(text, Tint::Plain)
+    }
+
+    /// Adds a part at the end.
+    #[must_use]
+    pub fn with(mut self, text: impl Into<String>, tint: Tint) -> Self {
+        self.spans.push(Span { text: text.into(), tint });
+        self
+    }
+}
+
+/// A piece of text in one colour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The text, without line breaks.
+    pub text: String,
+    /// Its colour; never the only sign of a difference.
+    pub tint: Tint,
+}
+
+/// A board of hexes; those not listed are empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HexBoard {
+    /// The board's extent.
+    pub board: Board,
+    /// The hexes with something in them, by q, then r.
+    pub cells: Vec<Cell>,
+}
+
+/// A hex with something in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Where it is.
+    pub at: Hex,
+    /// What stands there, a few characters; the same without colour.
+    pub label: String,
+    /// A second, smaller mark below the label, such as the cursor; may be empty.
+    pub mark: String,
+    /// The colour.
+    pub tint: Tint,
+}
+
+/// A colour by its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tint {
+    /// No colour.
+    Plain,
+    /// Of little weight, such as something already used.
+    Faint,
+    /// Draws the eye, such as a cursor or a selection.
+    Bright,
+    /// Impassable ground.
+    Blocked,
+    /// Belongs to the first player.
+    First,
+    /// Belongs to the second player.
+    Second,
+    /// Belongs to the third player.
+    Third,
+    /// Belongs to the fourth player.
+    Fourth,
+    /// A colour of the game itself, `0xRRGGBB`.
+    Rgb(u32),
+}

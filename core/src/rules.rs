@@ -1,0 +1,241 @@
+//! The one trait that a ruleset implements, with its own types.
+
+use core::fmt::{Debug, Display};
+use core::str::FromStr;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::dice::DueRoll;
+use crate::outcome::{EffectSink, Outcome, Reason, Rejection, Verdict};
+use crate::picture::Picture;
+use crate::seat::Seat;
+use crate::text::Malformed;
+
+pub mod initiative;
+
+/// A game's rules: pure, total and deterministic.
+///
+/// Judging and carrying out are two steps. [`judge`](Rules::judge) only reads; what it answers is either a plan or
+/// a reason, and only a plan reaches [`carry_out`](Rules::carry_out). So an ignored or rejected command cannot
+/// change anything. Nothing here panics or runs without a bound, whatever the command.
+pub trait Rules: Sized + Send + Sync + 'static {
+    /// The ruleset's name: `[a-z][a-z0-9]*`.
+    const NAME: &'static str;
+    /// Raised by every change that makes any existing log fold differently.
+    const VERSION: u32;
+    /// What the game is, in one line.
+    const SUMMARY: &'static str;
+
+    /// How a match begins, as written in TOML.
+    type Setup: Clone + Debug + Serialize + DeserializeOwned;
+    /// Everything the future depends on and nothing else.
+    type State: Clone + Eq + Debug + Serialize + DeserializeOwned + Send;
+    /// An input. `Display` writes the canonical text that `FromStr` reads back.
+    type Command: Clone
+        + Eq
+        + Debug
+        + Display
+        + FromStr<Err = Malformed>
+        + Serialize
+        + DeserializeOwned
+        + Send
+        + Sync;
+    /// What `judge` decided is to be done.
+    type Plan;
+    /// Something that happened: one line as `Display`, `{"effect": …}` as JSON.
+    type Effect: Display + Serialize + Debug + Send;
+    /// Why a command was ignored.
+    type Reason: Reason;
+    /// Why a command is not accepted.
+    type Rejection: Rejection;
+    /// What a seat sees; the JSON contract of the ruling.
+    type View: Serialize;
+
+    /// Checks a setup and makes the first state.
+    ///
+    /// # Errors
+    /// [`SetupError`] naming the field, unit or hex that cannot be.
+    fn start(setup: &Self::Setup) -> Result<Self::State, SetupError>;
+
+    /// Decides what a command would do now. Reads only.
+    ///
+    /// # Errors
+    /// The first rejection that applies, in the order of the rulings.
+    fn judge(
+        state: &Self::State,
+        seat: Seat,
+        command: &Self::Command,
+    ) -> Result<Verdict<Self::Plan, Self::Reason>, Self::Rejection>;
+
+    /// Carries out a plan made by `judge` on this very state, reporting effects in order of happening.
+    fn carry_out(state: &mut Self::State, plan: Self::Plan, effects: &mut impl EffectSink<Self::Effect>);
+
+    /// Gives the seats of the match's players, in order, without `host`.
+    fn players(state: &Self::State) -> &'static [Seat];
+
+    /// Gives the roll the rules wait for.
+    fn due_roll(state: &Self::State) -> Option<DueRoll>;
+
+    /// Makes the command that records rolled values, or `None` for a game without dice.
+    fn roll(values: Vec<i32>) -> Option<Self::Command>;
+
+    /// Gives the values when `command` is a roll.
+    fn rolled(command: &Self::Command) -> Option<&[i32]>;
+
+    /// Tells who issues `command` when nobody says.
+    fn default_seat(state: &Self::State, command: &Self::Command) -> Seat;
+
+    /// Gives every command `seat` might try now, a sensible sample where arguments are unbounded.
+    ///
+    /// It may hold commands that do not apply; it must hold all that do (of the sample). No command stands twice.
+    fn candidates(state: &Self::State, seat: Seat) -> Vec<Self::Command>;
+
+    /// Gives what `viewer` may see of the state.
+    fn view(state: &Self::State, viewer: Seat) -> Self::View;
+
+    /// Answers a question about the state as `seat` may know it.
+    ///
+    /// # Errors
+    /// [`QueryError`] when there is no such question or its arguments are unusable.
+    fn query(state: &Self::State, seat: Seat, question: &str) -> Result<Answer, QueryError>;
+
+    /// Draws what `viewer` may see.
+    fn picture(state: &Self::State, viewer: Seat) -> Picture;
+
+    /// Tells whether `viewer` may know of a part of an entry that left the state `after`, when the match stands at
+    /// `now`. Games without secrets show everything.
+    ///
+    /// A part that is not shown must have changed nothing that the viewer's view, legal list, queries and picture
+    /// tell at `now`.
+    fn shows(after: &Self::State, now: &Self::State, part: &Part<'_, Self>, viewer: Seat) -> bool {
+        let _ = (after, now, part, viewer);
+        true
+    }
+
+    /// Gives the commands of [`candidates`](Rules::candidates) that `judge` would apply.
+    fn legal(state: &Self::State, seat: Seat) -> Vec<Self::Command> {
+        let mut commands = Self::candidates(state, seat);
+        commands.retain(|command| matches!(Self::judge(state, seat, command), Ok(Verdict::Applied(_))));
+        commands
+    }
+
+    /// Judges a command and carries it out.
+    ///
+    /// # Errors
+    /// The rejection; the state is then unchanged.
+    fn apply(
+        state: &mut Self::State,
+        seat: Seat,
+        command: &Self::Command,
+        effects: &mut impl EffectSink<Self::Effect>,
+    ) -> Result<Outcome<Self::Reason>, Self::Rejection> {
+        match Self::judge(state, seat, command)? {
+            Verdict::Applied(plan) => {
+                Self::carry_out(state, plan, effects);
+                Ok(Outcome::Applied)
+            }
+            Verdict::Ignored(reason) => Ok(Outcome::Ignored(reason)),
+        }
+    }
+}
+
+/// A part of an entry that a viewer may or may not know of.
+#[derive(Debug)]
+pub enum Part<'a, R: Rules> {
+    /// The command itself, given by this seat.
+    Command(Seat, &'a R::Command),
+    /// One effect of a command given by this seat.
+    Effect(Seat, &'a R::Effect),
+}
+
+/// A setup that cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// The text is not TOML, or has an unknown, missing or mistyped key.
+    #[error("setup:{line}:{column}: {message}")]
+    Text {
+        /// The line, from 1.
+        line: u32,
+        /// The column in characters, from 1.
+        column: u32,
+        /// What was expected and found.
+        message: String,
+    },
+    /// The bytes of a stored setup cannot be read.
+    #[error("stored setup: {0}")]
+    Bytes(String),
+    /// A value that the rules do not allow.
+    #[error("setup: {field}: {message}")]
+    Value {
+        /// Where the value stands, such as `units[2].at`.
+        field: String,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+impl SetupError {
+    /// Says what is wrong with the value at `field`.
+    #[must_use]
+    pub fn value(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Value { field: field.into(), message: message.into() }
+    }
+
+    /// Requires `value` to be within `range`.
+    ///
+    /// # Errors
+    /// A [`SetupError::Value`] naming `field` and the range.
+    pub fn within<T: PartialOrd + Display>(
+        field: &str,
+        value: &T,
+        range: core::ops::RangeInclusive<T>,
+    ) -> Result<(), Self> {
+        if range.contains(value) {
+            return Ok(());
+        }
+        let message = format!("expected {} to {}, found {value}", range.start(), range.end());
+        Err(Self::value(field, message))
+    }
+}
+
+/// The answer to a query, as text and as JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// One line for people.
+    pub text: String,
+    /// A JSON document for programs.
+    pub json: String,
+}
+
+impl Answer {
+    /// Makes an answer; `value` becomes the JSON.
+    ///
+    /// # Panics
+    /// Never for the plain data of rulesets, which always encodes.
+    #[must_use]
+    pub fn new(text: String, value: &impl Serialize) -> Self {
+        Self { text, json: serde_json::to_string(value).expect("plain data encodes") }
+    }
+}
+
+/// A question that cannot be answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    /// The ruleset has no such query.
+    #[error("unknown query `{found}`: `{ruleset}` answers {known}")]
+    Unknown {
+        /// The ruleset asked.
+        ruleset: &'static str,
+        /// The question's first word.
+        found: String,
+        /// The forms it knows.
+        known: &'static str,
+    },
+    /// The query's arguments are unusable.
+    #[error("{0}")]
+    Arguments(String),
+}

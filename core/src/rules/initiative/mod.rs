@@ -1,0 +1,104 @@
+//! `initiative`: two players roll for initiative and move their units in alternating impulses.
+//!
+//! A turn is a roll (IN-1 to IN-3), a movement phase in impulses (IN-4, IN-5) and an end. In movement the active
+//! player selects units (IN-6 to IN-10) and moves them or lets them stand (IN-11, IN-12). The rulings' rule ids stand
+//! at the branches that implement them.
+
+mod carry_out;
+mod command;
+mod effect;
+mod judge;
+mod legal;
+mod movement;
+mod picture;
+mod query;
+mod reason;
+mod setup;
+mod state;
+mod view;
+
+use alloc::vec::Vec;
+
+use crate::dice::DueRoll;
+use crate::outcome::{EffectSink, Verdict};
+use crate::picture::Picture;
+use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::seat::Seat;
+
+pub use command::Command;
+pub use effect::Effect;
+pub use judge::Plan;
+pub use reason::{Reason, Rejection};
+pub use setup::{Setup, UnitSetup};
+pub use state::{Impulse, State};
+pub use view::View;
+
+/// The ruleset `initiative`.
+#[derive(Debug)]
+pub struct Initiative;
+
+impl Rules for Initiative {
+    const NAME: &'static str = "initiative";
+    const VERSION: u32 = 1;
+    const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
+
+    type Setup = Setup;
+    type State = State;
+    type Command = Command;
+    type Plan = Plan;
+    type Effect = Effect;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type View = View;
+
+    fn start(setup: &Setup) -> Result<State, SetupError> {
+        setup::start(setup)
+    }
+
+    fn judge(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
+        judge::judge(state, seat, command)
+    }
+
+    fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
+        carry_out::carry_out(state, &plan, effects);
+    }
+
+    fn players(_state: &State) -> &'static [Seat] {
+        &state::PLAYERS
+    }
+
+    fn due_roll(state: &State) -> Option<DueRoll> {
+        state.due_roll()
+    }
+
+    fn roll(values: Vec<i32>) -> Option<Command> {
+        Some(Command::Roll(values))
+    }
+
+    fn rolled(command: &Command) -> Option<&[i32]> {
+        match command {
+            Command::Roll(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    fn default_seat(state: &State, command: &Command) -> Seat {
+        command.default_seat(state)
+    }
+
+    fn candidates(state: &State, seat: Seat) -> Vec<Command> {
+        legal::candidates(state, seat)
+    }
+
+    fn view(state: &State, _viewer: Seat) -> View {
+        View::of(state)
+    }
+
+    fn query(state: &State, _seat: Seat, question: &str) -> Result<Answer, QueryError> {
+        query::query(state, question)
+    }
+
+    fn picture(state: &State, _viewer: Seat) -> Picture {
+        picture::picture(state)
+    }
+}

@@ -1,0 +1,131 @@
+//! Who moves how many units when, and how far a unit gets.
+
+use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::state::{Impulse, State, Unit};
+use crate::hex::Hex;
+use crate::seat::Seat;
+
+/// A side of a turn: whose units they are and how many.
+#[derive(Clone, Copy)]
+pub(super) struct Side {
+    pub(super) player: Seat,
+    pub(super) units: u32,
+}
+
+/// IN-4: who moves how many units in the impulse at a place, counted from 0; `None` after the last.
+///
+/// The units of both sides are shared over as many rounds as the smaller side has units; a larger share comes in an
+/// earlier round, and in a round the loser comes first.
+pub(super) fn impulse_at(loser: Side, winner: Side, place: u32) -> Option<Impulse> {
+    let rounds = loser.units.min(winner.units);
+    if rounds == 0 {
+        let all = if loser.units > 0 { loser } else { winner };
+        return (place == 0 && all.units > 0).then_some(Impulse { player: all.player, units: all.units });
+    }
+    let round = place / 2;
+    let side = if place.is_multiple_of(2) { loser } else { winner };
+    let units = side.units / rounds + u32::from(round < side.units % rounds);
+    (round < rounds).then_some(Impulse { player: side.player, units })
+}
+
+/// IN-4: all impulses of a turn.
+pub(super) fn movement_order(loser: Side, winner: Side) -> Vec<Impulse> {
+    (0..).map_while(|place| impulse_at(loser, winner, place)).collect()
+}
+
+/// IN-11: whether a path of at most the unit's allowance leads to `to`, over board hexes that are neither blocked nor
+/// held by an opponent's unit.
+///
+/// The search is A* (Hart, Nilsson and Raphael, 1968): a step changes the estimate by 0, 1 or 2, so that open
+/// hexes wait in one stack for each detour length.
+pub(super) fn within_reach(state: &State, unit: &Unit, to: Hex) -> bool {
+    let allowance = u64::from(unit.mp);
+    let direct = unit.at.distance(to);
+    let Some(slack) = allowance.checked_sub(direct) else { return false };
+    let mut opponents: Vec<Hex> =
+        state.units.iter().filter(|other| other.owner != unit.owner).map(|other| other.at).collect();
+    opponents.sort_unstable();
+    let open = |hex: Hex| {
+        state.board.contains(hex) && !state.blocked.contains(&hex) && opponents.binary_search(&hex).is_err()
+    };
+    let mut settled = BTreeSet::new();
+    // Stacks of hexes and the steps to them, for a detour of 0, 1, … beyond the direct distance.
+    let mut waiting = vec![vec![(unit.at, 0)]];
+    let mut detour = 0;
+    while let Some(stack) = waiting.get_mut(detour) {
+        let Some((hex, steps)) = stack.pop() else {
+            detour += 1;
+            continue;
+        };
+        if hex == to {
+            return true;
+        }
+        if !settled.insert(hex) {
+            continue;
+        }
+        for next in hex.neighbours().filter(|&next| open(next)) {
+            let longer = steps + 1 + next.distance(to) - direct;
+            let Ok(place) = usize::try_from(longer) else { continue };
+            if longer > slack || settled.contains(&next) {
+                continue;
+            }
+            if waiting.len() <= place {
+                waiting.resize(place + 1, Vec::new());
+            }
+            if let Some(stack) = waiting.get_mut(place) {
+                stack.push((next, steps + 1));
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(loser: u32, winner: u32) -> Vec<(Seat, u32)> {
+        let side = |player, units| Side { player, units };
+        let impulses = movement_order(side(Seat::P1, loser), side(Seat::P2, winner));
+        impulses.iter().map(|impulse| (impulse.player, impulse.units)).collect()
+    }
+
+    #[test]
+    fn in_4_every_unit_moves_once_and_larger_shares_come_first() {
+        for loser in 0..60 {
+            for winner in 0..60 {
+                let impulses = order(loser, winner);
+                for (seat, count) in [(Seat::P1, loser), (Seat::P2, winner)] {
+                    let shares: Vec<u32> = impulses
+                        .iter()
+                        .filter(|(player, _)| *player == seat)
+                        .map(|(_, units)| *units)
+                        .collect();
+                    assert_eq!(shares.iter().sum::<u32>(), count);
+                    assert!(shares.is_sorted_by(|earlier, later| earlier >= later));
+                    assert!(shares.first().unwrap_or(&0) - shares.last().unwrap_or(&0) <= 1);
+                    assert!(!shares.contains(&0));
+                }
+                assert!(
+                    impulses.len() == 2 * usize::try_from(loser.min(winner)).unwrap()
+                        || loser.min(winner) == 0
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn in_4_the_worked_examples() {
+        use Seat::{P1 as L, P2 as W};
+        assert_eq!(order(3, 5), [(L, 1), (W, 2), (L, 1), (W, 2), (L, 1), (W, 1)]);
+        assert_eq!(order(5, 3), [(L, 2), (W, 1), (L, 2), (W, 1), (L, 1), (W, 1)]);
+        assert_eq!(order(1, 7), [(L, 1), (W, 7)]);
+        assert_eq!(order(7, 1), [(L, 7), (W, 1)]);
+        assert_eq!(order(0, 4), [(W, 4)]);
+        assert_eq!(order(4, 0), [(L, 4)]);
+        assert_eq!(order(0, 0), []);
+    }
+}

@@ -1,0 +1,131 @@
+//! Strict reading of command text: one way to write each value, shared by every ruleset.
+
+use core::fmt::{self, Write};
+use core::str::FromStr;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use serde::{Deserialize, Serialize};
+
+/// Text that is no command of the ruleset; says what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(pub String);
+
+impl Malformed {
+    /// Says what was expected in place of `found`.
+    #[must_use]
+    pub fn expected(what: &str, found: &str) -> Self {
+        Self(format!("expected {what}, found `{}`", found.escape_debug()))
+    }
+}
+
+/// Splits a command into its verb and the rest, which are parted by exactly one space.
+#[must_use]
+pub fn split_verb(text: &str) -> (&str, Option<&str>) {
+    match text.split_once(' ') {
+        Some((verb, rest)) => (verb, Some(rest)),
+        None => (text, None),
+    }
+}
+
+/// Reads a number in its canonical form: no `+`, no leading zeros, no `-0`.
+///
+/// # Errors
+/// [`Malformed`] when `word` is anything else or outside the range of `N`.
+pub fn number<N: FromStr + fmt::Display>(word: &str) -> Result<N, Malformed> {
+    let canonical = word.parse::<N>().ok().filter(|value| value.to_string() == word);
+    canonical.ok_or_else(|| Malformed::expected("a number", word))
+}
+
+/// Writes text in double quotes on one line, escaping `"`, `\` and control characters.
+///
+/// Its own rule rather than `Debug`, whose escapes may change with the Unicode tables of the compiler.
+#[derive(Clone, Copy, Debug)]
+pub struct Quoted<'a>(pub &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_char('"')?;
+        for character in self.0.chars() {
+            match character {
+                '"' | '\\' => write!(out, "\\{character}")?,
+                _ if character.is_control() => write!(out, "{}", character.escape_unicode())?,
+                _ => out.write_char(character)?,
+            }
+        }
+        out.write_char('"')
+    }
+}
+
+/// The id of a unit, skill or status: `[a-z0-9_-]{1,32}`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Id(String);
+
+impl Id {
+    /// Gives the id's text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(&self.0)
+    }
+}
+
+impl From<Id> for String {
+    fn from(id: Id) -> Self {
+        id.0
+    }
+}
+
+impl TryFrom<String> for Id {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+        if (1..=32).contains(&text.len()) && text.bytes().all(allowed) {
+            Ok(Self(text))
+        } else {
+            Err(Malformed::expected("an id of 1 to 32 characters a-z, 0-9, `_` or `-`", &text))
+        }
+    }
+}
+
+impl FromStr for Id {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        Self::try_from(text.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_one_spelling() {
+        assert_eq!(number::<i32>("-12"), Ok(-12));
+        for word in ["", "+1", "01", "-0", "1 ", " 1", "2147483648", "1.0", "x"] {
+            assert!(number::<i32>(word).is_err(), "{word}");
+        }
+    }
+
+    #[test]
+    fn quoted_text_stays_on_its_line() {
+        assert_eq!(Quoted("a \"b\" \\ \n — c").to_string(), r#""a \"b\" \\ \u{a} — c""#);
+    }
+
+    #[test]
+    fn ids_are_short_and_plain() {
+        assert!("a_b-9".parse::<Id>().is_ok());
+        for word in ["", "A", "a b", "é", "a234567890123456789012345678901234"] {
+            assert!(word.parse::<Id>().is_err(), "{word}");
+        }
+    }
+}
