@@ -18,6 +18,7 @@ use crate::outcome::{Reason, Rejection, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
 use crate::seat::Seat;
+use crate::text::Malformed;
 
 mod sealed {
     pub trait Sealed {}
@@ -45,6 +46,12 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// # Errors
     /// [`SetupError::Bytes`] when the bytes are no setup of this ruleset.
     fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError>;
+
+    /// Writes a command in its canonical text.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the text is no command of this ruleset.
+    fn canonical(&self, command: &str) -> Result<String, Malformed>;
 
     /// Starts a match from the bytes of a setup.
     ///
@@ -329,6 +336,10 @@ impl<R: Rules> AnyRules for Adapter<R> {
         toml::to_string(&decode_setup::<R>(setup)?).map_err(unwritable)
     }
 
+    fn canonical(&self, command: &str) -> Result<String, Malformed> {
+        command.parse::<R::Command>().map(|command| command.to_string())
+    }
+
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
         Ok(Box::new(Folder::<R>::new(R::start(&decode_setup::<R>(setup)?)?)))
     }
@@ -373,7 +384,7 @@ impl<R: Rules> AnyState for Folder<R> {
     }
 
     fn judge(&self, seat: Seat, command: &str) -> Result<StepOutcome, Rejected> {
-        let malformed = |cause: crate::Malformed| Rejected { code: "malformed", message: cause.0 };
+        let malformed = |cause: Malformed| Rejected { code: "malformed", message: cause.0 };
         let command = command.parse::<R::Command>().map_err(malformed)?;
         match R::judge(&self.state, seat, &command) {
             Ok(Verdict::Applied(_)) => Ok(StepOutcome::Applied),

@@ -84,6 +84,15 @@ pub enum DicePolicy {
     Seeded(Seed),
 }
 
+impl fmt::Display for DicePolicy {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Recorded => out.write_str("recorded"),
+            Self::Seeded(seed) => write!(out, "seeded {seed}"),
+        }
+    }
+}
+
 impl DicePolicy {
     /// Gives the one roll that entry `seq` may record, or `None` where any values in range will do.
     #[must_use]

@@ -1,0 +1,40 @@
+//! `turnfold ask`: a ruleset's queries.
+
+use turnfold_core::Seat;
+
+use super::Context;
+use crate::failure::{Answer, Failure};
+use crate::record::raw;
+use crate::revision::SourceName;
+use crate::source::LineOfPlay;
+
+/// Ask the ruleset a question
+///
+/// Which questions there are depends on the ruleset; an unknown one is answered with their forms.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Revision or replay file
+    #[arg(value_name = "REV")]
+    source: SourceName,
+
+    /// The question, such as `reach atlas`
+    #[arg(value_name = "QUERY", required = true, allow_hyphen_values = true)]
+    query: Vec<String>,
+
+    /// Who asks
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
+    seat: Seat,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let state = LineOfPlay::load(&args.source, context)?.state()?;
+    let question = args.query.join(" ");
+    let answer = state.query(args.seat, &question).map_err(|error| Failure::usage(error.to_string()))?;
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(raw(&answer.json)?)?;
+    } else {
+        output.line(answer.text)?;
+    }
+    Ok(Answer::Yes)
+}

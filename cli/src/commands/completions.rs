@@ -1,0 +1,23 @@
+//! `turnfold completions`: completion scripts for shells.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::Context;
+use crate::failure::{Answer, Failure};
+
+/// Print a completion script for a shell
+///
+/// For bash: `turnfold completions bash > ~/.local/share/bash-completion/completions/turnfold`
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut crate::args::Args::command(), "turnfold", &mut script);
+    context.output.text(&String::from_utf8_lossy(&script))?;
+    Ok(Answer::Yes)
+}

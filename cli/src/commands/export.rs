@@ -1,0 +1,58 @@
+//! `turnfold export`: a revision as a replay file.
+
+use std::path::PathBuf;
+
+use super::Context;
+use crate::failure::{Answer, Failure};
+use crate::files;
+use crate::revision::Revision;
+use crate::source::LineOfPlay;
+use crate::tfl::Replay;
+
+/// Write a revision as a replay file
+///
+/// The file carries the setup, the dice policy with its seed, every entry with its outcome and state hash, and
+/// nothing of when it was played.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The revision
+    #[arg(value_name = "REV")]
+    revision: Revision,
+
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Overwrite the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let line_of_play = LineOfPlay::of_revision(&args.revision, context)?;
+    let text = replay_of(&line_of_play)?.to_string();
+    let Some(path) = &args.output else {
+        context.output.text(&text)?;
+        return Ok(Answer::Yes);
+    };
+    if path.exists() && !args.force {
+        return Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"));
+    }
+    files::write_whole(path, text.as_bytes())?;
+    if !context.output.is_json() {
+        let entries = line_of_play.entries.len();
+        let word = if entries == 1 { "entry" } else { "entries" };
+        context.output.line(format_args!("exported {} to `{}`: {entries} {word}", args.revision, path.display()))?;
+    }
+    Ok(Answer::Yes)
+}
+
+fn replay_of(line_of_play: &LineOfPlay) -> Result<Replay, Failure> {
+    let rules = line_of_play.rules;
+    let name = line_of_play.name.to_string();
+    let mut replay = Replay::compose(&name, rules, line_of_play.dice, &line_of_play.title, &line_of_play.setup)
+        .map_err(|error| Failure::trouble(format!("`{name}`: {error}")))?;
+    let state = line_of_play.fold(&mut |step| replay.record(step))?;
+    replay.close(state.state_hash());
+    Ok(replay)
+}

@@ -1,0 +1,78 @@
+//! `turnfold import`: a match from a replay file.
+
+use std::path::PathBuf;
+
+use turnfold_store::{MatchName, NewEntry};
+
+use super::Context;
+use super::new::{Game, genesis};
+use crate::clock;
+use crate::failure::{Answer, Failure};
+use crate::output::{Tone, paint};
+use crate::source::read_replay;
+use crate::tfl;
+
+/// Create a match from a replay file
+///
+/// Where the file tells outcomes and hashes they must be right; otherwise nothing is imported.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The replay file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Name of the match [default: the file's name without `.tfl`]
+    #[arg(long, value_name = "MATCH")]
+    name: Option<MatchName>,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let name = match &args.name {
+        Some(name) => name.clone(),
+        None => name_of(&args.file)?,
+    };
+    let replay = read_replay(&args.file)?;
+    // Whatever the file tells must be true; what it leaves out, blessing fills in.
+    let blessed = tfl::bless(&replay)?;
+    let told = replay.numbered_entries().zip(blessed.entries());
+    for ((line, told), found) in told {
+        let differs = |told: &Option<String>, found: &Option<String>| told.is_some() && told != found;
+        if differs(&told.outcome, &found.outcome) || differs(&told.hash, &found.hash) {
+            let place = format!("{}:{line}: entry {}", args.file.display(), told.seq);
+            return Err(Failure::negative(format!("{place} does not do what the file says, nothing was imported"))
+                .hint(format!("`turnfold check {}` explains it", args.file.display())));
+        }
+    }
+    let setup = replay.setup()?;
+    let rules = replay.rules();
+    let mut state = replay.start()?;
+    let recorded_at_ms = clock::now_ms();
+    let mut entries = Vec::new();
+    let logged: Vec<_> = blessed.entries().map(tfl::EntryLine::logged).collect();
+    let dice = replay.header.dice;
+    state
+        .fold(&logged, &dice, &mut |step| {
+            entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
+        })
+        .map_err(|error| Failure::negative(format!("{}: {error}", args.file.display())))?;
+    let count = entries.len();
+    let genesis = genesis(Game { rules, setup, dice }, replay.header.title.clone())?;
+    let store = context.open_or_create_store()?;
+    store.create_match(&name, &genesis, entries)?;
+    store.close()?;
+    if context.output.is_json() {
+        let hash = state.state_hash().to_string();
+        context.output.json(&serde_json::json!({ "match": name.as_str(), "entries": count, "state_hash": hash }))?;
+        return Ok(Answer::Yes);
+    }
+    let word = if count == 1 { "entry" } else { "entries" };
+    let hash = paint(Tone::Faint, format_args!("#{:.16}", state.state_hash()));
+    let title = paint(Tone::Strong, &name);
+    context.output.line(format_args!("imported match {title} from `{}`: {count} {word} {hash}", args.file.display()))?;
+    Ok(Answer::Yes)
+}
+
+fn name_of(file: &std::path::Path) -> Result<MatchName, Failure> {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    stem.parse().map_err(|error| Failure::usage(format!("no match can be named after the file: {error}")).hint("give one with `--name`"))
+}

@@ -1,0 +1,49 @@
+//! `turnfold legal`: the commands that would be applied.
+
+use serde::Serialize;
+use turnfold_core::Seat;
+
+use super::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::{Tone, paint};
+use crate::revision::SourceName;
+use crate::source::LineOfPlay;
+
+/// List the commands that would be applied
+///
+/// Commands whose arguments are unbounded, such as rolls, are sampled.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Revision or replay file
+    #[arg(value_name = "REV")]
+    source: SourceName,
+
+    /// Only this seat's commands [default: every seat's]
+    #[arg(long = "as", value_name = "SEAT")]
+    seat: Option<Seat>,
+}
+
+#[derive(Serialize)]
+struct LegalCommand {
+    seat: Seat,
+    command: String,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let state = LineOfPlay::load(&args.source, context)?.state()?;
+    let seats = match args.seat {
+        Some(seat) => vec![seat],
+        None => state.players().iter().copied().chain([Seat::Host]).collect(),
+    };
+    let output = &mut context.output;
+    for seat in seats {
+        for command in state.legal(seat) {
+            if output.is_json() {
+                output.json(&LegalCommand { seat, command })?;
+            } else {
+                output.line(format_args!("{} {command}", paint(Tone::Faint, format_args!("{seat}:"))))?;
+            }
+        }
+    }
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,165 @@
+//! `turnfold new`: create a match.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde::Serialize;
+use turnfold_core::{AnyRules, DicePolicy, Seed, SetupError};
+use turnfold_store::{Genesis, MatchName};
+
+use super::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::{Tone, paint};
+use crate::source::find_rules;
+use crate::{clock, random};
+
+/// Create a match
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Name of the match: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
+    #[arg(value_name = "MATCH")]
+    match_name: MatchName,
+
+    #[command(flatten)]
+    game: GameArgs,
+
+    /// Title, for people
+    #[arg(long, default_value = "")]
+    title: String,
+}
+
+/// What a match is made of
+#[derive(Debug, clap::Args)]
+pub(crate) struct GameArgs {
+    /// The ruleset
+    #[arg(long)]
+    rules: String,
+
+    /// The setup, a TOML file
+    #[arg(long, value_name = "FILE")]
+    setup: PathBuf,
+
+    /// Where rolls come from
+    #[arg(long, value_enum, default_value_t = Dice::Recorded)]
+    dice: Dice,
+
+    /// Seed of seeded dice, 64 hex digits; a fresh one when left out
+    #[arg(long, value_name = "HEX")]
+    seed: Option<Seed>,
+}
+
+/// Where the rolls of a match come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Dice {
+    /// From outside: whoever rolls dice on a table records them with `roll`
+    Recorded,
+    /// From a seed, so that anyone can recompute them
+    Seeded,
+}
+
+/// A ruleset, its setup and its dice, read and checked.
+pub(crate) struct Game {
+    pub(crate) rules: &'static dyn AnyRules,
+    pub(crate) setup: Vec<u8>,
+    pub(crate) dice: DicePolicy,
+}
+
+impl GameArgs {
+    pub(crate) fn read(&self) -> Result<Game, Failure> {
+        let rules = find_rules(&self.rules)?;
+        let text =
+            fs::read_to_string(&self.setup).map_err(|error| Failure::file("read setup", &self.setup, &error))?;
+        let setup = rules.read_setup(&text).map_err(|error| bad_setup(&self.setup, &error))?;
+        let dice = match (self.dice, self.seed) {
+            (Dice::Recorded, None) => DicePolicy::Recorded,
+            (Dice::Recorded, Some(_)) => {
+                return Err(Failure::usage("`--seed` needs `--dice seeded`"));
+            }
+            (Dice::Seeded, Some(seed)) => DicePolicy::Seeded(seed),
+            (Dice::Seeded, None) => DicePolicy::Seeded(random::seed()?),
+        };
+        Ok(Game { rules, setup, dice })
+    }
+}
+
+/// Names the file in what is wrong with a setup.
+fn bad_setup(path: &Path, error: &SetupError) -> Failure {
+    let path = path.display();
+    Failure::usage(match error {
+        SetupError::Text { line, column, message } => format!("{path}:{line}:{column}: {message}"),
+        SetupError::Value { field, message } => format!("{path}: {field}: {message}"),
+        SetupError::Bytes(message) => format!("{path}: {message}"),
+    })
+}
+
+/// Makes the first record of a match.
+pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
+    if title.chars().count() > 200 || title.chars().any(char::is_control) {
+        return Err(Failure::usage("expected a title of at most 200 characters without control characters"));
+    }
+    Ok(Genesis {
+        format: Genesis::FORMAT,
+        ruleset: game.rules.name().into(),
+        ruleset_version: game.rules.version(),
+        setup: game.setup,
+        dice: game.dice,
+        match_id: random::match_id()?,
+        title,
+        created_at_ms: clock::now_ms(),
+    })
+}
+
+#[derive(Serialize)]
+struct Created {
+    #[serde(rename = "match")]
+    match_name: String,
+    ruleset: &'static str,
+    version: u32,
+    dice: &'static str,
+    seed: Option<String>,
+    state_hash: String,
+}
+
+pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> {
+    let game = args.game.read()?;
+    let state = game.rules.start(&game.setup).map_err(|error| bad_setup(&args.game.setup, &error))?;
+    let (rules, dice) = (game.rules, game.dice);
+    let genesis = genesis(game, args.title)?;
+    let store = context.open_or_create_store()?;
+    store.create_match(&args.match_name, &genesis, Vec::new())?;
+    store.close()?;
+    let name = &args.match_name;
+    let output = &mut context.output;
+    if output.is_json() {
+        let (dice, seed) = match dice {
+            DicePolicy::Recorded => ("recorded", None),
+            DicePolicy::Seeded(seed) => ("seeded", Some(seed.to_string())),
+        };
+        output.json(&Created {
+            match_name: name.to_string(),
+            ruleset: rules.name(),
+            version: rules.version(),
+            dice,
+            seed,
+            state_hash: state.state_hash().to_string(),
+        })?;
+        return Ok(Answer::Yes);
+    }
+    let kind = if dice == DicePolicy::Recorded { "recorded" } else { "seeded" };
+    let hash = paint(Tone::Faint, format_args!("#{:.16}", state.state_hash()));
+    output.line(format_args!(
+        "created match {} ({} version {}, {kind} dice) {hash}",
+        paint(Tone::Strong, name),
+        rules.name(),
+        rules.version()
+    ))?;
+    if let Some(due) = state.due_roll() {
+        let next = match dice {
+            DicePolicy::Recorded => format!("record it with `turnfold play {name} \"roll …\"`"),
+            DicePolicy::Seeded(_) => format!("`turnfold play {name}` rolls it"),
+        };
+        output.line(format_args!("a roll is due: {due}; {next}"))?;
+    }
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,99 @@
+//! `turnfold replay`: fold again from the start, entry by entry.
+
+use std::io::{self, IsTerminal};
+
+use turnfold_core::{AnyState, Seat};
+
+use super::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::{Tone, paint};
+use crate::record::{Detail, Record};
+use crate::render;
+use crate::revision::SourceName;
+use crate::source::{LineOfPlay, SourceEntry};
+
+/// Fold a revision or file again from the start, showing each entry
+///
+/// Where the source tells outcomes and state hashes, as golden logs do, stops at the first that differs and exits
+/// with 1.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Revision or replay file
+    #[arg(value_name = "REV|FILE")]
+    source: SourceName,
+
+    /// Stop after entry N
+    #[arg(long, value_name = "N")]
+    to: Option<u64>,
+
+    /// Draw the board after each entry; on a terminal, wait for Enter before the next
+    #[arg(long)]
+    step: bool,
+}
+
+pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> {
+    let mut line_of_play = LineOfPlay::load(&args.source, context)?;
+    if let Some(to) = args.to {
+        let head = line_of_play.head();
+        if to > head {
+            return Err(Failure::usage(format!("`{}` has no entry {to}; its last is {head}", args.source)));
+        }
+        line_of_play.entries.retain(|entry| entry.seq <= to);
+    }
+    let mut state = line_of_play.start()?;
+    let json = context.output.is_json();
+    let detail = Detail { state: args.step && json, ..Detail::default() };
+    if args.step && !json {
+        context.output.text(&render::text(&state.picture(Seat::Host)))?;
+    }
+    for entry in &line_of_play.entries {
+        if args.step && !json && !wait_for_enter(context)? {
+            return Ok(Answer::Yes);
+        }
+        let mut record = None;
+        state
+            .fold(&[entry.logged()], &line_of_play.dice, &mut |step| record = Some(Record::of(step, detail)))
+            .map_err(|error| line_of_play.broken_entry(&error))?;
+        let record = record.expect("a fold that succeeds shows its entry");
+        record.print(&mut context.output)?;
+        if args.step && !json {
+            context.output.text(&render::text(&state.picture(Seat::Host)))?;
+        }
+        if let Some(difference) = difference(entry, &record, state.as_ref()) {
+            context.output.flush()?;
+            return Err(Failure::negative(format!("`{}`: entry {}: {difference}", args.source, entry.seq))
+                .hint(format!("`turnfold check {}` explains it", args.source)));
+        }
+    }
+    if !json {
+        let hash = paint(Tone::Faint, state.state_hash());
+        context.output.line(format_args!("{} entries, state {hash}", line_of_play.entries.len()))?;
+    }
+    Ok(Answer::Yes)
+}
+
+/// Says how an entry differs from what its source tells.
+fn difference(entry: &SourceEntry, record: &Record, state: &dyn AnyState) -> Option<String> {
+    let outcome = record.outcome_text();
+    match &entry.outcome {
+        Some(expected) if *expected != outcome => {
+            return Some(format!("expected outcome `{expected}`, got `{outcome}`"));
+        }
+        _ => {}
+    }
+    let hash = format!("{:.16}", state.state_hash());
+    let expected = entry.hash.as_ref().filter(|expected| **expected != hash)?;
+    Some(format!("expected state hash #{expected}, got #{hash}"))
+}
+
+/// Waits between steps where someone can press a key; tells whether to go on.
+fn wait_for_enter(context: &mut Context) -> Result<bool, Failure> {
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        return Ok(true);
+    }
+    context.output.line(paint(Tone::Faint, "Enter for the next entry, q to quit"))?;
+    context.output.flush()?;
+    let mut answer = String::new();
+    let read = io::stdin().read_line(&mut answer)?;
+    Ok(read > 0 && answer.trim() != "q")
+}

@@ -1,0 +1,34 @@
+//! `turnfold show`: what a seat sees.
+
+use turnfold_core::Seat;
+
+use super::Context;
+use crate::args::Format;
+use crate::failure::{Answer, Failure};
+use crate::record::raw;
+use crate::render;
+use crate::revision::SourceName;
+use crate::source::LineOfPlay;
+
+/// Show what a seat sees: the board, the JSON view or a picture
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Revision or replay file
+    #[arg(value_name = "REV")]
+    source: SourceName,
+
+    /// Whose eyes to look through
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
+    seat: Seat,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let state = LineOfPlay::load(&args.source, context)?.state()?;
+    let output = &mut context.output;
+    match output.format() {
+        Format::Json => output.json(raw(&state.view(args.seat))?)?,
+        Format::Text => output.text(&render::text(&state.picture(args.seat)))?,
+        Format::Svg => output.text(&render::svg(&state.picture(args.seat)))?,
+    }
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,153 @@
+//! `turnfold tour`: every verb at work, on a real match in a temporary store.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::{Tone, paint};
+
+/// See every verb at work, in a temporary store
+///
+/// Plays a match between a lance of four and a star of five, branches it, compares the branches, turns it into a
+/// golden log, breaks that log and has it checked. What you see is what the commands print. Nothing is left behind.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+const SETUP: &str = include_str!("../../../fixtures/initiative/lance-against-star.toml");
+const SETUP_FILE: &str = "lance-against-star.toml";
+
+/// A step of the tour: what is said, what is run, and the exit code it must have.
+struct Stop {
+    say: &'static str,
+    words: &'static [&'static str],
+    exit_code: i32,
+}
+
+const fn stop(say: &'static str, words: &'static [&'static str]) -> Stop {
+    Stop { say, words, exit_code: 0 }
+}
+
+const fn negative(say: &'static str, words: &'static [&'static str]) -> Stop {
+    Stop { say, words, exit_code: 1 }
+}
+
+/// Up to the golden log, which the tour then breaks by itself.
+const PLAYED: &[Stop] = &[
+    stop(
+        "A match is a ruleset, a setup and a source of dice. These dice follow from a seed.",
+        &[
+            "new", "duel", "--rules", "initiative", "--setup", SETUP_FILE, "--dice", "seeded", "--seed",
+            "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+        ],
+    ),
+    stop("Due dice are rolled at once and recorded like any other command.", &["play", "duel"]),
+    stop(
+        "The star lost, so it moves first. Each command tells what became of it, and the hash of the state after it.",
+        &["play", "duel", "confirm", "move 0,-2", "p2: click -2,-3", "move -4,1"],
+    ),
+    stop(
+        "Now the lance. A click on the wrong unit is ignored: recorded, but without effect.",
+        &["play", "duel", "--as", "p1", "click 1,-6", "click 4,2", "move 4,-2"],
+    ),
+    stop("This is the board.", &["show", "duel"]),
+    negative(
+        "A command out of turn is rejected: nothing of the call is recorded, and the exit code is 1.",
+        &["play", "duel", "p1: cycle"],
+    ),
+    stop("Rulesets answer questions.", &["ask", "duel", "reach", "kit-fox"]),
+    stop("What if the Phoenix Hawk had held back? A branch begins after any entry…", &["branch", "duel:7", "caution"]),
+    stop("…and goes its own way.", &["play", "duel@caution", "stand"]),
+    negative(
+        "Where do the two part, and how do their states differ?",
+        &["diff", "duel", "duel@caution"],
+    ),
+    stop("A match becomes a file that reads well in `git diff`…", &["export", "duel", "-o", "duel.tfl"]),
+    stop("…to which `bless` would add whatever outcomes and hashes it lacked…", &["bless", "duel.tfl"]),
+    stop("…and which `check` folds again, in every test run to come.", &["check", "duel.tfl"]),
+];
+
+/// After one word of the golden log was changed.
+const BROKEN: &[Stop] = &[
+    negative(
+        "Had the rules changed, `check` would say where first and why. Here one word of the file was changed.",
+        &["check", "broken.tfl"],
+    ),
+    stop(
+        "A file becomes a match again, in any other store, with the same hashes.",
+        &["--store", "elsewhere", "import", "duel.tfl", "--name", "copy"],
+    ),
+    stop(
+        "An auditor recomputes every link, every command and every roll.",
+        &["verify"],
+    ),
+];
+
+#[derive(Serialize)]
+struct StopJson<'a> {
+    say: &'a str,
+    command: &'a [&'a str],
+    exit_code: i32,
+    output: String,
+}
+
+pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let trouble = |error: std::io::Error| Failure::trouble(format!("the tour cannot go on: {error}"));
+    let dir = TempDir::with_prefix("turnfold-tour-").map_err(trouble)?;
+    fs::write(dir.path().join(SETUP_FILE), SETUP).map_err(trouble)?;
+    PLAYED.iter().try_for_each(|stop| visit(stop, dir.path(), context))?;
+    let golden = fs::read_to_string(dir.path().join("duel.tfl")).map_err(trouble)?;
+    fs::write(dir.path().join("broken.tfl"), golden.replace("to=-4,1;", "to=-4,2;")).map_err(trouble)?;
+    BROKEN.iter().try_for_each(|stop| visit(stop, dir.path(), context))?;
+    if !context.output.is_json() {
+        context.output.line("")?;
+        context.output.line(paint(
+            Tone::Faint,
+            "That was all in a temporary store, gone now. `turnfold new --help` is where your own match begins.",
+        ))?;
+    }
+    dir.close().map_err(trouble)?;
+    Ok(Answer::Yes)
+}
+
+/// Says what comes, runs it in a process of its own and requires its exit code.
+fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> {
+    let json = context.output.is_json();
+    if !json {
+        context.output.line(format_args!("\n{}", paint(Tone::Faint, format_args!("# {}", stop.say))))?;
+        context.output.line(paint(Tone::Strong, format_args!("$ turnfold {}", shell_words(stop.words))))?;
+        context.output.flush()?;
+    }
+    let trouble = |error: std::io::Error| Failure::trouble(format!("the tour cannot go on: {error}"));
+    let mut command = Command::new(env::current_exe().map_err(trouble)?);
+    command.args(stop.words).current_dir(dir).env_remove("TURNFOLD_STORE").stdin(Stdio::null());
+    if json {
+        command.stdout(Stdio::piped());
+    }
+    let result = command.spawn().and_then(std::process::Child::wait_with_output).map_err(trouble)?;
+    if result.status.code() != Some(stop.exit_code) {
+        let command = shell_words(stop.words);
+        return Err(Failure::trouble(format!(
+            "the tour expected exit code {} of `turnfold {command}`, found {}",
+            stop.exit_code, result.status
+        )));
+    }
+    if json {
+        let output = String::from_utf8_lossy(&result.stdout).into_owned();
+        let (say, command, exit_code) = (stop.say, stop.words, stop.exit_code);
+        context.output.json(&StopJson { say, command, exit_code, output })?;
+    }
+    Ok(())
+}
+
+/// Writes words as one would type them.
+fn shell_words(words: &[&str]) -> String {
+    let quoted: Vec<_> =
+        words.iter().map(|word| if word.contains(' ') { format!("\"{word}\"") } else { (*word).to_string() }).collect();
+    quoted.join(" ")
+}

@@ -1,0 +1,121 @@
+//! `turnfold verify`: the audit of stored matches.
+
+use serde::Serialize;
+use turnfold_store::{BranchName, FindingKind, MatchName, Verification};
+
+use super::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::{Tone, paint};
+
+/// Audit stored matches: chain, decoding, rules, seeded dice
+///
+/// Every entry's link is recomputed, every command decoded and folded again, every seeded roll recomputed. Exits with
+/// 1 when a log disagrees with its rules, with 3 when the store is damaged.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The matches [default: all]
+    #[arg(value_name = "MATCH")]
+    matches: Vec<MatchName>,
+}
+
+#[derive(Serialize)]
+struct VerifyJson<'a> {
+    #[serde(rename = "match")]
+    match_name: &'a str,
+    ok: bool,
+    branches: Vec<BranchJson<'a>>,
+    findings: Vec<FindingJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct BranchJson<'a> {
+    branch: &'a str,
+    entries: u64,
+    link: String,
+    state_hash: String,
+}
+
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    branch: Option<&'a str>,
+    seq: Option<u64>,
+    kind: &'static str,
+    message: &'a str,
+}
+
+fn code(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Damaged => "damaged",
+        FindingKind::Disagrees => "disagrees",
+        FindingKind::UnknownRules => "unknown_rules",
+    }
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let store = context.open_store()?;
+    let matches = if args.matches.is_empty() {
+        store.matches()?.into_iter().map(|info| info.name).collect()
+    } else {
+        args.matches.clone()
+    };
+    let (mut disagreeing, mut damaged) = (0, 0);
+    for match_name in &matches {
+        let verification = store.verify(match_name)?;
+        for finding in &verification.findings {
+            if finding.kind == FindingKind::Damaged { damaged += 1 } else { disagreeing += 1 }
+        }
+        print(match_name, &verification, context)?;
+    }
+    if damaged > 0 {
+        context.output.flush()?;
+        let findings = if damaged == 1 { "one finding".into() } else { format!("{damaged} findings") };
+        return Err(Failure::trouble(format!("the store is damaged: {findings}"))
+            .hint("keep a copy of its directory before anything else, then restore from a backup or an export"));
+    }
+    Ok(if disagreeing > 0 { Answer::No } else { Answer::Yes })
+}
+
+fn print(match_name: &MatchName, verification: &Verification, context: &mut Context) -> Result<(), Failure> {
+    let output = &mut context.output;
+    if output.is_json() {
+        return Ok(output.json(&to_json(match_name, verification))?);
+    }
+    for branch in &verification.branches {
+        let entries = if branch.entries == 1 { "entry" } else { "entries" };
+        let hash = paint(Tone::Faint, format_args!("state {:.16} link {:.16}", branch.state_hash, branch.link));
+        output.line(format_args!(
+            "{} {match_name}@{}: {} {entries} {hash}",
+            paint(Tone::New, "ok"),
+            branch.branch,
+            branch.entries
+        ))?;
+    }
+    for finding in &verification.findings {
+        let branch = finding.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+        let seq = finding.seq.map(|seq| format!(":{seq}")).unwrap_or_default();
+        let kind = paint(Tone::Old, code(finding.kind));
+        output.line(format_args!("{kind} {match_name}{branch}{seq}: {}", finding.message))?;
+    }
+    Ok(())
+}
+
+fn to_json<'a>(match_name: &'a MatchName, verification: &'a Verification) -> VerifyJson<'a> {
+    let branches = verification.branches.iter().map(|branch| BranchJson {
+        branch: branch.branch.as_str(),
+        entries: branch.entries,
+        link: branch.link.to_string(),
+        state_hash: branch.state_hash.to_string(),
+    });
+    let findings = verification.findings.iter().map(|finding| FindingJson {
+        branch: finding.branch.as_ref().map(BranchName::as_str),
+        seq: finding.seq,
+        kind: code(finding.kind),
+        message: &finding.message,
+    });
+    VerifyJson {
+        match_name: match_name.as_str(),
+        ok: verification.findings.is_empty(),
+        branches: branches.collect(),
+        findings: findings.collect(),
+    }
+}

@@ -1,0 +1,143 @@
+//! What goes wrong, in one line, and the exit code it becomes.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use turnfold_store::StoreError;
+
+use crate::tfl::TflError;
+
+/// What a command answers when nothing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Done, equal, all good.
+    Yes,
+    /// A negative answer that has been printed: a mismatch, a difference, a rejected command.
+    No,
+}
+
+/// The kinds of failure; each has one exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// A negative answer: a conflict, a rejected command.
+    Negative,
+    /// Unusable arguments or input.
+    Usage,
+    /// Store or I/O trouble.
+    Trouble,
+    /// The reader of our output has gone; not worth a word.
+    ClosedPipe,
+}
+
+/// A failure: what, where and what to do, in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) kind: FailureKind,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn negative(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Negative, message)
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Usage, message)
+    }
+
+    pub(crate) fn trouble(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Trouble, message)
+    }
+
+    /// Adds what to do next.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A file that cannot be read or written: unusable input when it is not there, trouble otherwise.
+    pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let message = format!("cannot {doing} `{}`: {error}", path.display());
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::InvalidData => {
+                Self::usage(message)
+            }
+            _ => Self::trouble(message),
+        }
+    }
+
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self.kind {
+            FailureKind::ClosedPipe => 0,
+            FailureKind::Negative => 1,
+            FailureKind::Usage => 2,
+            FailureKind::Trouble => 3,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(out, "; {hint}"))
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        use turnfold_store::ErrorKind;
+        let kind = match error.kind() {
+            ErrorKind::Negative => FailureKind::Negative,
+            ErrorKind::Unusable => FailureKind::Usage,
+            ErrorKind::Trouble => FailureKind::Trouble,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+/// A replay file that is unusable.
+impl From<TflError> for Failure {
+    fn from(error: TflError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+/// Output that cannot be written.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::new(FailureKind::ClosedPipe, "");
+        }
+        Self::trouble(format!("cannot write the output: {error}"))
+    }
+}
+
+impl From<Answer> for ExitCode {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Yes => Self::SUCCESS,
+            Answer::No => Self::from(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_exit_code() {
+        assert_eq!(Failure::negative("").exit_code(), 1);
+        assert_eq!(Failure::usage("").exit_code(), 2);
+        assert_eq!(Failure::trouble("").exit_code(), 3);
+        assert_eq!(Failure::from(io::Error::from(io::ErrorKind::BrokenPipe)).exit_code(), 0);
+        assert_eq!(Failure::from(io::Error::from(io::ErrorKind::StorageFull)).exit_code(), 3);
+    }
+}

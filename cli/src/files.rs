@@ -1,0 +1,39 @@
+//! Files written whole or not at all.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::failure::Failure;
+
+/// Writes a file so that whoever looks sees the old content or the new, also after a crash: a temporary file beside
+/// it is synced and then takes its name. A file that is replaced keeps its permissions.
+pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    replace(path, content)
+        .map_err(|error| Failure::trouble(format!("cannot write `{}`: {error}", path.display())))
+}
+
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = temporary_in(dir)?;
+    file.write_all(content)?;
+    if let Ok(old) = fs::metadata(path) {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Makes a temporary file that will be as readable as any new file; by default only its owner could read it.
+fn temporary_in(dir: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.prefix(".turnfold-").tempfile_in(dir)
+}

@@ -1,0 +1,86 @@
+//! The command line of turnfold: arguments, rendering, golden logs and exit codes.
+//!
+//! [`main`] is all that is public: it reads the arguments, runs one verb from `commands` and turns its answer into an
+//! exit code.
+
+mod args;
+mod clock;
+mod commands;
+mod difference;
+mod failure;
+mod files;
+mod output;
+mod random;
+mod record;
+mod render;
+mod revision;
+mod script;
+mod source;
+mod table;
+mod tfl;
+
+use std::panic;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use tracing_subscriber::EnvFilter;
+
+use crate::args::Args;
+use crate::commands::Context;
+use crate::failure::{Answer, Failure, FailureKind};
+
+/// Runs the command line on the arguments of the process and gives its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    panic::set_hook(Box::new(|panic| output::error(format!("internal error, please report it: {panic}").replace('\n', " "))));
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
+    log_to_stderr(args.verbose);
+    match panic::catch_unwind(|| run(args)) {
+        Ok(Ok(answer)) => answer.into(),
+        Ok(Err(failure)) => {
+            if failure.kind != FailureKind::ClosedPipe {
+                output::error(&failure);
+            }
+            failure.exit_code().into()
+        }
+        Err(_) => ExitCode::from(3),
+    }
+}
+
+fn run(args: Args) -> Result<Answer, Failure> {
+    let mut context = Context::new(args.store, args.format);
+    let answer = commands::run(args.command, &mut context)?;
+    context.output.flush()?;
+    Ok(answer)
+}
+
+/// Prints help and version as asked, and what is wrong with unusable arguments.
+fn usage(error: &clap::Error) -> ExitCode {
+    let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    match error.print() {
+        Ok(()) if asked => ExitCode::SUCCESS,
+        _ if asked => ExitCode::from(3),
+        _ => ExitCode::from(2),
+    }
+}
+
+fn log_to_stderr(verbose: u8) {
+    let level = match verbose {
+        0 => "warn",
+        1 => "info",
+        2 => "debug",
+        _ => "trace",
+    };
+    let ours = format!("warn,turnfold={level},turnfold_cli={level},turnfold_store={level}");
+    let filter = EnvFilter::try_from_env("TURNFOLD_LOG").unwrap_or_else(|_| EnvFilter::new(ours));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(output::stderr_is_terminal())
+        .without_time()
+        .init();
+}

@@ -1,0 +1,27 @@
+//! The only place that asks the operating system for chance: match ids, fresh seeds, `--dice system`.
+
+use turnfold_core::dice::DiceStream;
+use turnfold_core::{DueRoll, Seed};
+
+use crate::failure::Failure;
+
+fn bytes<const N: usize>() -> Result<[u8; N], Failure> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Failure::trouble(format!("the operating system gives no random bytes: {error}")))?;
+    Ok(bytes)
+}
+
+pub(crate) fn match_id() -> Result<[u8; 16], Failure> {
+    bytes()
+}
+
+pub(crate) fn seed() -> Result<Seed, Failure> {
+    bytes().map(Seed::new)
+}
+
+/// Rolls dice that no seed explains; the log records what fell.
+pub(crate) fn roll(due: &DueRoll) -> Result<Vec<i32>, Failure> {
+    let mut stream = DiceStream::new(&bytes()?, 0);
+    Ok((0..due.count).map(|_| stream.draw(due.low, due.high)).collect())
+}

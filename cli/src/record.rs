@@ -1,0 +1,169 @@
+//! An entry as the command line prints it: a line like those of replay files, or a JSON line.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use turnfold_core::{Digest, Rejected, Seat, Step, StepOutcome};
+
+use crate::failure::Failure;
+use crate::output::{Output, Tone, paint};
+
+/// What to keep of each entry beside its outcome.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Detail {
+    /// The host's view after it.
+    pub(crate) state: bool,
+    /// Each player's view after it.
+    pub(crate) views: &'static [Seat],
+    /// Whether state hashes may be shown; a hash could betray what a viewer may not know.
+    pub(crate) hide_hashes: bool,
+}
+
+/// What became of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Became {
+    Applied,
+    Ignored { reason: &'static str, text: Option<&'static str> },
+    Rejected(Rejected),
+}
+
+/// A command and what became of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    /// Its number; a rejected command has none.
+    pub(crate) seq: Option<u64>,
+    /// Who gave it, where that is known.
+    pub(crate) seat: Option<Seat>,
+    pub(crate) command: String,
+    pub(crate) became: Became,
+    effects_text: String,
+    effects_json: String,
+    state_hash: Option<Digest>,
+    view: Option<String>,
+    views: Vec<(Seat, String)>,
+}
+
+impl Record {
+    /// Takes down an entry just folded.
+    pub(crate) fn of(step: &mut dyn Step, detail: Detail) -> Self {
+        Self {
+            seq: Some(step.seq()),
+            seat: Some(step.seat()),
+            command: step.command(),
+            became: match step.outcome() {
+                StepOutcome::Applied => Became::Applied,
+                StepOutcome::Ignored { reason, text } => Became::Ignored { reason, text },
+            },
+            effects_text: step.effects_text(),
+            effects_json: step.effects_json(),
+            state_hash: (!detail.hide_hashes).then(|| step.state_hash()),
+            view: detail.state.then(|| step.view(Seat::Host)),
+            views: detail.views.iter().map(|&seat| (seat, step.view(seat))).collect(),
+        }
+    }
+
+    /// Takes down a command that was not accepted in a state with this hash and these views.
+    pub(crate) fn rejected(
+        seat: Option<Seat>,
+        command: &str,
+        rejected: Rejected,
+        state: &dyn turnfold_core::AnyState,
+        detail: Detail,
+    ) -> Self {
+        Self {
+            seq: None,
+            seat,
+            command: command.into(),
+            became: Became::Rejected(rejected),
+            effects_text: String::new(),
+            effects_json: "[]".into(),
+            state_hash: (!detail.hide_hashes).then(|| state.state_hash()),
+            view: detail.state.then(|| state.view(Seat::Host)),
+            views: detail.views.iter().map(|&seat| (seat, state.view(seat))).collect(),
+        }
+    }
+
+    /// The outcome as replay files write it.
+    pub(crate) fn outcome_text(&self) -> String {
+        match &self.became {
+            Became::Applied => self.effects_text.clone(),
+            Became::Ignored { reason, .. } => format!("ignored {reason}"),
+            Became::Rejected(rejected) => format!("rejected {}", rejected.code),
+        }
+    }
+
+    /// Prints the record in the output's format.
+    pub(crate) fn print(&self, output: &mut Output) -> Result<(), Failure> {
+        if output.is_json() { output.json(&self.to_json()?)? } else { output.line(self.to_text())? }
+        Ok(())
+    }
+
+    fn to_text(&self) -> String {
+        let seat = self.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
+        let outcome = self.outcome_text();
+        let arrow = paint(Tone::Faint, "=>");
+        let hash = self.state_hash.map(|hash| paint(Tone::Faint, format_args!(" #{hash:.16}"))).unwrap_or_default();
+        let Some(seq) = self.seq else {
+            let message = if let Became::Rejected(rejected) = &self.became { rejected.message.as_str() } else { "" };
+            let command = self.command.escape_debug();
+            return format!("! {seat}{command} {arrow} {} ({message})", paint(Tone::Old, outcome));
+        };
+        let outcome = match self.became {
+            Became::Applied => outcome,
+            Became::Ignored { .. } | Became::Rejected(_) => paint(Tone::Odd, outcome),
+        };
+        format!("{seq} {seat}{} {arrow} {outcome}{hash}", paint(Tone::Strong, &self.command))
+    }
+
+    /// Makes the JSON line of the record.
+    pub(crate) fn to_json(&self) -> Result<RecordJson<'_>, Failure> {
+        let (outcome, reason, message) = match &self.became {
+            Became::Applied => ("applied", None, None),
+            Became::Ignored { reason, text } => ("ignored", Some(*reason), *text),
+            Became::Rejected(rejected) => ("rejected", Some(rejected.code), Some(rejected.message.as_str())),
+        };
+        let views: Vec<_> =
+            self.views.iter().map(|(seat, view)| Ok((*seat, raw(view)?))).collect::<Result<_, Failure>>()?;
+        Ok(RecordJson {
+            seq: self.seq,
+            seat: self.seat,
+            command: &self.command,
+            outcome,
+            reason,
+            message,
+            effects: raw(&self.effects_json)?,
+            state_hash: self.state_hash.map(|hash| hash.to_string()),
+            view: self.view.as_deref().map(raw).transpose()?,
+            views: (!views.is_empty()).then_some(Views(views)),
+        })
+    }
+}
+
+/// Takes a JSON document made by the core into a larger one.
+pub(crate) fn raw(json: &str) -> Result<&RawValue, Failure> {
+    serde_json::from_str(json).map_err(|error| Failure::trouble(format!("the core wrote bad JSON: {error}")))
+}
+
+/// The JSON line of an entry; a contract.
+#[derive(Serialize)]
+pub(crate) struct RecordJson<'a> {
+    seq: Option<u64>,
+    seat: Option<Seat>,
+    command: &'a str,
+    outcome: &'static str,
+    reason: Option<&'a str>,
+    message: Option<&'a str>,
+    effects: &'a RawValue,
+    state_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    views: Option<Views<'a>>,
+}
+
+struct Views<'a>(Vec<(Seat, &'a RawValue)>);
+
+impl Serialize for Views<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}

@@ -1,0 +1,99 @@
+//! Revisions, written `MATCH[@BRANCH][:SEQ]`, and sources, which are revisions or replay files.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use turnfold_core::text::number;
+use turnfold_store::{BranchName, MatchName};
+
+/// A point in a line of play.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Revision {
+    pub(crate) match_name: MatchName,
+    pub(crate) branch: BranchName,
+    /// The last entry that counts; `None` is the head, 0 the setup.
+    pub(crate) seq: Option<u64>,
+}
+
+impl Revision {
+    /// The same line of play, at a certain entry.
+    pub(crate) fn at(&self, seq: u64) -> Self {
+        Self { seq: Some(seq), ..self.clone() }
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.match_name)?;
+        if self.branch != BranchName::main() {
+            write!(out, "@{}", self.branch)?;
+        }
+        self.seq.map_or(Ok(()), |seq| write!(out, ":{seq}"))
+    }
+}
+
+impl FromStr for Revision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = |what: &str| format!("{what} in revision `{text}`, which is written MATCH[@BRANCH][:SEQ]");
+        let (line, seq) = match text.split_once(':') {
+            Some((line, seq)) => (line, Some(number(seq).map_err(|cause| expected(&cause.to_string()))?)),
+            None => (text, None),
+        };
+        let (match_name, branch) = match line.split_once('@') {
+            Some((match_name, branch)) => {
+                (match_name, branch.parse().map_err(|cause| expected(&format!("{cause}")))?)
+            }
+            None => (line, BranchName::main()),
+        };
+        let match_name = match_name.parse().map_err(|cause| expected(&format!("{cause}")))?;
+        Ok(Self { match_name, branch, seq })
+    }
+}
+
+/// Where a line of play comes from: the store, or a replay file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SourceName {
+    /// A revision of the store.
+    Revision(Revision),
+    /// A replay file: anything with a slash or ending in `.tfl`.
+    File(PathBuf),
+}
+
+impl FromStr for SourceName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.contains(['/', '\\']) || text.ends_with(".tfl") {
+            return Ok(Self::File(text.into()));
+        }
+        text.parse().map(Self::Revision).map_err(|cause| format!("{cause}; a replay file ends in `.tfl`"))
+    }
+}
+
+impl fmt::Display for SourceName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Revision(revision) => revision.fmt(out),
+            Self::File(path) => path.display().fmt(out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revisions_read_back_as_they_are_written() {
+        for text in ["duel", "duel:0", "duel@flank", "duel@flank:12", "a.b-c_d"] {
+            assert_eq!(text.parse::<Revision>().map(|revision| revision.to_string()), Ok(text.into()));
+        }
+        assert_eq!("duel@main:3".parse::<Revision>().map(|revision| revision.to_string()), Ok("duel:3".into()));
+        for text in ["", "Duel", "duel@", "duel:", "duel:x", "duel:-1", "duel:01", "@x", "duel@a@b", "duel:1:2"] {
+            assert!(text.parse::<Revision>().is_err(), "{text}");
+        }
+    }
+}

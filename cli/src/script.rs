@@ -1,0 +1,81 @@
+//! Scripts: `[SEAT:] command`, one a line, `#` comments.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use turnfold_core::Seat;
+
+use crate::failure::Failure;
+
+/// A command as a user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ScriptLine {
+    /// The seat, where one is named.
+    pub(crate) seat: Option<Seat>,
+    /// The command's text; when the seat is none, all of the line.
+    pub(crate) command: String,
+    /// What is wrong with the line before any ruleset reads it.
+    pub(crate) malformed: Option<String>,
+}
+
+impl ScriptLine {
+    /// Reads a line without its comment. A seat that does not exist makes the command malformed, as any other bad
+    /// text does, so that a script goes on where it is told to.
+    pub(crate) fn parse(text: &str) -> Self {
+        let whole = |malformed| Self { seat: None, command: text.into(), malformed };
+        let Some((seat, command)) = text.split_once(':') else { return whole(None) };
+        match seat.parse::<Seat>() {
+            Ok(seat) => {
+                let command = command.strip_prefix(' ').unwrap_or(command);
+                Self { seat: Some(seat), command: command.into(), malformed: None }
+            }
+            Err(cause) => whole(Some(cause.to_string())),
+        }
+    }
+}
+
+/// Reads the commands of a script: a file, or standard input for `-`.
+pub(crate) fn read(path: &Path) -> Result<Vec<ScriptLine>, Failure> {
+    let mut bytes = Vec::new();
+    let result = if path == Path::new("-") {
+        io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    } else {
+        fs::read(path).map(|content| bytes = content)
+    };
+    result.map_err(|error| Failure::file("read script", path, &error))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|byte| **byte == b'\n');
+        Failure::usage(format!("{}:{}: expected UTF-8 text", path.display(), line.count() + 1))
+    })?;
+    Ok(parse(&text))
+}
+
+fn parse(text: &str) -> Vec<ScriptLine> {
+    let lines = text.lines().map(|line| without_comment(line).trim());
+    lines.filter(|line| !line.is_empty()).map(ScriptLine::parse).collect()
+}
+
+/// Cuts a comment: a `#` at the start or after a space.
+fn without_comment(line: &str) -> &str {
+    let starts_comment = |&(at, _): &(usize, char)| {
+        line.get(..at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
+    };
+    let comment = line.char_indices().filter(|(_, character)| *character == '#').find(starts_comment);
+    comment.and_then(|(at, _)| line.get(..at)).unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_name_seats_and_carry_comments() {
+        let lines = parse("# head\n\np1: tap 1,2\n  host:tick # tail\nroll 3 4\np9: x\n");
+        let told: Vec<_> = lines.iter().map(|line| (line.seat, line.command.as_str())).collect();
+        let expected =
+            [(Some(Seat::P1), "tap 1,2"), (Some(Seat::Host), "tick"), (None, "roll 3 4"), (None, "p9: x")];
+        assert_eq!(told, expected);
+        assert!(lines.last().unwrap().malformed.as_ref().unwrap().contains("unknown seat `p9`"));
+    }
+}

@@ -1,0 +1,191 @@
+//! Lines of play to fold again: from the store or from a replay file, in one form.
+
+use std::fs;
+use std::path::Path;
+
+use turnfold_core::{
+    AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, SetupError, Step, registry,
+};
+use turnfold_store::{Genesis, Log};
+
+use crate::commands::Context;
+use crate::failure::Failure;
+use crate::revision::{Revision, SourceName};
+use crate::tfl;
+
+/// A setup and its entries, ready to be folded.
+pub(crate) struct LineOfPlay {
+    /// How messages name it.
+    pub(crate) name: SourceName,
+    pub(crate) rules: &'static dyn AnyRules,
+    pub(crate) setup: Vec<u8>,
+    pub(crate) dice: DicePolicy,
+    pub(crate) title: String,
+    pub(crate) entries: Vec<SourceEntry>,
+}
+
+/// An entry of a line of play.
+#[derive(Clone, Debug)]
+pub(crate) struct SourceEntry {
+    pub(crate) seq: u64,
+    pub(crate) seat: Seat,
+    pub(crate) command: SourceCommand,
+    /// What the source says became of it.
+    pub(crate) outcome: Option<String>,
+    /// The first 16 digits of the state hash that the source tells.
+    pub(crate) hash: Option<String>,
+    pub(crate) recorded_at_ms: Option<i64>,
+    pub(crate) key: Option<String>,
+}
+
+/// A command as its source holds it.
+#[derive(Clone, Debug)]
+pub(crate) enum SourceCommand {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl LineOfPlay {
+    /// Reads a revision or a replay file.
+    pub(crate) fn load(name: &SourceName, context: &Context) -> Result<Self, Failure> {
+        match name {
+            SourceName::Revision(revision) => Self::of_revision(revision, context),
+            SourceName::File(path) => Self::of_file(path),
+        }
+    }
+
+    /// Reads a revision of the store.
+    pub(crate) fn of_revision(revision: &Revision, context: &Context) -> Result<Self, Failure> {
+        let store = context.open_store()?;
+        let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
+        Self::of_log(revision, log)
+    }
+
+    /// Takes over a log read from the store.
+    pub(crate) fn of_log(revision: &Revision, log: Log) -> Result<Self, Failure> {
+        let rules = rules_of(&log.genesis, revision)?;
+        let entry = |entry: turnfold_store::Entry| SourceEntry {
+            seq: entry.seq,
+            seat: entry.seat,
+            command: SourceCommand::Bytes(entry.command),
+            outcome: None,
+            hash: None,
+            recorded_at_ms: Some(entry.recorded_at_ms),
+            key: entry.key.map(|key| key.to_string()),
+        };
+        Ok(Self {
+            name: SourceName::Revision(revision.clone()),
+            rules,
+            setup: log.genesis.setup,
+            dice: log.genesis.dice,
+            title: log.genesis.title,
+            entries: log.entries.into_iter().map(entry).collect(),
+        })
+    }
+
+    /// Reads a replay file.
+    pub(crate) fn of_file(path: &Path) -> Result<Self, Failure> {
+        let replay = read_replay(path)?;
+        let rules = replay.rules();
+        let setup = replay.setup()?;
+        let entry = |entry: &tfl::EntryLine| SourceEntry {
+            seq: entry.seq,
+            seat: entry.seat,
+            command: SourceCommand::Text(entry.command.clone()),
+            outcome: entry.outcome.clone(),
+            hash: entry.hash.clone(),
+            recorded_at_ms: None,
+            key: None,
+        };
+        Ok(Self {
+            name: SourceName::File(path.into()),
+            rules,
+            setup,
+            dice: replay.header.dice,
+            title: replay.header.title.clone(),
+            entries: replay.entries().map(entry).collect(),
+        })
+    }
+
+    /// Gives the number of the last entry.
+    pub(crate) fn head(&self) -> u64 {
+        self.entries.last().map_or(0, |entry| entry.seq)
+    }
+
+    /// Gives the entries as the fold takes them.
+    pub(crate) fn logged(&self) -> Vec<Logged<'_>> {
+        self.entries.iter().map(SourceEntry::logged).collect()
+    }
+
+    /// Makes the state before the first entry.
+    pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, Failure> {
+        self.rules.start(&self.setup).map_err(|error| self.broken_setup(&error))
+    }
+
+    /// Folds everything, showing each entry.
+    pub(crate) fn fold(&self, observe: &mut dyn FnMut(&mut dyn Step)) -> Result<Box<dyn AnyState>, Failure> {
+        let mut state = self.start()?;
+        state.fold(&self.logged(), &self.dice, observe).map_err(|error| self.broken_entry(&error))?;
+        Ok(state)
+    }
+
+    /// Folds everything in silence.
+    pub(crate) fn state(&self) -> Result<Box<dyn AnyState>, Failure> {
+        self.fold(&mut |_| {})
+    }
+
+    fn broken_setup(&self, error: &SetupError) -> Failure {
+        Failure::trouble(format!("`{}`: {error}", self.name))
+    }
+
+    /// An entry that its own rules refuse: the log disagrees with them.
+    pub(crate) fn broken_entry(&self, error: &FoldError) -> Failure {
+        let message = format!("`{}`: {error}", self.name);
+        match &self.name {
+            SourceName::File(_) => Failure::negative(message).hint("correct the entry or cut the log before it"),
+            SourceName::Revision(revision) => Failure::negative(message)
+                .hint(format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)),
+        }
+    }
+}
+
+impl SourceEntry {
+    /// Gives the entry as the fold takes it.
+    pub(crate) fn logged(&self) -> Logged<'_> {
+        let command = match &self.command {
+            SourceCommand::Text(text) => CommandSource::Text(text),
+            SourceCommand::Bytes(bytes) => CommandSource::Bytes(bytes),
+        };
+        Logged { seq: self.seq, seat: self.seat, command }
+    }
+}
+
+/// Reads and parses a replay file.
+pub(crate) fn read_replay(path: &Path) -> Result<tfl::Replay, Failure> {
+    let bytes = fs::read(path).map_err(|error| Failure::file("read replay", path, &error))?;
+    tfl::read(&path.display().to_string(), &bytes).map_err(Failure::from)
+}
+
+/// Finds the ruleset by name, or says which there are.
+pub(crate) fn find_rules(name: &str) -> Result<&'static dyn AnyRules, Failure> {
+    registry::find(name).ok_or_else(|| {
+        let known: Vec<_> = registry::RULESETS.iter().map(|rules| format!("`{}`", rules.name())).collect();
+        let name = name.escape_debug();
+        Failure::usage(format!("unknown ruleset `{name}`")).hint(format!("known: {}", known.join(", ")))
+    })
+}
+
+fn rules_of(genesis: &Genesis, revision: &Revision) -> Result<&'static dyn AnyRules, Failure> {
+    let rules = find_rules(&genesis.ruleset)?;
+    if rules.version() == genesis.ruleset_version {
+        return Ok(rules);
+    }
+    let message = format!(
+        "match `{}` was recorded under `{}` version {}, this build has version {}",
+        revision.match_name,
+        rules.name(),
+        genesis.ruleset_version,
+        rules.version()
+    );
+    Err(Failure::usage(message).hint("use the build that recorded it"))
+}

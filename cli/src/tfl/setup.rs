@@ -1,0 +1,151 @@
+//! Setup errors, traced back to the place in the replay file.
+//!
+//! The ruleset reads the table `setup` as a document of its own, in which every place has the same path (such as
+//! `units[2].at`) as in the file. So a place in the one is found again in the other.
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use turnfold_core::SetupError;
+
+use super::TflError;
+use super::header::{Header, position_in_file};
+
+/// Where the parts of a TOML document stand, by path.
+type Places = BTreeMap<String, Place>;
+
+/// Where a part stands, as offsets into the text.
+#[derive(Clone, Copy)]
+struct Place {
+    key: Option<usize>,
+    value: usize,
+}
+
+impl Header {
+    /// Says where in the file the fault of its setup is.
+    pub(super) fn locate(&self, file: &str, error: &SetupError) -> TflError {
+        let (path, on_key, message) = match error {
+            SetupError::Value { field, message } => (field.clone(), false, format!("{field}: {message}")),
+            SetupError::Text { line, column, message } => {
+                let (path, on_key) = path_at(&self.setup, *line, *column);
+                (path, on_key, message.clone())
+            }
+            SetupError::Bytes(_) => (String::new(), false, error.to_string()),
+        };
+        let document = DeTable::parse(&self.text).ok();
+        let setup = document.as_ref().and_then(|document| document.get_ref().get_key_value("setup"));
+        let offset = setup.map_or(0, |(key, value)| {
+            let mut places = Places::new();
+            collect(String::new(), Some(key.span().start), value, &mut places);
+            let place = enclosing(&places, &path);
+            place.map_or(0, |place| place.key.filter(|_| on_key).unwrap_or(place.value))
+        });
+        TflError::new(file, position_in_file(&self.text, offset), format!("setup: {message}"))
+    }
+}
+
+/// Finds the path of what begins at a line and column, and whether it is the key that does.
+fn path_at(text: &str, line: u32, column: u32) -> (String, bool) {
+    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+    let line_start: usize = text.split_inclusive('\n').take(count(line)).map(str::len).sum();
+    let rest = text.get(line_start..).unwrap_or_default();
+    let offset = line_start + rest.chars().take(count(column)).map(char::len_utf8).sum::<usize>();
+    let Ok(document) = DeTable::parse(text) else { return (String::new(), false) };
+    let mut places = Places::new();
+    collect_table(document.get_ref(), "", &mut places);
+    // The longest path is the innermost part: `units[0].id` rather than `units`.
+    let innermost = |on_key: bool| {
+        let begins_here = places
+            .iter()
+            .filter(|(_, place)| if on_key { place.key == Some(offset) } else { place.value == offset });
+        begins_here.map(|(path, _)| path.clone()).max_by_key(String::len)
+    };
+    match (innermost(true), innermost(false)) {
+        (Some(path), _) => (path, true),
+        (None, Some(path)) => (path, false),
+        (None, None) => (String::new(), false),
+    }
+}
+
+/// Gives the place of a path, or of the nearest part around it.
+fn enclosing(places: &Places, path: &str) -> Option<Place> {
+    let mut path = path;
+    loop {
+        match places.get(path) {
+            Some(place) => return Some(*place),
+            None if path.is_empty() => return None,
+            None => path = path.rfind(['.', '[']).and_then(|end| path.get(..end)).unwrap_or_default(),
+        }
+    }
+}
+
+fn collect(path: String, key: Option<usize>, value: &Spanned<DeValue<'_>>, places: &mut Places) {
+    match value.get_ref() {
+        DeValue::Table(table) => collect_table(table, &path, places),
+        DeValue::Array(array) => {
+            for (index, element) in array.iter().enumerate() {
+                collect(format!("{path}[{index}]"), None, element, places);
+            }
+        }
+        _ => {}
+    }
+    places.insert(path, Place { key, value: value.span().start });
+}
+
+fn collect_table(table: &DeTable<'_>, path: &str, places: &mut Places) {
+    for (key, value) in table {
+        let dot = if path.is_empty() { "" } else { "." };
+        collect(format!("{path}{dot}{}", key.get_ref()), Some(key.span().start), value, places);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tfl::read;
+
+    /// Requires the setup, which begins on line 6, to be refused at this place.
+    fn check(setup: &str, expected: &str) {
+        let header = "ruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\n";
+        let text = format!("turnfold replay 1\n+++\n{header}{setup}\n+++\n");
+        let error = read("x.tfl", text.as_bytes()).unwrap().setup().unwrap_err().to_string();
+        assert!(error.starts_with(&format!("x.tfl:{expected}")), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_key_is_found() {
+        check("[setup]\nradius = 3\nwidth = 4", "8:1: setup: unknown field `width`");
+        check("setup = { radius = 3, width = 4 }", "6:23: setup: unknown field `width`");
+        check("setup.radius = 3\nsetup.width = 4", "7:7: setup: unknown field `width`");
+    }
+
+    #[test]
+    fn a_wrong_type_is_found() {
+        check("[setup]\nradius = \"3\"", "7:10: setup: invalid type");
+        check("[setup]\nblocked = [[0, 1],\n  [0]]\nradius = 3", "8:3: setup: invalid length 1");
+    }
+
+    #[test]
+    fn a_wrong_unit_is_found_in_its_table() {
+        let unit = "[[setup.units]]\nid = \"a1\"\nowner = \"p1\"\nat = [0, 0]";
+        let check_second =
+            |second: &str, expected| check(&format!("[setup]\nradius = 3\n{unit}\n  {second}"), expected);
+        check_second("[[setup.units]]\nid = \"A1\"", "13:6: setup: expected an id");
+        check_second("[[setup.units]]\nspeed = 1", "13:1: setup: unknown field `speed`");
+        check_second("[[setup.units]]\nid = \"b1\"\nowner = \"p2\"", "12:3: setup: missing field `at`");
+        check_second(
+            "[[setup.units]]\nid = \"b1\"\nowner = \"p2\"\nat = [9, 9]",
+            "15:6: setup: units[1].at: hex 9,9 is off the board",
+        );
+        check_second(
+            "[[setup.units]]\nid = \"b1\"\nowner = \"p3\"\nat = [1, 0]",
+            "14:9: setup: units[1].owner",
+        );
+    }
+
+    #[test]
+    fn a_missing_field_is_reported_at_the_table() {
+        check("[setup]", "6:1: setup: missing field `radius`");
+    }
+}

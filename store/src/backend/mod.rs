@@ -1,0 +1,89 @@
+//! Backends: where records lie. One keeps them on disk, one in memory, and one fails on purpose.
+
+use std::io;
+use std::ops::Range;
+
+pub use crate::record::Watermark;
+
+pub mod disk;
+#[cfg(target_os = "linux")]
+mod durable;
+pub mod faulty;
+mod guard;
+pub mod memory;
+pub(crate) mod watermark;
+
+/// A record's key and value.
+pub type Record = (Vec<u8>, Vec<u8>);
+
+/// A record to be written, or removed when it has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The record's key.
+    pub key: Vec<u8>,
+    /// Its new value.
+    pub value: Option<Vec<u8>>,
+}
+
+/// Why a backend did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum BackendError {
+    /// What is stored cannot be read.
+    #[error("{0}")]
+    Damaged(String),
+    /// Reading or writing failed.
+    #[error("cannot {action}: {source}")]
+    Io {
+        /// What was being done.
+        action: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+}
+
+/// Ordered records that are written in atomic batches, and a watermark beside them.
+///
+/// There is one writer, the committer; readers read at the same time.
+pub trait Backend: Send + Sync {
+    /// Gives a record's value.
+    ///
+    /// # Errors
+    /// [`BackendError`] when it cannot be read.
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
+
+    /// Gives the first records in a range of keys, at most `limit`.
+    ///
+    /// # Errors
+    /// [`BackendError`] when they cannot be read.
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError>;
+
+    /// Gives the last record in a range of keys.
+    ///
+    /// # Errors
+    /// [`BackendError`] when it cannot be read.
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError>;
+
+    /// Makes changes all together or not at all; they are visible at once and durable after [`flush`](Backend::flush).
+    ///
+    /// # Errors
+    /// [`BackendError`] after which nothing more may be written.
+    fn write(&self, changes: &[Change]) -> Result<(), BackendError>;
+
+    /// Makes every change so far durable.
+    ///
+    /// # Errors
+    /// [`BackendError`] after which nothing more may be written.
+    fn flush(&self) -> Result<(), BackendError>;
+
+    /// Gives the watermark, or `None` when there never was one.
+    ///
+    /// # Errors
+    /// [`BackendError`] when it cannot be read.
+    fn watermark(&self) -> Result<Option<Watermark>, BackendError>;
+
+    /// Replaces the watermark, durably.
+    ///
+    /// # Errors
+    /// [`BackendError`] when it cannot be written; the one before is then still there.
+    fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError>;
+}

@@ -1,0 +1,163 @@
+//! The WATERMARK file: how much the store held, told by something other than sled.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use turnfold_core::Digest;
+
+use super::{BackendError, Watermark};
+
+const LINE_BYTES: usize = 128;
+const CHECK_DIGITS: usize = 20;
+
+/// The file with its two lines, of which the older one is overwritten.
+pub(super) struct WatermarkFile {
+    path: PathBuf,
+    older_line: Mutex<usize>,
+}
+
+impl WatermarkFile {
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self { path, older_line: Mutex::new(0) }
+    }
+
+    /// Reads the newer of the valid lines, or `None` when there is no file.
+    pub(super) fn read(&self) -> Result<Option<Watermark>, BackendError> {
+        let bytes = match std::fs::read(&self.path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.failed("read", error)),
+        };
+        let lines = [0, LINE_BYTES].map(|at| bytes.get(at..at + LINE_BYTES).and_then(parse));
+        let [first, second] = lines;
+        let newest = match (first, second) {
+            (Some(first), Some(second)) if first.commits > second.commits => Some((first, 1)),
+            (_, Some(second)) => Some((second, 0)),
+            (Some(first), None) => Some((first, 1)),
+            (None, None) => None,
+        };
+        let Some((watermark, older)) = newest.filter(|_| bytes.len() == 2 * LINE_BYTES) else {
+            let reason = format!("`{}` has no readable watermark", self.path.display());
+            return Err(BackendError::Damaged(reason));
+        };
+        *self.older_line.lock().unwrap_or_else(PoisonError::into_inner) = older;
+        Ok(Some(watermark))
+    }
+
+    /// Writes the file anew, with the same watermark in both lines.
+    pub(super) fn create(&self, watermark: &Watermark) -> Result<(), BackendError> {
+        let line = write(watermark);
+        let created = File::create(&self.path).and_then(|mut file| {
+            file.write_all(&[line.as_bytes(), line.as_bytes()].concat())?;
+            file.sync_all()
+        });
+        created.map_err(|error| self.failed("write", error))?;
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        sync_dir(dir).map_err(|error| self.failed("write", error))
+    }
+
+    /// Overwrites the older line, durably.
+    pub(super) fn replace(&self, watermark: &Watermark) -> Result<(), BackendError> {
+        let mut older = self.older_line.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = File::options().write(true).open(&self.path).and_then(|mut file| {
+            file.seek(SeekFrom::Start((*older * LINE_BYTES) as u64))?;
+            file.write_all(write(watermark).as_bytes())?;
+            file.sync_data()
+        });
+        written.map_err(|error| self.failed("write", error))?;
+        *older = 1 - *older;
+        Ok(())
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    fn failed(&self, action: &str, source: io::Error) -> BackendError {
+        BackendError::Io { action: format!("{action} `{}`", self.path.display()), source }
+    }
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    // A relative path of one part has the empty path as its parent.
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    #[cfg(unix)]
+    File::open(dir)?.sync_all()?;
+    Ok(())
+}
+
+/// Reads a small file whole, but never more than `limit` bytes of it.
+pub(crate) fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn write(watermark: &Watermark) -> String {
+    let Watermark { commits, entries, digest } = watermark;
+    let text = format!("{commits:020} {entries:020} {digest} ");
+    let check = check(&text);
+    text + &check + "\n"
+}
+
+fn parse(line: &[u8]) -> Option<Watermark> {
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.trim_end_matches('\n').split(' ');
+    let watermark = Watermark {
+        commits: words.next()?.parse().ok()?,
+        entries: words.next()?.parse().ok()?,
+        digest: words.next()?.parse::<Digest>().ok()?,
+    };
+    (write(&watermark) == line).then_some(watermark)
+}
+
+fn check(text: &str) -> String {
+    let hash = Digest::new(blake3::derive_key("turnfold v1 watermark", text.as_bytes()));
+    format!("{hash:.CHECK_DIGITS$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(commits: u64) -> Watermark {
+        Watermark { commits, entries: 3 * commits, digest: Digest::new([9; 32]) }
+    }
+
+    #[test]
+    fn a_torn_write_leaves_the_watermark_before_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("WATERMARK");
+        let file = WatermarkFile::at(path.clone());
+        assert_eq!(file.read().unwrap(), None);
+        file.create(&mark(0)).unwrap();
+        for commits in 1..5 {
+            let before = std::fs::read(&path).unwrap();
+            file.replace(&mark(commits)).unwrap();
+            let after = std::fs::read(&path).unwrap();
+            assert_eq!(file.read().unwrap(), Some(mark(commits)));
+            for place in (0..after.len()).filter(|&place| before[place] != after[place]) {
+                let torn: Vec<_> = after[..place].iter().chain(&before[place..]).copied().collect();
+                std::fs::write(&path, torn).unwrap();
+                let found = WatermarkFile::at(path.clone()).read().unwrap();
+                assert!(found == Some(mark(commits - 1)), "{found:?}");
+            }
+            std::fs::write(&path, &after).unwrap();
+        }
+    }
+
+    #[test]
+    fn no_flipped_byte_makes_another_watermark() {
+        let line = write(&mark(7));
+        assert_eq!(line.len(), LINE_BYTES);
+        assert_eq!(parse(line.as_bytes()), Some(mark(7)));
+        for place in 0..LINE_BYTES {
+            let mut flipped = line.clone().into_bytes();
+            flipped[place] ^= 1;
+            assert_eq!(parse(&flipped), None, "byte {place}");
+        }
+    }
+}

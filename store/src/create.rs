@@ -1,0 +1,163 @@
+//! Creating matches and branches, and deleting branches.
+
+use crate::append::BranchState;
+use crate::backend::Change;
+use crate::committer::{Staged, Work, Writer};
+use crate::entry::{GENESIS_BYTES_MAX, Genesis, NewEntry, Seq, check_size};
+use crate::error::StoreError;
+use crate::lookup::{FoundBranch, FoundMatch};
+use crate::names::{BranchName, MatchName};
+use crate::open::Store;
+use crate::record::{BranchRecord, HeadRecord, MatchRecord, Parent};
+use crate::{chain, key, record};
+
+pub(crate) struct MatchCreation {
+    name: MatchName,
+    genesis: Vec<u8>,
+    entries: Vec<NewEntry>,
+}
+
+pub(crate) struct BranchCreation {
+    match_name: MatchName,
+    name: BranchName,
+    from: BranchName,
+    at: Seq,
+}
+
+pub(crate) struct BranchDeletion {
+    match_name: MatchName,
+    name: BranchName,
+}
+
+impl Store {
+    /// Creates a match with its first entries, all or nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyExists`], [`StoreError::TooLarge`], and those of writing.
+    pub fn create_match(
+        &self,
+        name: &MatchName,
+        genesis: &Genesis,
+        entries: Vec<NewEntry>,
+    ) -> Result<(), StoreError> {
+        let genesis = genesis.encode();
+        check_size("a genesis", genesis.len(), GENESIS_BYTES_MAX)?;
+        entries.iter().try_for_each(NewEntry::check_size)?;
+        let creation = MatchCreation { name: name.clone(), genesis, entries };
+        self.committer.perform(Work::CreateMatch(creation)).map(|_| ())
+    }
+
+    /// Creates a branch that begins after entry `at` of another; 0 begins it at the setup.
+    ///
+    /// # Errors
+    /// [`StoreError::BranchExists`], [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`],
+    /// [`StoreError::NoSuchSeq`] when `from` is shorter, and those of writing.
+    pub fn create_branch(
+        &self,
+        match_name: &MatchName,
+        name: &BranchName,
+        from: &BranchName,
+        at: Seq,
+    ) -> Result<(), StoreError> {
+        let (match_name, name, from) = (match_name.clone(), name.clone(), from.clone());
+        let creation = BranchCreation { match_name, name, from, at };
+        self.committer.perform(Work::CreateBranch(creation)).map(|_| ())
+    }
+
+    /// Deletes a branch with the entries that only it has.
+    ///
+    /// # Errors
+    /// [`StoreError::MainBranch`] and [`StoreError::BranchInUse`] when it may not be deleted,
+    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and those of writing.
+    pub fn delete_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<(), StoreError> {
+        if name.is_main() {
+            return Err(StoreError::MainBranch { match_name: match_name.clone() });
+        }
+        let deletion = BranchDeletion { match_name: match_name.clone(), name: name.clone() };
+        self.committer.perform(Work::DeleteBranch(deletion)).map(|_| ())
+    }
+}
+
+impl Writer {
+    pub(crate) fn stage_match(
+        &mut self,
+        creation: MatchCreation,
+        staged: &mut Staged,
+    ) -> Result<(), StoreError> {
+        let MatchCreation { name, genesis, entries } = creation;
+        let match_key = key::of_match(&name);
+        if self.shared.backend.get(&match_key)?.is_some() {
+            return Err(StoreError::AlreadyExists { match_name: name });
+        }
+        let (id, branch_id) = (self.record.next_id, self.record.next_id + 1);
+        let match_record = MatchRecord { id, branches: 1, genesis: &genesis };
+        staged.changes.push(record::put(match_key, &match_record));
+        let main = BranchName::main();
+        let branch_record = BranchRecord { id: branch_id, parent: None };
+        staged.changes.push(record::put(key::of_branch(id, &main), &branch_record));
+        staged.entries += entries.len() as u64;
+        let mut state = BranchState::new(branch_id, 0, chain::genesis_link(&genesis));
+        staged.changes.extend(state.extend(entries, None));
+        staged.touched.push((name.clone(), main.clone()));
+        self.branches.insert((name, main), state);
+        self.record.next_id += 2;
+        self.record.matches += 1;
+        Ok(())
+    }
+
+    pub(crate) fn stage_branch(
+        &mut self,
+        creation: BranchCreation,
+        staged: &mut Staged,
+    ) -> Result<(), StoreError> {
+        let BranchCreation { match_name, name, from, at } = creation;
+        let (found_match, found_from, head) = self.shared.find(&match_name, &from)?;
+        if self.shared.backend.get(&key::of_branch(found_match.id, &name))?.is_some() {
+            return Err(StoreError::BranchExists { match_name, branch: name });
+        }
+        if at > head.seq {
+            return Err(StoreError::NoSuchSeq { match_name, branch: from, seq: at, head: head.seq });
+        }
+        let link = self.shared.link_at(&match_name, &from, at)?;
+        let id = self.record.next_id;
+        let parent = Parent { name: from.to_string(), id: found_from.id, at, link };
+        let branch_record = BranchRecord { id, parent: Some(parent) };
+        staged.changes.push(record::put(key::of_branch(found_match.id, &name), &branch_record));
+        staged.changes.push(record::put(key::of_head(id), &HeadRecord { seq: at, link }));
+        staged.changes.push(recount(&match_name, &found_match, found_match.branches + 1));
+        self.record.next_id += 1;
+        Ok(())
+    }
+
+    pub(crate) fn stage_deletion(
+        &mut self,
+        deletion: &BranchDeletion,
+        staged: &mut Staged,
+    ) -> Result<(), StoreError> {
+        let BranchDeletion { match_name, name } = deletion;
+        let (found_match, branches) = self.shared.branch_records(match_name)?;
+        let found = self.shared.find_branch(match_name, &found_match, name)?;
+        for (other, key, value) in branches {
+            let other_found = FoundBranch::read(&found_match, &other, &key, &value);
+            let other_found = other_found.map_err(|error| error.within(match_name, Some(&other)))?;
+            if other_found.parent.is_some_and(|parent| parent.id == found.id) {
+                let (match_name, branch) = (match_name.clone(), name.clone());
+                return Err(StoreError::BranchInUse { match_name, branch, child: other });
+            }
+        }
+        let mut gone = vec![key::of_branch(found_match.id, name), key::of_head(found.id)];
+        for range in [key::idempotency_of(found.id), key::pages_of(found.id), key::tails_of(found.id)] {
+            gone.extend(self.shared.scan_all(&range)?.into_iter().map(|(key, _)| key));
+        }
+        staged.changes.extend(gone.into_iter().map(|key| Change { key, value: None }));
+        staged.changes.push(recount(match_name, &found_match, found_match.branches.saturating_sub(1)));
+        self.branches.remove(&(match_name.clone(), name.clone()));
+        Ok(())
+    }
+}
+
+/// Writes a match's record again with another number of branches.
+fn recount(name: &MatchName, found: &FoundMatch, branches: u64) -> Change {
+    let record = MatchRecord { id: found.id, branches, genesis: &found.genesis };
+    record::put(key::of_match(name), &record)
+}

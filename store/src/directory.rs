@@ -1,0 +1,159 @@
+//! A store's directory: what says that it is one, and the lock that keeps others out.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::backend::disk::{SLED_DIR, WATERMARK_FILE};
+use crate::backend::watermark::{read_at_most, sync_dir};
+use crate::error::StoreError;
+
+const FORMAT_FILE: &str = "FORMAT";
+const FORMAT_DRAFT: &str = "FORMAT.new";
+const LOCK_FILE: &str = "LOCK";
+const FORMAT: &str = "turnfold store 1\n";
+
+/// How often, and how long apart, the lock is tried. A process about to end, or one that is being started by the holder
+/// and has not yet closed the files it got from it, should not fail anyone.
+const LOCK_TRIES: u32 = 25;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// A directory on which we hold the lock.
+pub(crate) struct Held {
+    pub(crate) lock: File,
+    /// Whether it is a store; if not, it is empty or its creation was cut short.
+    pub(crate) is_complete: bool,
+}
+
+/// Takes the lock of an existing store.
+pub(crate) fn hold_existing(dir: &Path) -> Result<File, StoreError> {
+    match std::fs::metadata(dir) {
+        Ok(found) if !found.is_dir() => return Err(not_a_store(dir, "it is a file")),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(StoreError::Missing { dir: dir.to_owned() });
+        }
+        Err(error) => return Err(failed(dir, "read", dir, error)),
+    }
+    if has_format(dir)? {
+        let lock = lock(dir)?;
+        require_records(dir)?;
+        return Ok(lock);
+    }
+    if names(dir)?.is_empty() {
+        return Err(StoreError::Missing { dir: dir.to_owned() });
+    }
+    Err(not_a_store(dir, "it has no file `FORMAT`"))
+}
+
+/// Takes the lock of a store or of a directory that may become one, which is made if need be.
+pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
+    match std::fs::metadata(dir) {
+        Ok(found) if !found.is_dir() => return Err(not_a_store(dir, "it is a file")),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            std::fs::create_dir_all(dir).map_err(|error| failed(dir, "create", dir, error))?;
+        }
+        Err(error) => return Err(failed(dir, "read", dir, error)),
+    }
+    if !has_format(dir)? {
+        let ours = [LOCK_FILE, SLED_DIR, WATERMARK_FILE, FORMAT_DRAFT, FORMAT_FILE];
+        let foreign = names(dir)?.into_iter().find(|name| !ours.contains(&name.as_str()));
+        if let Some(name) = foreign {
+            let reason = format!("it has no file `FORMAT`, but `{}`", name.escape_debug());
+            return Err(not_a_store(dir, &reason));
+        }
+    }
+    let lock = lock(dir)?;
+    // Another process may have completed the store before we got the lock.
+    let is_complete = has_format(dir)?;
+    if is_complete {
+        require_records(dir)?;
+    }
+    Ok(Held { lock, is_complete })
+}
+
+/// Requires sled's files in a complete store: where they are missing, sled would make an empty database.
+fn require_records(dir: &Path) -> Result<(), StoreError> {
+    for file in ["db", "conf"] {
+        let path = dir.join(SLED_DIR).join(file);
+        if !path.metadata().is_ok_and(|found| found.is_file() && found.len() > 0) {
+            return Err(StoreError::damaged(format!("`{}` is missing or empty", path.display())));
+        }
+    }
+    Ok(())
+}
+
+/// Declares the directory a store; the last step of creation.
+pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
+    let draft = dir.join(FORMAT_DRAFT);
+    let written = File::create(&draft).and_then(|mut file| {
+        file.write_all(FORMAT.as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|error| failed(dir, "write", &draft, error))?;
+    let named = std::fs::rename(&draft, dir.join(FORMAT_FILE)).and_then(|()| {
+        sync_dir(dir)?;
+        dir.parent().map_or(Ok(()), sync_dir)
+    });
+    named.map_err(|error| failed(dir, "write", &dir.join(FORMAT_FILE), error))
+}
+
+/// Tells whether the directory has a FORMAT file, and that it names our format.
+fn has_format(dir: &Path) -> Result<bool, StoreError> {
+    let path = dir.join(FORMAT_FILE);
+    let found = match read_at_most(&path, 64) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(failed(dir, "read", &path, error)),
+    };
+    let found = String::from_utf8_lossy(&found);
+    if found == FORMAT {
+        Ok(true)
+    } else if found.starts_with("turnfold store ") {
+        let found = found.trim_end().to_owned();
+        Err(StoreError::UnknownFormat { dir: dir.to_owned(), found })
+    } else {
+        Err(not_a_store(dir, "its file `FORMAT` does not say `turnfold store 1`"))
+    }
+}
+
+fn lock(dir: &Path) -> Result<File, StoreError> {
+    let path = dir.join(LOCK_FILE);
+    let file = File::options().create(true).truncate(false).read(true).write(true).open(&path);
+    let file = file.map_err(|error| failed(dir, "open", &path, error))?;
+    let mut tries = 1;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if tries < LOCK_TRIES => {
+                tries += 1;
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { dir: dir.to_owned() }),
+            Err(TryLockError::Error(error)) => return Err(failed(dir, "lock", &path, error)),
+        }
+    }
+}
+
+fn names(dir: &Path) -> Result<Vec<String>, StoreError> {
+    let listed: io::Result<Vec<_>> = std::fs::read_dir(dir).and_then(|entries| {
+        entries.map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned())).collect()
+    });
+    listed.map_err(|error| failed(dir, "read", dir, error))
+}
+
+fn not_a_store(dir: &Path, reason: &str) -> StoreError {
+    StoreError::NotAStore { dir: dir.to_owned(), reason: reason.to_owned() }
+}
+
+fn failed(dir: &Path, action: &str, path: &Path, source: io::Error) -> StoreError {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            StoreError::Unwritable { dir: PathBuf::from(dir), source }
+        }
+        io::ErrorKind::NotADirectory => not_a_store(dir, "a part of its path is a file"),
+        _ => StoreError::Io { action: format!("{action} `{}`", path.display()), source },
+    }
+}

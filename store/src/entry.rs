@@ -1,0 +1,167 @@
+//! What the log is made of: Genesis and entries, as values and as bytes.
+
+use serde::{Deserialize, Serialize};
+use turnfold_core::any::DecodeError;
+use turnfold_core::{DicePolicy, Digest, Seat};
+
+use crate::chain;
+use crate::error::StoreError;
+use crate::names::IdempotencyKey;
+
+/// The number of an entry on its branch, from 1; 0 stands for the setup.
+pub type Seq = u64;
+
+/// The most bytes a command may have.
+pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
+
+/// The most bytes an encoded Genesis may have.
+pub const GENESIS_BYTES_MAX: usize = 128 * 1024;
+
+/// How a match begins. The field order is the format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Genesis {
+    /// The format of this record and of the entries: [`Genesis::FORMAT`].
+    pub format: u16,
+    /// The ruleset's name.
+    pub ruleset: String,
+    /// The ruleset's version.
+    pub ruleset_version: u32,
+    /// The setup as the ruleset encodes it.
+    pub setup: Vec<u8>,
+    /// Where rolls come from.
+    pub dice: DicePolicy,
+    /// Tells this match from all others, also of the same name.
+    pub match_id: [u8; 16],
+    /// What people call it.
+    pub title: String,
+    /// When it was created, in Unix milliseconds.
+    pub created_at_ms: i64,
+}
+
+impl Genesis {
+    /// The only format there is.
+    pub const FORMAT: u16 = 1;
+
+    /// Gives the link that the chain of entries begins with.
+    #[must_use]
+    pub fn link(&self) -> Digest {
+        chain::genesis_link(&self.encode())
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        encode(self)
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        turnfold_core::any::decode_strictly(bytes)
+    }
+}
+
+/// A command in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its number on the branch, from 1.
+    pub seq: Seq,
+    /// Who gave the command.
+    pub seat: Seat,
+    /// The command as the ruleset encodes it.
+    pub command: Vec<u8>,
+    /// When it was recorded, in Unix milliseconds; the rules never see it.
+    pub recorded_at_ms: i64,
+    /// The idempotency key of the append that brought it.
+    pub key: Option<IdempotencyKey>,
+}
+
+/// A command to be appended; the store numbers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewEntry {
+    /// Who gives the command.
+    pub seat: Seat,
+    /// The command as the ruleset encodes it.
+    pub command: Vec<u8>,
+    /// When it is recorded, in Unix milliseconds.
+    pub recorded_at_ms: i64,
+}
+
+/// An entry's encoding, which borrows so that scanning a log copies each command once. The field order is the format.
+#[derive(Serialize, Deserialize)]
+struct EntryBytes<'a> {
+    seq: u64,
+    seat: Seat,
+    command: &'a [u8],
+    recorded_at_ms: i64,
+    key: Option<&'a str>,
+}
+
+impl Entry {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        encode(&EntryBytes {
+            seq: self.seq,
+            seat: self.seat,
+            command: &self.command,
+            recorded_at_ms: self.recorded_at_ms,
+            key: self.key.as_ref().map(IdempotencyKey::as_str),
+        })
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let EntryBytes { seq, seat, command, recorded_at_ms, key } = decode(bytes)?;
+        let key = key.map(str::parse::<IdempotencyKey>).transpose();
+        let key = key.map_err(|error| DecodeError::Unreadable(error.to_string()))?;
+        Ok(Self { seq, seat, command: command.to_vec(), recorded_at_ms, key })
+    }
+}
+
+impl NewEntry {
+    pub(crate) fn number(self, seq: Seq, key: Option<&IdempotencyKey>) -> Entry {
+        let Self { seat, command, recorded_at_ms } = self;
+        Entry { seq, seat, command, recorded_at_ms, key: key.cloned() }
+    }
+
+    pub(crate) fn check_size(&self) -> Result<(), StoreError> {
+        check_size("a command", self.command.len(), COMMAND_BYTES_MAX)
+    }
+}
+
+pub(crate) fn check_size(what: &'static str, bytes: usize, limit: usize) -> Result<(), StoreError> {
+    if bytes <= limit { Ok(()) } else { Err(StoreError::TooLarge { what, bytes, limit }) }
+}
+
+/// Encodes a value of the store's own.
+pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
+    postcard::to_allocvec(value).expect("plain data encodes")
+}
+
+/// Decodes a value that may borrow, requiring that all bytes are used and that encoding it again gives the same bytes.
+pub(crate) fn decode<'a, T: Deserialize<'a> + Serialize>(bytes: &'a [u8]) -> Result<T, DecodeError> {
+    let unreadable = |error: postcard::Error| DecodeError::Unreadable(error.to_string());
+    let (value, rest) = postcard::take_from_bytes::<T>(bytes).map_err(unreadable)?;
+    if !rest.is_empty() {
+        return Err(DecodeError::Surplus(rest.len()));
+    }
+    if encode(&value) != bytes {
+        return Err(DecodeError::NotCanonical);
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_read_back_and_only_in_their_one_encoding() {
+        let new = NewEntry { seat: Seat::P2, command: vec![1, 2, 3], recorded_at_ms: -5 };
+        let entry = new.number(300, Some(&"k1".parse().unwrap()));
+        let bytes = entry.encode();
+        assert_eq!(Entry::decode(&bytes).unwrap(), entry);
+        assert_eq!(bytes, [0xac, 2, 1, 3, 1, 2, 3, 9, 1, 2, b'k', b'1']);
+
+        let surplus = [&bytes[..], &[0]].concat();
+        assert_eq!(Entry::decode(&surplus), Err(DecodeError::Surplus(1)));
+        let overlong = [&[0xac, 0x82, 0][..], &bytes[2..]].concat();
+        assert_eq!(Entry::decode(&overlong), Err(DecodeError::NotCanonical));
+        let spaced_key = [&bytes[..bytes.len() - 1], b" "].concat();
+        assert!(matches!(Entry::decode(&spaced_key), Err(DecodeError::Unreadable(_))));
+    }
+}

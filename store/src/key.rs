@@ -1,0 +1,97 @@
+//! Keys: which record lies where.
+
+use std::ops::Range;
+
+use crate::names::{BranchName, IdempotencyKey, MatchName};
+
+/// The one record about the store as a whole.
+pub(crate) const STORE: &[u8] = b"s";
+
+pub(crate) fn of_match(name: &MatchName) -> Vec<u8> {
+    [b"m", name.as_str().as_bytes()].concat()
+}
+
+pub(crate) fn of_branch(match_id: u64, name: &BranchName) -> Vec<u8> {
+    [b"b", &match_id.to_be_bytes()[..], name.as_str().as_bytes()].concat()
+}
+
+pub(crate) fn of_head(branch_id: u64) -> Vec<u8> {
+    [b"h", &branch_id.to_be_bytes()[..]].concat()
+}
+
+pub(crate) fn of_idempotency(branch_id: u64, key: &IdempotencyKey) -> Vec<u8> {
+    [b"k", &branch_id.to_be_bytes()[..], key.as_str().as_bytes()].concat()
+}
+
+pub(crate) fn of_page(branch_id: u64, first: u64) -> Vec<u8> {
+    [b"p", &branch_id.to_be_bytes()[..], &first.to_be_bytes()].concat()
+}
+
+pub(crate) fn of_tail(branch_id: u64, seq: u64) -> Vec<u8> {
+    [b"t", &branch_id.to_be_bytes()[..], &seq.to_be_bytes()].concat()
+}
+
+pub(crate) fn all_matches() -> Range<Vec<u8>> {
+    b"m".to_vec()..b"n".to_vec()
+}
+
+pub(crate) fn branches_of(match_id: u64) -> Range<Vec<u8>> {
+    within(b'b', match_id)
+}
+
+pub(crate) fn idempotency_of(branch_id: u64) -> Range<Vec<u8>> {
+    within(b'k', branch_id)
+}
+
+pub(crate) fn pages_of(branch_id: u64) -> Range<Vec<u8>> {
+    within(b'p', branch_id)
+}
+
+pub(crate) fn tails_of(branch_id: u64) -> Range<Vec<u8>> {
+    within(b't', branch_id)
+}
+
+/// Gives the text with which a key ends after its table, or after its table and id.
+pub(crate) fn text_after(key: &[u8], prefix: usize) -> Option<&str> {
+    key.get(prefix..).and_then(|text| std::str::from_utf8(text).ok())
+}
+
+/// The bytes before a name in the key of a match.
+pub(crate) const MATCH_PREFIX: usize = 1;
+
+/// The bytes before a name in the key of a branch or of an idempotency key.
+pub(crate) const ID_PREFIX: usize = 9;
+
+/// Gives the seq in the key of a page or tail.
+pub(crate) fn seq_of(key: &[u8]) -> Option<u64> {
+    let seq = key.get(ID_PREFIX..)?.try_into().ok()?;
+    Some(u64::from_be_bytes(seq))
+}
+
+fn within(table: u8, id: u64) -> Range<Vec<u8>> {
+    let from = [&[table], &id.to_be_bytes()[..]].concat();
+    // The id that follows, or the next table after the last id of all.
+    let until = match id.checked_add(1) {
+        Some(next) => [&[table], &next.to_be_bytes()[..]].concat(),
+        None => vec![table + 1],
+    };
+    from..until
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_sort_as_their_numbers_do_and_stay_in_their_range() {
+        let seqs = [0, 1, 255, 256, u64::MAX];
+        for id in [0, 7, u64::MAX] {
+            let keys: Vec<_> = seqs.iter().map(|&seq| of_tail(id, seq)).collect();
+            assert!(keys.is_sorted());
+            assert!(keys.iter().all(|key| tails_of(id).contains(key)));
+            assert!(!tails_of(id).contains(&of_page(id, 1)));
+            assert_eq!(keys.iter().map(|key| seq_of(key).unwrap()).collect::<Vec<_>>(), seqs);
+        }
+        assert_eq!(seq_of(b"t123"), None);
+    }
+}

@@ -1,0 +1,42 @@
+//! The memory of turnfold: an append-only log of every match, on sled.
+//!
+//! A [`Store`] holds matches. A match begins with its [`Genesis`] and has branches; a branch is a line of [`Entry`]s,
+//! numbered from 1, each linked to all before it by a chain of digests. Entries come in atomic, durable batches
+//! ([`Store::append`]) and are checked against the chain whenever they are read ([`Store::read`]).
+//! [`Store::verify`] audits a match down to its rules.
+//!
+//! `FORMAT.md` beside this crate says which bytes lie where. Damage is a [`StoreError`] that names the match, branch
+//! and entry; nothing here panics on what it reads. sled stays behind `backend`.
+
+mod names;
+
+mod entry;
+
+mod error;
+
+mod append;
+mod branch;
+mod create;
+mod open;
+mod read;
+mod verify;
+
+#[doc(hidden)]
+pub mod backend;
+mod chain;
+mod committer;
+mod directory;
+mod key;
+mod lookup;
+mod page;
+mod record;
+mod segment;
+
+pub use append::Appended;
+pub use branch::{BranchInfo, MatchInfo};
+pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
+pub use error::{ErrorKind, StoreError};
+pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
+pub use open::Store;
+pub use read::{Entries, Log};
+pub use verify::{BranchVerification, Finding, FindingKind, Verification};

@@ -1,0 +1,160 @@
+//! The store itself: opening, creating and closing it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, RwLock};
+
+use crate::backend::disk::DiskBackend;
+use crate::backend::memory::MemoryBackend;
+use crate::backend::{Backend, BackendError, Watermark};
+use crate::committer::Committer;
+use crate::error::StoreError;
+use crate::record::{HeadRecord, StoreRecord};
+use crate::{directory, key, lookup, record};
+
+/// A store of matches: an append-only log for every branch of each.
+///
+/// It can be shared between threads. One store has one handle; dropping it closes the store and logs what goes wrong,
+/// [`close`](Store::close) says so.
+pub struct Store {
+    // The committer's thread ends before the backend closes.
+    pub(crate) committer: Committer,
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What readers and the committer share.
+pub(crate) struct Shared {
+    pub(crate) backend: Box<dyn Backend>,
+    /// The acknowledged heads of branches while newer ones are written but not yet durable.
+    pub(crate) acknowledged: RwLock<BTreeMap<u64, HeadRecord>>,
+}
+
+impl Store {
+    /// Opens an existing store.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] or [`StoreError::NotAStore`] when there is none, [`StoreError::Locked`] when it is in
+    /// use, [`StoreError::UnknownFormat`], [`StoreError::Lost`] and [`StoreError::Corrupt`] when it cannot be served.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        let lock = directory::hold_existing(dir)?;
+        Self::start(Box::new(DiskBackend::open(dir, lock)?))
+    }
+
+    /// Opens a store, making it first when `dir` does not exist or is empty.
+    ///
+    /// # Errors
+    /// As for [`open`](Store::open); [`StoreError::NotAStore`] when the directory belongs to something else, which is
+    /// then left as it is.
+    pub fn open_or_create(dir: &Path) -> Result<Self, StoreError> {
+        let held = directory::hold_or_create(dir)?;
+        let backend = Box::new(DiskBackend::open(dir, held.lock)?);
+        if !held.is_complete {
+            initialize(backend.as_ref())?;
+            directory::complete(dir)?;
+        }
+        Self::start(backend)
+    }
+
+    /// Makes an empty store in memory.
+    ///
+    /// # Panics
+    /// Never: memory does not fail.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self::with_backend(Box::new(MemoryBackend::new())).expect("an empty store in memory opens")
+    }
+
+    /// Opens the store that a backend holds, making it first when the backend has nothing.
+    ///
+    /// # Errors
+    /// Those of the backend, [`StoreError::Lost`] and [`StoreError::Corrupt`].
+    #[doc(hidden)]
+    pub fn with_backend(backend: Box<dyn Backend>) -> Result<Self, StoreError> {
+        if backend.watermark()?.is_none() {
+            initialize(backend.as_ref())?;
+        }
+        Self::start(backend)
+    }
+
+    fn start(backend: Box<dyn Backend>) -> Result<Self, StoreError> {
+        let marked = backend.watermark()?;
+        let record = read_store_record(backend.as_ref())?;
+        check_history(record.as_ref(), marked.as_ref())?;
+        let (Some(record), Some(marked)) = (record, marked) else {
+            return Err(StoreError::damaged("the store's own record is missing"));
+        };
+        let shared = Arc::new(Shared { backend, acknowledged: RwLock::default() });
+        let committer = Committer::start(Arc::clone(&shared), StoreRecord { marked, ..record })?;
+        Ok(Self { committer, shared })
+    }
+
+    /// Closes the store, so that everything is on disk and its watermark is up to date.
+    ///
+    /// # Errors
+    /// What failed last; everything acknowledged was durable before.
+    pub fn close(mut self) -> Result<(), StoreError> {
+        self.committer.stop()
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if let Err(error) = self.committer.stop() {
+            tracing::warn!(%error, "the store did not close cleanly; what was acknowledged is safe");
+        }
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Store").finish_non_exhaustive()
+    }
+}
+
+/// Writes the first records of a store in which nothing is committed yet.
+fn initialize(backend: &dyn Backend) -> Result<(), StoreError> {
+    match read_store_record(backend)? {
+        Some(record) if record.now != Watermark::NOTHING => {
+            let entries = record.now.entries;
+            let reason = format!("it holds {entries} entries, but the files that say what it is are missing");
+            return Err(StoreError::damaged(reason));
+        }
+        Some(_) => {}
+        None => {
+            backend.write(&[record::put(key::STORE.to_vec(), &StoreRecord::EMPTY)])?;
+            backend.flush()?;
+        }
+    }
+    match backend.watermark() {
+        Ok(Some(marked)) => check_history(Some(&StoreRecord::EMPTY), Some(&marked)),
+        // A file without a readable line was cut short while it was made: nothing had been committed.
+        Ok(None) | Err(BackendError::Damaged(_)) => Ok(backend.set_watermark(&Watermark::NOTHING)?),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn read_store_record(backend: &dyn Backend) -> Result<Option<StoreRecord>, StoreError> {
+    let value = backend.get(key::STORE)?;
+    value.as_deref().map(lookup::read_store_record).transpose()
+}
+
+/// Requires what sled holds to be what the watermark saw, or a continuation of it.
+fn check_history(record: Option<&StoreRecord>, marked: Option<&Watermark>) -> Result<(), StoreError> {
+    let Some(marked) = marked else {
+        return Err(StoreError::damaged("the file `WATERMARK` is missing"));
+    };
+    let now = record.map_or(Watermark::NOTHING, |record| record.now);
+    if now.commits < marked.commits {
+        return Err(StoreError::Lost {
+            expected_commits: marked.commits,
+            found_commits: now.commits,
+            expected_entries: marked.entries,
+            found_entries: now.entries,
+        });
+    }
+    if record.is_some_and(|record| *marked != record.now && *marked != record.marked) {
+        return Err(StoreError::damaged("its watermark belongs to another history than its records"));
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Appending: order, conflicts, repeated appends, pages, many threads.
+
+use std::ops::RangeInclusive;
+use std::thread;
+
+use turnfold_store::backend::Backend;
+use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::{Appended, BranchName, ErrorKind, IdempotencyKey, Store, StoreError};
+
+use crate::game::{branch, genesis, labels, name, opaque};
+
+fn store() -> Store {
+    let store = Store::in_memory();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    store
+}
+
+fn append(
+    store: &Store,
+    head: u64,
+    range: RangeInclusive<u64>,
+    key: Option<&str>,
+) -> Result<Appended, StoreError> {
+    let key = key.map(|key| key.parse::<IdempotencyKey>().unwrap());
+    store.append(&name("m"), &BranchName::main(), head, range.map(opaque).collect(), key.as_ref())
+}
+
+#[test]
+fn a_moved_head_is_a_conflict_that_says_where_it_is() {
+    let store = store();
+    append(&store, 0, 1..=3, None).unwrap();
+    for expected in [0, 2, 4] {
+        let error = append(&store, expected, 9..=9, None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Negative);
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "conflict in `m@main`: expected head {expected}, found 3; look at what is new and try again"
+            )
+        );
+    }
+    assert_eq!(labels(&store, "m", "main"), [1, 2, 3]);
+}
+
+#[test]
+fn a_key_gives_the_first_result_again_at_any_head() {
+    let store = store();
+    let first = append(&store, 0, 1..=2, Some("k")).unwrap();
+    assert_eq!(first, Appended { first: 1, last: 2, repeated: false });
+    append(&store, 2, 3..=3, None).unwrap();
+    for head in [0, 2, 3, 99] {
+        let again = append(&store, head, 1..=2, Some("k")).unwrap();
+        assert_eq!(again, Appended { repeated: true, ..first });
+    }
+    let (match_name, main, key) = (name("m"), BranchName::main(), "k".parse().unwrap());
+    assert_eq!(store.find_key(&match_name, &main, &key).unwrap(), Some(1..=2));
+    assert_eq!(store.find_key(&match_name, &main, &"other".parse().unwrap()).unwrap(), None);
+
+    // A key belongs to the branch it was used on.
+    let line = branch("line");
+    store.create_branch(&match_name, &line, &main, 3).unwrap();
+    assert_eq!(store.find_key(&match_name, &line, &key).unwrap(), None);
+    let appended = store.append(&match_name, &line, 3, vec![opaque(4)], Some(&key)).unwrap();
+    assert_eq!(appended, Appended { first: 4, last: 4, repeated: false });
+    assert_eq!(labels(&store, "m", "main"), [1, 2, 3]);
+    assert_eq!(labels(&store, "m", "line"), [1, 2, 3, 4]);
+}
+
+#[test]
+fn unusable_appends_are_refused() {
+    let store = store();
+    let main = BranchName::main();
+    let error = store.append(&name("m"), &main, 0, Vec::new(), None).unwrap_err();
+    assert!(matches!(error, StoreError::NothingToAppend { .. }));
+    let mut huge = opaque(1);
+    huge.command = vec![0; turnfold_store::COMMAND_BYTES_MAX + 1];
+    let error = store.append(&name("m"), &main, 0, vec![huge], None).unwrap_err();
+    assert!(matches!(error, StoreError::TooLarge { .. }));
+    let error = store.append(&name("x"), &main, 0, vec![opaque(1)], None).unwrap_err();
+    assert!(matches!(error, StoreError::NoSuchMatch { .. }));
+    let error = store.append(&name("m"), &branch("x"), 0, vec![opaque(1)], None).unwrap_err();
+    assert!(matches!(error, StoreError::NoSuchBranch { .. }));
+    assert_eq!(store.head(&name("m"), &main).unwrap(), 0);
+}
+
+/// How many records of a table a backend holds.
+fn count(backend: &MemoryBackend, table: u8) -> usize {
+    backend.records().iter().filter(|(key, _)| key[0] == table).count()
+}
+
+#[test]
+fn sixty_four_tails_become_a_page_and_read_the_same() {
+    for batch in [1, 5, 63, 64, 65, 200] {
+        let backend = MemoryBackend::new();
+        let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+        store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+        let mut head = 0;
+        while head < 300 {
+            append(&store, head, head + 1..=head + batch, None).unwrap();
+            head += batch;
+            assert_eq!(labels(&store, "m", "main"), (1..=head).collect::<Vec<_>>());
+        }
+        store.close().unwrap();
+        let expected_tails = usize::try_from(head % 64).unwrap();
+        assert!(count(&backend, b'p') >= 4, "batches of {batch}");
+        assert_eq!(count(&backend, b't'), expected_tails, "batches of {batch}");
+
+        let store = Store::with_backend(Box::new(backend)).unwrap();
+        assert_eq!(labels(&store, "m", "main"), (1..=head).collect::<Vec<_>>());
+        append(&store, head, head + 1..=head + 1, None).unwrap();
+        let all: Vec<_> = (1..=head + 1).collect();
+        assert_eq!(labels(&store, "m", "main"), all);
+        for from in [1, 2, 63, 64, 65, 66, 128, 129, head, head + 1] {
+            let range = from..=head + 1;
+            let entries = store.entries(&name("m"), &BranchName::main(), range.clone()).unwrap();
+            let seqs: Vec<_> = entries.map(|entry| entry.unwrap().seq).collect();
+            assert_eq!(seqs, range.collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn tails_that_a_page_already_holds_do_no_harm() {
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    let mut tails = Vec::new();
+    for head in 0..63 {
+        append(&store, head, head + 1..=head + 1, None).unwrap();
+        tails = backend.records().into_iter().filter(|(key, _)| key[0] == b't').collect();
+    }
+    append(&store, 63, 64..=64, None).unwrap();
+    store.close().unwrap();
+    assert_eq!((count(&backend, b'p'), count(&backend, b't')), (1, 0));
+    for (key, value) in tails {
+        backend.tamper(&key, Some(value));
+    }
+    let store = Store::with_backend(Box::new(backend)).unwrap();
+    assert_eq!(labels(&store, "m", "main"), (1..=64).collect::<Vec<_>>());
+    append(&store, 64, 65..=66, None).unwrap();
+    assert_eq!(labels(&store, "m", "main"), (1..=66).collect::<Vec<_>>());
+}
+
+#[test]
+fn many_threads_append_without_losing_or_mixing_anything() {
+    const THREADS: u64 = 8;
+    const APPENDS: u64 = 60;
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let store = &store;
+            scope.spawn(move || {
+                for append_number in 0..APPENDS {
+                    let label = thread * 1000 + append_number;
+                    loop {
+                        let head = store.head(&name("m"), &BranchName::main()).unwrap();
+                        match append(store, head, label..=label, Some(&format!("{label}"))) {
+                            Ok(appended) => break assert!(!appended.repeated),
+                            Err(StoreError::Conflict { .. }) => {}
+                            Err(error) => panic!("{error}"),
+                        }
+                    }
+                    let read = labels(store, "m", "main");
+                    assert!(read.contains(&label));
+                }
+            });
+        }
+    });
+    let found = labels(&store, "m", "main");
+    for thread in 0..THREADS {
+        let own: Vec<_> = found.iter().filter(|label| *label / 1000 == thread).copied().collect();
+        assert_eq!(own, (0..APPENDS).map(|number| thread * 1000 + number).collect::<Vec<_>>());
+    }
+    let cut = backend.after_power_cut();
+    assert!(cut.watermark().unwrap().is_some());
+    let reopened = Store::with_backend(Box::new(cut)).unwrap();
+    assert_eq!(labels(&reopened, "m", "main"), found);
+}

@@ -1,0 +1,136 @@
+//! Matches and branches: shared prefixes, lists, deletion, and what is refused.
+
+use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
+
+use crate::game::{branch, commands, genesis, labels, name, opaque};
+
+fn store(entries: u64) -> (Store, MemoryBackend) {
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    store.create_match(&name("m"), &genesis(), (1..=entries).map(opaque).collect()).unwrap();
+    (store, backend)
+}
+
+#[test]
+fn a_branch_shares_its_prefix_without_copying_it() {
+    for at in [0, 1, 63, 64, 65, 127, 128, 150] {
+        let (store, backend) = store(150);
+        let (main, line, twig) = (BranchName::main(), branch("line"), branch("twig"));
+        store.create_branch(&name("m"), &line, &main, at).unwrap();
+        let records = backend.records().len();
+        store.append(&name("m"), &line, at, (1001..=1100).map(opaque).collect(), None).unwrap();
+        assert!(backend.records().len() < records + 100);
+        let mut expected: Vec<_> = (1..=at).chain(1001..=1100).collect();
+        assert_eq!(labels(&store, "m", "line"), expected);
+        assert_eq!(labels(&store, "m", "main"), (1..=150).collect::<Vec<_>>());
+
+        // A branch of the branch, beginning in its own entries or before them.
+        for fork in [at.saturating_sub(1), at, at + 30, at + 100] {
+            let twig = branch(&format!("twig-{fork}"));
+            store.create_branch(&name("m"), &twig, &line, fork).unwrap();
+            store.append(&name("m"), &twig, fork, vec![opaque(7)], None).unwrap();
+            let prefix = expected.iter().take(usize::try_from(fork).unwrap()).copied();
+            assert_eq!(labels(&store, "m", twig.as_str()), prefix.chain([7]).collect::<Vec<_>>());
+            store.delete_branch(&name("m"), &twig).unwrap();
+        }
+
+        // The committer reads a branch again after reopening.
+        store.close().unwrap();
+        let store = Store::with_backend(Box::new(backend)).unwrap();
+        store.append(&name("m"), &line, at + 100, vec![opaque(2000)], None).unwrap();
+        expected.push(2000);
+        assert_eq!(labels(&store, "m", "line"), expected);
+        store.create_branch(&name("m"), &twig, &line, at + 101).unwrap();
+        assert_eq!(labels(&store, "m", "twig"), expected);
+    }
+}
+
+#[test]
+fn lists_tell_names_heads_and_parents() {
+    let (store, _) = store(3);
+    store.create_match(&name("a"), &genesis(), Vec::new()).unwrap();
+    let main = BranchName::main();
+    for line in ["zoo", "alpha"] {
+        store.create_branch(&name("m"), &branch(line), &main, 2).unwrap();
+    }
+    store.append(&name("m"), &branch("zoo"), 2, vec![opaque(9)], None).unwrap();
+
+    let matches = store.matches().unwrap();
+    let told: Vec<_> =
+        matches.iter().map(|found| (found.name.as_str(), found.head, found.branches)).collect();
+    assert_eq!(told, [("a", 0, 1), ("m", 3, 3)]);
+    assert_eq!(matches[1].genesis, genesis());
+
+    let branches = store.branches(&name("m")).unwrap();
+    let told: Vec<_> =
+        branches.iter().map(|found| (found.name.as_str(), found.parent.clone(), found.head)).collect();
+    let parent = Some((main.clone(), 2));
+    assert_eq!(told, [("main", None, 3), ("alpha", parent.clone(), 2), ("zoo", parent, 3)]);
+    assert_eq!(store.branches(&name("a")).unwrap()[0].head_link, genesis().link());
+    assert_ne!(branches[0].head_link, branches[2].head_link);
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_changes_nothing() {
+    let (store, backend) = store(3);
+    let (main, line) = (BranchName::main(), branch("line"));
+    store.create_branch(&name("m"), &line, &main, 1).unwrap();
+    store.create_branch(&name("m"), &branch("twig"), &line, 1).unwrap();
+    let before = backend.records();
+    let check = |result: Result<(), StoreError>, text: &str| {
+        let error = result.unwrap_err();
+        assert!(error.to_string().contains(text), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Unusable);
+    };
+    check(store.create_match(&name("m"), &genesis(), Vec::new()), "match `m` already exists");
+    check(store.create_branch(&name("m"), &line, &main, 1), "already has a branch `line`");
+    check(store.create_branch(&name("m"), &main, &main, 1), "already has a branch `main`");
+    check(store.create_branch(&name("m"), &branch("x"), &main, 4), "has no entry 4: its head is 3");
+    check(store.create_branch(&name("m"), &branch("x"), &branch("y"), 0), "has no branch `y`");
+    check(store.create_branch(&name("x"), &branch("x"), &main, 0), "no match `x`");
+    check(store.delete_branch(&name("m"), &main), "`main` of match `m` cannot be deleted");
+    check(store.delete_branch(&name("m"), &line), "branch `twig` begins on it");
+    check(store.delete_branch(&name("m"), &branch("x")), "has no branch `x`");
+    check(store.read(&name("m"), &main, Some(4)).map(|_| ()), "has no entry 4: its head is 3");
+    check(store.entries(&name("m"), &main, 2..=9).map(|_| ()), "has no entry 9: its head is 3");
+    check(store.verify(&name("x")).map(|_| ()), "no match `x`");
+    assert_eq!(backend.records(), before);
+}
+
+#[test]
+fn a_deleted_branch_is_gone_and_its_name_free() {
+    let (store, backend) = store(3);
+    let before = backend.records();
+    let line = branch("line");
+    let key = "k".parse().unwrap();
+    for label in 10..=12 {
+        store.create_branch(&name("m"), &line, &BranchName::main(), 1).unwrap();
+        store.append(&name("m"), &line, 1, vec![opaque(label)], Some(&key)).unwrap();
+        store.append(&name("m"), &line, 2, (0..100).map(opaque).collect(), None).unwrap();
+        assert_eq!(labels(&store, "m", "line")[1], label);
+        store.delete_branch(&name("m"), &line).unwrap();
+    }
+    let without_store_record = |records: Vec<(Vec<u8>, Vec<u8>)>| -> Vec<_> {
+        records.into_iter().filter(|(key, _)| key != b"s").collect()
+    };
+    assert_eq!(without_store_record(backend.records()), without_store_record(before));
+}
+
+#[test]
+fn a_whole_match_verifies_on_every_branch() {
+    let store = Store::in_memory();
+    store.create_match(&name("m"), &genesis(), commands(100)).unwrap();
+    let (main, line) = (BranchName::main(), branch("line"));
+    store.create_branch(&name("m"), &line, &main, 70).unwrap();
+    let more = commands(80).into_iter().skip(70).collect();
+    store.append(&name("m"), &line, 70, more, Some(&"k".parse().unwrap())).unwrap();
+    let verification = store.verify(&name("m")).unwrap();
+    assert_eq!(verification.findings, []);
+    let told: Vec<_> =
+        verification.branches.iter().map(|found| (found.branch.as_str(), found.entries)).collect();
+    assert_eq!(told, [("main", 100), ("line", 80)]);
+    for (verified, listed) in verification.branches.iter().zip(store.branches(&name("m")).unwrap()) {
+        assert_eq!(verified.link, listed.head_link);
+    }
+}

@@ -1,0 +1,166 @@
+//! Damage: whatever is done to the records, the store names it and never panics.
+
+use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::{BranchName, Finding, FindingKind, Genesis, NewEntry, Store, StoreError};
+
+use crate::game::{branch, commands, genesis, name};
+
+/// A match with a page, tails, an idempotency key and a branch.
+fn sample() -> MemoryBackend {
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(66)).unwrap();
+    let line = branch("line");
+    store.create_branch(&name("m"), &line, &BranchName::main(), 65).unwrap();
+    let more = commands(67).split_off(65);
+    store.append(&name("m"), &line, 65, more, Some(&"k".parse().unwrap())).unwrap();
+    assert_eq!(store.verify(&name("m")).unwrap().findings, []);
+    store.close().unwrap();
+    backend
+}
+
+/// What an audit says of damage; panics when it says nothing.
+fn findings(backend: &MemoryBackend, what: &str) -> Vec<Finding> {
+    let store = match Store::with_backend(Box::new(backend.copy())) {
+        Ok(store) => store,
+        Err(error) => {
+            let is_named = matches!(error, StoreError::Corrupt { .. } | StoreError::Lost { .. });
+            assert!(is_named, "{what}: {error}");
+            return Vec::new();
+        }
+    };
+    // Whatever else is asked may fail, but only by naming the damage.
+    let others = [
+        store.matches().map(|_| ()),
+        store.branches(&name("m")).map(|_| ()),
+        store.read(&name("m"), &branch("line"), None).map(|_| ()),
+        store.append(&name("m"), &branch("line"), 0, commands(1), None).map(|_| ()),
+    ];
+    for error in others.into_iter().filter_map(Result::err) {
+        let is_named = matches!(error, StoreError::Corrupt { .. } | StoreError::Conflict { .. });
+        assert!(is_named, "{what}: {error}");
+    }
+    match store.verify(&name("m")) {
+        Ok(verification) => {
+            assert!(!verification.findings.is_empty(), "{what}: not found");
+            assert!(verification.findings.iter().all(|finding| finding.kind == FindingKind::Damaged));
+            verification.findings
+        }
+        Err(error) => panic!("{what}: {error}"),
+    }
+}
+
+/// Requires that damage to an entry is placed.
+fn check_place(key: &[u8], findings: &[Finding], what: &str) {
+    if matches!(key[0], b't' | b'p') {
+        let placed = findings.iter().any(|finding| finding.branch.is_some() && finding.seq.is_some());
+        assert!(placed, "{what}: {findings:?}");
+    }
+}
+
+#[test]
+fn every_flipped_byte_of_every_record_is_found() {
+    let backend = sample();
+    for (key, value) in backend.records() {
+        for place in 0..value.len() {
+            let what = format!("byte {place} of `{}`", key.escape_ascii());
+            let damaged = backend.copy();
+            let mut flipped = value.clone();
+            flipped[place] ^= 1 << (place % 8);
+            damaged.tamper(&key, Some(flipped));
+            check_place(&key, &findings(&damaged, &what), &what);
+        }
+    }
+}
+
+#[test]
+fn every_shortened_and_every_missing_record_is_found() {
+    let backend = sample();
+    for (key, value) in backend.records() {
+        let what = format!("`{}`", key.escape_ascii());
+        for length in 0..value.len() {
+            let damaged = backend.copy();
+            damaged.tamper(&key, Some(value[..length].to_vec()));
+            check_place(&key, &findings(&damaged, &what), &what);
+        }
+        let damaged = backend.copy();
+        damaged.tamper(&key, None);
+        check_place(&key, &findings(&damaged, &what), &what);
+    }
+}
+
+#[test]
+fn exchanged_and_duplicated_records_are_found() {
+    let backend = sample();
+    let records = backend.records();
+    for (left, right) in records.iter().zip(records.iter().skip(1)) {
+        let what = format!("`{}` and `{}`", left.0.escape_ascii(), right.0.escape_ascii());
+        let damaged = backend.copy();
+        damaged.tamper(&left.0, Some(right.1.clone()));
+        findings(&damaged, &what);
+        damaged.tamper(&right.0, Some(left.1.clone()));
+        findings(&damaged, &what);
+    }
+}
+
+#[test]
+fn records_of_an_older_time_are_found() {
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(10)).unwrap();
+    let older = backend.records();
+    let more = commands(12).split_off(10);
+    store.append(&name("m"), &BranchName::main(), 10, more, None).unwrap();
+    store.close().unwrap();
+    for (key, value) in older.into_iter().filter(|(key, _)| key[0] == b'h' || key == b"s") {
+        let damaged = backend.copy();
+        damaged.tamper(&key, Some(value));
+        match Store::with_backend(Box::new(damaged)) {
+            Ok(store) => assert_eq!(store.verify(&name("m")).unwrap().findings[0].seq, Some(12)),
+            Err(error) => assert_eq!(
+                error.to_string(),
+                "the store lost data: 1 of 2 commits are missing, with 2 of 12 entries; restore it from a backup"
+            ),
+        }
+    }
+}
+
+/// Audits a match that was stored as it is, with other rules in mind.
+fn check_disagreement(genesis: &Genesis, entries: Vec<NewEntry>, expected: (FindingKind, Option<u64>, &str)) {
+    let store = Store::in_memory();
+    store.create_match(&name("m"), genesis, entries).unwrap();
+    let verification = store.verify(&name("m")).unwrap();
+    assert_eq!(verification.branches, []);
+    let [finding] = verification.findings.as_slice() else { panic!("{:?}", verification.findings) };
+    let (kind, seq, text) = expected;
+    assert_eq!((finding.kind, finding.seq), (kind, seq), "{finding:?}");
+    assert!(finding.message.contains(text), "{finding:?}");
+}
+
+#[test]
+fn a_log_that_its_rules_do_not_accept_disagrees() {
+    let mut unknown = genesis();
+    unknown.ruleset = "go".to_owned();
+    check_disagreement(&unknown, commands(3), (FindingKind::UnknownRules, None, "unknown ruleset `go`"));
+
+    let mut newer = genesis();
+    newer.ruleset_version = 99;
+    let text = "ruleset `initiative` has version 99, this build knows";
+    check_disagreement(&newer, commands(3), (FindingKind::UnknownRules, None, text));
+
+    let mut setup = genesis();
+    setup.setup.push(0);
+    check_disagreement(&setup, commands(3), (FindingKind::Disagrees, None, "stored setup"));
+
+    let mut twice = commands(3);
+    twice[1] = twice[0].clone();
+    check_disagreement(&genesis(), twice, (FindingKind::Disagrees, Some(2), "no_roll_due"));
+
+    let mut garbled = commands(3);
+    garbled[2].command.push(0);
+    check_disagreement(&genesis(), garbled, (FindingKind::Disagrees, Some(3), "surplus"));
+
+    let mut seeded = genesis();
+    seeded.dice = turnfold_core::DicePolicy::Seeded(turnfold_core::Seed::new([1; 32]));
+    check_disagreement(&seeded, commands(3), (FindingKind::Disagrees, Some(1), "seeded dice"));
+}

@@ -1,0 +1,221 @@
+//! On disk: creating, reopening, what is no store, and two processes.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+use turnfold_store::{BranchName, ErrorKind, FindingKind, Store, StoreError};
+
+use crate::game::{branch, commands, genesis, labels, name, opaque};
+
+fn dir() -> (TempDir, PathBuf) {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("store");
+    (parent, dir)
+}
+
+/// Runs [`child`] in another process.
+fn spawn(task: &str, dir: &Path) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "disk::child", "--nocapture", "--quiet"]);
+    command.env("TURNFOLD_STORE_TASK", task).env("TURNFOLD_STORE_DIR", dir);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn run(task: &str, dir: &Path) -> String {
+    let output = spawn(task, dir).wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+/// Does what other tests want done in a process of its own; by itself it does nothing.
+#[test]
+#[expect(clippy::print_stdout, reason = "the other process reports by it")]
+fn child() {
+    let Ok(task) = std::env::var("TURNFOLD_STORE_TASK") else { return };
+    let dir = PathBuf::from(std::env::var("TURNFOLD_STORE_DIR").unwrap());
+    match task.as_str() {
+        "read" => println!("read {:?}", labels(&Store::open(&dir).unwrap(), "m", "main")),
+        "locked" => println!("locked {}", Store::open(&dir).unwrap_err()),
+        "append" => {
+            let store = Store::open(&dir).unwrap();
+            for head in store.head(&name("m"), &BranchName::main()).unwrap().. {
+                store.append(&name("m"), &BranchName::main(), head, vec![opaque(head + 1)], None).unwrap();
+                println!("acknowledged {}", head + 1);
+            }
+        }
+        other => panic!("unknown task {other}"),
+    }
+}
+
+#[test]
+fn a_store_reads_the_same_in_another_process() {
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), (1..=150).map(opaque).collect()).unwrap();
+    assert!(run("locked", &dir).contains("is in use: wait for the other process to end"));
+    let error = Store::open(&dir).unwrap_err();
+    assert!(matches!(error, StoreError::Locked { .. }), "{error}");
+    store.close().unwrap();
+    assert!(run("read", &dir).contains(&format!("read {:?}", (1..=150).collect::<Vec<_>>())));
+    // And at once in this one.
+    for _ in 0..5 {
+        let store = Store::open_or_create(&dir).unwrap();
+        assert_eq!(store.head(&name("m"), &BranchName::main()).unwrap(), 150);
+    }
+    assert_eq!(fs::read_to_string(dir.join("FORMAT")).unwrap(), "turnfold store 1\n");
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_killed_process() {
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    drop(store);
+    let mut acknowledged = 0;
+    for round in 1..=5 {
+        let mut child = spawn("append", &dir);
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let numbers = lines.map_while(Result::ok).filter_map(|line| {
+            line.split_once("acknowledged ").and_then(|(_, number)| number.trim().parse::<u64>().ok())
+        });
+        acknowledged = numbers.take(40 * round).last().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let store = Store::open(&dir).unwrap();
+        let found = labels(&store, "m", "main");
+        assert!(found.len() as u64 >= acknowledged);
+        assert_eq!(found, (1..=found.len() as u64).collect::<Vec<_>>());
+        store.close().unwrap();
+    }
+    assert!(acknowledged >= 200);
+}
+
+fn check_open(dir: &Path, expected: &str) {
+    for result in [Store::open(dir), Store::open_or_create(dir)] {
+        let error = result.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Trouble);
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_store_is_named_and_left_alone() {
+    let (parent, dir) = dir();
+    let error = Store::open(&dir).unwrap_err();
+    assert!(matches!(error, StoreError::Missing { .. }));
+    assert!(error.to_string().starts_with("no store at `"), "{error}");
+    assert!(!dir.exists());
+    fs::create_dir(&dir).unwrap();
+    assert!(matches!(Store::open(&dir).unwrap_err(), StoreError::Missing { .. }));
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+
+    fs::write(dir.join("letter.txt"), "dear").unwrap();
+    check_open(&dir, "it has no file `FORMAT`");
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
+
+    let file = parent.path().join("file");
+    fs::write(&file, "").unwrap();
+    check_open(&file, "it is a file");
+    check_open(&file.join("below"), "is not a turnfold store");
+}
+
+#[test]
+fn other_formats_and_missing_files_are_named() {
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
+    store.close().unwrap();
+
+    fs::write(dir.join("FORMAT"), "turnfold store 2\n").unwrap();
+    check_open(&dir, "has the format `turnfold store 2`, this build knows `turnfold store 1`");
+    fs::write(dir.join("FORMAT"), "turnfold").unwrap();
+    check_open(&dir, "its file `FORMAT` does not say");
+    fs::remove_file(dir.join("FORMAT")).unwrap();
+    assert!(matches!(Store::open(&dir).unwrap_err(), StoreError::NotAStore { .. }));
+    let error = Store::open_or_create(&dir).unwrap_err();
+    assert!(error.to_string().contains("it holds 3 entries"), "{error}");
+    fs::write(dir.join("FORMAT"), "turnfold store 1\n").unwrap();
+
+    let watermark = fs::read(dir.join("WATERMARK")).unwrap();
+    fs::remove_file(dir.join("WATERMARK")).unwrap();
+    check_open(&dir, "the file `WATERMARK` is missing");
+    for bytes in [Vec::new(), watermark[..255].to_vec(), vec![b'0'; 256]] {
+        fs::write(dir.join("WATERMARK"), bytes).unwrap();
+        check_open(&dir, "has no readable watermark");
+    }
+    fs::write(dir.join("WATERMARK"), watermark).unwrap();
+    assert_eq!(Store::open(&dir).unwrap().verify(&name("m")).unwrap().findings, []);
+
+    fs::rename(dir.join("sled/db"), dir.join("db")).unwrap();
+    check_open(&dir, "is missing or empty");
+}
+
+fn copy_dir(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            copy_dir(&entry.path(), &to.join(entry.file_name()));
+        } else {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_older_copy_of_the_database_is_noticed() {
+    let (parent, dir) = dir();
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(5)).unwrap();
+    store.close().unwrap();
+    copy_dir(&dir.join("sled"), &parent.path().join("older"));
+    let store = Store::open(&dir).unwrap();
+    let more = commands(8).split_off(5);
+    store.append(&name("m"), &BranchName::main(), 5, more, None).unwrap();
+    store.close().unwrap();
+    fs::remove_dir_all(dir.join("sled")).unwrap();
+    copy_dir(&parent.path().join("older"), &dir.join("sled"));
+    check_open(&dir, "1 of 2 commits are missing, with 3 of 8 entries");
+}
+
+#[test]
+fn damage_to_the_files_of_sled_is_named_and_never_panics() {
+    let (parent, dir) = dir();
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(300)).unwrap();
+    store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 200).unwrap();
+    store.close().unwrap();
+    let db = fs::read(dir.join("sled/db")).unwrap();
+    let used = db.iter().rposition(|byte| *byte != 0).unwrap_or_default() + 1;
+    let mut unnoticed = 0;
+    for round in 0..40 {
+        let copy = parent.path().join(format!("copy-{round}"));
+        copy_dir(&dir, &copy);
+        let mut damaged = db.clone();
+        if round % 4 == 0 {
+            damaged.truncate(used * round / 40);
+        } else {
+            damaged[used * round / 40] ^= 0x10;
+        }
+        fs::write(copy.join("sled/db"), damaged).unwrap();
+        match Store::open(&copy).and_then(|store| store.verify(&name("m"))) {
+            Ok(verification) if verification.findings.is_empty() => {
+                // Then nothing is missing either.
+                assert_eq!(
+                    verification.branches.iter().map(|found| found.entries).collect::<Vec<_>>(),
+                    [300, 200]
+                );
+                unnoticed += 1;
+            }
+            Ok(verification) => {
+                assert!(verification.findings.iter().all(|finding| finding.kind == FindingKind::Damaged));
+            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Trouble, "{error}"),
+        }
+    }
+    assert!(unnoticed < 40, "no damage was noticed");
+}

@@ -1,0 +1,108 @@
+//! Faults: a call to the backend fails, the power goes, and nothing acknowledged is lost.
+
+use turnfold_store::backend::faulty::{Fault, FaultyBackend};
+use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
+
+use crate::game::{branch, genesis, labels, name, opaque};
+
+/// What a session was told before something failed.
+#[derive(Default)]
+struct Told {
+    created: bool,
+    main: Vec<u64>,
+    line: Option<Vec<u64>>,
+}
+
+/// Plays a session until something fails, and tells what was acknowledged until then.
+fn session(backend: FaultyBackend<MemoryBackend>) -> (Told, Option<StoreError>) {
+    let mut told = Told::default();
+    let failure = play(backend, &mut told).err();
+    (told, failure)
+}
+
+fn play(backend: FaultyBackend<MemoryBackend>, told: &mut Told) -> Result<(), StoreError> {
+    let store = Store::with_backend(Box::new(backend))?;
+    let (match_name, main, line) = (name("m"), BranchName::main(), branch("line"));
+    store.create_match(&match_name, &genesis(), Vec::new())?;
+    told.created = true;
+    let mut label = 0;
+    for count in [1, 2, 60, 1, 1, 70, 3, 64, 1] {
+        let head = told.main.len() as u64;
+        let labels: Vec<_> = (label + 1..=label + count).collect();
+        label += count;
+        let entries = labels.iter().copied().map(opaque).collect();
+        store.append(&match_name, &main, head, entries, Some(&format!("k{label}").parse().unwrap()))?;
+        told.main.extend(labels);
+        store.read(&match_name, &main, None)?;
+    }
+    store.create_branch(&match_name, &line, &main, 100)?;
+    let line_labels = told.line.insert(told.main[..100].to_vec());
+    for label in 1000..1070 {
+        store.append(&match_name, &line, line_labels.len() as u64, vec![opaque(label)], None)?;
+        line_labels.push(label);
+    }
+    store.close()
+}
+
+/// Opens what a power cut leaves and requires all that was acknowledged, and at most one append more.
+fn check_survives(told: &Told, backend: &MemoryBackend, what: &str) {
+    let store = Store::with_backend(Box::new(backend.after_power_cut())).unwrap();
+    if !told.created && store.genesis(&name("m")).is_err() {
+        return;
+    }
+    let main = labels(&store, "m", "main");
+    assert!(main.starts_with(&told.main), "{what}: {main:?}");
+    if let Some(expected) = &told.line {
+        let line = labels(&store, "m", "line");
+        assert!(line.starts_with(expected) && line.len() <= expected.len() + 1, "{what}: {line:?}");
+    }
+    // It goes on from there.
+    let head = main.len() as u64;
+    store.append(&name("m"), &BranchName::main(), head, vec![opaque(5)], None).unwrap();
+    assert_eq!(labels(&store, "m", "main"), [main, vec![5]].concat());
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_whichever_call_fails() {
+    type Kind = fn(u64) -> Fault;
+    let kinds: [Kind; 6] =
+        [Fault::Write, Fault::DiskFull, Fault::Flush, Fault::FlushLate, Fault::Watermark, Fault::Read];
+    for kind in kinds {
+        let mut failures = 0;
+        for call in 1.. {
+            let memory = MemoryBackend::new();
+            let (told, failure) = session(FaultyBackend::new(memory.clone(), kind(call)));
+            check_survives(&told, &memory, &format!("{:?}", kind(call)));
+            let Some(error) = failure else { break };
+            assert_eq!(error.kind(), ErrorKind::Trouble, "{error}");
+            failures += 1;
+        }
+        assert!(failures >= 3, "{:?} never failed", kind(1));
+    }
+}
+
+#[test]
+fn after_a_failed_flush_the_handle_takes_no_more_and_shows_only_what_is_durable() {
+    for fault in [Fault::Flush(4), Fault::DiskFull(4)] {
+        let memory = MemoryBackend::new();
+        let store = Store::with_backend(Box::new(FaultyBackend::new(memory.clone(), fault))).unwrap();
+        let (match_name, main) = (name("m"), BranchName::main());
+        store.create_match(&match_name, &genesis(), Vec::new()).unwrap();
+        store.append(&match_name, &main, 0, vec![opaque(1)], None).unwrap();
+        let key = "k".parse().unwrap();
+        let error = store.append(&match_name, &main, 1, vec![opaque(2)], Some(&key)).unwrap_err();
+        match fault {
+            Fault::DiskFull(_) => assert!(matches!(error, StoreError::Full { .. }), "{error}"),
+            _ => assert!(matches!(error, StoreError::Failed { .. }), "{error}"),
+        }
+        assert_eq!(labels(&store, "m", "main"), [1]);
+        assert_eq!(store.find_key(&match_name, &main, &key).unwrap(), None);
+        let error = store.append(&match_name, &main, 1, vec![opaque(2)], None).unwrap_err();
+        assert!(error.to_string().contains("open it again"), "{error}");
+        assert!(store.close().is_err());
+
+        let store = Store::with_backend(Box::new(memory.after_power_cut())).unwrap();
+        assert_eq!(labels(&store, "m", "main"), [1]);
+    }
+}

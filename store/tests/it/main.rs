@@ -1,0 +1,14 @@
+//! The store as its users see it: in memory, on disk, damaged and failing.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, also in its helpers"
+)]
+
+mod append;
+mod branches;
+mod damage;
+mod disk;
+mod faults;
+mod game;

@@ -1,0 +1,66 @@
+//! Two processes on one store.
+
+use std::process::Stdio;
+use std::io::Write;
+
+use snapbox::str;
+
+use super::{check, duel};
+
+#[test]
+fn the_second_process_is_told_that_the_store_is_locked() {
+    let sandbox = duel();
+    // Waiting for its script, the first process has not opened the store yet; holding the lock file does what it would.
+    let lock = std::fs::File::options().read(true).write(true).open(sandbox.path(".turnfold/LOCK")).unwrap();
+    lock.lock().unwrap();
+    check(
+        &sandbox,
+        "play duel confirm
+         show duel",
+        str![[""]],
+    );
+    drop(lock);
+    sandbox.ok("play duel confirm");
+}
+
+#[test]
+fn many_processes_at_once_lose_nothing() {
+    let sandbox = duel();
+    let before = sandbox.ok("log duel").lines().count();
+    let children: Vec<_> = (0..8)
+        .map(|_| {
+            let mut command = sandbox.command(["play", "duel", "cycle"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let mut acknowledged = 0;
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        match output.status.code() {
+            Some(0) => acknowledged += 1,
+            Some(3) => assert!(stderr.contains("locked"), "{stderr}"),
+            code => panic!("exit {code:?}: {stderr}"),
+        }
+    }
+    assert!(acknowledged > 0);
+    assert_eq!(sandbox.ok("log duel").lines().count(), before + acknowledged);
+    sandbox.ok("verify");
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let sandbox = duel();
+    let mut child = sandbox
+        .command(["run", "--rules", "initiative", "--setup", "fixtures/initiative/no-units.toml", "--script", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all("roll 1 1 2 2\nnext-turn\n".repeat(5_000).as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(output.status.code(), Some(0));
+}

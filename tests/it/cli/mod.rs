@@ -1,0 +1,36 @@
+//! The real binary, verb by verb: stdout, stderr and exit codes in one transcript.
+
+use snapbox::assert_data_eq;
+use snapbox::data::Data;
+
+use crate::sandbox::Sandbox;
+
+mod bless;
+mod branch;
+mod check;
+mod diff;
+mod export;
+mod help;
+mod json;
+mod locked;
+mod log;
+mod new;
+mod play;
+mod replay;
+mod run;
+mod show;
+mod tour;
+mod verify;
+
+/// A sandbox whose store holds the match `duel`, rolled and one unit moved.
+pub(crate) fn duel() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
+    sandbox.ok("play duel \"roll 1 2 3 4\" confirm \"move 0,1\"");
+    sandbox
+}
+
+/// Runs the lines in the sandbox and compares what a terminal would show.
+pub(crate) fn check(sandbox: &Sandbox, lines: &str, expected: impl Into<Data>) {
+    assert_data_eq!(sandbox.transcript(lines), expected.into());
+}

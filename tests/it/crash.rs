@@ -1,0 +1,43 @@
+//! Processes killed at any moment lose nothing that was acknowledged.
+
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use turnfold_core::dice::DiceStream;
+
+use crate::sandbox::Sandbox;
+
+const ROUNDS: i32 = 60;
+
+#[test]
+fn kill_9_during_a_loop_of_plays_loses_no_acknowledged_entry() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
+    sandbox.ok("play duel \"roll 1 2 3 4\"");
+    let mut moments = DiceStream::new(&[9; 32], 0);
+    let (mut entries, mut killed) = (1, 0);
+    for round in 0..ROUNDS {
+        let mut child = sandbox
+            .command(["play", "duel", "cycle", "confirm", "cancel"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_micros(u64::try_from(moments.draw(0, 30_000)).unwrap()));
+        // On Unix this is SIGKILL.
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let acknowledged = output.status.success();
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        killed += i32::from(!acknowledged);
+        let log = sandbox.ok("log duel");
+        let found = log.lines().count();
+        // A call that was not acknowledged is wholly there or wholly absent.
+        let whole = found == entries + 3 || (!acknowledged && found == entries);
+        assert!(whole, "round {round}: {found} entries after {entries}, acknowledged: {acknowledged}");
+        entries = found;
+    }
+    sandbox.ok("verify");
+    assert!(killed > 0 && killed < ROUNDS, "{killed} of {ROUNDS} calls were killed");
+}

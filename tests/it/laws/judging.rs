@@ -1,0 +1,174 @@
+//! What `judge` says, what `legal` lists and what the fold does are the same; and only applied commands do anything.
+
+use std::collections::BTreeSet;
+
+use turnfold_core::{AnyState, DicePolicy, FoldError, Rejected, Seat, StepOutcome};
+
+use super::matches::{Entry, logged, roll_verb, verb};
+use super::report::{Law, Report};
+use super::{Moment, commands, effects};
+
+/// The rejections that come before the question whose command it is, and that question's own.
+const FOREIGN: [&str; 4] = ["match_over", "roll_due", "no_roll_due", "wrong_seat"];
+
+pub(super) fn check(report: &mut Report, moment: &Moment<'_>, round_tripped: &mut BTreeSet<String>) {
+    let mut trial = Trial {
+        state: moment.state,
+        scratch: moment.state.fork(),
+        bytes: moment.state.state_bytes(),
+        roll_verb: roll_verb(moment.state),
+        over: BTreeSet::new(),
+        round_tripped,
+    };
+    for (number, seat) in Seat::ALL.into_iter().enumerate() {
+        report.doing(seat);
+        let legal = trial.state.legal(seat);
+        check_lists(report, &trial.state.candidates(seat), &legal);
+        // Seats outside the match are answered in one way, so they take turns in trying.
+        let outside = seat != Seat::Host && !trial.state.players().contains(&seat);
+        let (start, stride) = if outside { ((moment.step + number) % 8, 8) } else { (0, 1) };
+        let some_legal = legal.iter().step_by(legal.len() / 8 + 1).map(String::as_str);
+        for command in moment.tried.iter().copied().skip(start).step_by(stride).chain(some_legal) {
+            report.doing(format!("{seat} `{command}`"));
+            trial.check(report, seat, command, &legal);
+        }
+    }
+    report.doing("any seat");
+    report.expect(Law::MatchOver, trial.over.len() <= 1, || {
+        "some commands are rejected `match_over` and some are not".into()
+    });
+}
+
+fn check_lists(report: &mut Report, candidates: &[String], legal: &[String]) {
+    let known: BTreeSet<&String> = candidates.iter().collect();
+    report.expect(Law::LegalIsWhatApplies, known.len() == candidates.len(), || {
+        "a candidate is listed twice".into()
+    });
+    report.expect(
+        Law::LegalIsWhatApplies,
+        legal.iter().collect::<BTreeSet<_>>().len() == legal.len(),
+        || "a legal command is listed twice".into(),
+    );
+    if let Some(surplus) = legal.iter().find(|command| !known.contains(command)) {
+        report.broke(Law::LegalIsWhatApplies, format!("`{surplus}` is legal and no candidate"));
+    }
+}
+
+/// Trying commands in one state.
+struct Trial<'a> {
+    state: &'a dyn AnyState,
+    /// Equal to `state` before each command.
+    scratch: Box<dyn AnyState>,
+    bytes: Vec<u8>,
+    roll_verb: Option<String>,
+    /// Whether commands were rejected because the match is over: no, yes, or one and the other.
+    over: BTreeSet<bool>,
+    /// The commands whose round trip was tried, in this state or before.
+    round_tripped: &'a mut BTreeSet<String>,
+}
+
+impl Trial<'_> {
+    fn check(&mut self, report: &mut Report, seat: Seat, command: &str, legal: &[String]) {
+        let Some(default) = self.state.default_seat(command) else {
+            report.broke(Law::TextRoundTrip, "this text of a candidate is malformed");
+            return;
+        };
+        let judged = self.scratch.judge(seat, command);
+        if self.scratch.state_bytes() != self.bytes {
+            report.broke(Law::NothingElseChanges, "judging it changed the state");
+            self.scratch = self.state.fork();
+        }
+        self.over.insert(is_rejected(&judged, &["match_over"]));
+        self.check_legal(report, &judged, command, legal);
+        self.check_seat(report, &judged, seat, default);
+        self.check_fold(report, &judged, seat, command);
+    }
+
+    fn check_legal(
+        &self,
+        report: &mut Report,
+        judged: &Result<StepOutcome, Rejected>,
+        command: &str,
+        legal: &[String],
+    ) {
+        let listed = legal.iter().any(|other| other == command);
+        let applied = *judged == Ok(StepOutcome::Applied);
+        // Rolls are sampled: a candidate of another moment may be right for the roll that is due now.
+        let sampled = self.roll_verb.as_deref() == Some(verb(command));
+        report.expect(Law::LegalIsWhatApplies, applied || !listed, || {
+            format!("legal lists it, judge answers {}", told(judged))
+        });
+        report.expect(Law::LegalIsWhatApplies, listed || !applied || sampled, || {
+            "judge would apply it, legal does not list it".into()
+        });
+    }
+
+    fn check_seat(
+        &self,
+        report: &mut Report,
+        judged: &Result<StepOutcome, Rejected>,
+        seat: Seat,
+        default: Seat,
+    ) {
+        let players = self.state.players();
+        report.expect(Law::Seats, default == Seat::Host || players.contains(&default), || {
+            format!("by default it comes from {default}, who is no player")
+        });
+        let entitled = match seat {
+            Seat::Host => default == Seat::Host,
+            player => default != Seat::Host && players.contains(&player),
+        };
+        report.expect(Law::Seats, entitled || is_rejected(judged, &FOREIGN), || {
+            format!("expected `wrong_seat` or an earlier rejection, found {}", told(judged))
+        });
+    }
+
+    fn check_fold(
+        &mut self,
+        report: &mut Report,
+        judged: &Result<StepOutcome, Rejected>,
+        seat: Seat,
+        command: &str,
+    ) {
+        let mut entry = None;
+        let observe = &mut |step: &mut dyn turnfold_core::Step| entry = Some(Entry::of(step));
+        let folded = self.scratch.fold(&[logged(1, seat, command)], &DicePolicy::Recorded, observe);
+        let same = match (judged, &folded, &entry) {
+            (Ok(outcome), Ok(()), Some(entry)) => entry.outcome == *outcome,
+            (Err(rejected), Err(FoldError::Rejected { code, message, .. }), None) => {
+                (rejected.code, &rejected.message) == (*code, message)
+            }
+            _ => false,
+        };
+        report.expect(Law::LegalIsWhatApplies, same, || {
+            format!("judge answers {}, the fold {folded:?} with {entry:?}", told(judged))
+        });
+        let applied = entry.as_ref().is_some_and(|entry| entry.outcome == StepOutcome::Applied);
+        if !applied && self.scratch.state_bytes() != self.bytes {
+            report.broke(Law::NothingElseChanges, format!("folding it changed the state: {}", told(judged)));
+            self.scratch = self.state.fork();
+        }
+        if let Some(entry) = entry {
+            effects::check(report, &entry);
+            if self.round_tripped.insert(command.to_owned()) {
+                commands::check_round_trip(report, self.state, &entry, command);
+            }
+        }
+        if applied {
+            self.scratch = self.state.fork();
+        }
+    }
+}
+
+fn is_rejected(judged: &Result<StepOutcome, Rejected>, codes: &[&str]) -> bool {
+    judged.as_ref().is_err_and(|rejected| codes.contains(&rejected.code))
+}
+
+/// Says what `judge` answered.
+pub(super) fn told(judged: &Result<StepOutcome, Rejected>) -> String {
+    match judged {
+        Ok(StepOutcome::Applied) => "`applied`".into(),
+        Ok(StepOutcome::Ignored { reason, .. }) => format!("`ignored {reason}`"),
+        Err(rejected) => format!("`rejected {}`", rejected.code),
+    }
+}

@@ -1,0 +1,90 @@
+//! A state is everything the future depends on: whatever way it was reached, play goes on the same.
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Seat};
+
+use super::Moment;
+use super::matches::{Entry, Played, logged};
+use super::report::{Law, Report};
+
+/// Compares playing on from here with playing on from the state's bytes and from a copy.
+pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+    let Moment { played, step, state, .. } = *moment;
+    let bytes = state.state_bytes();
+    let rest = &played.entries[step..];
+    report.doing("the rest of the log");
+    match rules.resume(&bytes) {
+        Err(error) => report.broke(Law::Resuming, format!("its own bytes are refused: {error}")),
+        Ok(resumed) => {
+            report.expect(Law::Resuming, resumed.state_bytes() == bytes, || "its bytes are others".into());
+            report.expect(Law::Resuming, resumed.state_hash() == state.state_hash(), || {
+                "its hash is another".into()
+            });
+            check_rest(report, resumed, rest, &played.dice, "resumed");
+        }
+    }
+    check_rest(report, state.fork(), rest, &played.dice, "copied");
+    report
+        .expect(Law::Resuming, state.state_bytes() == bytes, || "playing a copy changed the original".into());
+    let surplus = [bytes.as_slice(), &[0]].concat();
+    let cut = bytes.split_last().map(|(_, cut)| cut).unwrap_or_default();
+    for refused in [surplus.as_slice(), cut, &[]].into_iter().filter(|refused| *refused != bytes) {
+        report.expect(Law::Resuming, rules.resume(refused).is_err(), || {
+            format!("a state of {} bytes is resumed from {}", bytes.len(), refused.len())
+        });
+    }
+    check_stop(report, state, rest, &played.dice);
+}
+
+fn check_rest(
+    report: &mut Report,
+    mut state: Box<dyn AnyState>,
+    rest: &[Entry],
+    dice: &DicePolicy,
+    how: &str,
+) {
+    let log: Vec<Logged<'_>> = rest.iter().map(Entry::logged).collect();
+    let mut again = Vec::new();
+    let folded = state.fold(&log, dice, &mut |step| again.push(Entry::of(step)));
+    if let Err(error) = folded {
+        report.broke(Law::Resuming, format!("{how}, {error}"));
+    } else if let Some((first, second)) = rest.iter().zip(&again).find(|(first, second)| first != second) {
+        report.broke(Law::Resuming, format!("{how}, {first:?} becomes {second:?}"));
+    }
+}
+
+/// A log that cannot go on leaves the state as it was before the entry that is at fault.
+fn check_stop(report: &mut Report, state: &dyn AnyState, rest: &[Entry], dice: &DicePolicy) {
+    let Some(entry) = rest.first() else { return };
+    let mut fork = state.fork();
+    let folded = fork.fold(&[entry.logged(), logged(entry.seq + 1, entry.seat, "")], dice, &mut |_| {});
+    let stopped = matches!(folded, Err(FoldError::Malformed { seq, .. }) if seq == entry.seq + 1);
+    report.expect(Law::Resuming, stopped && fork.state_hash() == entry.hash, || {
+        format!("a log that stops with a malformed command gives {folded:?} and {:.16}", fork.state_hash())
+    });
+}
+
+/// Folds the whole log at once, unwatched, from bytes, and for every viewer.
+pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &Played) {
+    let Ok(start) = rules.start(&played.setup) else { return };
+    let last = played.entries.last().map_or_else(|| start.state_hash(), |entry| entry.hash);
+    let texts: Vec<Logged<'_>> = played.entries.iter().map(Entry::logged).collect();
+    let bytes: Vec<Logged<'_>> = played.entries.iter().map(Entry::logged_bytes).collect();
+    report.doing("the whole log");
+    for (law, how, log) in [(Law::Resuming, "text", &texts), (Law::BytesRoundTrip, "bytes", &bytes)] {
+        let mut state = start.fork();
+        let folded = state.fold(log, &played.dice, &mut |_| {});
+        report.expect(law, folded.is_ok() && state.state_hash() == last, || {
+            format!("as {how} it gives {folded:?} and {:.16}, not {last:.16}", state.state_hash())
+        });
+    }
+    for viewer in Seat::ALL {
+        let mut state = start.fork();
+        let mut shown = 0;
+        let folded = state.fold_as(viewer, &texts, &played.dice, &mut |_| shown += 1);
+        report.expect(
+            Law::Resuming,
+            folded.is_ok() && state.state_hash() == last && shown == texts.len(),
+            || format!("for {viewer} it gives {folded:?} and {shown} of {} entries", texts.len()),
+        );
+    }
+}

@@ -1,0 +1,104 @@
+//! Due rolls: while one is due nothing else is accepted, and no roll but one as due.
+
+use turnfold_core::dice::DueRoll;
+use turnfold_core::{AnyState, DicePolicy, FoldError, Seat};
+
+use super::Moment;
+use super::judging::told;
+use super::matches::{logged, roll_verb, verb};
+use super::report::{Law, Report};
+
+pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
+    // A game without dice has no roll; that its texts are malformed is tried elsewhere.
+    let Some(roll_verb) = roll_verb(moment.state) else {
+        report.expect(Law::Rolls, moment.state.due_roll().is_none(), || {
+            "a game without dice has one due".into()
+        });
+        return;
+    };
+    let Some(due) = moment.state.due_roll() else {
+        check_none_due(report, moment.state);
+        return;
+    };
+    for seat in Seat::ALL {
+        let others = moment.tried.iter().filter(|command| verb(command) != roll_verb);
+        for command in others.filter(|command| moment.state.default_seat(command).is_some()) {
+            expect_rejected(report, moment.state, seat, command, "roll_due");
+        }
+    }
+    check_values(report, moment.state, &due);
+    check_seeded(report, moment, &due);
+}
+
+fn check_none_due(report: &mut Report, state: &dyn AnyState) {
+    for values in [vec![1], vec![0], vec![1, 2, 3, 4], vec![i32::MIN, i32::MAX]] {
+        let Some(roll) = state.roll_command(values) else { continue };
+        for seat in Seat::ALL {
+            let judged = state.judge(seat, &roll);
+            if judged.as_ref().is_err_and(|rejected| rejected.code == "match_over") {
+                continue;
+            }
+            expect_rejected(report, state, seat, &roll, "no_roll_due");
+        }
+    }
+}
+
+fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
+    let count = usize::try_from(due.count).unwrap();
+    report.doing(format!("a roll of {due}"));
+    report.expect(Law::Rolls, count > 0 && due.low <= due.high, || "no values answer it".into());
+    report.expect(Law::Rolls, !state.legal(Seat::Host).is_empty(), || "no roll is legal".into());
+    for value in [due.low, due.high] {
+        let Some(roll) = state.roll_command(vec![value; count]) else { continue };
+        report.doing(format!("host `{roll}`"));
+        let judged = state.judge(Seat::Host, &roll);
+        report.expect(Law::Rolls, judged == Ok(turnfold_core::StepOutcome::Applied), || {
+            format!("expected `applied`, found {}", told(&judged))
+        });
+        for seat in Seat::ALL.into_iter().filter(|seat| *seat != Seat::Host) {
+            expect_rejected(report, state, seat, &roll, "wrong_seat");
+        }
+    }
+    let mut wrong = vec![vec![due.low; count + 1], vec![due.low; count + 1000]];
+    wrong.extend((count > 1).then(|| vec![due.low; count - 1]));
+    let beyond = [due.low.checked_sub(1), due.high.checked_add(1), Some(i32::MIN), Some(i32::MAX)];
+    for value in beyond.into_iter().flatten().filter(|value| !(due.low..=due.high).contains(value)) {
+        wrong.extend((0..count).map(|place| {
+            let mut values = vec![due.low; count];
+            values[place] = value;
+            values
+        }));
+    }
+    for roll in wrong.into_iter().filter_map(|values| state.roll_command(values)) {
+        expect_rejected(report, state, Seat::Host, &roll, "bad_roll");
+    }
+}
+
+/// In a seeded match only the one roll that the seed gives is folded.
+fn check_seeded(report: &mut Report, moment: &Moment<'_>, due: &DueRoll) {
+    let seq = u64::try_from(moment.step).unwrap() + 1;
+    let Some(values) = moment.played.dice.values(seq, due) else { return };
+    let other = |value: i32| if value == due.low { due.high } else { due.low };
+    let turned: Vec<i32> = values.iter().copied().map(other).collect();
+    let Some(roll) = moment.state.roll_command(turned.clone()).filter(|_| turned != values) else { return };
+    report.doing(format!("host `{roll}`"));
+    let mut fork = moment.state.fork();
+    let folded = fork.fold(&[logged(seq, Seat::Host, &roll)], &moment.played.dice, &mut |_| {});
+    let refused = matches!(folded, Err(FoldError::WrongRoll { .. }));
+    report.expect(Law::Rolls, refused, || format!("the seed gives {values:?}, the fold answers {folded:?}"));
+    report.expect(Law::NothingElseChanges, fork.state_bytes() == moment.state.state_bytes(), || {
+        "a roll against the seed changed the state".into()
+    });
+}
+
+fn expect_rejected(report: &mut Report, state: &dyn AnyState, seat: Seat, command: &str, code: &str) {
+    report.doing(format!("{seat} `{command}`"));
+    let mut fork = state.fork();
+    let judged = fork.judge(seat, command);
+    let rejected = judged.as_ref().is_err_and(|rejected| rejected.code == code);
+    report.expect(Law::Rolls, rejected, || format!("expected `rejected {code}`, found {}", told(&judged)));
+    if rejected {
+        let folded = fork.fold(&[logged(1, seat, command)], &DicePolicy::Recorded, &mut |_| {});
+        report.expect(Law::Rolls, folded.is_err(), || "judge rejects it, the fold accepts it".into());
+    }
+}

@@ -1,0 +1,109 @@
+//! A sealed place to run the real binary in: its own folder, its own environment.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// The folder that holds the workspace.
+pub(crate) fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the workspace").to_path_buf()
+}
+
+/// The binary under test.
+pub(crate) fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_turnfold-under-test"))
+}
+
+/// A temporary folder with the workspace's fixtures in it.
+pub(crate) struct Sandbox {
+    dir: TempDir,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        copy_folder(&workspace().join("fixtures"), &dir.path().join("fixtures"));
+        Self { dir }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Makes a command that knows nothing of the machine but this folder.
+    pub(crate) fn command<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = Command::new(binary());
+        command.args(args).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `turnfold` on the words of a line; words with spaces stand in double quotes.
+    pub(crate) fn run(&self, line: &str) -> Output {
+        let words = words(line);
+        self.command(words.iter().map(String::as_str)).output().unwrap()
+    }
+
+    /// Runs `turnfold` and requires it to succeed; gives its stdout.
+    pub(crate) fn ok(&self, line: &str) -> String {
+        let output = self.run(line);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "turnfold {line}: {:?}\n{stderr}", output.status);
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs one command a line and tells what a terminal would show, stderr and exit codes marked.
+    pub(crate) fn transcript(&self, lines: &str) -> String {
+        let mut transcript = String::new();
+        for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let output = self.run(line);
+            writeln!(transcript, "$ turnfold {line}").unwrap();
+            transcript.push_str(&String::from_utf8(output.stdout).unwrap());
+            for line in String::from_utf8(output.stderr).unwrap().lines() {
+                writeln!(transcript, "stderr| {line}").unwrap();
+            }
+            match output.status.code() {
+                Some(0) => {}
+                Some(code) => writeln!(transcript, "exit {code}").unwrap(),
+                None => writeln!(transcript, "killed").unwrap(),
+            }
+        }
+        transcript
+    }
+}
+
+/// Splits a line into words at spaces outside double quotes.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (place, part) in line.split('"').enumerate() {
+        if place % 2 == 1 {
+            words.push(part.to_string());
+        } else {
+            words.extend(part.split_whitespace().map(ToString::to_string));
+        }
+    }
+    words
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
