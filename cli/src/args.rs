@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    ask, bless, branch, branches, check, completions, diff, export, import, legal, log, man, matches, new, play,
-    replay, run, show, tour, verify,
+    ask, bless, branch, branches, check, completions, diff, export, import, legal, log, man, matches, new,
+    play, replay, run, show, tour, verify,
 };
 
 /// Replay, branch, diff and check board-game matches
@@ -14,10 +14,18 @@ use crate::commands::{
 /// Every tap, move, tick and roll is a command in an append-only log. A deterministic rules core folds the log into
 /// state, and hashed golden logs prove that it still does.
 #[derive(Debug, Parser)]
-#[command(name = "turnfold", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Revisions are written MATCH[@BRANCH][:SEQ]: `duel`, `duel@flank`, `duel:12`; `:0` is the setup.\n\
+#[command(
+    name = "turnfold",
+    bin_name = "turnfold",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+#[command(
+    after_help = "Revisions are written MATCH[@BRANCH][:SEQ]: `duel`, `duel@flank`, `duel:12`; `:0` is the setup.\n\
     Exit codes: 0 done or equal, 1 a negative answer, 2 unusable arguments or input, 3 store or I/O trouble.\n\
-    Start with `turnfold tour`.")]
+    Start with `turnfold tour`."
+)]
 pub(crate) struct Args {
     /// Directory of the store
     #[arg(long, global = true, value_name = "DIR", env = "TURNFOLD_STORE", default_value = ".turnfold")]

@@ -98,7 +98,14 @@ impl From<StoreError> for Failure {
             ErrorKind::Unusable => FailureKind::Usage,
             ErrorKind::Trouble => FailureKind::Trouble,
         };
-        Self::new(kind, error.to_string())
+        let failure = Self::new(kind, error.to_string());
+        match &error {
+            StoreError::NoSuchMatch { .. } => failure.hint("`turnfold matches` lists those there are"),
+            StoreError::NoSuchBranch { match_name, .. } => {
+                failure.hint(format!("`turnfold branches {match_name}` lists those there are"))
+            }
+            _ => failure,
+        }
     }
 }
 

@@ -33,7 +33,9 @@ use crate::failure::{Answer, Failure, FailureKind};
 /// Runs the command line on the arguments of the process and gives its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    panic::set_hook(Box::new(|panic| output::error(format!("internal error, please report it: {panic}").replace('\n', " "))));
+    panic::set_hook(Box::new(|panic| {
+        output::error(format!("internal error, please report it: {panic}").replace('\n', " "));
+    }));
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => return usage(&error),
@@ -58,14 +60,37 @@ fn run(args: Args) -> Result<Answer, Failure> {
     Ok(answer)
 }
 
-/// Prints help and version as asked, and what is wrong with unusable arguments.
+/// Prints help and version as asked, and says in one line what is wrong with unusable arguments.
 fn usage(error: &clap::Error) -> ExitCode {
-    let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    match error.print() {
-        Ok(()) if asked => ExitCode::SUCCESS,
-        _ if asked => ExitCode::from(3),
-        _ => ExitCode::from(2),
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match error.print() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => ExitCode::from(Failure::from(error).exit_code()),
+        },
+        // Without any argument, help is what was wanted, but nothing was done.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            ExitCode::from(2)
+        }
+        _ => {
+            output::error(in_one_line(error));
+            ExitCode::from(2)
+        }
     }
+}
+
+/// Takes what is wrong and the tips from clap's message, and leaves out its usage section.
+fn in_one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let paragraphs =
+        text.split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "));
+    let told = paragraphs.filter(|paragraph| {
+        !paragraph.is_empty()
+            && !paragraph.starts_with("Usage:")
+            && !paragraph.starts_with("For more information")
+    });
+    let message = told.collect::<Vec<_>>().join("; ");
+    format!("{}; see `--help`", message.strip_prefix("error: ").unwrap_or(&message))
 }
 
 fn log_to_stderr(verbose: u8) {

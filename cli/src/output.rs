@@ -45,6 +45,11 @@ pub(crate) fn paint(tone: Tone, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
+/// Writes a count with its noun.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// Standard output in the format asked for.
 pub(crate) struct Output {
     stdout: BufWriter<AutoStream<io::Stdout>>,

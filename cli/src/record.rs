@@ -35,7 +35,8 @@ pub(crate) struct Record {
     pub(crate) seat: Option<Seat>,
     pub(crate) command: String,
     pub(crate) became: Became,
-    effects_text: String,
+    /// The outcome as replay files write it.
+    pub(crate) outcome: String,
     effects_json: String,
     state_hash: Option<Digest>,
     view: Option<String>,
@@ -53,7 +54,7 @@ impl Record {
                 StepOutcome::Applied => Became::Applied,
                 StepOutcome::Ignored { reason, text } => Became::Ignored { reason, text },
             },
-            effects_text: step.effects_text(),
+            outcome: step.outcome_text(),
             effects_json: step.effects_json(),
             state_hash: (!detail.hide_hashes).then(|| step.state_hash()),
             view: detail.state.then(|| step.view(Seat::Host)),
@@ -73,8 +74,8 @@ impl Record {
             seq: None,
             seat,
             command: command.into(),
+            outcome: format!("rejected {}", rejected.code),
             became: Became::Rejected(rejected),
-            effects_text: String::new(),
             effects_json: "[]".into(),
             state_hash: (!detail.hide_hashes).then(|| state.state_hash()),
             view: detail.state.then(|| state.view(Seat::Host)),
@@ -82,36 +83,29 @@ impl Record {
         }
     }
 
-    /// The outcome as replay files write it.
-    pub(crate) fn outcome_text(&self) -> String {
-        match &self.became {
-            Became::Applied => self.effects_text.clone(),
-            Became::Ignored { reason, .. } => format!("ignored {reason}"),
-            Became::Rejected(rejected) => format!("rejected {}", rejected.code),
-        }
-    }
-
     /// Prints the record in the output's format.
     pub(crate) fn print(&self, output: &mut Output) -> Result<(), Failure> {
-        if output.is_json() { output.json(&self.to_json()?)? } else { output.line(self.to_text())? }
+        if output.is_json() {
+            output.json(&self.to_json()?)?;
+        } else {
+            output.line(self.to_text())?;
+        }
         Ok(())
     }
 
     fn to_text(&self) -> String {
         let seat = self.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
-        let outcome = self.outcome_text();
         let arrow = paint(Tone::Faint, "=>");
-        let hash = self.state_hash.map(|hash| paint(Tone::Faint, format_args!(" #{hash:.16}"))).unwrap_or_default();
-        let Some(seq) = self.seq else {
-            let message = if let Became::Rejected(rejected) = &self.became { rejected.message.as_str() } else { "" };
-            let command = self.command.escape_debug();
-            return format!("! {seat}{command} {arrow} {} ({message})", paint(Tone::Old, outcome));
-        };
-        let outcome = match self.became {
-            Became::Applied => outcome,
-            Became::Ignored { .. } | Became::Rejected(_) => paint(Tone::Odd, outcome),
-        };
-        format!("{seq} {seat}{} {arrow} {outcome}{hash}", paint(Tone::Strong, &self.command))
+        if let Became::Rejected(rejected) = &self.became {
+            let (command, outcome) = (self.command.escape_debug(), paint(Tone::Old, &self.outcome));
+            return format!("! {seat}{command} {arrow} {outcome} ({})", rejected.message);
+        }
+        let seq = self.seq.unwrap_or_default();
+        let command = paint(Tone::Strong, &self.command);
+        let tone = if self.became == Became::Applied { Tone::Plain } else { Tone::Odd };
+        let outcome = paint(tone, &self.outcome);
+        let hash = self.state_hash.map(|hash| paint(Tone::Faint, format_args!(" #{hash:.16}")));
+        format!("{seq} {seat}{command} {arrow} {outcome}{}", hash.unwrap_or_default())
     }
 
     /// Makes the JSON line of the record.

@@ -1,7 +1,7 @@
 //! Revisions, written `MATCH[@BRANCH][:SEQ]`, and sources, which are revisions or replay files.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use turnfold_core::text::number;
@@ -37,7 +37,8 @@ impl FromStr for Revision {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = |what: &str| format!("{what} in revision `{text}`, which is written MATCH[@BRANCH][:SEQ]");
+        let expected =
+            |what: &str| format!("{what} in revision `{text}`, which is written MATCH[@BRANCH][:SEQ]");
         let (line, seq) = match text.split_once(':') {
             Some((line, seq)) => (line, Some(number(seq).map_err(|cause| expected(&cause.to_string()))?)),
             None => (text, None),
@@ -66,8 +67,9 @@ impl FromStr for SourceName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.contains(['/', '\\']) || text.ends_with(".tfl") {
-            return Ok(Self::File(text.into()));
+        let path = Path::new(text);
+        if path.components().count() > 1 || path.extension().is_some_and(|extension| extension == "tfl") {
+            return Ok(Self::File(path.into()));
         }
         text.parse().map(Self::Revision).map_err(|cause| format!("{cause}; a replay file ends in `.tfl`"))
     }
@@ -91,8 +93,13 @@ mod tests {
         for text in ["duel", "duel:0", "duel@flank", "duel@flank:12", "a.b-c_d"] {
             assert_eq!(text.parse::<Revision>().map(|revision| revision.to_string()), Ok(text.into()));
         }
-        assert_eq!("duel@main:3".parse::<Revision>().map(|revision| revision.to_string()), Ok("duel:3".into()));
-        for text in ["", "Duel", "duel@", "duel:", "duel:x", "duel:-1", "duel:01", "@x", "duel@a@b", "duel:1:2"] {
+        assert_eq!(
+            "duel@main:3".parse::<Revision>().map(|revision| revision.to_string()),
+            Ok("duel:3".into())
+        );
+        for text in
+            ["", "Duel", "duel@", "duel:", "duel:x", "duel:-1", "duel:01", "@x", "duel@a@b", "duel:1:2"]
+        {
             assert!(text.parse::<Revision>().is_err(), "{text}");
         }
     }

@@ -45,7 +45,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<ScriptLine>, Failure> {
     };
     result.map_err(|error| Failure::file("read script", path, &error))?;
     let text = String::from_utf8(bytes).map_err(|error| {
-        let line = error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|byte| **byte == b'\n');
+        let line =
+            error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|byte| **byte == b'\n');
         Failure::usage(format!("{}:{}: expected UTF-8 text", path.display(), line.count() + 1))
     })?;
     Ok(parse(&text))

@@ -142,9 +142,13 @@ impl LineOfPlay {
     pub(crate) fn broken_entry(&self, error: &FoldError) -> Failure {
         let message = format!("`{}`: {error}", self.name);
         match &self.name {
-            SourceName::File(_) => Failure::negative(message).hint("correct the entry or cut the log before it"),
-            SourceName::Revision(revision) => Failure::negative(message)
-                .hint(format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)),
+            SourceName::File(_) => {
+                Failure::negative(message).hint("correct the entry or cut the log before it")
+            }
+            SourceName::Revision(revision) => Failure::negative(message).hint(format!(
+                "the log disagrees with its rules, see `turnfold verify {}`",
+                revision.match_name
+            )),
         }
     }
 }

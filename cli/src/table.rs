@@ -107,9 +107,12 @@ impl Table {
                 Roller::Seeded => self.dice.values(self.next_seq, &due),
                 Roller::System => Some(random::roll(&due)?),
             };
-            let Some(command) = values.and_then(|values| self.state.roll_command(values)) else { return Ok(()) };
+            let Some(command) = values.and_then(|values| self.state.roll_command(values)) else {
+                return Ok(());
+            };
             let entry = self.fold(Seat::Host, &command);
-            let broken = |rejected: Rejected| Failure::trouble(format!("the rules reject their own dice: {rejected}"));
+            let broken =
+                |rejected: Rejected| Failure::trouble(format!("the rules reject their own dice: {rejected}"));
             played.push(entry.map_err(broken)?);
         }
         Err(Failure::trouble(format!("a roll is still due after {ROLLS_IN_A_ROW_MAX} rolls in a row")))
@@ -117,7 +120,8 @@ impl Table {
 
     fn malformed(&self, command: &str) -> Rejected {
         let rejected = self.state.judge(Seat::Host, command).err();
-        rejected.unwrap_or_else(|| Rejected { code: "malformed", message: "nobody issues this command".into() })
+        rejected
+            .unwrap_or_else(|| Rejected { code: "malformed", message: "nobody issues this command".into() })
     }
 
     fn fold(&mut self, seat: Seat, command: &str) -> Result<Played, Rejected> {

@@ -1,24 +1,23 @@
 //! Erasure: rulesets known only at run time, a whole operation at a time.
 //!
 //! [`AnyRules`] stands for a ruleset, [`AnyState`] for the state of one match under it. Both are implemented once, by
-//! the private adapter below, for whatever implements [`Rules`]. Inside an operation the code is monomorphic.
+//! the private adapter below, for whatever implements [`Rules`](crate::Rules). Inside an operation the code is monomorphic.
 
-use core::marker::PhantomData;
+mod adapter;
 
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
+use crate::decode::DecodeError;
 use crate::dice::{DicePolicy, DueRoll};
-use crate::fold::Folder;
 use crate::hash::Digest;
-use crate::outcome::{Reason, Rejection, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::rules::{Answer, QueryError, SetupError};
 use crate::seat::Seat;
 use crate::text::Malformed;
+
+pub use adapter::erase;
 
 mod sealed {
     pub trait Sealed {}
@@ -180,10 +179,13 @@ pub trait Step {
     /// Gives a view of the state after the entry as a JSON document.
     fn view(&self, viewer: Seat) -> String;
 
-    /// Writes the outcome as replay files do: the effects, or `ignored` and the reason.
+    /// Writes the outcome as replay files do: the effects, or `ignored` and the reason. `applied` stands for an entry
+    /// none of whose effects the viewer may know of.
     fn outcome_text(&self) -> String {
         match self.outcome() {
-            StepOutcome::Applied => self.effects_text(),
+            StepOutcome::Applied => {
+                Some(self.effects_text()).filter(|text| !text.is_empty()).unwrap_or_else(|| "applied".into())
+            }
             StepOutcome::Ignored { reason, .. } => alloc::format!("ignored {reason}"),
         }
     }
@@ -265,186 +267,5 @@ impl FoldError {
             | Self::Rejected { seq, .. }
             | Self::WrongRoll { seq, .. } => *seq,
         }
-    }
-}
-
-/// Bytes that are not exactly the canonical encoding of a value.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
-    /// They cannot be read at all.
-    #[error("undecodable bytes: {0}")]
-    Unreadable(String),
-    /// More bytes follow the value.
-    #[error("{0} surplus bytes after the value")]
-    Surplus(usize),
-    /// They can be read, but the value is written otherwise.
-    #[error("bytes are not the canonical encoding of their value")]
-    NotCanonical,
-}
-
-/// Decodes a value, requiring that all bytes are used and that encoding it again gives the same bytes.
-///
-/// # Errors
-/// [`DecodeError`]; postcard alone would accept surplus bytes and overlong integers.
-pub fn decode_strictly<T: DeserializeOwned + Serialize>(bytes: &[u8]) -> Result<T, DecodeError> {
-    let unreadable = |error: postcard::Error| DecodeError::Unreadable(error.to_string());
-    let (value, rest) = postcard::take_from_bytes::<T>(bytes).map_err(unreadable)?;
-    if !rest.is_empty() {
-        return Err(DecodeError::Surplus(rest.len()));
-    }
-    if postcard::to_allocvec(&value).map_err(unreadable)? != bytes {
-        return Err(DecodeError::NotCanonical);
-    }
-    Ok(value)
-}
-
-pub(crate) fn to_json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("plain data encodes")
-}
-
-/// Erases the types of a ruleset.
-#[must_use]
-pub const fn erase<R: Rules>() -> impl AnyRules {
-    Adapter::<R>(PhantomData)
-}
-
-struct Adapter<R>(PhantomData<fn() -> R>);
-
-impl<R> sealed::Sealed for Adapter<R> {}
-
-impl<R: Rules> AnyRules for Adapter<R> {
-    fn name(&self) -> &'static str {
-        R::NAME
-    }
-
-    fn version(&self) -> u32 {
-        R::VERSION
-    }
-
-    fn summary(&self) -> &'static str {
-        R::SUMMARY
-    }
-
-    fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
-        let setup: R::Setup = toml::from_str(toml).map_err(|error| locate(toml, &error))?;
-        R::start(&setup)?;
-        Ok(postcard::to_allocvec(&setup).expect("plain data encodes"))
-    }
-
-    fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
-        let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
-        toml::to_string(&decode_setup::<R>(setup)?).map_err(unwritable)
-    }
-
-    fn canonical(&self, command: &str) -> Result<String, Malformed> {
-        command.parse::<R::Command>().map(|command| command.to_string())
-    }
-
-    fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
-        Ok(Box::new(Folder::<R>::new(R::start(&decode_setup::<R>(setup)?)?)))
-    }
-
-    fn resume(&self, state: &[u8]) -> Result<Box<dyn AnyState>, DecodeError> {
-        Ok(Box::new(Folder::<R>::new(decode_strictly(state)?)))
-    }
-}
-
-fn decode_setup<R: Rules>(bytes: &[u8]) -> Result<R::Setup, SetupError> {
-    decode_strictly(bytes).map_err(|cause| SetupError::Bytes(cause.to_string()))
-}
-
-/// Finds the line and column of a TOML error.
-fn locate(text: &str, error: &toml::de::Error) -> SetupError {
-    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-    let line = before.matches('\n').count() + 1;
-    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let message = error.message().replace('\n', ", ");
-    SetupError::Text { line: count(line), column: count(column), message }
-}
-
-impl<R: Rules> sealed::Sealed for Folder<R> {}
-
-impl<R: Rules> AnyState for Folder<R> {
-    fn players(&self) -> &'static [Seat] {
-        R::players(&self.state)
-    }
-
-    fn due_roll(&self) -> Option<DueRoll> {
-        R::due_roll(&self.state)
-    }
-
-    fn roll_command(&self, values: Vec<i32>) -> Option<String> {
-        R::roll(values).map(|command| command.to_string())
-    }
-
-    fn default_seat(&self, command: &str) -> Option<Seat> {
-        command.parse().ok().map(|command| R::default_seat(&self.state, &command))
-    }
-
-    fn judge(&self, seat: Seat, command: &str) -> Result<StepOutcome, Rejected> {
-        let malformed = |cause: Malformed| Rejected { code: "malformed", message: cause.0 };
-        let command = command.parse::<R::Command>().map_err(malformed)?;
-        match R::judge(&self.state, seat, &command) {
-            Ok(Verdict::Applied(_)) => Ok(StepOutcome::Applied),
-            Ok(Verdict::Ignored(reason)) => {
-                Ok(StepOutcome::Ignored { reason: reason.code(), text: reason.text() })
-            }
-            Err(rejection) => Err(Rejected { code: rejection.code(), message: rejection.to_string() }),
-        }
-    }
-
-    fn fold(
-        &mut self,
-        log: &[Logged<'_>],
-        dice: &DicePolicy,
-        observe: &mut dyn FnMut(&mut dyn Step),
-    ) -> Result<(), FoldError> {
-        Self::fold(self, log, dice, None, observe)
-    }
-
-    fn fold_as(
-        &mut self,
-        viewer: Seat,
-        log: &[Logged<'_>],
-        dice: &DicePolicy,
-        observe: &mut dyn FnMut(&mut dyn Step),
-    ) -> Result<(), FoldError> {
-        let mut end = Self::new(self.state.clone());
-        Self::fold(&mut end, log, dice, None, &mut |_| {})?;
-        Self::fold(self, log, dice, Some((viewer, &end.state)), observe)
-    }
-
-    fn state_hash(&self) -> Digest {
-        self.hasher.clone().hash::<R>(&self.state)
-    }
-
-    fn state_bytes(&self) -> Vec<u8> {
-        postcard::to_allocvec(&self.state).expect("plain data encodes")
-    }
-
-    fn legal(&self, seat: Seat) -> Vec<String> {
-        R::legal(&self.state, seat).iter().map(ToString::to_string).collect()
-    }
-
-    fn candidates(&self, seat: Seat) -> Vec<String> {
-        R::candidates(&self.state, seat).iter().map(ToString::to_string).collect()
-    }
-
-    fn view(&self, viewer: Seat) -> String {
-        to_json(&R::view(&self.state, viewer))
-    }
-
-    fn query(&self, seat: Seat, question: &str) -> Result<Answer, QueryError> {
-        R::query(&self.state, seat, question)
-    }
-
-    fn picture(&self, viewer: Seat) -> Picture {
-        R::picture(&self.state, viewer)
-    }
-
-    fn fork(&self) -> Box<dyn AnyState> {
-        Box::new(Self::new(self.state.clone()))
     }
 }

@@ -3,6 +3,8 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use serde::Serialize;
+
 use crate::any::{CommandSource, FoldError, Logged, Step, StepOutcome};
 use crate::dice::DicePolicy;
 use crate::hash::{Digest, StateHasher};
@@ -87,6 +89,10 @@ impl<R: Rules> Folder<R> {
     }
 }
 
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain data encodes")
+}
+
 fn read_command<R: Rules>(logged: &Logged<'_>) -> Result<R::Command, FoldError> {
     let seq = logged.seq;
     match logged.command {
@@ -94,7 +100,7 @@ fn read_command<R: Rules>(logged: &Logged<'_>) -> Result<R::Command, FoldError> 
             text.parse::<R::Command>().map_err(|malformed| FoldError::Malformed { seq, message: malformed.0 })
         }
         CommandSource::Bytes(bytes) => {
-            crate::any::decode_strictly(bytes).map_err(|cause| FoldError::Undecodable { seq, cause })
+            crate::decode::decode_strictly(bytes).map_err(|cause| FoldError::Undecodable { seq, cause })
         }
     }
 }
@@ -167,8 +173,7 @@ impl<R: Rules> Step for Folded<'_, R> {
     }
 
     fn effects_json(&self) -> String {
-        let effects: Vec<_> = self.visible_effects().collect();
-        serde_json::to_string(&effects).expect("plain data encodes")
+        to_json(&self.visible_effects().collect::<Vec<_>>())
     }
 
     fn state_hash(&mut self) -> Digest {
@@ -176,6 +181,6 @@ impl<R: Rules> Step for Folded<'_, R> {
     }
 
     fn view(&self, viewer: Seat) -> String {
-        crate::any::to_json(&R::view(self.state, viewer))
+        to_json(&R::view(self.state, viewer))
     }
 }

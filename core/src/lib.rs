@@ -17,6 +17,7 @@ extern crate alloc;
 pub mod rules;
 
 pub mod any;
+pub mod decode;
 pub mod dice;
 pub mod fold;
 pub mod hash;

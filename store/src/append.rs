@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use turnfold_core::Digest;
 
-use crate::backend::Change;
+use crate::backend::{Change, Place};
 use crate::chain::Linker;
 use crate::committer::{Done, Staged, Work, Writer};
 use crate::entry::{NewEntry, Seq};
@@ -188,6 +188,8 @@ impl Writer {
             staged.keys.insert(record_key, Appended { repeated: true, ..appended });
         }
         staged.heads_before.entry(state.id).or_insert(before);
+        let (match_name, branch) = names.clone();
+        staged.last = Some(Place { match_name, branch, seq: appended.last });
         staged.touched.push(names);
         Ok(appended)
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::append::{Append, Appended, BranchState};
-use crate::backend::Change;
+use crate::backend::{Change, Place, Watermark};
 use crate::create::{BranchCreation, BranchDeletion, MatchCreation};
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
@@ -91,6 +91,8 @@ pub(crate) struct Staged {
     /// The branches appended to and their heads before.
     pub(crate) heads_before: BTreeMap<u64, HeadRecord>,
     pub(crate) touched: Vec<(MatchName, BranchName)>,
+    /// The end of the branch written to last.
+    pub(crate) last: Option<Place>,
 }
 
 type Reply = (SyncSender<Result<Done, StoreError>>, Result<Done, StoreError>);
@@ -150,9 +152,13 @@ impl Writer {
 
     /// Makes what is staged durable and answers everyone; then seals what fills pages.
     fn commit(&mut self, staged: Staged, replies: Vec<Reply>) {
-        let Staged { changes, entries, heads_before, touched, .. } = staged;
-        let persisted =
-            if changes.is_empty() { Ok(()) } else { self.persist(changes, entries, heads_before) };
+        let Staged { changes, entries, heads_before, touched, last, .. } = staged;
+        let persisted = if changes.is_empty() {
+            Ok(())
+        } else {
+            let now = self.record.now.after(&changes, entries, last);
+            self.persist(changes, now, heads_before)
+        };
         if let Err(error) = &persisted {
             self.fail(error);
         }
@@ -174,10 +180,10 @@ impl Writer {
     fn persist(
         &mut self,
         mut changes: Vec<Change>,
-        entries: u64,
+        now: Watermark,
         heads_before: BTreeMap<u64, HeadRecord>,
     ) -> Result<(), StoreError> {
-        let next = StoreRecord { now: self.record.now.after(&changes, entries), ..self.record };
+        let next = StoreRecord { now, ..self.record.clone() };
         changes.push(record::put(key::STORE.to_vec(), &next));
         let branches: Vec<_> = heads_before.keys().copied().collect();
         self.acknowledged(|heads| heads.extend(heads_before));
@@ -209,7 +215,7 @@ impl Writer {
 
     fn mark(&mut self) -> Result<(), StoreError> {
         self.shared.backend.set_watermark(&self.record.now)?;
-        self.record.marked = self.record.now;
+        self.record.marked = self.record.now.clone();
         Ok(())
     }
 

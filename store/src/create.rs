@@ -1,7 +1,7 @@
 //! Creating matches and branches, and deleting branches.
 
 use crate::append::BranchState;
-use crate::backend::Change;
+use crate::backend::{Change, Place};
 use crate::committer::{Staged, Work, Writer};
 use crate::entry::{GENESIS_BYTES_MAX, Genesis, NewEntry, Seq, check_size};
 use crate::error::StoreError;
@@ -98,6 +98,7 @@ impl Writer {
         staged.entries += entries.len() as u64;
         let mut state = BranchState::new(branch_id, 0, chain::genesis_link(&genesis));
         staged.changes.extend(state.extend(entries, None));
+        staged.last = Some(Place { match_name: name.clone(), branch: main.clone(), seq: state.head.seq });
         staged.touched.push((name.clone(), main.clone()));
         self.branches.insert((name, main), state);
         self.record.next_id += 2;
@@ -125,6 +126,7 @@ impl Writer {
         staged.changes.push(record::put(key::of_branch(found_match.id, &name), &branch_record));
         staged.changes.push(record::put(key::of_head(id), &HeadRecord { seq: at, link }));
         staged.changes.push(recount(&match_name, &found_match, found_match.branches + 1));
+        staged.last = Some(Place { match_name, branch: name, seq: at });
         self.record.next_id += 1;
         Ok(())
     }

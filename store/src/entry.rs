@@ -1,7 +1,7 @@
 //! What the log is made of: Genesis and entries, as values and as bytes.
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::any::DecodeError;
+use turnfold_core::decode::DecodeError;
 use turnfold_core::{DicePolicy, Digest, Seat};
 
 use crate::chain;
@@ -53,7 +53,7 @@ impl Genesis {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        turnfold_core::any::decode_strictly(bytes)
+        turnfold_core::decode::decode_strictly(bytes)
     }
 }
 

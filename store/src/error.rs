@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 
-use crate::backend::BackendError;
+use crate::backend::{BackendError, Place};
 use crate::names::{BranchName, MatchName};
 
 /// What a store refuses or fails to do.
@@ -12,7 +12,7 @@ use crate::names::{BranchName, MatchName};
 #[non_exhaustive]
 pub enum StoreError {
     /// Another process, or another handle in this one, has the store.
-    #[error("store `{}` is in use: wait for the other process to end, or use another store", dir.display())]
+    #[error("store `{}` is locked by another process: wait for it to end, then try again", dir.display())]
     Locked {
         /// The store's directory.
         dir: PathBuf,
@@ -52,9 +52,11 @@ pub enum StoreError {
     },
     /// The store holds less than it held before.
     #[error(
-        "the store lost data: {} of {expected_commits} commits are missing, with {} of {expected_entries} entries; \
+        "the store lost data: {}{} of {expected_commits} commits are missing, with {} of {expected_entries} entries; \
          restore it from a backup",
-        expected_commits.saturating_sub(*found_commits), expected_entries.saturating_sub(*found_entries)
+        missing(last.as_ref(), *held),
+        expected_commits.saturating_sub(*found_commits),
+        expected_entries.saturating_sub(*found_entries)
     )]
     Lost {
         /// The commits its watermark counts.
@@ -65,6 +67,10 @@ pub enum StoreError {
         expected_entries: u64,
         /// The entries it holds.
         found_entries: u64,
+        /// The last entry of the branch that was written to last.
+        last: Option<Place>,
+        /// How many entries of that branch the store still holds.
+        held: u64,
     },
     /// Something stored is not what was written.
     #[error("corrupt store: {}{reason}; run `verify` for the extent, restore from a backup", place(match_name.as_ref(), branch.as_ref(), *seq))]
@@ -290,6 +296,19 @@ fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>, seq: Optio
         text.push_str(": ");
     }
     text
+}
+
+/// Says what is missing of the branch that was written to last.
+fn missing(last: Option<&Place>, held: u64) -> String {
+    match last {
+        Some(Place { match_name, branch, seq }) if held + 1 == *seq => {
+            format!("match `{match_name}`, branch `{branch}`, entry {seq} is gone; ")
+        }
+        Some(Place { match_name, branch, seq }) if held < *seq => {
+            format!("match `{match_name}`, branch `{branch}`, entries {} to {seq} are gone; ", held + 1)
+        }
+        _ => String::new(),
+    }
 }
 
 #[cfg(test)]

@@ -39,4 +39,5 @@ pub use error::{ErrorKind, StoreError};
 pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
 pub use open::Store;
 pub use read::{Entries, Log};
+pub use record::Place;
 pub use verify::{BranchVerification, Finding, FindingKind, Verification};

@@ -78,13 +78,13 @@ impl Store {
     }
 
     fn start(backend: Box<dyn Backend>) -> Result<Self, StoreError> {
-        let marked = backend.watermark()?;
-        let record = read_store_record(backend.as_ref())?;
-        check_history(record.as_ref(), marked.as_ref())?;
+        let shared = Arc::new(Shared { backend, acknowledged: RwLock::default() });
+        let marked = shared.backend.watermark()?;
+        let record = read_store_record(shared.backend.as_ref())?;
+        check_history(record.as_ref(), marked.as_ref()).map_err(|error| shared.locate_loss(error))?;
         let (Some(record), Some(marked)) = (record, marked) else {
             return Err(StoreError::damaged("the store's own record is missing"));
         };
-        let shared = Arc::new(Shared { backend, acknowledged: RwLock::default() });
         let committer = Committer::start(Arc::clone(&shared), StoreRecord { marked, ..record })?;
         Ok(Self { committer, shared })
     }
@@ -112,11 +112,40 @@ impl fmt::Debug for Store {
     }
 }
 
+impl Shared {
+    /// Adds how much is left of the branch that was written to last.
+    fn locate_loss(&self, error: StoreError) -> StoreError {
+        match error {
+            StoreError::Lost {
+                expected_commits,
+                found_commits,
+                expected_entries,
+                found_entries,
+                last,
+                ..
+            } => {
+                // What cannot be found there any more is lost as a whole.
+                let held = last.as_ref().and_then(|last| self.find(&last.match_name, &last.branch).ok());
+                let held = held.map_or(0, |(_, _, head)| head.seq);
+                StoreError::Lost {
+                    expected_commits,
+                    found_commits,
+                    expected_entries,
+                    found_entries,
+                    last,
+                    held,
+                }
+            }
+            other => other,
+        }
+    }
+}
+
 /// Writes the first records of a store in which nothing is committed yet.
 fn initialize(backend: &dyn Backend) -> Result<(), StoreError> {
     match read_store_record(backend)? {
-        Some(record) if record.now != Watermark::NOTHING => {
-            let entries = record.now.entries;
+        Some(StoreRecord { now, .. }) if now != Watermark::NOTHING => {
+            let entries = now.entries;
             let reason = format!("it holds {entries} entries, but the files that say what it is are missing");
             return Err(StoreError::damaged(reason));
         }
@@ -144,13 +173,15 @@ fn check_history(record: Option<&StoreRecord>, marked: Option<&Watermark>) -> Re
     let Some(marked) = marked else {
         return Err(StoreError::damaged("the file `WATERMARK` is missing"));
     };
-    let now = record.map_or(Watermark::NOTHING, |record| record.now);
+    let now = record.map_or(&Watermark::NOTHING, |record| &record.now);
     if now.commits < marked.commits {
         return Err(StoreError::Lost {
             expected_commits: marked.commits,
             found_commits: now.commits,
             expected_entries: marked.entries,
             found_entries: now.entries,
+            last: marked.last.clone(),
+            held: 0,
         });
     }
     if record.is_some_and(|record| *marked != record.now && *marked != record.marked) {

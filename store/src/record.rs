@@ -6,11 +6,12 @@ use turnfold_core::Digest;
 use crate::backend::Change;
 use crate::entry::{decode, encode};
 use crate::error::StoreError;
+use crate::names::{BranchName, MatchName};
 
 const CHECK_BYTES: usize = 8;
 
-/// How much the store has committed, and the digest of all of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How much the store has committed, the digest of all of it, and where it was last written to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watermark {
     /// The committed groups, ever.
     pub commits: u64,
@@ -18,13 +19,27 @@ pub struct Watermark {
     pub entries: u64,
     /// The digest over all commits in their order.
     pub digest: Digest,
+    /// The branch last appended to or created.
+    pub last: Option<Place>,
+}
+
+/// An entry of a branch of a match.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The match.
+    pub match_name: MatchName,
+    /// The branch.
+    pub branch: BranchName,
+    /// The entry.
+    pub seq: u64,
 }
 
 impl Watermark {
-    pub(crate) const NOTHING: Self = Self { commits: 0, entries: 0, digest: Digest::new([0; 32]) };
+    pub(crate) const NOTHING: Self =
+        Self { commits: 0, entries: 0, digest: Digest::new([0; 32]), last: None };
 
-    /// Counts a commit of `changes`, which append so many entries.
-    pub(crate) fn after(&self, changes: &[Change], entries: u64) -> Self {
+    /// Counts a commit of `changes`, which append so many entries, the last of them at `last`.
+    pub(crate) fn after(&self, changes: &[Change], entries: u64, last: Option<Place>) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 commit");
         hasher.update(self.digest.as_bytes());
         let length = |bytes: &[u8]| (bytes.len() as u64).to_le_bytes();
@@ -39,12 +54,13 @@ impl Watermark {
             commits: self.commits.saturating_add(1),
             entries: self.entries.saturating_add(entries),
             digest: hasher.finalize().into(),
+            last: last.or_else(|| self.last.clone()),
         }
     }
 }
 
 /// The record about the store as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoreRecord {
     pub(crate) now: Watermark,
     pub(crate) marked: Watermark,
@@ -169,7 +185,7 @@ mod tests {
         let put =
             |key: &[u8], value: Option<&[u8]>| Change { key: key.to_vec(), value: value.map(<[u8]>::to_vec) };
         let [a, b] = [put(b"a", Some(b"1")), put(b"b", None)];
-        let digest = |changes: &[Change]| Watermark::NOTHING.after(changes, 1).digest;
+        let digest = |changes: &[Change]| Watermark::NOTHING.after(changes, 1, None).digest;
         let all = [
             digest(&[]),
             digest(&[a.clone(), b.clone()]),

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use turnfold_core::dice::DiceStream;
 
@@ -10,13 +10,23 @@ use crate::sandbox::Sandbox;
 
 const ROUNDS: i32 = 60;
 
+/// Tells how long something takes, so that kills fall before, into and after it on any machine.
+#[expect(clippy::disallowed_methods, reason = "decides when to kill, not whether the test passes")]
+fn time_of(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
 #[test]
 fn kill_9_during_a_loop_of_plays_loses_no_acknowledged_entry() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel \"roll 1 2 3 4\"");
+    let whole_call = time_of(|| drop(sandbox.ok("play duel cycle confirm cancel")));
+    let latest = i32::try_from(2 * whole_call.as_micros()).unwrap();
     let mut moments = DiceStream::new(&[9; 32], 0);
-    let (mut entries, mut killed) = (1, 0);
+    let (mut entries, mut killed) = (4, 0);
     for round in 0..ROUNDS {
         let mut child = sandbox
             .command(["play", "duel", "cycle", "confirm", "cancel"])
@@ -24,7 +34,7 @@ fn kill_9_during_a_loop_of_plays_loses_no_acknowledged_entry() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        thread::sleep(Duration::from_micros(u64::try_from(moments.draw(0, 30_000)).unwrap()));
+        thread::sleep(Duration::from_micros(u64::try_from(moments.draw(0, latest)).unwrap()));
         // On Unix this is SIGKILL.
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();

@@ -5,7 +5,7 @@ use turnfold_store::MatchName;
 
 use super::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, paint};
+use crate::output::{Tone, counted, paint};
 
 /// List the branches of a match
 #[derive(Debug, clap::Args)]
@@ -46,9 +46,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             Some((branch, seq)) => format!(", from {branch}:{seq}"),
             None => String::new(),
         };
-        let entries = if info.head == 1 { "entry" } else { "entries" };
-        let link = paint(Tone::Faint, format_args!("{link:.16}"));
-        output.line(format_args!("{name}  {} {entries}{from}  {link}", info.head))?;
+        let entries = counted(info.head, "entry", "entries");
+        let link = paint(Tone::Faint, format_args!("link {link:.16}"));
+        output.line(format_args!("{name}  {entries}{from}  {link}"))?;
     }
     Ok(Answer::Yes)
 }

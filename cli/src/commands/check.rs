@@ -9,7 +9,7 @@ use walkdir::WalkDir;
 
 use super::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{self, Output, Tone, paint};
+use crate::output::{self, Output, Tone, counted, paint};
 use crate::source::read_replay;
 use crate::tfl::{self, Checked, MismatchReport};
 
@@ -64,7 +64,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if !context.output.is_json() {
         let passed = results.len() - failed;
         let tone = if failed == 0 { Tone::New } else { Tone::Old };
-        context.output.line(paint(tone, format_args!("{passed} passed, {failed} failed ({entries} entries)")))?;
+        context.output.line(paint(
+            tone,
+            format_args!("{passed} passed, {failed} failed ({})", counted(entries, "entry", "entries")),
+        ))?;
     }
     Ok(if failed == 0 { Answer::Yes } else { Answer::No })
 }
@@ -80,11 +83,15 @@ fn find_replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         let before = files.len();
         for entry in WalkDir::new(path).sort_by_file_name() {
             let entry = entry.map_err(|error| {
-                Failure::usage(format!("cannot read `{}`: {error}", path.display()))
+                let failed = error.path().unwrap_or(path).display().to_string();
+                let cause = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                Failure::usage(format!("cannot read `{failed}`: {cause}"))
                     .hint("name replay files or a folder with `*.tfl` in it")
             })?;
             let named = entry.depth() == 0;
-            if entry.file_type().is_file() && (named || entry.path().extension().is_some_and(|it| it == "tfl")) {
+            if entry.file_type().is_file()
+                && (named || entry.path().extension().is_some_and(|it| it == "tfl"))
+            {
                 files.push(entry.into_path());
             }
         }
@@ -110,7 +117,9 @@ fn print(file: &FileResult, output: &mut Output) -> Result<(), Failure> {
     let name = file.path.display();
     if output.is_json() {
         let (entries, mismatch, error) = match &file.result {
-            Ok(checked) => (Some(checked.entries), checked.difference.as_ref().map(|mismatch| mismatch.report()), None),
+            Ok(checked) => {
+                (Some(checked.entries), checked.difference.as_ref().map(|mismatch| mismatch.report()), None)
+            }
             Err(failure) => (None, None, Some(failure.to_string())),
         };
         let ok = mismatch.is_none() && error.is_none();
@@ -119,8 +128,11 @@ fn print(file: &FileResult, output: &mut Output) -> Result<(), Failure> {
     }
     match &file.result {
         Ok(Checked { difference: None, entries }) => {
-            let word = if *entries == 1 { "entry" } else { "entries" };
-            output.line(format_args!("{} {name} {entries} {word}", paint(Tone::New, "ok")))?;
+            output.line(format_args!(
+                "{} {name} {}",
+                paint(Tone::New, "ok"),
+                counted(*entries, "entry", "entries")
+            ))?;
         }
         Ok(Checked { difference: Some(mismatch), .. }) => {
             for (tone, line) in mismatch.lines() {

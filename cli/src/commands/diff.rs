@@ -69,7 +69,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let b = fold(&LineOfPlay::load(&args.b, context)?, args.seat)?;
     let comparison = compare(a, b, args.context);
     let output = &mut context.output;
-    if output.is_json() { output.json(&comparison)? } else { print(&comparison, output)? }
+    if output.is_json() {
+        output.json(&comparison)?;
+    } else {
+        print(&comparison, output)?;
+    }
     Ok(if comparison.equal { Answer::Yes } else { Answer::No })
 }
 
@@ -78,21 +82,28 @@ fn fold(line_of_play: &LineOfPlay, seat: Seat) -> Result<Folded, Failure> {
     let state = line_of_play
         .fold(&mut |step| commands.push(format!("{} {} {}\n", step.seq(), step.seat(), step.command())))?;
     let rules = line_of_play.rules;
-    let setup = rules.write_setup(&line_of_play.setup).map_err(|error| Failure::trouble(error.to_string()))?;
+    let setup =
+        rules.write_setup(&line_of_play.setup).map_err(|error| Failure::trouble(error.to_string()))?;
     Ok(Folded {
         side: Side {
             name: line_of_play.name.to_string(),
             entries: line_of_play.head(),
             state_hash: state.state_hash().to_string(),
         },
-        game: format!("ruleset {} version {}\ndice {}\n{setup}", rules.name(), rules.version(), line_of_play.dice),
+        game: format!(
+            "ruleset {} version {}\ndice {}\n{setup}",
+            rules.name(),
+            rules.version(),
+            line_of_play.dice
+        ),
         commands,
         view: view_of(state.as_ref(), seat)?,
     })
 }
 
 pub(crate) fn view_of(state: &dyn AnyState, seat: Seat) -> Result<Value, Failure> {
-    serde_json::from_str(&state.view(seat)).map_err(|error| Failure::trouble(format!("the view is no JSON: {error}")))
+    serde_json::from_str(&state.view(seat))
+        .map_err(|error| Failure::trouble(format!("the view is no JSON: {error}")))
 }
 
 fn compare(a: Folded, b: Folded, context: usize) -> Comparison {
@@ -122,12 +133,17 @@ fn print(comparison: &Comparison, output: &mut Output) -> Result<(), Failure> {
         print_unified(&comparison.game, output)?;
     }
     match comparison.parts_at {
-        Some(seq) => output.line(paint(Tone::Strong, format_args!("the lines of play part at entry {seq}")))?,
-        None => output.line(paint(Tone::Strong, format_args!("both play the same {} commands", a.entries)))?,
+        Some(seq) => {
+            output.line(paint(Tone::Strong, format_args!("the lines of play part at entry {seq}")))?;
+        }
+        None => {
+            output.line(paint(Tone::Strong, format_args!("both play the same {} commands", a.entries)))?;
+        }
     }
     print_unified(&comparison.commands, output)?;
     if comparison.state.is_empty() {
-        let unseen = if a.state_hash == b.state_hash { "the states are equal" } else { "the views are equal" };
+        let unseen =
+            if a.state_hash == b.state_hash { "the states are equal" } else { "the views are equal" };
         output.line(paint(Tone::Strong, unseen))?;
         return Ok(());
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::Context;
 use crate::failure::{Answer, Failure};
 use crate::files;
+use crate::output::counted;
 use crate::revision::Revision;
 use crate::source::LineOfPlay;
 use crate::tfl::Replay;
@@ -40,9 +41,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     files::write_whole(path, text.as_bytes())?;
     if !context.output.is_json() {
-        let entries = line_of_play.entries.len();
-        let word = if entries == 1 { "entry" } else { "entries" };
-        context.output.line(format_args!("exported {} to `{}`: {entries} {word}", args.revision, path.display()))?;
+        let entries = counted(line_of_play.head(), "entry", "entries");
+        context.output.line(format_args!("exported {} to `{}`: {entries}", args.revision, path.display()))?;
     }
     Ok(Answer::Yes)
 }
@@ -50,8 +50,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 fn replay_of(line_of_play: &LineOfPlay) -> Result<Replay, Failure> {
     let rules = line_of_play.rules;
     let name = line_of_play.name.to_string();
-    let mut replay = Replay::compose(&name, rules, line_of_play.dice, &line_of_play.title, &line_of_play.setup)
-        .map_err(|error| Failure::trouble(format!("`{name}`: {error}")))?;
+    let mut replay =
+        Replay::compose(&name, rules, line_of_play.dice, &line_of_play.title, &line_of_play.setup)
+            .map_err(|error| Failure::trouble(format!("`{name}`: {error}")))?;
     let state = line_of_play.fold(&mut |step| replay.record(step))?;
     replay.close(state.state_hash());
     Ok(replay)

@@ -8,7 +8,7 @@ use super::Context;
 use super::new::{Game, genesis};
 use crate::clock;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, paint};
+use crate::output::{Tone, counted, paint};
 use crate::source::read_replay;
 use crate::tfl;
 
@@ -39,8 +39,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         let differs = |told: &Option<String>, found: &Option<String>| told.is_some() && told != found;
         if differs(&told.outcome, &found.outcome) || differs(&told.hash, &found.hash) {
             let place = format!("{}:{line}: entry {}", args.file.display(), told.seq);
-            return Err(Failure::negative(format!("{place} does not do what the file says, nothing was imported"))
-                .hint(format!("`turnfold check {}` explains it", args.file.display())));
+            return Err(Failure::negative(format!(
+                "{place} does not do what the file says, nothing was imported"
+            ))
+            .hint(format!("`turnfold check {}` explains it", args.file.display())));
         }
     }
     let setup = replay.setup()?;
@@ -55,24 +57,31 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
         })
         .map_err(|error| Failure::negative(format!("{}: {error}", args.file.display())))?;
-    let count = entries.len();
+    let count = entries.len() as u64;
     let genesis = genesis(Game { rules, setup, dice }, replay.header.title.clone())?;
     let store = context.open_or_create_store()?;
     store.create_match(&name, &genesis, entries)?;
     store.close()?;
     if context.output.is_json() {
         let hash = state.state_hash().to_string();
-        context.output.json(&serde_json::json!({ "match": name.as_str(), "entries": count, "state_hash": hash }))?;
+        context
+            .output
+            .json(&serde_json::json!({ "match": name.as_str(), "entries": count, "state_hash": hash }))?;
         return Ok(Answer::Yes);
     }
-    let word = if count == 1 { "entry" } else { "entries" };
+    let entries = counted(count, "entry", "entries");
     let hash = paint(Tone::Faint, format_args!("#{:.16}", state.state_hash()));
     let title = paint(Tone::Strong, &name);
-    context.output.line(format_args!("imported match {title} from `{}`: {count} {word} {hash}", args.file.display()))?;
+    context
+        .output
+        .line(format_args!("imported match {title} from `{}`: {entries} {hash}", args.file.display()))?;
     Ok(Answer::Yes)
 }
 
 fn name_of(file: &std::path::Path) -> Result<MatchName, Failure> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    stem.parse().map_err(|error| Failure::usage(format!("no match can be named after the file: {error}")).hint("give one with `--name`"))
+    stem.parse().map_err(|error| {
+        Failure::usage(format!("no match can be named after the file: {error}"))
+            .hint("give one with `--name`")
+    })
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, paint};
+use crate::output::{Tone, counted, paint};
 
 /// List the matches of the store
 #[derive(Debug, clap::Args)]
@@ -42,12 +42,9 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
         }
         let name = paint(Tone::Strong, format_args!("{:width$}", info.name));
         let title = if genesis.title.is_empty() { String::new() } else { format!("  {}", genesis.title) };
-        let entries = if info.head == 1 { "entry" } else { "entries" };
-        let branches = if info.branches == 1 { "branch" } else { "branches" };
-        output.line(format_args!(
-            "{name}  {}  {} {entries}, {} {branches}{title}",
-            genesis.ruleset, info.head, info.branches
-        ))?;
+        let entries = counted(info.head, "entry", "entries");
+        let branches = counted(info.branches, "branch", "branches");
+        output.line(format_args!("{name}  {}  {entries}, {branches}{title}", genesis.ruleset))?;
     }
     Ok(Answer::Yes)
 }

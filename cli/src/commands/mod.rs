@@ -66,7 +66,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Log(args) => log::run(&args, context),
         Command::Matches(args) => matches::run(&args, context),
         Command::Branches(args) => branches::run(&args, context),
-        Command::Replay(args) => replay::run(args, context),
+        Command::Replay(args) => replay::run(&args, context),
         Command::Branch(args) => branch::run(&args, context),
         Command::Diff(args) => diff::run(&args, context),
         Command::Export(args) => export::run(&args, context),

@@ -68,8 +68,8 @@ pub(crate) struct Game {
 impl GameArgs {
     pub(crate) fn read(&self) -> Result<Game, Failure> {
         let rules = find_rules(&self.rules)?;
-        let text =
-            fs::read_to_string(&self.setup).map_err(|error| Failure::file("read setup", &self.setup, &error))?;
+        let text = fs::read_to_string(&self.setup)
+            .map_err(|error| Failure::file("read setup", &self.setup, &error))?;
         let setup = rules.read_setup(&text).map_err(|error| bad_setup(&self.setup, &error))?;
         let dice = match (self.dice, self.seed) {
             (Dice::Recorded, None) => DicePolicy::Recorded,

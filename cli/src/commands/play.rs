@@ -63,10 +63,7 @@ enum DiceSource {
 }
 
 /// Gives the commands of a call, from its arguments or its script.
-pub(crate) fn lines_of(
-    commands: &[String],
-    script: Option<&PathBuf>,
-) -> Result<Vec<ScriptLine>, Failure> {
+pub(crate) fn lines_of(commands: &[String], script: Option<&PathBuf>) -> Result<Vec<ScriptLine>, Failure> {
     match script {
         Some(path) => script::read(path),
         None => Ok(commands.iter().map(|command| ScriptLine::parse(command)).collect()),
@@ -87,8 +84,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let head = log.head;
     for expected in args.expect.into_iter().chain(args.revision.seq) {
         if expected != head {
-            return Err(Failure::negative(format!("expected `{whole}` at entry {expected}, but its last entry is {head}"))
-                .hint(format!("look at `turnfold log {whole}` and try again, or branch off with `turnfold branch`")));
+            return Err(Failure::negative(format!(
+                "expected `{whole}` at entry {expected}, but its last entry is {head}"
+            ))
+            .hint(format!(
+                "look at `turnfold log {whole}` and try again, or branch off with `turnfold branch`"
+            )));
         }
     }
     let line_of_play = LineOfPlay::of_log(&whole, log)?;
@@ -120,7 +121,8 @@ fn append(args: &Args, store: &Store, head: u64, played: &[Played]) -> Result<()
         return Ok(());
     }
     let recorded_at_ms = clock::now_ms();
-    let entry = |entry: &Played| NewEntry { seat: entry.seat, command: entry.command.clone(), recorded_at_ms };
+    let entry =
+        |entry: &Played| NewEntry { seat: entry.seat, command: entry.command.clone(), recorded_at_ms };
     let entries = played.iter().map(entry).collect();
     store.append(&args.revision.match_name, &args.revision.branch, head, entries, args.key.as_ref())?;
     Ok(())
@@ -129,7 +131,11 @@ fn append(args: &Args, store: &Store, head: u64, played: &[Played]) -> Result<()
 fn reject(record: &Record, lines: usize, context: &mut Context) -> Result<Answer, Failure> {
     record.print(&mut context.output)?;
     context.output.flush()?;
-    let all = if lines > 1 { format!("; none of the {lines} commands was recorded") } else { "; nothing was recorded".into() };
+    let all = if lines > 1 {
+        format!("; none of the {lines} commands was recorded")
+    } else {
+        "; nothing was recorded".into()
+    };
     Err(Failure::negative(format!("the command was rejected{all}")))
 }
 

@@ -6,7 +6,7 @@ use turnfold_core::{AnyState, Seat};
 
 use super::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, paint};
+use crate::output::{Tone, counted, paint};
 use crate::record::{Detail, Record};
 use crate::render;
 use crate::revision::SourceName;
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     step: bool,
 }
 
-pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let mut line_of_play = LineOfPlay::load(&args.source, context)?;
     if let Some(to) = args.to {
         let head = line_of_play.head();
@@ -67,16 +67,17 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
     }
     if !json {
         let hash = paint(Tone::Faint, state.state_hash());
-        context.output.line(format_args!("{} entries, state {hash}", line_of_play.entries.len()))?;
+        let entries = counted(line_of_play.head(), "entry", "entries");
+        context.output.line(format_args!("{entries}, state {hash}"))?;
     }
     Ok(Answer::Yes)
 }
 
 /// Says how an entry differs from what its source tells.
 fn difference(entry: &SourceEntry, record: &Record, state: &dyn AnyState) -> Option<String> {
-    let outcome = record.outcome_text();
+    let outcome = &record.outcome;
     match &entry.outcome {
-        Some(expected) if *expected != outcome => {
+        Some(expected) if expected != outcome => {
             return Some(format!("expected outcome `{expected}`, got `{outcome}`"));
         }
         _ => {}

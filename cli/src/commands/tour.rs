@@ -42,7 +42,15 @@ const PLAYED: &[Stop] = &[
     stop(
         "A match is a ruleset, a setup and a source of dice. These dice follow from a seed.",
         &[
-            "new", "duel", "--rules", "initiative", "--setup", SETUP_FILE, "--dice", "seeded", "--seed",
+            "new",
+            "duel",
+            "--rules",
+            "initiative",
+            "--setup",
+            SETUP_FILE,
+            "--dice",
+            "seeded",
+            "--seed",
             "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
         ],
     ),
@@ -61,12 +69,12 @@ const PLAYED: &[Stop] = &[
         &["play", "duel", "p1: cycle"],
     ),
     stop("Rulesets answer questions.", &["ask", "duel", "reach", "kit-fox"]),
-    stop("What if the Phoenix Hawk had held back? A branch begins after any entry…", &["branch", "duel:7", "caution"]),
-    stop("…and goes its own way.", &["play", "duel@caution", "stand"]),
-    negative(
-        "Where do the two part, and how do their states differ?",
-        &["diff", "duel", "duel@caution"],
+    stop(
+        "What if the Phoenix Hawk had held back? A branch begins after any entry…",
+        &["branch", "duel:7", "caution"],
     ),
+    stop("…and goes its own way.", &["play", "duel@caution", "stand"]),
+    negative("Where do the two part, and how do their states differ?", &["diff", "duel", "duel@caution"]),
     stop("A match becomes a file that reads well in `git diff`…", &["export", "duel", "-o", "duel.tfl"]),
     stop("…to which `bless` would add whatever outcomes and hashes it lacked…", &["bless", "duel.tfl"]),
     stop("…and which `check` folds again, in every test run to come.", &["check", "duel.tfl"]),
@@ -82,10 +90,7 @@ const BROKEN: &[Stop] = &[
         "A file becomes a match again, in any other store, with the same hashes.",
         &["--store", "elsewhere", "import", "duel.tfl", "--name", "copy"],
     ),
-    stop(
-        "An auditor recomputes every link, every command and every roll.",
-        &["verify"],
-    ),
+    stop("An auditor recomputes every link, every command and every roll.", &["verify"]),
 ];
 
 #[derive(Serialize)]
@@ -147,7 +152,9 @@ fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> 
 
 /// Writes words as one would type them.
 fn shell_words(words: &[&str]) -> String {
-    let quoted: Vec<_> =
-        words.iter().map(|word| if word.contains(' ') { format!("\"{word}\"") } else { (*word).to_string() }).collect();
+    let quoted: Vec<_> = words
+        .iter()
+        .map(|word| if word.contains(' ') { format!("\"{word}\"") } else { (*word).to_string() })
+        .collect();
     quoted.join(" ")
 }

@@ -5,7 +5,7 @@ use turnfold_store::{BranchName, FindingKind, MatchName, Verification};
 
 use super::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, paint};
+use crate::output::{Tone, counted, paint};
 
 /// Audit stored matches: chain, decoding, rules, seeded dice
 ///
@@ -68,9 +68,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     if damaged > 0 {
         context.output.flush()?;
-        let findings = if damaged == 1 { "one finding".into() } else { format!("{damaged} findings") };
-        return Err(Failure::trouble(format!("the store is damaged: {findings}"))
-            .hint("keep a copy of its directory before anything else, then restore from a backup or an export"));
+        let findings = counted(damaged, "finding", "findings");
+        return Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(
+            "keep a copy of its directory before anything else, then restore from a backup or an export",
+        ));
     }
     Ok(if disagreeing > 0 { Answer::No } else { Answer::Yes })
 }
@@ -81,13 +82,13 @@ fn print(match_name: &MatchName, verification: &Verification, context: &mut Cont
         return Ok(output.json(&to_json(match_name, verification))?);
     }
     for branch in &verification.branches {
-        let entries = if branch.entries == 1 { "entry" } else { "entries" };
-        let hash = paint(Tone::Faint, format_args!("state {:.16} link {:.16}", branch.state_hash, branch.link));
+        let entries = counted(branch.entries, "entry", "entries");
+        let hash =
+            paint(Tone::Faint, format_args!("state {:.16} link {:.16}", branch.state_hash, branch.link));
         output.line(format_args!(
-            "{} {match_name}@{}: {} {entries} {hash}",
+            "{} {match_name}@{}: {entries} {hash}",
             paint(Tone::New, "ok"),
-            branch.branch,
-            branch.entries
+            branch.branch
         ))?;
     }
     for finding in &verification.findings {

@@ -4,7 +4,7 @@ mod svg;
 mod text;
 
 pub(crate) use svg::svg;
-pub(crate) use text::{lines, text};
+pub(crate) use text::text;
 
 use std::borrow::Cow;
 

@@ -30,8 +30,8 @@ pub(crate) fn svg(picture: &Picture) -> String {
     }
     let (width, height) = (width + 2 * PADDING, top);
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"monospace\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n{body}</svg>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"monospace\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n{body}</svg>\n"
     )
 }
 
@@ -152,7 +152,7 @@ impl Colours {
         Self { fill: fill.into(), stroke: stroke.into(), text: text.into() }
     }
 
-    /// A hex is filled with the colour and its text is drawn in the colour's darker shade, or a lighter one on dark ground.
+    /// Fills a hex with the colour and writes on it in black or white, whichever is easier to read.
     fn rgb(colour: u32) -> Self {
         let [_, red, green, blue] = colour.to_be_bytes().map(u32::from);
         let is_dark = red * 299 + green * 587 + blue * 114 < 128_000;
@@ -206,7 +206,18 @@ mod tests {
         let legend = Line::plain("it's \u{1b}[1m").with("\"b\"", Tint::Rgb(0xff_00_00_07));
         let board = HexBoard { board: Board::new(0), cells };
         let picture = Picture { blocks: vec![Block::Hexes(board), Block::Lines(vec![legend])] };
-        let expected = r##"<svg/>"##;
+        let expected = r##"<svg xmlns="http://www.w3.org/2000/svg" width="128" height="82" viewBox="0 0 128 82" font-family="monospace">
+<rect width="128" height="82" fill="#ffffff"/>
+<g transform="translate(30 27)" text-anchor="middle">
+<path fill="#fbfaf7" stroke="#b8b4aa" d="M-20,0l10,-17h20l10,17l-10,17h-20z"/>
+<path fill="#d3e5ff" stroke="#2b62b8" stroke-width="2" d="M-20,0l10,-17h20l10,17l-10,17h-20z"/>
+<text x="0" y="-1" font-size="12" font-weight="bold" fill="#1c4488">A&amp;1</text>
+<text x="0" y="9" font-size="9" fill="#1c4488">&lt;&gt;</text>
+<text x="0" y="15" font-size="6" fill="#8a867c">0,0</text>
+</g>
+<text x="10" y="67" font-size="14" xml:space="preserve"><tspan fill="#222222">it&apos;s [1m</tspan><tspan fill="#000007">&quot;b&quot;</tspan></text>
+</svg>
+"##;
         assert_eq!(svg(&picture), expected);
     }
 

@@ -7,8 +7,8 @@
 //!    /  \__/  \
 //!   1\__/b1\__/
 //!    /  \<>/  \
-//!    \__/  \__/
-//!       \__/
+//!    \__/##\__/
+//!       \##/
 //! ```
 //!
 //! The number at the upper left of a hex is the `r` of the row that runs from it down to the right.
@@ -43,7 +43,7 @@ pub(crate) fn text(picture: &Picture) -> String {
 }
 
 /// Draws a picture as lines without trailing spaces; an empty line parts the blocks.
-pub(crate) fn lines(picture: &Picture) -> Vec<Line> {
+fn lines(picture: &Picture) -> Vec<Line> {
     let mut lines = Vec::new();
     for block in &picture.blocks {
         if !lines.is_empty() {
@@ -202,7 +202,8 @@ impl Grid {
         let every = longest / self.step() + 1;
         for q in columns.filter(|q| q % every == 0) {
             let (_, column) = self.place(Hex::new(q, 0));
-            self.centre(0, column + 1, &q.to_string(), Tint::Faint);
+            let text = q.to_string();
+            self.write(0, column + 1 + (self.inner - length(&text) + 1).div_euclid(2), &text, Tint::Faint);
         }
         let mut first_of_row: BTreeMap<i32, Hex> = BTreeMap::new();
         for &hex in hexes {
@@ -280,13 +281,13 @@ mod tests {
     fn hexes_hold_a_label_and_a_mark() {
         let expected = r"
 q   -1  0  1
-     -1 __
-   0 __/A1\__
-    /  \__/  \
-   1\__/b1\__/
-    /  \<>/  \
-    \__/##\__/
-       \##/
+    -1 __
+  0 __/A1\__
+   /  \__/  \
+  1\__/b1\__/
+   /  \<>/  \
+   \__/##\__/
+      \##/
 q above its column, r at the upper left of its row, which runs down to the right
 ";
         let cells = vec![cell(0, -1, "A1", ""), cell(0, 0, "b1", "<>"), cell(0, 1, "##", "##")];
@@ -308,7 +309,20 @@ q above its column, r at the upper left of its row, which runs down to the right
     #[test]
     fn large_boards_are_drawn_where_something_stands() {
         let expected = r"
-q   97 98 9910
+q     98  99 100
+ -51 ___ -52 ___
+    /   \___/   \
+ -50\___/   \___/
+    /   \___/   \
+ -49\___/   \___/
+    /   \___/A1 \
+ -48\___/   \_^_/
+    /   \___/   \
+ -47\___/   \___/
+    /   \___/   \
+    \___/   \___/
+q above its column, r at the upper left of its row, which runs down to the right
+part of a board of radius 100: where something stands
 ";
         let cells = vec![cell(100, -50, "A1", "^"), cell(300, 0, "off", "off")];
         check(100, cells, expected);

@@ -269,3 +269,6 @@ impl Place {
         Self::Entry { seq, seat, command }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,11 +18,6 @@ pub(super) trait Witness {
     }
 }
 
-/// Writes the outcome of an entry as replay files do; `applied` where there was no effect to write.
-pub(crate) fn outcome_text(step: &dyn Step) -> String {
-    Some(step.outcome_text()).filter(|text| !text.is_empty()).unwrap_or_else(|| "applied".into())
-}
-
 impl EntryLine {
     /// Gives the entry as the fold takes it.
     pub(crate) fn logged(&self) -> Logged<'_> {

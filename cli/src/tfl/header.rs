@@ -7,6 +7,7 @@ use toml::de::{DeTable, DeValue};
 use turnfold_core::{DicePolicy, registry};
 
 use super::{HEADER_LINE, TflError};
+use crate::render::printable;
 
 const KEYS: [&str; 6] = ["ruleset", "version", "dice", "seed", "title", "setup"];
 
@@ -38,7 +39,7 @@ impl Header {
             let known =
                 "the header's keys are `ruleset`, `version`, `dice`, `seed`, `title` and the table `setup`";
             let message =
-                format!("expected a key of the header, found `{}`; {known}", key.get_ref().escape_debug());
+                format!("expected a key of the header, found `{}`; {known}", printable(key.get_ref()));
             return Err(source.error(&key.span(), message));
         }
         let ruleset = source.ruleset(table)?;
@@ -90,7 +91,7 @@ impl Source<'_> {
         let Some(rules) = registry::find(name) else {
             let known: Vec<_> =
                 registry::RULESETS.iter().map(|rules| format!("`{}`", rules.name())).collect();
-            let (known, name) = (known.join(", "), name.escape_debug());
+            let (known, name) = (known.join(", "), printable(name));
             return Err(
                 self.error(&span, format!("expected a ruleset of this build ({known}), found `{name}`"))
             );
@@ -113,12 +114,15 @@ impl Source<'_> {
         let seed = self.text(table, "seed")?;
         match (policy, seed) {
             ("recorded", None) => Ok(DicePolicy::Recorded),
-            ("recorded", Some((_, span))) => Err(self.error(&span, "expected no `seed` with recorded dice")),
-            ("seeded", None) => Err(self.error(&span, "expected `seed` with seeded dice, found none")),
-            ("seeded", Some((seed, span))) => {
-                seed.parse().map(DicePolicy::Seeded).map_err(|error| self.error(&span, one_line(&error)))
+            ("recorded", Some((_, span))) => {
+                Err(self.error(&span, "expected no `seed` with recorded dice, found one"))
             }
-            _ => Err(self.error(&span, format!("expected {what}, found `{}`", policy.escape_debug()))),
+            ("seeded", None) => Err(self.error(&span, "expected `seed` with seeded dice, found none")),
+            ("seeded", Some((seed, span))) => seed
+                .parse()
+                .map(DicePolicy::Seeded)
+                .map_err(|error| self.error(&span, printable(&error.to_string()))),
+            _ => Err(self.error(&span, format!("expected {what}, found `{}`", printable(policy)))),
         }
     }
 
@@ -128,15 +132,12 @@ impl Source<'_> {
         if !setup.get_ref().is_table() {
             return Err(self.wrong_type("setup", "a table", setup));
         }
-        let values: toml::Table =
-            toml::from_str(self.text).map_err(|error| self.error(&setup.span(), error.message()))?;
+        let values: toml::Table = toml::from_str(self.text).map_err(|error| {
+            self.error(&error.span().unwrap_or_else(|| setup.span()), error.message().replace('\n', ", "))
+        })?;
         let values = values.get("setup").and_then(toml::Value::as_table).cloned().unwrap_or_default();
         toml::to_string(&values).map_err(|error| self.error(&setup.span(), error.to_string()))
     }
-}
-
-fn one_line(error: &impl ToString) -> String {
-    error.to_string().escape_debug().to_string().replace("\\\"", "\"")
 }
 
 /// Gives the line and column in the file of an offset in the header's text.

@@ -16,25 +16,28 @@
 //! = 1 state <64 hex digits> log <64 hex digits>
 //! ```
 //!
-//! An entry is `SEQ SEAT COMMAND`, then ` => ` and its outcome, then ` #` and the first 16 digits of the state hash
-//! after it. A line that begins with `!` is an attempt: at this point the command is not accepted. It is no entry.
-//! The closing line holds the number of entries, the state hash after the last, and the log digest: plain blake3
-//! over the entry lines, each with its outcome, hash and line feed, so that `grep '^[0-9]' FILE | b3sum` finds it
-//! again (as long as no line of the header begins with a digit). Outcomes, hashes and the closing line may be
-//! missing: [`bless()`] fills them in, [`check()`] demands them.
+//! An entry is `SEQ SEAT COMMAND`, then ` => ` and its outcome, then ` #` and the first 16 digits of the state
+//! hash after it. A line that begins with `!` is an attempt: at this point the command is not accepted. It is no
+//! entry. The closing line holds the number of entries, the state hash after the last, and the log digest: plain
+//! blake3 over the entry lines, each with its outcome, hash and line feed, so that `grep '^[0-9]' FILE | b3sum`
+//! finds it again (as long as no line of the header begins with a digit). Outcomes, hashes and the closing line may
+//! be missing: [`bless()`] fills them in, [`check()`] demands them.
 
 mod bless;
 mod check;
 mod fold;
 mod header;
+mod lines;
 mod read;
 mod report;
 mod setup;
 mod write;
 
+#[cfg(test)]
+mod example;
+
 pub(crate) use bless::bless;
-pub(crate) use check::{Checked, Hashes, Mismatch, MismatchKind, Place, Views, check};
-pub(crate) use fold::outcome_text;
+pub(crate) use check::{Checked, check};
 pub(crate) use header::Header;
 pub(crate) use read::read;
 pub(crate) use report::MismatchReport;
@@ -46,6 +49,9 @@ const FIRST_LINE: &str = "turnfold replay 1";
 
 /// Stands on a line of its own before and after the header.
 const FENCE: &str = "+++";
+
+/// Stands between a command and its outcome, before a space.
+const ARROW: &str = " =>";
 
 /// The line on which the header's text begins.
 const HEADER_LINE: usize = 3;
@@ -77,7 +83,7 @@ pub(crate) struct EntryLine {
     pub(crate) seq: u64,
     pub(crate) seat: Seat,
     pub(crate) command: String,
-    /// What became of it, as [`outcome_text`] writes it.
+    /// What became of it, as [`Step::outcome_text`](turnfold_core::Step::outcome_text) writes it.
     pub(crate) outcome: Option<String>,
     /// The first 16 digits of the state hash after it.
     pub(crate) hash: Option<String>,

@@ -4,10 +4,8 @@ use turnfold_core::text::number;
 use turnfold_core::{Digest, Seat};
 
 use super::header::{self, Header};
-use super::{AttemptLine, Closing, EntryLine, FENCE, FIRST_LINE, HEADER_LINE, Line, Replay, TflError};
-
-/// The longest line after the header, in bytes; outcomes are not counted, they may be as long as the rules make them.
-const LINE_BYTES_MAX: usize = 1 << 16;
+use super::lines::{SourceLine, SourceLines, quoted};
+use super::{ARROW, AttemptLine, Closing, EntryLine, FENCE, FIRST_LINE, Line, Replay, TflError};
 
 /// Reads a replay file.
 pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Replay, TflError> {
@@ -31,7 +29,8 @@ pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Replay, TflError> {
                 count += 1;
             }
             Some(_) => {
-                let kinds = "an entry `SEQ SEAT COMMAND`, an attempt `! SEAT COMMAND`, a comment `# …` or the closing line `= …`";
+                let kinds = "an entry `SEQ SEAT COMMAND`, an attempt `! SEAT COMMAND`, a comment `# …` \
+                             or the closing line `= …`";
                 return Err(line.expected(0, kinds, line.text));
             }
         }
@@ -206,8 +205,6 @@ fn hex<'a, const N: usize>(line: &SourceLine<'a>, start: usize, end: usize) -> R
     }
 }
 
-const ARROW: &str = " =>";
-
 /// Where a line's outcome and hash begin, at the space before their sign; not within double quotes.
 #[derive(Default)]
 struct Marks {
@@ -266,93 +263,5 @@ fn is_arrow(text: &str) -> bool {
     text.strip_prefix(ARROW).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// A file's lines, each checked for what no line may hold.
-struct SourceLines<'a> {
-    file: &'a str,
-    rest: &'a str,
-    /// The number of the line last taken, from 1.
-    number: usize,
-}
-
-impl<'a> SourceLines<'a> {
-    fn next(&mut self) -> Result<Option<SourceLine<'a>>, TflError> {
-        if self.rest.is_empty() {
-            return Ok(None);
-        }
-        self.number += 1;
-        let (text, rest) =
-            self.rest.split_once('\n').map_or((self.rest, None), |(text, rest)| (text, Some(rest)));
-        let line = SourceLine { file: self.file, number: self.number, text };
-        let in_header = self.number >= HEADER_LINE;
-        let forbidden =
-            |(_, character): &(usize, char)| character.is_control() && !(*character == '\t' && in_header);
-        if let Some((at, character)) = text.char_indices().find(forbidden) {
-            let what = if character == '\r' { "a line end of LF alone" } else { "no control characters" };
-            return Err(line.error(at, format!("expected {what}, found U+{:04X}", u32::from(character))));
-        }
-        let Some(rest) = rest else {
-            return Err(line.expected(text.len(), "a line feed", ""));
-        };
-        self.rest = rest;
-        Ok(Some(line))
-    }
-}
-
-/// A line of the file.
-#[derive(Clone, Copy)]
-struct SourceLine<'a> {
-    file: &'a str,
-    number: usize,
-    text: &'a str,
-}
-
-impl<'a> SourceLine<'a> {
-    /// Makes the checks of all lines after the header.
-    fn check_body(&self) -> Result<(), TflError> {
-        if let Some(at) = self.text.find('\t') {
-            return Err(self.error(at, "expected no control characters, found U+0009".into()));
-        }
-        let counted = self.text.split_once(ARROW).map_or(self.text, |(counted, _)| counted).len();
-        if counted > LINE_BYTES_MAX {
-            let message =
-                format!("expected at most {LINE_BYTES_MAX} bytes before an outcome, found {counted}");
-            return Err(self.error(0, message));
-        }
-        let trimmed = self.text.trim_end_matches(' ').len();
-        if trimmed < self.text.len() {
-            return Err(self.error(trimmed, "expected the end of the line, found trailing spaces".into()));
-        }
-        Ok(())
-    }
-
-    /// Gives the word that starts at `at` and where the next one does; past the end when it is the last.
-    fn word(&self, at: usize) -> (&'a str, usize) {
-        let rest = self.text.get(at..).unwrap_or_default();
-        let word = rest.split_once(' ').map_or(rest, |(word, _)| word);
-        (word, at + word.len() + 1)
-    }
-
-    fn slice(&self, start: usize, end: usize) -> &'a str {
-        self.text.get(start..end).unwrap_or_default()
-    }
-
-    fn expected(&self, at: usize, what: &str, found: &str) -> TflError {
-        self.error(at, format!("expected {what}, found {}", quoted(found)))
-    }
-
-    fn error(&self, at: usize, message: String) -> TflError {
-        let before = self.text.get(..at).unwrap_or(self.text);
-        TflError::new(self.file, (self.number, before.chars().count() + 1), message)
-    }
-}
-
-/// Quotes what was found, shortened, so that the message stays one line.
-fn quoted(found: &str) -> String {
-    const SHOWN_MAX: usize = 40;
-    if found.is_empty() {
-        return "nothing".into();
-    }
-    let shown: String = found.chars().take(SHOWN_MAX).collect();
-    let dots = if shown.len() < found.len() { "…" } else { "" };
-    format!("`{}{dots}`", shown.escape_debug())
-}
+#[cfg(test)]
+mod tests;

@@ -123,6 +123,7 @@ mod tests {
     #[test]
     fn a_wrong_type_is_found() {
         check("[setup]\nradius = \"3\"", "7:10: setup: invalid type");
+        check("[setup]\nradius = 300", "7:10: setup: invalid value");
         check("[setup]\nblocked = [[0, 1],\n  [0]]\nradius = 3", "8:3: setup: invalid length 1");
     }
 

@@ -114,8 +114,8 @@ impl LogHasher {
     }
 }
 
-/// Writes text as a TOML string on one line, whatever is in it; the `toml` crate would break the line of a text with line
-/// feeds, which could then look like a fence.
+/// Writes text as a TOML string on one line. The `toml` crate would break the line of a text with line feeds, which
+/// could then look like a fence, and leave some control characters as they are.
 struct TomlString<'a>(&'a str);
 
 impl fmt::Display for TomlString<'_> {
@@ -129,5 +129,74 @@ impl fmt::Display for TomlString<'_> {
             }
         }
         out.write_char('"')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnfold_core::{CommandSource, Logged, Seat, Seed, registry};
+
+    use super::*;
+    use crate::tfl::{bless, check, read};
+
+    const SETUP: &str = r#"
+radius = 3
+blocked = [[1, 1], [2, -1]]
+[[units]]
+id = "a1"
+owner = "p1"
+name = "Atlas \"+++\""
+at = [0, 3]
+[[units]]
+id = "b1"
+owner = "p2"
+at = [0, -3]
+mp = 6
+"#;
+
+    /// Composes a replay with this title and requires that it can be read, blessed and checked.
+    fn check_composed(title: &str, dice: DicePolicy) -> String {
+        let rules = registry::find("initiative").unwrap();
+        let setup = rules.read_setup(SETUP).unwrap();
+        let mut replay = Replay::compose("x.tfl", rules, dice, title, &setup).unwrap();
+        let mut state = rules.start(&setup).unwrap();
+        let roll = state.due_roll().and_then(|due| dice.values(1, &due)).unwrap_or_else(|| vec![6, 6, 1, 1]);
+        let command = state.roll_command(roll).unwrap();
+        let entry = Logged { seq: 1, seat: Seat::Host, command: CommandSource::Text(&command) };
+        state.fold(&[entry], &dice, &mut |step| replay.record(step)).unwrap();
+        replay.close(state.state_hash());
+        let text = replay.to_string();
+        assert_eq!(read("x.tfl", text.as_bytes()).unwrap(), replay);
+        assert_eq!(bless(&replay).unwrap(), replay);
+        assert_eq!(check(&replay).unwrap().difference, None);
+        assert_eq!(replay.setup().unwrap(), setup);
+        assert_eq!(replay.header.title, title);
+        text
+    }
+
+    #[test]
+    fn a_composed_replay_reads_back() {
+        let text = check_composed("a lance against a star", DicePolicy::Recorded);
+        let head = "turnfold replay 1
++++
+ruleset = \"initiative\"
+version = 1
+dice = \"recorded\"
+title = \"a lance against a star\"
+
+[setup]
+radius = 3
+blocked = [[1, 1], [2, -1]]
+
+[[setup.units]]
+id = \"a1\"
+";
+        assert!(text.starts_with(head), "{text}");
+        check_composed("", DicePolicy::Seeded(Seed::new([9; 32])));
+    }
+
+    #[test]
+    fn any_title_survives() {
+        check_composed("quotes \" and ' and \\ \r\n+++\n\t\u{1b}\u{7f}\u{85} \u{2014}", DicePolicy::Recorded);
     }
 }

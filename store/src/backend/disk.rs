@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::guard::guarded;
 use super::watermark::{WatermarkFile, sync_dir};
-use super::{Backend, BackendError, Change, Record, Watermark};
+use super::{Backend, BackendError, Change, Place, Record, Watermark};
 
 /// The folder of sled's files in a store's directory.
 pub(crate) const SLED_DIR: &str = "sled";
@@ -47,8 +47,8 @@ impl DiskBackend {
     pub(crate) fn open(dir: &Path, lock: File) -> Result<Self, BackendError> {
         let sled_dir = dir.join(SLED_DIR);
         let is_new = !sled_dir.join("db").exists();
-        let db = open_sled(&sled_dir)?;
         let watermark = WatermarkFile::at(dir.join(WATERMARK_FILE));
+        let db = open_sled(&sled_dir).map_err(|error| tell_what_was_there(error, &watermark))?;
         let sync = Mutex::new(Sync::Bound { calls_before: None });
         let backend = Self { db, watermark, sled_file: sled_dir.join("db"), sync, _lock: lock };
         if is_new {
@@ -68,6 +68,19 @@ impl DiskBackend {
             sync_dir(dir)
         })();
         synced.map_err(|source| failed("sync", sled_dir, source))
+    }
+}
+
+/// Adds to damage that keeps everything from being read what the watermark still knows.
+fn tell_what_was_there(error: BackendError, watermark: &WatermarkFile) -> BackendError {
+    let last = watermark.read().ok().flatten().and_then(|watermark| watermark.last);
+    match (error, last) {
+        (BackendError::Damaged(reason), Some(Place { match_name, branch, seq })) => {
+            let held =
+                format!("it held match `{match_name}`, branch `{branch}`, up to entry {seq}, and maybe more");
+            BackendError::Damaged(format!("{reason}; {held}"))
+        }
+        (error, _) => error,
     }
 }
 
@@ -185,5 +198,47 @@ impl Backend for DiskBackend {
         } else {
             self.watermark.create(watermark)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn backend(dir: &Path) -> DiskBackend {
+        let lock = File::create(dir.join("LOCK")).unwrap();
+        DiskBackend::open(dir, lock).unwrap()
+    }
+
+    fn put(value: u8) -> [Change; 1] {
+        [Change { key: vec![1], value: Some(vec![value]) }]
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn every_flush_reaches_fdatasync_through_the_bound_symbol() {
+        let dir = tempfile::tempdir().unwrap();
+        let backend = backend(dir.path());
+        for value in 0..10 {
+            let before = calls();
+            backend.write(&put(value)).unwrap();
+            backend.flush().unwrap();
+            assert!(calls() > before);
+        }
+        assert!(matches!(*backend.sync.lock().unwrap(), Sync::Bound { calls_before: None }));
+    }
+
+    #[test]
+    fn without_the_symbol_a_second_handle_syncs() {
+        let dir = tempfile::tempdir().unwrap();
+        let backend = backend(dir.path());
+        backend.write(&put(1)).unwrap();
+        // As if no call had been counted since.
+        *backend.sync.lock().unwrap() = Sync::Bound { calls_before: Some(u64::MAX) };
+        backend.flush().unwrap();
+        assert!(matches!(*backend.sync.lock().unwrap(), Sync::Handle(_)));
+        backend.write(&put(2)).unwrap();
+        backend.flush().unwrap();
+        assert_eq!(backend.get(&[1]).unwrap(), Some(vec![2]));
     }
 }

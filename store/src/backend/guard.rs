@@ -21,6 +21,10 @@ pub(super) fn guarded<T>(action: &str, call: impl FnOnce() -> sled::Result<T>) -
     match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(sled::Error::Io(source))) => Err(sort_io(action, source)),
+        // Its own text speaks of backtraces that it does not have.
+        Ok(Err(sled::Error::Corruption { .. })) => {
+            Err(BackendError::Damaged(format!("sled cannot {action}: its checksums do not match")))
+        }
         Ok(Err(error)) => Err(BackendError::Damaged(format!("sled cannot {action}: {error}"))),
         Err(panic) => {
             Err(BackendError::Damaged(format!("sled cannot {action}: {}", panic_text(panic.as_ref()))))

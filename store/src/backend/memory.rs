@@ -46,7 +46,7 @@ impl MemoryBackend {
     #[must_use]
     pub fn after_power_cut(&self) -> Self {
         let contents = self.contents();
-        let (durable, watermark) = (contents.durable.clone(), contents.watermark);
+        let (durable, watermark) = (contents.durable.clone(), contents.watermark.clone());
         let left = Contents { visible: durable.clone(), unflushed: Vec::new(), durable, watermark };
         Self { shared: Arc::new(Mutex::new(left)) }
     }
@@ -116,11 +116,11 @@ impl Backend for MemoryBackend {
     }
 
     fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
-        Ok(self.contents().watermark)
+        Ok(self.contents().watermark.clone())
     }
 
     fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
-        self.contents().watermark = Some(*watermark);
+        self.contents().watermark = Some(watermark.clone());
         Ok(())
     }
 }

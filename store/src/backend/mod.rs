@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-pub use crate::record::Watermark;
+pub use crate::record::{Place, Watermark};
 
 pub mod disk;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,6 @@
 //! The WATERMARK file: how much the store held, told by something other than sled.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -7,9 +8,10 @@ use std::sync::{Mutex, PoisonError};
 
 use turnfold_core::Digest;
 
-use super::{BackendError, Watermark};
+use super::{BackendError, Place, Watermark};
 
-const LINE_BYTES: usize = 128;
+const LINE_BYTES: usize = 512;
+const TEXT_BYTES: usize = LINE_BYTES - CHECK_DIGITS - 2;
 const CHECK_DIGITS: usize = 20;
 
 /// The file with its two lines, of which the older one is overwritten.
@@ -97,20 +99,29 @@ pub(crate) fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 fn write(watermark: &Watermark) -> String {
-    let Watermark { commits, entries, digest } = watermark;
-    let text = format!("{commits:020} {entries:020} {digest} ");
+    let Watermark { commits, entries, digest, last } = watermark;
+    let mut text = format!("{commits} {entries} {digest}");
+    if let Some(Place { match_name, branch, seq }) = last {
+        let _ = write!(text, " {match_name} {branch} {seq}");
+    }
     let check = check(&text);
-    text + &check + "\n"
+    format!("{text:TEXT_BYTES$} {check}\n")
 }
 
 fn parse(line: &[u8]) -> Option<Watermark> {
     let line = std::str::from_utf8(line).ok()?;
-    let mut words = line.trim_end_matches('\n').split(' ');
-    let watermark = Watermark {
-        commits: words.next()?.parse().ok()?,
-        entries: words.next()?.parse().ok()?,
-        digest: words.next()?.parse::<Digest>().ok()?,
+    let mut words = line.get(..TEXT_BYTES)?.trim_end().split(' ');
+    let (commits, entries) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let digest = words.next()?.parse::<Digest>().ok()?;
+    let last = match words.next() {
+        Some(match_name) => Some(Place {
+            match_name: match_name.parse().ok()?,
+            branch: words.next()?.parse().ok()?,
+            seq: words.next()?.parse().ok()?,
+        }),
+        None => None,
     };
+    let watermark = Watermark { commits, entries, digest, last };
     (write(&watermark) == line).then_some(watermark)
 }
 
@@ -124,7 +135,9 @@ mod tests {
     use super::*;
 
     fn mark(commits: u64) -> Watermark {
-        Watermark { commits, entries: 3 * commits, digest: Digest::new([9; 32]) }
+        let (match_name, branch) = ("m".parse().unwrap(), "main".parse().unwrap());
+        let last = (commits > 0).then_some(Place { match_name, branch, seq: 5 * commits });
+        Watermark { commits, entries: 3 * commits, digest: Digest::new([9; 32]), last }
     }
 
     #[test]

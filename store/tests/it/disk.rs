@@ -56,7 +56,8 @@ fn a_store_reads_the_same_in_another_process() {
     let (_parent, dir) = dir();
     let store = Store::open_or_create(&dir).unwrap();
     store.create_match(&name("m"), &genesis(), (1..=150).map(opaque).collect()).unwrap();
-    assert!(run("locked", &dir).contains("is in use: wait for the other process to end"));
+    let told = run("locked", &dir);
+    assert!(told.contains("is locked by another process"), "{told}");
     let error = Store::open(&dir).unwrap_err();
     assert!(matches!(error, StoreError::Locked { .. }), "{error}");
     store.close().unwrap();
@@ -143,7 +144,7 @@ fn other_formats_and_missing_files_are_named() {
     let watermark = fs::read(dir.join("WATERMARK")).unwrap();
     fs::remove_file(dir.join("WATERMARK")).unwrap();
     check_open(&dir, "the file `WATERMARK` is missing");
-    for bytes in [Vec::new(), watermark[..255].to_vec(), vec![b'0'; 256]] {
+    for bytes in [Vec::new(), watermark[..1023].to_vec(), vec![b'0'; 1024]] {
         fs::write(dir.join("WATERMARK"), bytes).unwrap();
         check_open(&dir, "has no readable watermark");
     }
@@ -179,7 +180,10 @@ fn an_older_copy_of_the_database_is_noticed() {
     store.close().unwrap();
     fs::remove_dir_all(dir.join("sled")).unwrap();
     copy_dir(&parent.path().join("older"), &dir.join("sled"));
-    check_open(&dir, "1 of 2 commits are missing, with 3 of 8 entries");
+    check_open(
+        &dir,
+        "match `m`, branch `main`, entries 6 to 8 are gone; 1 of 2 commits are missing, with 3 of 8 entries",
+    );
 }
 
 #[test]
@@ -214,8 +218,47 @@ fn damage_to_the_files_of_sled_is_named_and_never_panics() {
             Ok(verification) => {
                 assert!(verification.findings.iter().all(|finding| finding.kind == FindingKind::Damaged));
             }
-            Err(error) => assert_eq!(error.kind(), ErrorKind::Trouble, "{error}"),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Trouble);
+                let text = error.to_string();
+                assert!(text.contains("match `m`, branch `") || text.contains("missing or empty"), "{text}");
+            }
         }
     }
     assert!(unnoticed < 40, "no damage was noticed");
+}
+
+#[test]
+fn readers_see_whole_appends_while_others_write_and_pages_are_sealed() {
+    const APPENDS: u64 = 100;
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create(&dir).unwrap();
+    let matches = ["a", "b", "c"];
+    for match_name in matches {
+        store.create_match(&name(match_name), &genesis(), Vec::new()).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for match_name in matches {
+            let store = &store;
+            scope.spawn(move || {
+                for head in (0..APPENDS * 3).step_by(3) {
+                    let entries = (head + 1..=head + 3).map(opaque).collect();
+                    store.append(&name(match_name), &BranchName::main(), head, entries, None).unwrap();
+                }
+            });
+            scope.spawn(move || {
+                let mut seen = 0;
+                while seen < APPENDS * 3 {
+                    let found = labels(store, match_name, "main");
+                    let head = found.len() as u64;
+                    assert!(head >= seen && head.is_multiple_of(3));
+                    assert_eq!(found, (1..=head).collect::<Vec<_>>());
+                    seen = head;
+                }
+            });
+        }
+    });
+    drop(store);
+    let told = Store::open(&dir).unwrap().matches().unwrap();
+    assert!(told.iter().all(|found| found.head == APPENDS * 3));
 }

@@ -20,7 +20,80 @@ fn an_exported_match_imports_with_the_same_hashes() {
          --store elsewhere verify
          --store elsewhere export again
          diff duel duel.tfl",
-        str![[""]],
+        str![[r#"
+$ turnfold export duel -o duel.tfl
+exported duel to `duel.tfl`: 3 entries
+$ turnfold export duel -o duel.tfl
+stderr| error: `duel.tfl` exists; `--force` overwrites it
+exit 2
+$ turnfold export duel -o duel.tfl --force
+exported duel to `duel.tfl`: 3 entries
+$ turnfold --store elsewhere import duel.tfl
+imported match duel from `duel.tfl`: 3 entries #8bc3cdd5a21478a4
+$ turnfold --store elsewhere import duel.tfl
+stderr| error: match `duel` already exists: choose another name
+exit 2
+$ turnfold --store elsewhere import duel.tfl --name again
+imported match again from `duel.tfl`: 3 entries #8bc3cdd5a21478a4
+$ turnfold --store elsewhere log duel
+1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1,p2:1,p1:1,p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
+2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+$ turnfold log duel
+1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1,p2:1,p1:1,p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
+2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+$ turnfold --store elsewhere verify
+ok again@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
+ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
+$ turnfold --store elsewhere export again
+turnfold replay 1
++++
+ruleset = "initiative"
+version = 1
+dice = "recorded"
+title = ""
+
+[setup]
+radius = 2
+blocked = [[0, 0]]
+
+[[setup.units]]
+id = "atlas"
+owner = "p1"
+name = "Atlas AS7-D"
+at = [0, 2]
+mp = 3
+
+[[setup.units]]
+id = "locust"
+owner = "p1"
+name = "Locust LCT-1V"
+at = [-1, 2]
+mp = 8
+
+[[setup.units]]
+id = "kit-fox"
+owner = "p2"
+name = "Kit Fox Prime"
+at = [0, -2]
+mp = 6
+
+[[setup.units]]
+id = "turret"
+owner = "p2"
+name = "Turret"
+at = [1, -2]
+mp = 0
++++
+1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1,p2:1,p1:1,p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
+2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+= 3 state 8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7 log c2df03537b187ff7552dadd97551bea123fc65da2b629118b1a558781a1265a5
+$ turnfold diff duel duel.tfl
+duel and duel.tfl are equal: 3 entries #8bc3cdd5a21478a4
+
+"#]],
     );
 }
 
@@ -37,7 +110,21 @@ fn nothing_is_imported_from_a_file_that_lies() {
          --store elsewhere import \"Bad Name.tfl\"
          --store elsewhere import missing.tfl
          --store elsewhere matches",
-        str![[""]],
+        str![[r#"
+$ turnfold --store elsewhere import lies.tfl
+stderr| error: lies.tfl:42: entry 3 does not do what the file says, nothing was imported; `turnfold check lies.tfl` explains it
+exit 1
+$ turnfold --store elsewhere import "Bad Name.tfl"
+stderr| error: no match can be named after the file: expected a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit, found `Bad Name`; give one with `--name`
+exit 2
+$ turnfold --store elsewhere import missing.tfl
+stderr| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
+exit 2
+$ turnfold --store elsewhere matches
+stderr| error: no store at `elsewhere`: create a match first, or name the right directory
+exit 3
+
+"#]],
     );
 }
 

@@ -15,7 +15,136 @@ fn help_and_errors_of_usage_have_their_exit_codes() {
          dance
          play
          play duel:x confirm",
-        str![[""]],
+        str![[r#"
+$ turnfold --help
+Replay, branch, diff and check board-game matches
+
+Every tap, move, tick and roll is a command in an append-only log. A deterministic rules core folds
+the log into state, and hashed golden logs prove that it still does.
+
+Usage: turnfold [OPTIONS] <COMMAND>
+
+Commands:
+  new          Create a match
+  play         Append commands to a match and print what becomes of each
+  run          Play a script in memory, without a store
+  show         Show what a seat sees: the board, the JSON view or a picture
+  legal        List the commands that would be applied
+  ask          Ask the ruleset a question
+  log          Print the entries of a revision with their outcomes
+  matches      List the matches of the store
+  branches     List the branches of a match
+  replay       Fold a revision or file again from the start, showing each entry
+  branch       Begin a new line of play from any point, or delete one
+  diff         Show where two lines of play part and how their states differ
+  export       Write a revision as a replay file
+  import       Create a match from a replay file
+  bless        Write outcomes and hashes into replay files
+  check        Verify golden logs
+  verify       Audit stored matches: chain, decoding, rules, seeded dice
+  tour         See all of the above in a minute, in a temporary store
+  completions  Print a completion script for a shell
+  man          Write manual pages
+  help         Print this message or the help of the given subcommand(s)
+
+Options:
+      --store <DIR>
+          Directory of the store
+          
+          [env: TURNFOLD_STORE=]
+          [default: .turnfold]
+
+      --format <FORMAT>
+          How to print the answer; `svg` is for `show` only
+
+          Possible values:
+          - text: For people
+          - json: One JSON document, or JSON Lines for sequences
+          - svg:  A picture
+          
+          [default: text]
+
+  -v, --verbose...
+          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+  -V, --version
+          Print version
+
+Revisions are written MATCH[@BRANCH][:SEQ]: `duel`, `duel@flank`, `duel:12`; `:0` is the setup.
+Exit codes: 0 done or equal, 1 a negative answer, 2 unusable arguments or input, 3 store or I/O
+trouble.
+Start with `turnfold tour`.
+$ turnfold play --help
+Append commands to a match and print what becomes of each
+
+Usage: turnfold play [OPTIONS] <REV> [COMMAND]...
+
+Arguments:
+  <REV>
+          The line of play, MATCH[@BRANCH]
+
+  [COMMAND]...
+          Commands, each `[SEAT:] command`, such as `p1: move 2,3`
+
+Options:
+      --as <SEAT>
+          Seat of commands that name none [default: whose command it is]
+
+      --store <DIR>
+          Directory of the store
+          
+          [env: TURNFOLD_STORE=]
+          [default: .turnfold]
+
+      --format <FORMAT>
+          How to print the answer; `svg` is for `show` only
+
+          Possible values:
+          - text: For people
+          - json: One JSON document, or JSON Lines for sequences
+          - svg:  A picture
+          
+          [default: text]
+
+      --script <FILE>
+          Read the commands from a file, one a line; `-` is standard input
+
+      --expect <N>
+          Append only if the last entry is number N
+
+  -v, --verbose...
+          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+
+      --key <KEY>
+          Append only once: a repeated call with this key prints what the first one did
+
+      --no-auto-roll
+          Leave due rolls due
+
+      --dice <SOURCE>
+          Roll the due dice of a recorded match by the operating system
+
+          Possible values:
+          - system: The operating system's randomness
+
+  -h, --help
+          Print help (see a summary with '-h')
+$ turnfold --version
+turnfold 0.1.0
+$ turnfold dance
+stderr| error: unrecognized subcommand 'dance'; tip: some similar subcommands exist: 'branch', 'branches'; see `--help`
+exit 2
+$ turnfold play
+stderr| error: the following required arguments were not provided: <REV>; see `--help`
+exit 2
+$ turnfold play duel:x confirm
+stderr| error: invalid value 'duel:x' for '<REV>': expected a number, found `x` in revision `duel:x`, which is written MATCH[@BRANCH][:SEQ]; see `--help`
+exit 2
+
+"#]],
     );
 }
 

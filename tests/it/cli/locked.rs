@@ -1,7 +1,7 @@
 //! Two processes on one store.
 
-use std::process::Stdio;
 use std::io::Write;
+use std::process::Stdio;
 
 use snapbox::str;
 
@@ -17,7 +17,15 @@ fn the_second_process_is_told_that_the_store_is_locked() {
         &sandbox,
         "play duel confirm
          show duel",
-        str![[""]],
+        str![[r#"
+$ turnfold play duel confirm
+stderr| error: store `.turnfold` is locked by another process: wait for it to end, then try again
+exit 3
+$ turnfold show duel
+stderr| error: store `.turnfold` is locked by another process: wait for it to end, then try again
+exit 3
+
+"#]],
     );
     drop(lock);
     sandbox.ok("play duel confirm");
@@ -52,7 +60,15 @@ fn many_processes_at_once_lose_nothing() {
 fn a_closed_pipe_ends_quietly() {
     let sandbox = duel();
     let mut child = sandbox
-        .command(["run", "--rules", "initiative", "--setup", "fixtures/initiative/no-units.toml", "--script", "-"])
+        .command([
+            "run",
+            "--rules",
+            "initiative",
+            "--setup",
+            "fixtures/initiative/no-units.toml",
+            "--script",
+            "-",
+        ])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

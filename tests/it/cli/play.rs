@@ -11,7 +11,18 @@ fn commands_are_appended_and_their_outcomes_printed() {
         &duel(),
         "play duel cycle \"p2: confirm\" cancel cancel \"click 9,9\"
          log duel -n 2",
-        str![[""]],
+        str![[r#"
+$ turnfold play duel cycle "p2: confirm" cancel cancel "click 9,9"
+4 p2 cycle => cursor at=0,-2 #818c9af3972ebd4c
+5 p2 confirm => selected unit=kit-fox #2d1584c63f24b806
+6 p2 cancel => deselected #818c9af3972ebd4c
+7 p2 cancel => ignored nothing_selected #818c9af3972ebd4c
+8 p2 click 9,9 => ignored out_of_bounds #818c9af3972ebd4c
+$ turnfold log duel -n 2
+7 p2 cancel => ignored nothing_selected #818c9af3972ebd4c
+8 p2 click 9,9 => ignored out_of_bounds #818c9af3972ebd4c
+
+"#]],
     );
 }
 
@@ -25,7 +36,30 @@ fn all_commands_of_a_call_are_recorded_or_none() {
          play duel --as p3 confirm
          play duel --as p9 confirm
          log duel -n 1",
-        str![[""]],
+        str![[r#"
+$ turnfold play duel confirm "p1: confirm" stand
+! p1 confirm => rejected not_your_turn (it is the other player's impulse)
+stderr| error: the command was rejected; none of the 3 commands was recorded
+exit 1
+$ turnfold play duel confirm nonsense
+! nonsense => rejected malformed (expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `nonsense`)
+stderr| error: the command was rejected; none of the 2 commands was recorded
+exit 1
+$ turnfold play duel "p9: confirm"
+! p9: confirm => rejected malformed (unknown seat `p9`: seats are `p1` to `p8` and `host`)
+stderr| error: the command was rejected; nothing was recorded
+exit 1
+$ turnfold play duel --as p3 confirm
+! p3 confirm => rejected wrong_seat (this command belongs to a player of the match)
+stderr| error: the command was rejected; nothing was recorded
+exit 1
+$ turnfold play duel --as p9 confirm
+stderr| error: invalid value 'p9' for '--as <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
+exit 2
+$ turnfold log duel -n 1
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+
+"#]],
     );
 }
 
@@ -38,7 +72,23 @@ fn a_moved_head_is_a_conflict() {
          play duel --expect 3 confirm
          play nobody confirm
          play duel@nowhere confirm",
-        str![[""]],
+        str![[r#"
+$ turnfold play duel --expect 2 confirm
+stderr| error: expected `duel` at entry 2, but its last entry is 3; look at `turnfold log duel` and try again, or branch off with `turnfold branch`
+exit 1
+$ turnfold play duel:2 confirm
+stderr| error: expected `duel` at entry 2, but its last entry is 3; look at `turnfold log duel` and try again, or branch off with `turnfold branch`
+exit 1
+$ turnfold play duel --expect 3 confirm
+4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
+$ turnfold play nobody confirm
+stderr| error: no match `nobody` in this store; `turnfold matches` lists those there are
+exit 2
+$ turnfold play duel@nowhere confirm
+stderr| error: match `duel` has no branch `nowhere`; `turnfold branches duel` lists those there are
+exit 2
+
+"#]],
     );
 }
 
@@ -51,7 +101,25 @@ fn a_key_appends_once() {
          play duel --key monday confirm
          play duel --key \"not a key\" confirm
          log duel -n 3",
-        str![[""]],
+        str![[r#"
+$ turnfold play duel --key monday confirm "move 1,-1"
+4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
+5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
+$ turnfold play duel --key monday confirm "move 1,-1"
+4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
+5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
+$ turnfold play duel --key monday confirm
+stderr| error: the key was used for other commands, entries 4 to 5 of `duel`; choose a new key
+exit 1
+$ turnfold play duel --key "not a key" confirm
+stderr| error: invalid value 'not a key' for '--key <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `not a key`; see `--help`
+exit 2
+$ turnfold log duel -n 3
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
+5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
+
+"#]],
     );
 }
 
@@ -65,7 +133,20 @@ fn scripts_come_from_files_and_standard_input() {
          play duel --script missing.txt
          play duel --script moves.txt cycle
          play duel --script -",
-        str![[""]],
+        str![[r#"
+$ turnfold play duel --script moves.txt
+4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
+5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
+$ turnfold play duel --script missing.txt
+stderr| error: cannot read script `missing.txt`: No such file or directory (os error 2)
+exit 2
+$ turnfold play duel --script moves.txt cycle
+stderr| error: the argument '--script <FILE>' cannot be used with '[COMMAND]...'; see `--help`
+exit 2
+$ turnfold play duel --script -
+nothing played and no roll is due; see `turnfold legal duel`
+
+"#]],
     );
 }
 
@@ -84,7 +165,30 @@ fn seeded_dice_roll_by_themselves_unless_told_not_to() {
          play duel --no-auto-roll next-turn
          play duel --dice system
          --format json play duel next-turn",
-        str![[""]],
+        str![[r#"
+$ turnfold play duel --no-auto-roll "p1: cycle"
+! p1 cycle => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`)
+stderr| error: the command was rejected; nothing was recorded
+exit 1
+$ turnfold play duel --no-auto-roll
+nothing played; a roll is due: 4 values in 1..=6 for initiative
+$ turnfold play duel "roll 1 1 2 2"
+! host roll 1 1 2 2 => rejected bad_roll (entry 1: the seeded dice give [2, 5, 4, 2], found [1, 1, 2, 2])
+stderr| error: the command was rejected; nothing was recorded
+exit 1
+$ turnfold play duel
+1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
+$ turnfold play duel --no-auto-roll next-turn
+2 host next-turn => turn_started turn=2 #2df496a842a9e500
+$ turnfold play duel --dice system
+stderr| error: `--dice system` is for recorded matches; this one rolls from its seed
+exit 2
+$ turnfold --format json play duel next-turn
+{"seq":3,"seat":"host","command":"roll 6 3 5 3","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"rolled","p1":9,"p2":8},{"effect":"initiative","p1":9,"p2":8,"loser":"p2","winner":"p1"},{"effect":"movement_order","impulses":[]},{"effect":"flash","text":"Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"},{"effect":"movement_complete"}],"state_hash":"588f4746ad2c2ece40bdfd27d04de5ba2df65a2d1c2d8d9101367c7ef3999ee5"}
+{"seq":4,"seat":"host","command":"next-turn","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"turn_started","turn":3}],"state_hash":"67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498"}
+{"seq":5,"seat":"host","command":"roll 2 6 2 3","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"rolled","p1":8,"p2":5},{"effect":"initiative","p1":8,"p2":5,"loser":"p2","winner":"p1"},{"effect":"movement_order","impulses":[]},{"effect":"flash","text":"Initiative: P1 rolled 8, P2 rolled 5 — P2 moves first"},{"effect":"movement_complete"}],"state_hash":"f4ee15b090d3aa14f323e59d5cb52639a042d182a24eefa5fd7a1db04ea62608"}
+
+"#]],
     );
 }
 
@@ -96,7 +200,14 @@ fn recorded_matches_wait_for_their_dice_or_ask_the_system() {
         &sandbox,
         "play duel
          play duel --dice system --no-auto-roll",
-        str![[""]],
+        str![[r#"
+$ turnfold play duel
+nothing played; a roll is due: 4 values in 1..=6 for initiative
+$ turnfold play duel --dice system --no-auto-roll
+stderr| error: `--dice system` and `--no-auto-roll` exclude each other
+exit 2
+
+"#]],
     );
     let rolled = sandbox.ok("play duel --dice system");
     assert!(rolled.contains("host roll "), "{rolled}");

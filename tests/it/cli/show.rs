@@ -11,13 +11,73 @@ fn the_board_is_drawn_with_characters() {
         "show duel
          show duel:0
          show duel:9",
-        str![[""]],
+        str![[r#"
+$ turnfold show duel
+turn 1, movement
+Player 2's turn — move 1 of 1 units
+Player 2: select a unit to move (1 remaining)
+
+q   -2 -1  0  1  2
+       -2 __
+    -1 __/b1\__
+  0 __/  \__/b2\__
+   /  \__/  \__/  \
+  1\__/  \__/  \__/
+   /  \__/##\__/  \
+  2\__/  \##/  \__/
+   /  \__/A1\__/  \
+   \__/A2\^_/  \__/
+      \__/  \__/
+         \__/
+q above its column, r at the upper left of its row, which runs down to the right
+
+A1   p1 Atlas AS7-D (atlas) at 0,1, mp 3, moved
+A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
+b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
+b2   p2 Turret (turret) at 1,-2, mp 0
+^ cursor  <> selected  ' moved  ## blocked
+$ turnfold show duel:0
+turn 1, initiative
+Roll for initiative
+
+q   -2 -1  0  1  2
+       -2 __
+    -1 __/b1\__
+  0 __/  \__/b2\__
+   /  \__/  \__/  \
+  1\__/  \__/  \__/
+   /  \__/##\__/  \
+  2\__/  \^_/  \__/
+   /  \__/  \__/  \
+   \__/A2\__/  \__/
+      \__/A1\__/
+         \__/
+q above its column, r at the upper left of its row, which runs down to the right
+
+A1   p1 Atlas AS7-D (atlas) at 0,2, mp 3
+A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
+b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
+b2   p2 Turret (turret) at 1,-2, mp 0
+^ cursor  <> selected  ' moved  ## blocked
+$ turnfold show duel:9
+stderr| error: `duel@main` has no entry 9: its head is 3
+exit 2
+
+"#]],
     );
 }
 
 #[test]
 fn the_view_is_one_json_document() {
-    check(&duel(), "--format json show duel --as p2", str![[""]]);
+    check(
+        &duel(),
+        "--format json show duel --as p2",
+        str![[r#"
+$ turnfold --format json show duel --as p2
+{"ruleset":"initiative","turn":1,"phase":"movement","initiative":{"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"},"movement_order":[{"player":"p1","units":1},{"player":"p2","units":1},{"player":"p1","units":1},{"player":"p2","units":1}],"impulse":1,"active_player":"p2","remaining_in_impulse":1,"moved":["atlas"],"cursor":[0,1],"selected":null,"units":[{"id":"atlas","owner":"p1","name":"Atlas AS7-D","at":[0,1],"mp":3},{"id":"locust","owner":"p1","name":"Locust LCT-1V","at":[-1,2],"mp":8},{"id":"kit-fox","owner":"p2","name":"Kit Fox Prime","at":[0,-2],"mp":6},{"id":"turret","owner":"p2","name":"Turret","at":[1,-2],"mp":0}],"blocked":[[0,0]],"due_roll":null,"prompt":"Player 2: select a unit to move (1 remaining)","status":"Player 2's turn — move 1 of 1 units"}
+
+"#]],
+    );
 }
 
 #[test]
@@ -37,7 +97,41 @@ fn legal_lists_what_may_be_played() {
          legal duel:2 --as p1
          --format json legal duel --as p2
          --format svg legal duel",
-        str![[""]],
+        str![[r#"
+$ turnfold legal duel:0
+host: roll 1 2 5 6
+host: roll 5 6 1 2
+host: roll 3 4 3 4
+$ turnfold legal duel
+p2: cycle
+p2: click 0,-2
+p2: click 1,-2
+$ turnfold legal duel:2 --as p1
+p1: cycle
+p1: confirm
+p1: cancel
+p1: stand
+p1: click 0,2
+p1: click -1,2
+p1: move -2,1
+p1: move -2,2
+p1: move -1,0
+p1: move -1,1
+p1: move 0,1
+p1: move 1,-1
+p1: move 1,0
+p1: move 1,1
+p1: move 2,-1
+p1: move 2,0
+$ turnfold --format json legal duel --as p2
+{"seat":"p2","command":"cycle"}
+{"seat":"p2","command":"click 0,-2"}
+{"seat":"p2","command":"click 1,-2"}
+$ turnfold --format svg legal duel
+stderr| error: `--format svg` is for `show` only; use `text` or `json`
+exit 2
+
+"#]],
     );
 }
 
@@ -52,6 +146,25 @@ fn queries_are_answered_or_refused() {
          ask duel reach nobody
          ask duel order 3
          ask duel weather",
-        str![[""]],
+        str![[r#"
+$ turnfold ask duel order 3 5
+L1 W2 L1 W2 L1 W1
+$ turnfold --format json ask duel order 3 5
+[["L",1],["W",2],["L",1],["W",2],["L",1],["W",1]]
+$ turnfold ask duel reach turret
+
+$ turnfold ask duel reach atlas
+-2,0 -2,1 -2,2 -1,-1 -1,0 -1,1 0,-1 0,2 1,-1 1,0 1,1 2,-2 2,-1 2,0
+$ turnfold ask duel reach nobody
+stderr| error: no unit has the id `nobody`
+exit 2
+$ turnfold ask duel order 3
+stderr| error: `order` takes two counts of 0 to 1000, found `3`
+exit 2
+$ turnfold ask duel weather
+stderr| error: unknown query `weather`: `initiative` answers `order LOSER_COUNT WINNER_COUNT` and `reach UNIT`
+exit 2
+
+"#]],
     );
 }

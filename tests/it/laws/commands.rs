@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use turnfold_core::any::DecodeError;
+use turnfold_core::decode::DecodeError;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat};
 
 use super::Moment;
@@ -102,7 +102,7 @@ fn fold_bytes(state: &mut dyn AnyState, seat: Seat, bytes: &[u8]) -> Result<Vec<
 pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
     let seat = Seat::ALL[moment.step % Seat::ALL.len()];
     let mut choices = Choices::new(moment.played.seed, u64::try_from(moment.step).unwrap() + 2);
-    let commands = choices.sample(&moment.played.commands, 6);
+    let commands = choices.sample(&moment.played.commands, 3);
     let mut scratch = moment.state.fork();
     let before = moment.state.state_bytes();
     let spoiled = commands.iter().flat_map(|command| spoil(command));
@@ -150,6 +150,8 @@ fn check_harmless(report: &mut Report, state: &dyn AnyState, seat: Seat, text: &
 }
 
 /// Writes a command in ways in which no command is written.
+///
+/// A word that is a number is taken for one, so that ids in fixtures must not be numbers where a ruling lets them.
 fn spoil(command: &str) -> Vec<String> {
     let mut spoiled = vec![
         format!(" {command}"),

@@ -80,7 +80,7 @@ fn split_outside_quotes<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     parts
 }
 
-/// A JSON object with its members as they are written; `serde_json` alone would sort them.
+/// A JSON object with its members as they are written, also one that stands twice.
 pub(super) struct Object(pub(super) Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Object {

@@ -5,231 +5,43 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use serde::{Deserialize, Serialize, Serializer};
 use turnfold_core::any::erase;
 use turnfold_core::dice::DueRoll;
-use turnfold_core::outcome::{self, EffectSink, Issuer, Refusal, Table, Verdict};
+use turnfold_core::outcome::{EffectSink, Issuer, Refusal, Table, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::rules::Part;
 use turnfold_core::text::{number, split_verb};
-use turnfold_core::{Answer, Malformed, QueryError, Rules, Seat, SetupError};
+use turnfold_core::{Answer, QueryError, Rules, Seat, SetupError};
 
 use super::report::Law;
 use super::{Fixture, broken_laws};
+use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};
 
-const HONEST: u8 = 0;
-const LISTS_IGNORED: u8 = 1;
-const LEAVES_OUT_APPLIED: u8 = 2;
-const LISTS_TWICE: u8 = 3;
-const WRITES_OTHER_TEXT: u8 = 4;
-const FORGETS_IN_STATE: u8 = 5;
-const FORGETS_IN_BYTES: u8 = 6;
-const SILENT: u8 = 7;
-const PLAYS_ON_UNROLLED: u8 = 8;
-const ROLLS_SEVEN: u8 = 9;
-const LEAKS_IN_VIEW: u8 = 10;
-const LEAKS_IN_ANSWER: u8 = 11;
-const EFFECT_FORMS_DIFFER: u8 = 12;
-const EFFECT_VALUES_DIFFER: u8 = 13;
-const ADMITS_GUEST: u8 = 14;
-const HOST_PLAYS: u8 = 15;
-const COUNTS_VIEWS: u8 = 16;
-const READS_LOOSELY: u8 = 17;
-const PANICS_ON_COMMAND: u8 = 18;
-const PANICS_ON_SETUP: u8 = 19;
-const LOSES_SETUP: u8 = 20;
-const JUDGES_WITH_SIDE_EFFECT: u8 = 21;
-const PLAYS_ON_AFTER_END: u8 = 22;
-const NAMES_VIEW_LAST: u8 = 23;
-const READS_OTHER_VALUE: u8 = 24;
+mod fault;
+mod parts;
 
 const PLAYERS: [Seat; 2] = [Seat::P1, Seat::P2];
 const DIE: DueRoll = DueRoll { purpose: "shake", count: 1, low: 1, high: 6 };
 
 struct Toy<const FAULT: u8>;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Setup<const FAULT: u8> {
-    start: Forgetful<FAULT, LOSES_SETUP>,
-    /// The total at which the match is over.
-    end: u32,
-}
-
-/// A number; in the game with the fault `FORGETS` it is lost when it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
-struct Forgetful<const FAULT: u8, const FORGETS: u8>(u32);
-
-impl<const FAULT: u8, const FORGETS: u8> Serialize for Forgetful<FAULT, FORGETS> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u32(if FAULT == FORGETS { self.0 / 2 } else { self.0 })
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct State {
-    total: u32,
-    end: u32,
-    turn: Seat,
-    secrets: [u32; 2],
-    due: bool,
-    /// How often a player tried to shake; only a faulty game counts.
-    attempts: Cell<u32>,
-    /// Lost in the bytes; only a faulty game uses it.
-    #[serde(skip)]
-    unsaved: u32,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Command<const FAULT: u8> {
-    Add(Forgetful<FAULT, FORGETS_IN_BYTES>),
-    Hide(u32),
-    Shake,
-    Roll(Vec<i32>),
-}
-
-impl<const FAULT: u8> Command<FAULT> {
-    fn issuer(&self) -> Issuer {
-        match self {
-            Self::Add(_) | Self::Hide(_) => Issuer::Player,
-            Self::Shake | Self::Roll(_) => Issuer::Host,
-        }
-    }
-}
-
-impl<const FAULT: u8> fmt::Display for Command<FAULT> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Add(amount) if FAULT == WRITES_OTHER_TEXT && amount.0 == 3 => out.write_str("sum 3"),
-            Self::Add(amount) => write!(out, "add {}", amount.0),
-            Self::Hide(secret) => write!(out, "hide {secret}"),
-            Self::Shake => out.write_str("shake"),
-            Self::Roll(values) => {
-                out.write_str("roll")?;
-                values.iter().try_for_each(|value| write!(out, " {value}"))
-            }
-        }
-    }
-}
-
-impl<const FAULT: u8> FromStr for Command<FAULT> {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        let text = if FAULT == READS_LOOSELY { text.trim_end() } else { text };
-        match split_verb(text) {
-            ("add", Some("3")) if FAULT == READS_OTHER_VALUE => Ok(Self::Add(Forgetful(2))),
-            ("add", Some(amount)) => number(amount).map(|amount| Self::Add(Forgetful(amount))),
-            ("hide", Some(secret)) => number(secret).map(Self::Hide),
-            ("shake", None) => Ok(Self::Shake),
-            ("roll", Some(values)) => values.split(' ').map(number).collect::<Result<_, _>>().map(Self::Roll),
-            _ => Err(Malformed::expected("`add N`, `hide N`, `shake` or `roll N`", text)),
-        }
-    }
-}
-
-enum Plan {
-    Add(u32),
-    Hide(usize, u32),
-    Shake,
-    Roll(u32),
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "effect", rename_all = "snake_case")]
-enum Effect<const FAULT: u8> {
-    Added { amount: u32, total: u32 },
-    Hidden { player: Seat, secret: u32 },
-    Shaken,
-}
-
-impl<const FAULT: u8> fmt::Display for Effect<FAULT> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Added { amount, total } if FAULT == EFFECT_FORMS_DIFFER => {
-                write!(out, "added total={total} amount={amount}")
-            }
-            Self::Added { amount, .. } if FAULT == EFFECT_VALUES_DIFFER => {
-                write!(out, "added amount={amount} total={amount}")
-            }
-            Self::Added { amount, total } => write!(out, "added amount={amount} total={total}"),
-            Self::Hidden { player, secret } => write!(out, "hidden player={player} secret={secret}"),
-            Self::Shaken => out.write_str("shaken"),
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
-    TooMuch,
-    SameSecret,
-}
-
-impl outcome::Reason for Reason {
-    fn code(self) -> &'static str {
-        match self {
-            Self::TooMuch => "too_much",
-            Self::SameSecret => "same_secret",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rejection {
-    Refused(Refusal),
-    NotYourTurn,
-}
-
-impl From<Refusal> for Rejection {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-impl outcome::Rejection for Rejection {
-    fn code(self) -> &'static str {
-        match self {
-            Self::Refused(refusal) => refusal.code(),
-            Self::NotYourTurn => "not_your_turn",
-        }
-    }
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(refusal) => refusal.fmt(out),
-            Self::NotYourTurn => out.write_str("it is the other player's turn"),
-        }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum View {
-    Honest { ruleset: &'static str, total: u32, turn: Seat, secrets: [Option<u32>; 2], asked: u32 },
-    NameLast { total: u32, ruleset: &'static str },
-}
-
 impl<const FAULT: u8> Toy<FAULT> {
     fn admit(state: &State, seat: Seat, command: &Command<FAULT>) -> Result<(), Refusal> {
         let player_move = matches!(command, Command::Add(_));
-        let guest = FAULT == ADMITS_GUEST && player_move;
+        let guest = FAULT == fault::ADMITS_GUEST && player_move;
         let players: &[Seat] = if guest { &[Seat::P1, Seat::P2, Seat::P3] } else { &PLAYERS };
         let secret_move = matches!(command, Command::Hide(_));
         let table = Table {
             players,
-            over: state.total >= state.end && !(FAULT == PLAYS_ON_AFTER_END && secret_move),
-            due_roll: (state.due && !(FAULT == PLAYS_ON_UNROLLED && player_move)).then_some(DIE),
+            over: state.total >= state.end && !(FAULT == fault::PLAYS_ON_AFTER_END && secret_move),
+            due_roll: (state.due && !(FAULT == fault::PLAYS_ON_UNROLLED && player_move)).then_some(DIE),
         };
         let roll = if let Command::Roll(values) = command { Some(values.as_slice()) } else { None };
-        let roll = if FAULT == ROLLS_SEVEN && roll == Some(&[7]) { Some([6].as_slice()) } else { roll };
-        let anyone = FAULT == HOST_PLAYS && player_move && seat == Seat::Host;
+        let roll =
+            if FAULT == fault::ROLLS_SEVEN && roll == Some(&[7]) { Some([6].as_slice()) } else { roll };
+        let anyone = FAULT == fault::HOST_PLAYS && player_move && seat == Seat::Host;
         table.admit(seat, if anyone { Issuer::Host } else { command.issuer() }, roll)
     }
 }
@@ -250,7 +62,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
 
     fn start(setup: &Setup<FAULT>) -> Result<State, SetupError> {
         let start = setup.start.0;
-        assert!(FAULT != PANICS_ON_SETUP || start < 256, "the start is too far");
+        assert!(FAULT != fault::PANICS_ON_SETUP || start < 256, "the start is too far");
         SetupError::within("start", &start, 0..=100_000)?;
         Ok(State {
             total: start,
@@ -268,7 +80,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         seat: Seat,
         command: &Command<FAULT>,
     ) -> Result<Verdict<Plan, Reason>, Rejection> {
-        if FAULT == JUDGES_WITH_SIDE_EFFECT && *command == Command::Shake && seat != Seat::Host {
+        if FAULT == fault::JUDGES_WITH_SIDE_EFFECT && *command == Command::Shake && seat != Seat::Host {
             state.attempts.set(state.attempts.get() + 1);
         }
         Self::admit(state, seat, command)?;
@@ -278,7 +90,10 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
                 if state.turn != seat && !foreign {
                     return Err(Rejection::NotYourTurn);
                 }
-                assert!(FAULT != PANICS_ON_COMMAND || amount.0 < 2_000_000_000, "the amount is too much");
+                assert!(
+                    FAULT != fault::PANICS_ON_COMMAND || amount.0 < 2_000_000_000,
+                    "the amount is too much"
+                );
                 if (1..=3).contains(&amount.0) {
                     Verdict::Applied(Plan::Add(amount.0))
                 } else {
@@ -304,13 +119,13 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         match plan {
             Plan::Add(amount) => {
                 state.total += amount;
-                if FAULT == FORGETS_IN_STATE {
+                if FAULT == fault::FORGETS_IN_STATE {
                     state.total += state.unsaved;
                     state.unsaved = amount;
                 }
                 state.turn = if state.turn == Seat::P1 { Seat::P2 } else { Seat::P1 };
                 let total = state.total;
-                if FAULT != SILENT {
+                if FAULT != fault::SILENT {
                     effects.push(|| Effect::Added { amount, total });
                 }
             }
@@ -355,7 +170,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     }
 
     fn candidates(_state: &State, seat: Seat) -> Vec<Command<FAULT>> {
-        if seat == Seat::Host && FAULT != HOST_PLAYS {
+        if seat == Seat::Host && FAULT != fault::HOST_PLAYS {
             return vec![Command::Shake, Command::Roll(vec![1]), Command::Roll(vec![6])];
         }
         let adds = (1..=4).map(|amount| Command::Add(Forgetful(amount)));
@@ -367,17 +182,17 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     fn legal(state: &State, seat: Seat) -> Vec<Command<FAULT>> {
         let mut commands = Self::candidates(state, seat);
         commands.retain(|command| {
-            let lied_about = FAULT == LISTS_IGNORED && *command == Command::Add(Forgetful(4));
+            let lied_about = FAULT == fault::LISTS_IGNORED && *command == Command::Add(Forgetful(4));
             match Self::judge(state, seat, command) {
                 Ok(Verdict::Applied(_)) => true,
                 Ok(Verdict::Ignored(_)) => lied_about,
                 Err(_) => false,
             }
         });
-        if FAULT == LEAVES_OUT_APPLIED {
+        if FAULT == fault::LEAVES_OUT_APPLIED {
             commands.retain(|command| *command != Command::Add(Forgetful(2)));
         }
-        if FAULT == LISTS_TWICE {
+        if FAULT == fault::LISTS_TWICE {
             commands.extend(commands.first().cloned());
         }
         commands
@@ -385,14 +200,14 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
 
     fn view(state: &State, viewer: Seat) -> View {
         static ASKED: AtomicU32 = AtomicU32::new(0);
-        if FAULT == NAMES_VIEW_LAST {
+        if FAULT == fault::NAMES_VIEW_LAST {
             return View::NameLast { total: state.total, ruleset: "toy" };
         }
         let seen = |place: usize| {
-            let own = viewer == PLAYERS[place] || viewer == Seat::Host || FAULT == LEAKS_IN_VIEW;
+            let own = viewer == PLAYERS[place] || viewer == Seat::Host || FAULT == fault::LEAKS_IN_VIEW;
             own.then_some(state.secrets[place])
         };
-        let counts = FAULT == COUNTS_VIEWS && viewer == Seat::Host;
+        let counts = FAULT == fault::COUNTS_VIEWS && viewer == Seat::Host;
         let asked = if counts { ASKED.fetch_add(1, Ordering::Relaxed) } else { 0 };
         View::Honest {
             ruleset: "toy",
@@ -404,7 +219,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     }
 
     fn query(state: &State, _seat: Seat, question: &str) -> Result<Answer, QueryError> {
-        let sum: u32 = if FAULT == LEAKS_IN_ANSWER { state.secrets.iter().sum() } else { 0 };
+        let sum: u32 = if FAULT == fault::LEAKS_IN_ANSWER { state.secrets.iter().sum() } else { 0 };
         match split_verb(question) {
             ("plus", Some(amount)) => {
                 let amount: u16 = number(amount).map_err(|error| QueryError::Arguments(error.0))?;
@@ -450,58 +265,58 @@ fn check<const FAULT: u8>(expected: &[Law]) {
 
 #[test]
 fn an_honest_game_keeps_every_law() {
-    let (_, sentences) = broken_by::<HONEST>();
+    let (_, sentences) = broken_by::<{ fault::HONEST }>();
     assert_eq!(sentences, [""; 0]);
 }
 
 #[test]
 fn a_list_of_legal_commands_that_lies_is_caught() {
-    check::<LISTS_IGNORED>(&[Law::LegalIsWhatApplies]);
-    check::<LEAVES_OUT_APPLIED>(&[Law::LegalIsWhatApplies]);
-    check::<LISTS_TWICE>(&[Law::LegalIsWhatApplies]);
+    check::<{ fault::LISTS_IGNORED }>(&[Law::LegalIsWhatApplies]);
+    check::<{ fault::LEAVES_OUT_APPLIED }>(&[Law::LegalIsWhatApplies]);
+    check::<{ fault::LISTS_TWICE }>(&[Law::LegalIsWhatApplies]);
 }
 
 #[test]
 fn a_command_that_does_not_read_back_is_caught() {
-    check::<WRITES_OTHER_TEXT>(&[Law::TextRoundTrip]);
-    check::<READS_OTHER_VALUE>(&[Law::TextRoundTrip]);
-    check::<READS_LOOSELY>(&[Law::Malformed]);
-    check::<FORGETS_IN_BYTES>(&[Law::BytesRoundTrip]);
+    check::<{ fault::WRITES_OTHER_TEXT }>(&[Law::TextRoundTrip]);
+    check::<{ fault::READS_OTHER_VALUE }>(&[Law::TextRoundTrip]);
+    check::<{ fault::READS_LOOSELY }>(&[Law::Malformed]);
+    check::<{ fault::FORGETS_IN_BYTES }>(&[Law::BytesRoundTrip]);
 }
 
 #[test]
 fn a_state_that_does_not_hold_all_is_caught() {
-    check::<FORGETS_IN_STATE>(&[Law::Resuming]);
-    check::<COUNTS_VIEWS>(&[Law::Stable]);
-    check::<JUDGES_WITH_SIDE_EFFECT>(&[Law::NothingElseChanges]);
+    check::<{ fault::FORGETS_IN_STATE }>(&[Law::Resuming]);
+    check::<{ fault::COUNTS_VIEWS }>(&[Law::Stable]);
+    check::<{ fault::JUDGES_WITH_SIDE_EFFECT }>(&[Law::NothingElseChanges]);
 }
 
 #[test]
 fn effects_that_are_missing_or_told_in_two_ways_are_caught() {
-    check::<SILENT>(&[Law::AppliedHasEffects]);
-    check::<EFFECT_FORMS_DIFFER>(&[Law::EffectForms]);
-    check::<EFFECT_VALUES_DIFFER>(&[Law::EffectForms]);
+    check::<{ fault::SILENT }>(&[Law::AppliedHasEffects]);
+    check::<{ fault::EFFECT_FORMS_DIFFER }>(&[Law::EffectForms]);
+    check::<{ fault::EFFECT_VALUES_DIFFER }>(&[Law::EffectForms]);
 }
 
 #[test]
 fn a_command_accepted_out_of_order_is_caught() {
-    check::<PLAYS_ON_UNROLLED>(&[Law::Rolls]);
-    check::<ROLLS_SEVEN>(&[Law::Rolls]);
-    check::<PLAYS_ON_AFTER_END>(&[Law::MatchOver]);
-    check::<ADMITS_GUEST>(&[Law::Seats]);
-    check::<HOST_PLAYS>(&[Law::Seats]);
+    check::<{ fault::PLAYS_ON_UNROLLED }>(&[Law::Rolls]);
+    check::<{ fault::ROLLS_SEVEN }>(&[Law::Rolls]);
+    check::<{ fault::PLAYS_ON_AFTER_END }>(&[Law::MatchOver]);
+    check::<{ fault::ADMITS_GUEST }>(&[Law::Seats]);
+    check::<{ fault::HOST_PLAYS }>(&[Law::Seats]);
 }
 
 #[test]
 fn a_view_that_leaks_a_secret_or_hides_its_ruleset_is_caught() {
-    check::<LEAKS_IN_VIEW>(&[Law::Secrecy]);
-    check::<LEAKS_IN_ANSWER>(&[Law::Secrecy]);
-    check::<NAMES_VIEW_LAST>(&[Law::Views]);
+    check::<{ fault::LEAKS_IN_VIEW }>(&[Law::Secrecy]);
+    check::<{ fault::LEAKS_IN_ANSWER }>(&[Law::Secrecy]);
+    check::<{ fault::NAMES_VIEW_LAST }>(&[Law::Views]);
 }
 
 #[test]
 fn a_setup_that_does_not_read_back_and_a_panic_are_caught() {
-    check::<LOSES_SETUP>(&[Law::Setups]);
-    check::<PANICS_ON_SETUP>(&[Law::NoPanic]);
-    check::<PANICS_ON_COMMAND>(&[Law::NoPanic]);
+    check::<{ fault::LOSES_SETUP }>(&[Law::Setups]);
+    check::<{ fault::PANICS_ON_SETUP }>(&[Law::NoPanic]);
+    check::<{ fault::PANICS_ON_COMMAND }>(&[Law::NoPanic]);
 }

@@ -1,0 +1,209 @@
+//! Every kind of mismatch, as it is told.
+
+use super::*;
+use crate::tfl::bless;
+use crate::tfl::example::{FIRST, body, replay};
+
+const SCRIPT: &str = "# roll\n1 host roll 6 6 1 1\n! p1 stand\n2 p2 click 0,-3\n3 p2 move 0,-2\n";
+
+fn blessed() -> String {
+    body(&bless(&replay(SCRIPT)).unwrap())
+}
+
+/// Changes the blessed match in one place and requires this to be told.
+fn check_change(old: &str, new: &str, expected: &str) -> Mismatch {
+    let text = blessed();
+    assert_eq!(text.matches(old).count(), 1, "{text}");
+    let checked = check(&replay(&text.replacen(old, new, 1))).unwrap();
+    let mismatch = *checked.difference.expect("the change is found");
+    let lines: Vec<String> = mismatch.lines().into_iter().map(|(_, line)| line).collect();
+    assert_eq!(lines.join("\n"), expected.trim_start_matches('\n').trim_end());
+    mismatch
+}
+
+/// Finds a piece of the blessed text between two others.
+fn piece(before: &str, after: &str) -> String {
+    let text = blessed();
+    let rest = text.split_once(before).unwrap().1;
+    rest.split_once(after).unwrap().0.into()
+}
+
+#[test]
+fn a_blessed_replay_is_good() {
+    assert_eq!(check(&replay(&blessed())).unwrap(), Checked { entries: 3, difference: None });
+}
+
+#[test]
+fn a_changed_outcome_is_shown_with_context_and_state() {
+    let mismatch = check_change(
+        "selected unit=b1",
+        "selected unit=b2; deselected",
+        r#"
+x.tfl:21: entry 2 (p2 click 0,-3): outcome differs
+  cursor at=0,-3
+- selected unit=b2
+- deselected
++ selected unit=b1
+state, before → after entry 2:
+  /selected null → "b1"
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move b1"
+to see it: turnfold replay x.tfl --to 2
+"#,
+    );
+    assert_eq!((mismatch.line, mismatch.kind), (FIRST + 3, MismatchKind::Outcome));
+}
+
+#[test]
+fn outcome_and_hash_may_differ_together() {
+    let hash = piece("selected unit=b1 #", "\n");
+    let expected = format!(
+        r#"
+x.tfl:21: entry 2 (p2 click 0,-3): outcome differs
+- ignored no_unit
++ cursor at=0,-3
++ selected unit=b1
+- #0123456789abcdef
++ #{hash}
+state, before → after entry 2:
+  /selected null → "b1"
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move b1"
+to see it: turnfold replay x.tfl --to 2
+"#
+    );
+    let old = format!("cursor at=0,-3; selected unit=b1 #{hash}");
+    check_change(&old, "ignored no_unit #0123456789abcdef", &expected);
+}
+
+#[test]
+fn a_changed_hash_digit_is_found() {
+    let hash = piece("selected unit=b1 #", "\n");
+    let wrong = format!("{}{}", if hash.starts_with('0') { "1" } else { "0" }, &hash[1..]);
+    let expected = format!(
+        r#"
+x.tfl:21: entry 2 (p2 click 0,-3): state hash differs
+- {wrong}
++ {hash}
+state, before → after entry 2:
+  /selected null → "b1"
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move b1"
+to see it: turnfold replay x.tfl --to 2
+"#
+    );
+    let mismatch = check_change(&hash, &wrong, &expected);
+    let report = serde_json::to_value(mismatch.report()).unwrap();
+    let keys: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
+    let names = [
+        "file",
+        "line",
+        "seq",
+        "seat",
+        "command",
+        "kind",
+        "expected",
+        "actual",
+        "state_hash",
+        "state",
+        "next",
+    ];
+    assert_eq!(keys, names);
+    assert_eq!(report["kind"], "state_hash");
+    assert_eq!(report["state"][0]["path"], "/selected");
+}
+
+#[test]
+fn an_entry_that_the_rules_reject_is_found() {
+    check_change(
+        "2 p2 click",
+        "2 p1 click",
+        "
+x.tfl:21: entry 2 (p1 click 0,-3): the rules reject it
+- cursor at=0,-3
+- selected unit=b1
++ rejected not_your_turn: it is the other player's impulse
+to see it: turnfold replay x.tfl --to 2
+",
+    );
+}
+
+#[test]
+fn an_attempt_that_is_judged_otherwise_is_found() {
+    check_change(
+        "rejected not_your_turn",
+        "rejected wrong_seat",
+        "
+x.tfl:20: attempt (p1 stand): verdict differs
+- rejected wrong_seat
++ rejected not_your_turn
+to see it: turnfold replay x.tfl --to 1
+",
+    );
+    check_change(
+        "! p1 stand",
+        "! p2 stand",
+        "
+x.tfl:20: attempt (p2 stand): verdict differs
+- rejected not_your_turn
++ ignored nothing_selected
+to see it: turnfold replay x.tfl --to 1
+",
+    );
+}
+
+#[test]
+fn what_is_missing_is_to_be_blessed() {
+    let bless_it = "to fill it in: turnfold bless x.tfl";
+    let hash = piece("selected unit=b1", "\n");
+    let click = "entry 2 (p2 click 0,-3)";
+    check_change(&hash, "", &format!("x.tfl:21: {click}: the state hash is missing\n{bless_it}"));
+    let outcome = " => cursor at=0,-3; selected unit=b1";
+    check_change(outcome, "", &format!("x.tfl:21: {click}: the outcome is missing\n{bless_it}"));
+    check_change(
+        " => rejected not_your_turn",
+        "",
+        &format!("x.tfl:20: attempt (p1 stand): the rejection is missing\n{bless_it}"),
+    );
+    let closing = format!("={}", piece("\n=", "\n") + "\n");
+    check_change(&closing, "", &format!("x.tfl:23: closing line: the closing line is missing\n{bless_it}"));
+}
+
+#[test]
+fn a_changed_closing_line_is_found() {
+    let check_digest = |digest: &str, what: &str| {
+        let wrong = "ab".repeat(32);
+        let told = format!(
+            "x.tfl:23: closing line: {what} differs\n- {wrong}\n+ {digest}\nto see it: turnfold replay x.tfl"
+        );
+        check_change(digest, &wrong, &told);
+    };
+    check_digest(&piece(" state ", " "), "state hash");
+    check_digest(&piece(" log ", "\n"), "log digest");
+}
+
+#[test]
+fn a_malformed_command_is_an_error() {
+    let text = blessed().replacen("click 0,-3", "clack 0,-3", 1);
+    let error = check(&replay(&text)).unwrap_err();
+    assert_eq!((error.line, error.column), (FIRST + 3, 6));
+}
+
+#[test]
+fn a_seeded_roll_must_be_the_one_of_the_seed() {
+    let mut replay = replay("1 host roll 1 1 1 2\n");
+    replay.header.dice = turnfold_core::DicePolicy::Seeded(turnfold_core::Seed::new([7; 32]));
+    let mismatch = check(&replay).unwrap().difference.unwrap();
+    assert_eq!((mismatch.kind, mismatch.expected.as_str()), (MismatchKind::WrongRoll, "rolled 1 1 1 2"));
+    assert!(mismatch.actual.starts_with("rolled "));
+}
+
+#[test]
+fn every_changed_character_is_found_or_refused() {
+    let text = crate::tfl::example::text(&blessed());
+    let entries = text.find("1 host").unwrap();
+    for at in entries..text.len() {
+        let mut bytes = text.clone().into_bytes();
+        bytes[at] = if bytes[at] == b'1' { b'2' } else { b'1' };
+        let checked = crate::tfl::read("x.tfl", &bytes).and_then(|replay| check(&replay));
+        let is_accepted = checked.is_ok_and(|checked| checked.difference.is_none());
+        assert!(!is_accepted, "{}", String::from_utf8_lossy(&bytes));
+    }
+}

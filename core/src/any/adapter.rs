@@ -1,0 +1,165 @@
+//! The one implementation of the erased traits, for every ruleset alike.
+
+use core::marker::PhantomData;
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{AnyRules, AnyState, FoldError, Logged, Rejected, Step, StepOutcome, sealed};
+use crate::decode::{DecodeError, decode_strictly};
+use crate::dice::{DicePolicy, DueRoll};
+use crate::fold::{Folder, to_json};
+use crate::hash::Digest;
+use crate::outcome::{Reason, Rejection, Verdict};
+use crate::picture::Picture;
+use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::seat::Seat;
+use crate::text::Malformed;
+
+/// Erases the types of a ruleset.
+#[must_use]
+pub const fn erase<R: Rules>() -> impl AnyRules {
+    Adapter::<R>(PhantomData)
+}
+
+struct Adapter<R>(PhantomData<fn() -> R>);
+
+impl<R> sealed::Sealed for Adapter<R> {}
+
+impl<R: Rules> AnyRules for Adapter<R> {
+    fn name(&self) -> &'static str {
+        R::NAME
+    }
+
+    fn version(&self) -> u32 {
+        R::VERSION
+    }
+
+    fn summary(&self) -> &'static str {
+        R::SUMMARY
+    }
+
+    fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
+        let setup: R::Setup = toml::from_str(toml).map_err(|error| locate(toml, &error))?;
+        R::start(&setup)?;
+        Ok(postcard::to_allocvec(&setup).expect("plain data encodes"))
+    }
+
+    fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
+        let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
+        toml::to_string(&decode_setup::<R>(setup)?).map_err(unwritable)
+    }
+
+    fn canonical(&self, command: &str) -> Result<String, Malformed> {
+        command.parse::<R::Command>().map(|command| command.to_string())
+    }
+
+    fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
+        Ok(Box::new(Folder::<R>::new(R::start(&decode_setup::<R>(setup)?)?)))
+    }
+
+    fn resume(&self, state: &[u8]) -> Result<Box<dyn AnyState>, DecodeError> {
+        Ok(Box::new(Folder::<R>::new(decode_strictly(state)?)))
+    }
+}
+
+fn decode_setup<R: Rules>(bytes: &[u8]) -> Result<R::Setup, SetupError> {
+    decode_strictly(bytes).map_err(|cause| SetupError::Bytes(cause.to_string()))
+}
+
+/// Finds the line and column of a TOML error.
+fn locate(text: &str, error: &toml::de::Error) -> SetupError {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    let line = before.matches('\n').count() + 1;
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let message = error.message().replace('\n', ", ");
+    SetupError::Text { line: count(line), column: count(column), message }
+}
+
+impl<R: Rules> sealed::Sealed for Folder<R> {}
+
+impl<R: Rules> AnyState for Folder<R> {
+    fn players(&self) -> &'static [Seat] {
+        R::players(&self.state)
+    }
+
+    fn due_roll(&self) -> Option<DueRoll> {
+        R::due_roll(&self.state)
+    }
+
+    fn roll_command(&self, values: Vec<i32>) -> Option<String> {
+        R::roll(values).map(|command| command.to_string())
+    }
+
+    fn default_seat(&self, command: &str) -> Option<Seat> {
+        command.parse().ok().map(|command| R::default_seat(&self.state, &command))
+    }
+
+    fn judge(&self, seat: Seat, command: &str) -> Result<StepOutcome, Rejected> {
+        let malformed = |cause: Malformed| Rejected { code: "malformed", message: cause.0 };
+        let command = command.parse::<R::Command>().map_err(malformed)?;
+        match R::judge(&self.state, seat, &command) {
+            Ok(Verdict::Applied(_)) => Ok(StepOutcome::Applied),
+            Ok(Verdict::Ignored(reason)) => {
+                Ok(StepOutcome::Ignored { reason: reason.code(), text: reason.text() })
+            }
+            Err(rejection) => Err(Rejected { code: rejection.code(), message: rejection.to_string() }),
+        }
+    }
+
+    fn fold(
+        &mut self,
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError> {
+        Self::fold(self, log, dice, None, observe)
+    }
+
+    fn fold_as(
+        &mut self,
+        viewer: Seat,
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError> {
+        let mut end = Self::new(self.state.clone());
+        Self::fold(&mut end, log, dice, None, &mut |_| {})?;
+        Self::fold(self, log, dice, Some((viewer, &end.state)), observe)
+    }
+
+    fn state_hash(&self) -> Digest {
+        self.hasher.clone().hash::<R>(&self.state)
+    }
+
+    fn state_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(&self.state).expect("plain data encodes")
+    }
+
+    fn legal(&self, seat: Seat) -> Vec<String> {
+        R::legal(&self.state, seat).iter().map(ToString::to_string).collect()
+    }
+
+    fn candidates(&self, seat: Seat) -> Vec<String> {
+        R::candidates(&self.state, seat).iter().map(ToString::to_string).collect()
+    }
+
+    fn view(&self, viewer: Seat) -> String {
+        to_json(&R::view(&self.state, viewer))
+    }
+
+    fn query(&self, seat: Seat, question: &str) -> Result<Answer, QueryError> {
+        R::query(&self.state, seat, question)
+    }
+
+    fn picture(&self, viewer: Seat) -> Picture {
+        R::picture(&self.state, viewer)
+    }
+
+    fn fork(&self) -> Box<dyn AnyState> {
+        Box::new(Self::new(self.state.clone()))
+    }
+}

@@ -1,0 +1,49 @@
+//! Strict decoding: a value has one encoding, and nothing follows it.
+
+use alloc::string::{String, ToString};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Bytes that are not exactly the canonical encoding of a value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// They cannot be read at all.
+    #[error("undecodable bytes: {0}")]
+    Unreadable(String),
+    /// More bytes follow the value.
+    #[error("{0} surplus bytes after the value")]
+    Surplus(usize),
+    /// They can be read, but the value is written otherwise.
+    #[error("bytes are not the canonical encoding of their value")]
+    NotCanonical,
+}
+
+/// Decodes a value, requiring that all bytes are used and that encoding it again gives the same bytes.
+///
+/// # Errors
+/// [`DecodeError`]; postcard alone would accept surplus bytes and overlong integers.
+pub fn decode_strictly<T: DeserializeOwned + Serialize>(bytes: &[u8]) -> Result<T, DecodeError> {
+    let unreadable = |error: postcard::Error| DecodeError::Unreadable(error.to_string());
+    let (value, rest) = postcard::take_from_bytes::<T>(bytes).map_err(unreadable)?;
+    if !rest.is_empty() {
+        return Err(DecodeError::Surplus(rest.len()));
+    }
+    if postcard::to_allocvec(&value).map_err(unreadable)? != bytes {
+        return Err(DecodeError::NotCanonical);
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_canonical_bytes_decode() {
+        assert_eq!(decode_strictly::<u32>(&[5]), Ok(5));
+        assert_eq!(decode_strictly::<u32>(&[5, 0]), Err(DecodeError::Surplus(1)));
+        assert_eq!(decode_strictly::<u32>(&[0x85, 0]), Err(DecodeError::NotCanonical));
+        assert!(matches!(decode_strictly::<u32>(&[0x85]), Err(DecodeError::Unreadable(_))));
+    }
+}

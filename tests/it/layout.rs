@@ -1,0 +1,232 @@
+//! The house itself: the same rooms for every ruleset, one direction of dependency, no floats in the core, short
+//! files, and every rule of a ruling in the code and in a proof.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use turnfold_core::registry::RULESETS;
+
+/// The files of every ruleset's folder; others may be added.
+const ROOMS: [&str; 12] = [
+    "mod.rs",
+    "setup.rs",
+    "state.rs",
+    "command.rs",
+    "effect.rs",
+    "reason.rs",
+    "judge.rs",
+    "carry_out.rs",
+    "legal.rs",
+    "view.rs",
+    "query.rs",
+    "picture.rs",
+];
+/// The crates, each of which may depend on those before it.
+const CRATES: [(&str, &str); 4] = [
+    ("core", "turnfold-core"),
+    ("store", "turnfold-store"),
+    ("cli", "turnfold"),
+    ("tests", "turnfold-tests"),
+];
+/// The rules of the rulings that are settled: ruleset, prefix of the ids, number of the last one.
+const RULINGS: [(&str, &str, u32); 1] = [("initiative", "IN", 12)];
+const SOURCE_LINES_MAX: usize = 400;
+const ARCHITECTURE_LINES_MAX: usize = 150;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Finds the files below a folder whose names end so; none is an error.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for item in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let path = item.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_str().unwrap().ends_with(ending) {
+                found.push(path);
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no {ending} file below {}", folder.display());
+    found.sort();
+    found
+}
+
+/// Lists the ruleset folders by name.
+fn rulesets() -> BTreeMap<String, PathBuf> {
+    let folders = fs::read_dir(root().join("core/src/rules")).unwrap().map(|item| item.unwrap().path());
+    let named = folders.filter(|path| path.is_dir());
+    named.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), path)).collect()
+}
+
+#[test]
+fn every_ruleset_has_the_same_rooms_and_is_registered() {
+    for (name, folder) in rulesets() {
+        let missing: Vec<&str> = ROOMS.into_iter().filter(|room| !folder.join(room).is_file()).collect();
+        assert!(missing.is_empty(), "core/src/rules/{name} lacks {missing:?}");
+    }
+    let folders: Vec<String> = rulesets().into_keys().collect();
+    let registered: Vec<&str> = RULESETS.iter().map(|rules| rules.name()).collect();
+    assert_eq!(folders, registered, "folders and registry, in the order of their names");
+}
+
+#[test]
+fn every_ruleset_has_fixtures_and_replays() {
+    for name in rulesets().into_keys() {
+        files(&root().join("fixtures").join(&name), ".toml");
+        files(&root().join("replays").join(&name), ".tfl");
+    }
+}
+
+#[test]
+fn crates_depend_one_way() {
+    for (place, (folder, package)) in CRATES.into_iter().enumerate() {
+        let manifest: toml::Table = read(&root().join(folder).join("Cargo.toml")).parse().unwrap();
+        assert_eq!(manifest["package"]["name"].as_str(), Some(package));
+        let later: Vec<&str> = CRATES[place..].iter().map(|(_, package)| *package).collect();
+        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let Some(dependencies) = manifest.get(section).and_then(toml::Value::as_table) else { continue };
+            let wrong: Vec<&String> =
+                dependencies.keys().filter(|name| later.contains(&name.as_str())).collect();
+            assert!(wrong.is_empty(), "{folder}/Cargo.toml [{section}] names {wrong:?}");
+        }
+    }
+}
+
+#[test]
+fn the_core_has_no_floats() {
+    for path in files(&root().join("core/src"), ".rs") {
+        for (number, line) in (1..).zip(read(&path).lines()) {
+            if let Some(float) = float_in(&code_of(line)) {
+                panic!("{}:{number}: `{float}` is a float", path.display());
+            }
+        }
+    }
+}
+
+/// Leaves out of a line its comment and what stands in quotes.
+fn code_of(line: &str) -> String {
+    let mut code = String::new();
+    let mut quoted = false;
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' if quoted => _ = characters.next(),
+            '"' => quoted = !quoted,
+            '/' if !quoted && characters.peek() == Some(&'/') => break,
+            _ if !quoted => code.push(character),
+            _ => {}
+        }
+    }
+    code
+}
+
+/// Finds a float type or literal; fields such as `pair.0.1`, ranges and methods of integers are none.
+fn float_in(code: &str) -> Option<String> {
+    let in_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let mut rest = code;
+    let mut after_dot = false;
+    while let Some(character) = rest.chars().next() {
+        let length = rest.find(|other| !in_word(other)).unwrap_or(rest.len());
+        if length == 0 {
+            after_dot = character == '.';
+            rest = &rest[character.len_utf8()..];
+            continue;
+        }
+        let (word, following) = rest.split_at(length);
+        let number = character.is_ascii_digit() && !after_dot;
+        let fraction = following.strip_prefix('.');
+        let literal = number
+            && (fraction.is_some_and(|digits| {
+                !digits.starts_with(|next| in_word(next) && !char::is_numeric(next) || next == '.')
+            }) || (!word.starts_with("0x") && word.contains(['e', 'E'])));
+        if literal || ["f32", "f64"].iter().any(|float| word == *float || number && word.ends_with(float)) {
+            return Some(word.to_owned() + if fraction.is_some() { "." } else { "" });
+        }
+        rest = following;
+        after_dot = false;
+    }
+    None
+}
+
+#[test]
+fn floats_are_told_from_what_looks_like_them() {
+    for float in
+        ["1.0", "x = 2.;", "1e5", "3f32", "1_000.5", "x as f64", "Vec<f32>", "(0.5, 1)", "1.0.sqrt()"]
+    {
+        assert!(float_in(float).is_some(), "{float}");
+    }
+    for other in
+        ["1..=6", "0..count", "self.0", "pair.0.1", "1.max(2)", "0xe5", "x1.e", "[0; 8]", "buf32", "8u8"]
+    {
+        assert_eq!(float_in(other), None, "{other}");
+    }
+    assert_eq!(code_of(r#"say("1.5 \" 2.5"); // 3.5"#), "say(); ");
+}
+
+#[test]
+fn no_source_file_is_too_long() {
+    for (folder, _) in CRATES {
+        for path in files(&root().join(folder).join("src"), ".rs") {
+            let lines = read(&path).lines().count();
+            assert!(
+                lines <= SOURCE_LINES_MAX,
+                "{}: {lines} lines, at most {SOURCE_LINES_MAX}",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_architecture_is_told_in_few_lines() {
+    let lines = read(&root().join("ARCHITECTURE.md")).lines().count();
+    assert!((1..=ARCHITECTURE_LINES_MAX).contains(&lines), "ARCHITECTURE.md: {lines} lines");
+}
+
+#[test]
+fn every_rule_stands_in_the_code_and_in_a_proof() {
+    // This file names rules only as examples.
+    let tests = files(&root().join("tests"), ".rs").into_iter().filter(|path| !path.ends_with("layout.rs"));
+    let proofs: String = tests.map(|path| read(&path)).collect();
+    let proven_ids = rule_ids(&proofs);
+    for (name, folder) in rulesets() {
+        let code: String = files(&folder, ".rs").iter().map(|path| read(path)).collect();
+        let ids = rule_ids(&code);
+        let prefixes: BTreeSet<&String> = ids.iter().map(|(prefix, _)| prefix).collect();
+        assert_eq!(prefixes.len(), 1, "core/src/rules/{name} has rules of {prefixes:?}");
+        let numbers: BTreeSet<u32> = ids.iter().map(|(_, number)| *number).collect();
+        let last = numbers.last().copied().unwrap();
+        assert!((1..=last).eq(numbers), "core/src/rules/{name} leaves out a rule before the {last}th");
+        for (prefix, number) in &ids {
+            let in_name = format!("fn {}_{number}_", prefix.to_lowercase());
+            let proven = proofs.contains(&in_name) || proven_ids.contains(&(prefix.clone(), *number));
+            assert!(proven, "no test is named for {prefix}-{number}");
+        }
+    }
+    for (name, prefix, last) in RULINGS {
+        let code: String = files(&rulesets()[name], ".rs").iter().map(|path| read(path)).collect();
+        assert_eq!(rule_ids(&code).last(), Some(&(prefix.to_owned(), last)), "the last rule of {name}");
+    }
+}
+
+/// Finds rule ids such as `CT-7`: two capitals, a hyphen and a number, not part of a longer word.
+fn rule_ids(text: &str) -> BTreeSet<(String, u32)> {
+    let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '-');
+    let ids = words.filter_map(|word| {
+        let (prefix, number) = word.split_once('-')?;
+        let capitals = prefix.len() == 2 && prefix.chars().all(|character| character.is_ascii_uppercase());
+        let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+        capitals.then(|| Some((prefix.to_owned(), digits.parse().ok()?)))?
+    });
+    ids.collect()
+}
