@@ -3,13 +3,14 @@
 use core::fmt;
 use core::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::text::{Malformed, number};
 
 /// A hex in axial coordinates; ordered by `q`, then `r`. Written `q,r` in text and `[q, r]` in JSON and TOML.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "(i32, i32)", into = "(i32, i32)")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(into = "(i32, i32)")]
 pub struct Hex {
     /// The column, growing to the south-east.
     pub q: i32,
@@ -78,15 +79,36 @@ impl Hex {
     }
 }
 
-impl From<(i32, i32)> for Hex {
-    fn from((q, r): (i32, i32)) -> Self {
-        Self { q, r }
-    }
-}
-
 impl From<Hex> for (i32, i32) {
     fn from(hex: Hex) -> Self {
         (hex.q, hex.r)
+    }
+}
+
+/// Reads exactly two numbers. Some formats would let a pair of `i32` pass with a third number after it.
+impl<'de> Deserialize<'de> for Hex {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Pair;
+
+        impl<'de> Visitor<'de> for Pair {
+            type Value = Hex;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a hex of two numbers, [q, r]")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Hex, A::Error> {
+                let missing = |count| A::Error::invalid_length(count, &self);
+                let q = numbers.next_element()?.ok_or_else(|| missing(0))?;
+                let r = numbers.next_element()?.ok_or_else(|| missing(1))?;
+                match numbers.next_element::<IgnoredAny>()? {
+                    None => Ok(Hex { q, r }),
+                    Some(_) => Err(missing(3)),
+                }
+            }
+        }
+
+        deserializer.deserialize_tuple(2, Pair)
     }
 }
 
@@ -156,6 +178,18 @@ mod tests {
         let far = Hex::new(i32::MIN, i32::MIN);
         assert_eq!(far.distance(Hex::new(i32::MAX, i32::MAX)), 2 * u64::from(u32::MAX));
         assert_eq!(Hex::new(0, 0).distance(Hex::new(2, -1)), 2);
+    }
+
+    #[test]
+    fn a_hex_is_two_numbers_in_bytes_and_in_toml() {
+        let hex = Hex::new(-3, 4);
+        assert_eq!(postcard::from_bytes::<Hex>(&postcard::to_allocvec(&hex).unwrap()), Ok(hex));
+        let read =
+            |text: &str| toml::from_str::<alloc::collections::BTreeMap<alloc::string::String, Hex>>(text);
+        assert_eq!(read("at = [-3, 4]").unwrap().get("at"), Some(&hex));
+        for text in ["at = [1]", "at = [1, 2, 3]", "at = []", "at = 1", "at = [1, 'a']"] {
+            assert!(read(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -197,9 +197,11 @@ fn the_architecture_is_told_in_few_lines() {
 fn every_rule_stands_in_the_code_and_in_a_proof() {
     // This file names rules only as examples.
     let tests = files(&root().join("tests"), ".rs").into_iter().filter(|path| !path.ends_with("layout.rs"));
-    let proofs: String = tests.map(|path| read(&path)).collect();
-    let proven_ids = rule_ids(&proofs);
+    let tests: String = tests.map(|path| read(&path)).collect();
     for (name, folder) in rulesets() {
+        let replays = files(&root().join("replays").join(&name), ".tfl");
+        let proofs = replays.iter().fold(tests.clone(), |proofs, path| proofs + &read(path));
+        let proven_ids = rule_ids(&proofs);
         let code: String = files(&folder, ".rs").iter().map(|path| read(path)).collect();
         let ids = rule_ids(&code);
         let prefixes: BTreeSet<&String> = ids.iter().map(|(prefix, _)| prefix).collect();
@@ -210,7 +212,7 @@ fn every_rule_stands_in_the_code_and_in_a_proof() {
         for (prefix, number) in &ids {
             let in_name = format!("fn {}_{number}_", prefix.to_lowercase());
             let proven = proofs.contains(&in_name) || proven_ids.contains(&(prefix.clone(), *number));
-            assert!(proven, "no test is named for {prefix}-{number}");
+            assert!(proven, "no test or replay names {prefix}-{number}");
         }
     }
     for (name, prefix, last) in RULINGS {

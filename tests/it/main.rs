@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written that way by their tool")]
+#![expect(clippy::too_many_lines, reason = "a transcript is read from start to end, in one place")]
 
 mod sandbox;
 
@@ -11,6 +12,7 @@ mod initiative;
 
 mod cli;
 mod crash;
+mod damage;
 mod goldens;
 mod layout;
 mod main_job;

@@ -1,5 +1,6 @@
 //! Everything the README shows is run here, and prints what the README says.
 
+use std::fmt::Write;
 use std::fs;
 
 use snapbox::data::Data;
@@ -18,7 +19,7 @@ fn the_readme_tells_the_truth() {
         expected.push_str(block);
         for line in block.lines().filter_map(|line| line.strip_prefix("$ turnfold ")) {
             let output = sandbox.run(line);
-            actual.push_str(&format!("$ turnfold {line}\n"));
+            writeln!(actual, "$ turnfold {line}").unwrap();
             actual.push_str(&String::from_utf8(output.stdout).unwrap());
             actual.push_str(&String::from_utf8(output.stderr).unwrap());
         }

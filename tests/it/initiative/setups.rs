@@ -90,7 +90,6 @@ fn text_that_is_no_setup_is_an_error_with_its_place_and_key() {
 }
 
 #[test]
-#[ignore = "core reads [1, 2, 3] as the hex 1,2"]
 fn a_hex_of_three_numbers_is_an_error() {
     for (top, units) in [("blocked = [[1, 2, 3]]", String::new()), ("", unit("b", "p1", "[0, 0, 7]", ""))] {
         let error = error(top, &units);

@@ -1,0 +1,48 @@
+//! A store with a flipped byte: what is damaged is named, nothing panics, and nothing shorter or other is served.
+
+use std::fs;
+
+use crate::sandbox::Sandbox;
+
+/// Gives every place at which `needle` begins in `bytes`.
+fn places(bytes: &[u8], needle: &[u8]) -> Vec<usize> {
+    let windows = bytes.windows(needle.len()).enumerate();
+    windows.filter(|(_, window)| *window == needle).map(|(at, _)| at).collect()
+}
+
+#[test]
+fn a_flipped_byte_in_a_stored_entry_is_named_by_verify() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
+    sandbox.ok("play duel \"roll 1 2 3 4\"");
+    sandbox.ok("play duel --key a-key-to-be-found confirm \"move 0,1\"");
+    let log = sandbox.ok("log duel");
+    let file = sandbox.path(".turnfold/sled/db");
+    let sound = fs::read(&file).unwrap();
+    let entries = places(&sound, b"a-key-to-be-found");
+    assert!(entries.len() >= 2, "both entries carry the key");
+    for at in entries {
+        // The record around the key: length, seat, command and time before it, the key itself.
+        for offset in (at - 16)..(at + 17) {
+            let mut damaged = sound.clone();
+            damaged[offset] ^= 1;
+            fs::write(&file, &damaged).unwrap();
+            let output = sandbox.run("verify");
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            let told = String::from_utf8(output.stdout).unwrap() + &stderr;
+            assert!(matches!(output.status.code(), Some(1 | 3)), "{offset}: {:?} {told}", output.status);
+            assert!(!told.contains("panicked") && !told.contains("internal error"), "{offset}: {told}");
+            assert!(
+                told.contains("duel") && told.contains("main"),
+                "{offset}: names match and branch: {told}"
+            );
+            assert!(told.contains(|digit: char| digit.is_ascii_digit()), "{offset}: names an entry: {told}");
+            assert_eq!(stderr.lines().count(), 1, "{offset}: one line: {stderr}");
+            let served = sandbox.run("log duel");
+            assert!(
+                !served.status.success() || served.stdout == log.as_bytes(),
+                "{offset}: never another log"
+            );
+        }
+    }
+}
