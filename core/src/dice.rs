@@ -126,6 +126,12 @@ impl DiceStream {
         Self::new(&blake3::derive_key("turnfold v1 dice", &seed.0), seq)
     }
 
+    /// Opens the stream from which a ruleset expands a setup's `seed`.
+    #[must_use]
+    pub fn for_setup(seed: u64) -> Self {
+        Self::new(&blake3::derive_key("turnfold v1 setup", &seed.to_le_bytes()), 0)
+    }
+
     /// Draws a value from `low..=high`, every one equally likely; `high` when `low` is above it.
     ///
     /// A word w of 64 bits is rejected when w ≥ 2⁶⁴ − (2⁶⁴ mod k), else the value is low + w mod k

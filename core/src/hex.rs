@@ -39,6 +39,25 @@ impl Direction {
     /// All directions, in order.
     pub const ALL: [Self; 6] = [Self::N, Self::Ne, Self::Se, Self::S, Self::Sw, Self::Nw];
 
+    /// Gives the direction's place in [`ALL`](Self::ALL), 0..=5.
+    #[must_use]
+    pub const fn index(self) -> u8 {
+        self as u8
+    }
+
+    /// Gives the direction's name, which is its canonical text.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::N => "n",
+            Self::Ne => "ne",
+            Self::Se => "se",
+            Self::S => "s",
+            Self::Sw => "sw",
+            Self::Nw => "nw",
+        }
+    }
+
     const fn step(self) -> (i32, i32) {
         match self {
             Self::N => (0, -1),
@@ -48,6 +67,24 @@ impl Direction {
             Self::Sw => (-1, 1),
             Self::Nw => (-1, 0),
         }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+/// Reads a name, or an index 0..=5.
+impl FromStr for Direction {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let named = Self::ALL.into_iter().find(|direction| direction.name() == text);
+        let indexed = || number::<u8>(text).ok().and_then(|index| Self::ALL.get(usize::from(index)).copied());
+        let what = "a direction `n`, `ne`, `se`, `s`, `sw`, `nw` or 0 to 5";
+        named.or_else(indexed).ok_or_else(|| Malformed::expected(what, text))
     }
 }
 
@@ -178,6 +215,17 @@ mod tests {
         let far = Hex::new(i32::MIN, i32::MIN);
         assert_eq!(far.distance(Hex::new(i32::MAX, i32::MAX)), 2 * u64::from(u32::MAX));
         assert_eq!(Hex::new(0, 0).distance(Hex::new(2, -1)), 2);
+    }
+
+    #[test]
+    fn directions_are_read_by_name_or_index() {
+        for direction in Direction::ALL {
+            assert_eq!(direction.name().parse(), Ok(direction));
+            assert_eq!(alloc::format!("{}", direction.index()).parse(), Ok(direction));
+        }
+        for text in ["", "N", "6", "-1", "01", "north"] {
+            assert!(text.parse::<Direction>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::dice::DueRoll;
+use crate::hex::{Board, Hex};
 use crate::outcome::{EffectSink, Outcome, Reason, Rejection, Verdict};
 use crate::picture::Picture;
 use crate::seat::Seat;
@@ -183,6 +184,17 @@ impl SetupError {
     #[must_use]
     pub fn value(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Value { field: field.into(), message: message.into() }
+    }
+
+    /// Requires `hex` to be on `board`.
+    ///
+    /// # Errors
+    /// A [`SetupError::Value`] naming `field`, the hex and the board's radius.
+    pub fn on_board(field: &str, board: Board, hex: Hex) -> Result<(), Self> {
+        if board.contains(hex) {
+            return Ok(());
+        }
+        Err(Self::value(field, format!("hex {hex} is off the board of radius {}", board.radius())))
     }
 
     /// Requires `value` to be within `range`.

@@ -58,6 +58,33 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
+/// Writes a list as effects do: its items joined by `|`; nothing for an empty list.
+#[derive(Clone, Copy, Debug)]
+pub struct Joined<'a, T>(pub &'a [T]);
+
+impl<T: fmt::Display> fmt::Display for Joined<'_, T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, item) in self.0.iter().enumerate() {
+            let bar = if place == 0 { "" } else { "|" };
+            write!(out, "{bar}{item}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a value that may be absent as effects do: `none` stands for what JSON writes as `null`.
+#[derive(Clone, Copy, Debug)]
+pub struct OrNone<T>(pub Option<T>);
+
+impl<T: fmt::Display> fmt::Display for OrNone<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(value) => value.fmt(out),
+            None => out.write_str("none"),
+        }
+    }
+}
+
 /// The id of a unit, skill or status: `[a-z0-9_-]{1,32}`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -119,6 +146,12 @@ mod tests {
     #[test]
     fn quoted_text_stays_on_its_line() {
         assert_eq!(Quoted("a \"b\" \\ \n — c").to_string(), r#""a \"b\" \\ \u{a} — c""#);
+    }
+
+    #[test]
+    fn lists_and_absent_values_have_one_spelling() {
+        assert_eq!(format!("{}|{}", Joined(&[1, 2]), Joined::<u8>(&[])), "1|2|");
+        assert_eq!(format!("{} {}", OrNone(Some(3)), OrNone::<u8>(None)), "3 none");
     }
 
     #[test]

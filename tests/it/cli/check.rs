@@ -71,7 +71,7 @@ roll.tfl:40: entry 1 (host roll 1 2 3 5): outcome differs
 - initiative p1=3 p2=7 loser=p1 winner=p2
 + rolled p1=3 p2=8
 + initiative p1=3 p2=8 loser=p1 winner=p2
-  movement_order impulses=p1:1,p2:1,p1:1,p2:1
+  movement_order impulses=p1:1|p2:1|p1:1|p2:1
 - flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"
 + flash text="Initiative: P1 rolled 3, P2 rolled 8 — P1 moves first"
   cursor at=0,2

@@ -18,7 +18,7 @@ fn in_the_initiative_phase_everything_but_a_roll_is_roll_due() {
 #[test]
 fn in_movement_the_seat_comes_before_the_phase_and_the_phase_before_the_turn() {
     let script = r#"
-        host roll 1 1 6 6 => rolled p1=2 p2=12; initiative p1=2 p2=12 loser=p1 winner=p2; movement_order impulses=p1:2,p2:1; flash text="Initiative: P1 rolled 2, P2 rolled 12 — P1 moves first"; cursor at=0,2
+        host roll 1 1 6 6 => rolled p1=2 p2=12; initiative p1=2 p2=12 loser=p1 winner=p2; movement_order impulses=p1:2|p2:1; flash text="Initiative: P1 rolled 2, P2 rolled 12 — P1 moves first"; cursor at=0,2
         # no_roll_due before wrong_seat and bad_roll
         p1 roll 9 => rejected no_roll_due
         p3 roll 1 2 3 4 => rejected no_roll_due

@@ -21,7 +21,7 @@ fn in_1_the_roll_is_due_by_the_host_with_two_dice_for_each_player() {
         host roll -1 2 3 4 => rejected bad_roll
         p1 roll 1 2 3 4 => rejected wrong_seat
         p1 roll 1 2 3 => rejected wrong_seat
-        host roll 6 1 3 5 => rolled p1=7 p2=8; initiative p1=7 p2=8 loser=p1 winner=p2; movement_order impulses=p1:2,p2:1; flash text="Initiative: P1 rolled 7, P2 rolled 8 — P1 moves first"; cursor at=0,2
+        host roll 6 1 3 5 => rolled p1=7 p2=8; initiative p1=7 p2=8 loser=p1 winner=p2; movement_order impulses=p1:2|p2:1; flash text="Initiative: P1 rolled 7, P2 rolled 8 — P1 moves first"; cursor at=0,2
         view due_roll => null
         host roll 6 1 3 5 => rejected no_roll_due
         p1 roll 6 1 3 5 => rejected no_roll_due
@@ -38,7 +38,7 @@ fn in_2_a_tie_is_recorded_and_decides_nothing() {
         view due_roll => {"purpose":"initiative","count":4,"low":1,"high":6}
         host roll 6 6 6 6 => rolled p1=12 p2=12; flash text="Initiative: both rolled 12 — roll again"
         p1 cycle => rejected roll_due
-        host roll 2 2 1 2 => rolled p1=4 p2=3; initiative p1=4 p2=3 loser=p2 winner=p1; movement_order impulses=p2:1,p1:2; flash text="Initiative: P1 rolled 4, P2 rolled 3 — P2 moves first"; cursor at=0,-2
+        host roll 2 2 1 2 => rolled p1=4 p2=3; initiative p1=4 p2=3 loser=p2 winner=p1; movement_order impulses=p2:1|p1:2; flash text="Initiative: P1 rolled 4, P2 rolled 3 — P2 moves first"; cursor at=0,-2
     "#;
     check(TWO_AGAINST_ONE, script);
 }
@@ -46,12 +46,12 @@ fn in_2_a_tie_is_recorded_and_decides_nothing() {
 #[test]
 fn in_3_the_lower_total_loses_and_moves_first() {
     let low_p1 = r#"
-        host roll 1 1 6 6 => rolled p1=2 p2=12; initiative p1=2 p2=12 loser=p1 winner=p2; movement_order impulses=p1:2,p2:1; flash text="Initiative: P1 rolled 2, P2 rolled 12 — P1 moves first"; cursor at=0,2
+        host roll 1 1 6 6 => rolled p1=2 p2=12; initiative p1=2 p2=12 loser=p1 winner=p2; movement_order impulses=p1:2|p2:1; flash text="Initiative: P1 rolled 2, P2 rolled 12 — P1 moves first"; cursor at=0,2
         view initiative => {"rolls":{"p1":2,"p2":12},"loser":"p1","winner":"p2"}
         view active_player => "p1"
     "#;
     let low_p2 = r#"
-        host roll 6 6 5 6 => rolled p1=12 p2=11; initiative p1=12 p2=11 loser=p2 winner=p1; movement_order impulses=p2:1,p1:2; flash text="Initiative: P1 rolled 12, P2 rolled 11 — P2 moves first"; cursor at=0,-2
+        host roll 6 6 5 6 => rolled p1=12 p2=11; initiative p1=12 p2=11 loser=p2 winner=p1; movement_order impulses=p2:1|p1:2; flash text="Initiative: P1 rolled 12, P2 rolled 11 — P2 moves first"; cursor at=0,-2
         view initiative => {"rolls":{"p1":12,"p2":11},"loser":"p2","winner":"p1"}
         view active_player => "p2"
     "#;
@@ -129,7 +129,7 @@ fn in_4_without_any_units_a_decisive_roll_ends_the_turn() {
 #[test]
 fn in_5_units_complete_impulses_and_impulses_the_turn() {
     let script = r#"
-        host roll 1 2 5 5 => rolled p1=3 p2=10; initiative p1=3 p2=10 loser=p1 winner=p2; movement_order impulses=p1:2,p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 10 — P1 moves first"; cursor at=0,2
+        host roll 1 2 5 5 => rolled p1=3 p2=10; initiative p1=3 p2=10 loser=p1 winner=p2; movement_order impulses=p1:2|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 10 — P1 moves first"; cursor at=0,2
         view impulse => 0
         view remaining_in_impulse => 2
         view moved => []
@@ -165,7 +165,7 @@ fn in_5_units_complete_impulses_and_impulses_the_turn() {
         view initiative => null
         view cursor => [0,-1]
         # the next turn moves the same units from where they are now
-        host roll 6 5 1 1 => rolled p1=11 p2=2; initiative p1=11 p2=2 loser=p2 winner=p1; movement_order impulses=p2:1,p1:2; flash text="Initiative: P1 rolled 11, P2 rolled 2 — P2 moves first"; cursor at=0,-1
+        host roll 6 5 1 1 => rolled p1=11 p2=2; initiative p1=11 p2=2 loser=p2 winner=p1; movement_order impulses=p2:1|p1:2; flash text="Initiative: P1 rolled 11, P2 rolled 2 — P2 moves first"; cursor at=0,-1
         p2 confirm => selected unit=kit-fox
         p2 stand => stood unit=kit-fox; impulse_advanced index=1 player=p1 units=2
     "#;

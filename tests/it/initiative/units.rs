@@ -4,7 +4,7 @@ use super::{TWO_AGAINST_ONE, check};
 
 /// p1 lost: its two units move first, the cursor stands on the first of them.
 const P1_MOVES: &str = r#"
-    host roll 1 1 6 6 => rolled p1=2 p2=12; initiative p1=2 p2=12 loser=p1 winner=p2; movement_order impulses=p1:2,p2:1; flash text="Initiative: P1 rolled 2, P2 rolled 12 — P1 moves first"; cursor at=0,2
+    host roll 1 1 6 6 => rolled p1=2 p2=12; initiative p1=2 p2=12 loser=p1 winner=p2; movement_order impulses=p1:2|p2:1; flash text="Initiative: P1 rolled 2, P2 rolled 12 — P1 moves first"; cursor at=0,2
 "#;
 
 fn check_p1_moves(script: &str) {

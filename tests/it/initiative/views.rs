@@ -50,7 +50,7 @@ fn prompt_and_status_follow_the_turn() {
     let script = r#"
         view prompt => "Roll for initiative"
         view status => ""
-        host roll 1 2 5 5 => rolled p1=3 p2=10; initiative p1=3 p2=10 loser=p1 winner=p2; movement_order impulses=p1:2,p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 10 — P1 moves first"; cursor at=0,2
+        host roll 1 2 5 5 => rolled p1=3 p2=10; initiative p1=3 p2=10 loser=p1 winner=p2; movement_order impulses=p1:2|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 10 — P1 moves first"; cursor at=0,2
         view prompt => "Player 1: select a unit to move (2 remaining)"
         view status => "Player 1's turn — move 2 of 2 units"
         p1 confirm => selected unit=atlas

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::state::Impulse;
 use crate::hex::Hex;
 use crate::seat::Seat;
-use crate::text::{Id, Quoted};
+use crate::text::{Id, Joined, Quoted};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,14 +49,7 @@ impl fmt::Display for Effect {
             Self::Initiative { p1, p2, loser, winner } => {
                 write!(out, "initiative p1={p1} p2={p2} loser={loser} winner={winner}")
             }
-            Self::MovementOrder { impulses } => {
-                out.write_str("movement_order impulses=")?;
-                for (place, Impulse { player, units }) in impulses.iter().enumerate() {
-                    let comma = if place == 0 { "" } else { "," };
-                    write!(out, "{comma}{player}:{units}")?;
-                }
-                Ok(())
-            }
+            Self::MovementOrder { impulses } => write!(out, "movement_order impulses={}", Joined(impulses)),
             Self::Cursor { at } => write!(out, "cursor at={at}"),
             Self::Selected { unit } => write!(out, "selected unit={unit}"),
             Self::Deselected => out.write_str("deselected"),

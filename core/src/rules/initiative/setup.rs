@@ -54,15 +54,9 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("radius", &setup.radius, 1..=100)?;
     SetupError::within("units", &setup.units.len(), 0..=400)?;
     let board = Board::new(setup.radius);
-    let on_board = |field: String, hex: Hex| {
-        if board.contains(hex) {
-            return Ok(());
-        }
-        Err(SetupError::value(field, format!("hex {hex} is off the board of radius {}", board.radius())))
-    };
     let mut blocked = BTreeSet::new();
     for (place, &hex) in setup.blocked.iter().enumerate() {
-        on_board(format!("blocked[{place}]"), hex)?;
+        SetupError::on_board(&format!("blocked[{place}]"), board, hex)?;
         if !blocked.insert(hex) {
             return Err(SetupError::value(format!("blocked[{place}]"), format!("hex {hex} is listed twice")));
         }
@@ -70,7 +64,7 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     let mut units: Vec<Unit> = Vec::with_capacity(setup.units.len());
     for (place, unit) in setup.units.iter().enumerate() {
         let field = |name: &str| format!("units[{place}].{name}");
-        on_board(field("at"), unit.at)?;
+        SetupError::on_board(&field("at"), board, unit.at)?;
         if blocked.contains(&unit.at) {
             let message = format!("unit `{}` stands on blocked hex {}", unit.id, unit.at);
             return Err(SetupError::value(field("at"), message));

@@ -1,5 +1,7 @@
 //! The state of a match: the units, the turn and what is selected.
 
+use core::fmt;
+
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -78,6 +80,13 @@ pub struct Impulse {
     pub player: Seat,
     /// How many of them.
     pub units: u32,
+}
+
+/// As effects write it, such as `p1:2`.
+impl fmt::Display for Impulse {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}", self.player, self.units)
+    }
 }
 
 pub(super) fn opponent(player: Seat) -> Seat {
