@@ -88,16 +88,16 @@ fn in_4_the_movement_order_shares_both_sides_over_the_rounds() {
 fn in_4_matches_of_every_proportion_begin_with_that_order() {
     // The loser, its fixture, the order, and what the roll ends with.
     let cases = [
-        ("p1", "three-against-five", "p1:1,p2:2,p1:1,p2:2,p1:1,p2:1", "cursor at=0,4"),
-        ("p1", "lance-against-star", "p1:1,p2:2,p1:1,p2:1,p1:1,p2:1,p1:1,p2:1", "cursor at=0,5"),
-        ("p1", "equal-counts", "p1:1,p2:1,p1:1,p2:1,p1:1,p2:1,p1:1,p2:1", "cursor at=0,4"),
-        ("p1", "one-against-many", "p1:1,p2:6", "cursor at=0,0"),
+        ("p1", "three-against-five", "p1:1|p2:2|p1:1|p2:2|p1:1|p2:1", "cursor at=0,4"),
+        ("p1", "lance-against-star", "p1:1|p2:2|p1:1|p2:1|p1:1|p2:1|p1:1|p2:1", "cursor at=0,5"),
+        ("p1", "equal-counts", "p1:1|p2:1|p1:1|p2:1|p1:1|p2:1|p1:1|p2:1", "cursor at=0,4"),
+        ("p1", "one-against-many", "p1:1|p2:6", "cursor at=0,0"),
         ("p1", "a-side-without-units", "p2:3", "cursor at=0,-2"),
         ("p1", "no-units", "", "movement_complete"),
-        ("p2", "three-against-five", "p2:2,p1:1,p2:2,p1:1,p2:1,p1:1", "cursor at=0,-4"),
-        ("p2", "lance-against-star", "p2:2,p1:1,p2:1,p1:1,p2:1,p1:1,p2:1,p1:1", "cursor at=0,-5"),
-        ("p2", "equal-counts", "p2:1,p1:1,p2:1,p1:1,p2:1,p1:1,p2:1,p1:1", "cursor at=0,-4"),
-        ("p2", "one-against-many", "p2:6,p1:1", "cursor at=0,-5"),
+        ("p2", "three-against-five", "p2:2|p1:1|p2:2|p1:1|p2:1|p1:1", "cursor at=0,-4"),
+        ("p2", "lance-against-star", "p2:2|p1:1|p2:1|p1:1|p2:1|p1:1|p2:1|p1:1", "cursor at=0,-5"),
+        ("p2", "equal-counts", "p2:1|p1:1|p2:1|p1:1|p2:1|p1:1|p2:1|p1:1", "cursor at=0,-4"),
+        ("p2", "one-against-many", "p2:6|p1:1", "cursor at=0,-5"),
         ("p2", "a-side-without-units", "p2:3", "cursor at=0,-2"),
         ("p2", "no-units", "", "movement_complete"),
     ];
