@@ -17,3 +17,4 @@ mod goldens;
 mod layout;
 mod main_job;
 mod readme;
+mod versions;

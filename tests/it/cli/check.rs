@@ -115,6 +115,81 @@ exit 1
 }
 
 #[test]
+fn a_malformed_file_is_told_with_its_place() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o good.tfl");
+    let good = sandbox.read("good.tfl");
+    let cases = [
+        ("seat", "2 p1 ", "2 p9 "),
+        ("seq", "2 p1 ", "3 p1 "),
+        ("spaces", "2 p1 ", "2  p1 "),
+        ("key", "dice = ", "dices = "),
+        ("fence", "+++", "---"),
+        ("setup", "radius = 2", "radius = \"two\""),
+        ("hash", " #", " #x"),
+        ("command", "p1 confirm", "p1 conform"),
+        ("carriage-return", "\n", "\r\n"),
+    ];
+    let mut lines = String::new();
+    for (name, old, new) in cases {
+        sandbox.write(&format!("{name}.tfl"), good.replacen(old, new, 1));
+        lines += "check ";
+        lines += name;
+        lines += ".tfl\n";
+    }
+    sandbox.write("cut.tfl", &good[..30]);
+    sandbox.write("latin-1.tfl", b"turnfold replay 1\n+++\ntitle = \"\xe9\"\n");
+    lines += "check cut.tfl\ncheck latin-1.tfl";
+    check(&sandbox, &lines, str![[r#"
+$ turnfold check seat.tfl
+failed seat.tfl:41:3: expected a seat, `p1` to `p8` or `host`, found `p9`
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold check seq.tfl
+failed seq.tfl:41:1: expected entry number 2, found `3`
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold check spaces.tfl
+failed spaces.tfl:41:3: expected a seat, `p1` to `p8` or `host`, found a space
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold check key.tfl
+failed key.tfl:5:1: expected a key of the header, found `dices`; the header's keys are `ruleset`, `version`, `dice`, `seed`, `title` and the table `setup`
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold check fence.tfl
+failed fence.tfl:2:1: expected `+++` before the header, found `---`
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold check setup.tfl
+failed setup.tfl:9:10: setup: invalid type: string "two", expected u8
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold check hash.tfl
+failed hash.tfl:40:211: expected 16 lowercase hex digits, found `xe67f02be3627678a`
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold check command.tfl
+failed command.tfl:41:6: entry 2: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `conform`
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold check carriage-return.tfl
+failed carriage-return.tfl:1:18: expected a line end of LF alone, found U+000D
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold check cut.tfl
+failed cut.tfl:3:9: expected a line feed, found nothing
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold check latin-1.tfl
+failed latin-1.tfl:3:10: expected UTF-8 text, found byte 0xe9
+0 passed, 1 failed (0 entries)
+exit 1
+
+"#]]);
+}
+
+#[test]
 fn nothing_to_check_is_no_pass() {
     let sandbox = duel();
     std::fs::create_dir(sandbox.path("empty")).unwrap();

@@ -1,0 +1,122 @@
+//! Logs of a version this build does not have are refused by name and version, never folded wrongly.
+
+use snapbox::str;
+use turnfold_core::{DicePolicy, registry};
+use turnfold_store::{Genesis, Store};
+
+use crate::cli::check;
+use crate::sandbox::Sandbox;
+
+/// Stores a match as some other build would have.
+fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
+    let setup = sandbox.read("fixtures/initiative/no-units.toml");
+    let genesis = Genesis {
+        format: Genesis::FORMAT,
+        ruleset: ruleset.into(),
+        ruleset_version,
+        setup: registry::find("initiative").unwrap().read_setup(&setup).unwrap(),
+        dice: DicePolicy::Recorded,
+        match_id: [7; 16],
+        title: String::new(),
+        created_at_ms: 0,
+    };
+    let store = Store::open_or_create(&sandbox.path(".turnfold")).unwrap();
+    store.create_match(&"old".parse().unwrap(), &genesis, Vec::new()).unwrap();
+    store.close().unwrap();
+}
+
+#[test]
+fn a_stored_match_of_another_version_is_refused() {
+    let sandbox = Sandbox::new();
+    store_match(&sandbox, "initiative", 99);
+    check(
+        &sandbox,
+        "show old
+         play old \"roll 1 2 3 4\"
+         export old
+         verify",
+        str![[r#"
+$ turnfold show old
+stderr| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
+exit 2
+$ turnfold play old "roll 1 2 3 4"
+stderr| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
+exit 2
+$ turnfold export old
+stderr| error: match `old` was recorded under `initiative` version 99, this build has version 1; use the build that recorded it
+exit 2
+$ turnfold verify
+unknown_rules old: ruleset `initiative` has version 99, this build knows 1
+exit 1
+
+"#]],
+    );
+}
+
+#[test]
+fn a_stored_match_of_an_unknown_ruleset_is_refused() {
+    let sandbox = Sandbox::new();
+    store_match(&sandbox, "backgammon", 1);
+    check(
+        &sandbox,
+        "show old
+         verify
+         matches",
+        str![[r#"
+$ turnfold show old
+stderr| error: unknown ruleset `backgammon`; known: [RULESETS]
+exit 2
+$ turnfold verify
+unknown_rules old: unknown ruleset `backgammon`
+exit 1
+$ turnfold matches
+old  backgammon  0 entries, 1 branch
+
+"#]],
+    );
+}
+
+#[test]
+fn a_replay_file_of_another_version_is_refused() {
+    let sandbox = Sandbox::new();
+    let replay = |format: u32, ruleset: &str, version: u32| {
+        format!(
+            "turnfold replay {format}\n+++\nruleset = \"{ruleset}\"\nversion = {version}\ndice = \"recorded\"\n\
+             [setup]\nradius = 1\n+++\n1 host roll 1 1 2 2\n"
+        )
+    };
+    sandbox.write("format.tfl", replay(2, "initiative", 1));
+    sandbox.write("version.tfl", replay(1, "initiative", 99));
+    sandbox.write("ruleset.tfl", replay(1, "backgammon", 1));
+    check(
+        &sandbox,
+        "bless format.tfl
+         bless version.tfl
+         bless ruleset.tfl
+         check format.tfl
+         import version.tfl
+         replay ruleset.tfl",
+        str![[r#"
+$ turnfold bless format.tfl
+stderr| error: format.tfl:1:17: expected `turnfold replay 1`, the one format that this build reads, found `2`
+exit 2
+$ turnfold bless version.tfl
+stderr| error: version.tfl:4:11: expected version 1 of `initiative`, the one of this build, found 99
+exit 2
+$ turnfold bless ruleset.tfl
+stderr| error: ruleset.tfl:3:11: expected a ruleset of this build ([RULESETS]), found `backgammon`
+exit 2
+$ turnfold check format.tfl
+failed format.tfl:1:17: expected `turnfold replay 1`, the one format that this build reads, found `2`
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold import version.tfl
+stderr| error: version.tfl:4:11: expected version 1 of `initiative`, the one of this build, found 99
+exit 2
+$ turnfold replay ruleset.tfl
+stderr| error: ruleset.tfl:3:11: expected a ruleset of this build ([RULESETS]), found `backgammon`
+exit 2
+
+"#]],
+    );
+}
