@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::Parser;
 
-use crate::commands::{
-    ask, bless, branch, branches, check, completions, diff, export, import, legal, log, man, matches, new,
-    play, replay, run, show, tour, verify,
-};
+use crate::commands::Command;
+use crate::output::Format;
 
 /// Replay, branch, diff and check board-game matches
 ///
@@ -41,60 +39,4 @@ pub(crate) struct Args {
 
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// An output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Text,
-    /// One JSON document, or JSON Lines for sequences
-    Json,
-    /// A picture
-    Svg,
-}
-
-/// The verbs.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Create a match
-    New(new::Args),
-    /// Append commands to a match and print what becomes of each
-    Play(play::Args),
-    /// Play a script in memory, without a store
-    Run(run::Args),
-    /// Show what a seat sees: the board, the JSON view or a picture
-    Show(show::Args),
-    /// List the commands that would be applied
-    Legal(legal::Args),
-    /// Ask the ruleset a question
-    Ask(ask::Args),
-    /// Print the entries of a revision with their outcomes
-    Log(log::Args),
-    /// List the matches of the store
-    Matches(matches::Args),
-    /// List the branches of a match
-    Branches(branches::Args),
-    /// Fold a revision or file again from the start, showing each entry
-    Replay(replay::Args),
-    /// Begin a new line of play from any point, or delete one
-    Branch(branch::Args),
-    /// Show where two lines of play part and how their states differ
-    Diff(diff::Args),
-    /// Write a revision as a replay file
-    Export(export::Args),
-    /// Create a match from a replay file
-    Import(import::Args),
-    /// Write outcomes and hashes into replay files
-    Bless(bless::Args),
-    /// Verify golden logs
-    Check(check::Args),
-    /// Audit stored matches: chain, decoding, rules, seeded dice
-    Verify(verify::Args),
-    /// See all of the above in a minute, in a temporary store
-    Tour(tour::Args),
-    /// Print a completion script for a shell
-    Completions(completions::Args),
-    /// Write manual pages
-    Man(man::Args),
 }

@@ -6,6 +6,7 @@
 mod args;
 mod clock;
 mod commands;
+mod context;
 mod difference;
 mod failure;
 mod files;
@@ -22,12 +23,12 @@ mod tfl;
 use std::panic;
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Args;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
 
 /// Runs the command line on the arguments of the process and gives its exit code.
@@ -54,7 +55,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<Answer, Failure> {
-    let mut context = Context::new(args.store, args.format);
+    let mut context = Context::new(args.store, args.format, Args::command());
     let answer = commands::run(args.command, &mut context)?;
     context.output.flush()?;
     Ok(answer)

@@ -5,9 +5,19 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::args::Format;
+/// An output format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON document, or JSON Lines for sequences
+    Json,
+    /// A picture
+    Svg,
+}
 
 /// What a piece of text means, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

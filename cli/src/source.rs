@@ -8,7 +8,7 @@ use turnfold_core::{
 };
 use turnfold_store::{Genesis, Log};
 
-use crate::commands::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::revision::{Revision, SourceName};
 use crate::tfl;

@@ -87,7 +87,8 @@ impl Sandbox {
 fn without_rulesets(text: &str) -> String {
     let names: Vec<_> = RULESETS.iter().map(|rules| format!("`{}`", rules.name())).collect();
     let names = names.join(", ");
-    text.replace(&format!("known: {names}"), "known: [RULESETS]").replace(&format!("({names})"), "([RULESETS])")
+    text.replace(&format!("known: {names}"), "known: [RULESETS]")
+        .replace(&format!("({names})"), "([RULESETS])")
 }
 
 /// Blanks out the links of the hash chain: they cover match ids and times, which differ from run to run.

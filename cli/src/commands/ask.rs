@@ -2,7 +2,7 @@
 
 use turnfold_core::Seat;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::record::raw;
 use crate::revision::SourceName;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use walkdir::WalkDir;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Output, Tone, counted, paint};
 use crate::source::read_replay;

@@ -1,9 +1,8 @@
 //! `turnfold completions`: completion scripts for shells.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 
 /// Print a completion script for a shell
@@ -17,7 +16,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::args::Args::command(), "turnfold", &mut script);
+    clap_complete::generate(args.shell, &mut context.grammar, "turnfold", &mut script);
     context.output.text(&String::from_utf8_lossy(&script))?;
     Ok(Answer::Yes)
 }

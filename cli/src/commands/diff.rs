@@ -5,7 +5,7 @@ use serde_json::Value;
 use similar::TextDiff;
 use turnfold_core::{AnyState, Seat};
 
-use super::Context;
+use crate::context::Context;
 use crate::difference::{Difference, differences};
 use crate::failure::{Answer, Failure};
 use crate::output::{Output, Tone, paint};

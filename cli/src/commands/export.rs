@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files;
 use crate::output::counted;

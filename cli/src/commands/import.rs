@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use turnfold_store::{MatchName, NewEntry};
 
-use super::Context;
 use super::new::{Game, genesis};
 use crate::clock;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
 use crate::source::read_replay;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use turnfold_core::Seat;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 use crate::record::{Detail, Record, RecordJson};

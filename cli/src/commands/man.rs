@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use clap::CommandFactory;
-
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 
 /// Write manual pages
@@ -20,7 +18,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     fs::create_dir_all(&args.dir).map_err(|error| Failure::file("make directory", &args.dir, &error))?;
-    clap_mangen::generate_to(crate::args::Args::command(), &args.dir)
+    clap_mangen::generate_to(context.grammar.clone(), &args.dir)
         .map_err(|error| Failure::file("write manual pages to", &args.dir, &error))?;
     if !context.output.is_json() {
         context.output.line(format_args!("wrote manual pages to `{}`", args.dir.display()))?;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
 

@@ -1,4 +1,4 @@
-//! The verbs, one a file, and what they share.
+//! The verbs, one a file.
 
 pub(crate) mod ask;
 pub(crate) mod bless;
@@ -21,34 +21,55 @@ pub(crate) mod show;
 pub(crate) mod tour;
 pub(crate) mod verify;
 
-use std::path::PathBuf;
+use clap::Subcommand;
 
-use turnfold_store::Store;
-
-use crate::args::{Command, Format};
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::Output;
+use crate::output::Format;
 
-/// What every verb has at hand.
-pub(crate) struct Context {
-    store_dir: PathBuf,
-    pub(crate) output: Output,
-}
-
-impl Context {
-    pub(crate) fn new(store_dir: PathBuf, format: Format) -> Self {
-        Self { store_dir, output: Output::new(format) }
-    }
-
-    /// Opens the store, which must exist.
-    pub(crate) fn open_store(&self) -> Result<Store, Failure> {
-        Ok(Store::open(&self.store_dir)?)
-    }
-
-    /// Opens the store, making it where there is none.
-    pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
-        Ok(Store::open_or_create(&self.store_dir)?)
-    }
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Create a match
+    New(new::Args),
+    /// Append commands to a match and print what becomes of each
+    Play(play::Args),
+    /// Play a script in memory, without a store
+    Run(run::Args),
+    /// Show what a seat sees: the board, the JSON view or a picture
+    Show(show::Args),
+    /// List the commands that would be applied
+    Legal(legal::Args),
+    /// Ask the ruleset a question
+    Ask(ask::Args),
+    /// Print the entries of a revision with their outcomes
+    Log(log::Args),
+    /// List the matches of the store
+    Matches(matches::Args),
+    /// List the branches of a match
+    Branches(branches::Args),
+    /// Fold a revision or file again from the start, showing each entry
+    Replay(replay::Args),
+    /// Begin a new line of play from any point, or delete one
+    Branch(branch::Args),
+    /// Show where two lines of play part and how their states differ
+    Diff(diff::Args),
+    /// Write a revision as a replay file
+    Export(export::Args),
+    /// Create a match from a replay file
+    Import(import::Args),
+    /// Write outcomes and hashes into replay files
+    Bless(bless::Args),
+    /// Verify golden logs
+    Check(check::Args),
+    /// Audit stored matches: chain, decoding, rules, seeded dice
+    Verify(verify::Args),
+    /// See all of the above in a minute, in a temporary store
+    Tour(tour::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+    /// Write manual pages
+    Man(man::Args),
 }
 
 /// Runs a verb.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use turnfold_core::{AnyRules, DicePolicy, Seed, SetupError};
 use turnfold_store::{Genesis, MatchName};
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 use crate::source::find_rules;

@@ -7,8 +7,8 @@ use clap::ValueEnum;
 use turnfold_core::{AnyRules, Seat};
 use turnfold_store::{IdempotencyKey, NewEntry, Store};
 
-use super::Context;
 use crate::clock;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::record::{Detail, Record};
 use crate::revision::Revision;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use turnfold_core::{AnyState, Seat};
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
 use crate::record::{Detail, Record};

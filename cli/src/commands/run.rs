@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use turnfold_core::Seat;
 
-use super::Context;
 use super::new::GameArgs;
 use super::play::lines_of;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::record::Detail;
 use crate::table::{Roller, Table};

@@ -2,9 +2,9 @@
 
 use turnfold_core::Seat;
 
-use super::Context;
-use crate::args::Format;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
+use crate::output::Format;
 use crate::record::raw;
 use crate::render;
 use crate::revision::SourceName;

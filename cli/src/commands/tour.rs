@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde::Serialize;
 use tempfile::TempDir;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 

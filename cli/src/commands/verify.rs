@@ -3,7 +3,7 @@
 use serde::Serialize;
 use turnfold_store::{BranchName, FindingKind, MatchName, Verification};
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
 

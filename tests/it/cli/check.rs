@@ -140,7 +140,10 @@ fn a_malformed_file_is_told_with_its_place() {
     sandbox.write("cut.tfl", &good[..30]);
     sandbox.write("latin-1.tfl", b"turnfold replay 1\n+++\ntitle = \"\xe9\"\n");
     lines += "check cut.tfl\ncheck latin-1.tfl";
-    check(&sandbox, &lines, str![[r#"
+    check(
+        &sandbox,
+        &lines,
+        str![[r#"
 $ turnfold check seat.tfl
 failed seat.tfl:41:3: expected a seat, `p1` to `p8` or `host`, found `p9`
 0 passed, 1 failed (0 entries)
@@ -186,7 +189,8 @@ failed latin-1.tfl:3:10: expected UTF-8 text, found byte 0xe9
 0 passed, 1 failed (0 entries)
 exit 1
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]

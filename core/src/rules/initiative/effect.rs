@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 
-use super::state::Impulse;
+use super::movement::Impulse;
 use crate::hex::Hex;
 use crate::seat::Seat;
 use crate::text::{Id, Joined, Quoted};

@@ -1,7 +1,7 @@
 //! What a command would do now; every rule about commands stands here, once.
 
 use super::command::Command;
-use super::movement::within_reach;
+use super::reach::within_reach;
 use super::reason::{Reason, Rejection};
 use super::state::{PLAYERS, Phase, State, Unit, UnitIndex};
 use crate::hex::Hex;

@@ -12,6 +12,7 @@ mod legal;
 mod movement;
 mod picture;
 mod query;
+mod reach;
 mod reason;
 mod setup;
 mod state;
@@ -28,9 +29,10 @@ use crate::seat::Seat;
 pub use command::Command;
 pub use effect::Effect;
 pub use judge::Plan;
+pub use movement::Impulse;
 pub use reason::{Reason, Rejection};
 pub use setup::{Setup, UnitSetup};
-pub use state::{Impulse, State};
+pub use state::State;
 pub use view::View;
 
 /// The ruleset `initiative`.

@@ -1,12 +1,27 @@
-//! Who moves how many units when, and how far a unit gets.
+//! Who moves how many units when.
 
-use alloc::collections::BTreeSet;
-use alloc::vec;
+use core::fmt;
+
 use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
-use super::state::{Impulse, State, Unit};
-use crate::hex::Hex;
 use crate::seat::Seat;
+
+/// A run of movements by one player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Impulse {
+    /// Whose units move.
+    pub player: Seat,
+    /// How many of them.
+    pub units: u32,
+}
+
+/// As effects write it, such as `p1:2`.
+impl fmt::Display for Impulse {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}", self.player, self.units)
+    }
+}
 
 /// A side of a turn: whose units they are and how many.
 #[derive(Clone, Copy)]
@@ -34,53 +49,6 @@ pub(super) fn impulse_at(loser: Side, winner: Side, place: u32) -> Option<Impuls
 /// IN-4: all impulses of a turn.
 pub(super) fn movement_order(loser: Side, winner: Side) -> Vec<Impulse> {
     (0..).map_while(|place| impulse_at(loser, winner, place)).collect()
-}
-
-/// IN-11: whether a path of at most the unit's allowance leads to `to`, over board hexes that are neither blocked nor
-/// held by an opponent's unit.
-///
-/// The search is A* (Hart, Nilsson and Raphael, 1968): a step changes the estimate by 0, 1 or 2, so that open
-/// hexes wait in one stack for each detour length.
-pub(super) fn within_reach(state: &State, unit: &Unit, to: Hex) -> bool {
-    let allowance = u64::from(unit.mp);
-    let direct = unit.at.distance(to);
-    let Some(slack) = allowance.checked_sub(direct) else { return false };
-    let mut opponents: Vec<Hex> =
-        state.units.iter().filter(|other| other.owner != unit.owner).map(|other| other.at).collect();
-    opponents.sort_unstable();
-    let open = |hex: Hex| {
-        state.board.contains(hex) && !state.blocked.contains(&hex) && opponents.binary_search(&hex).is_err()
-    };
-    let mut settled = BTreeSet::new();
-    // Stacks of hexes and the steps to them, for a detour of 0, 1, … beyond the direct distance.
-    let mut waiting = vec![vec![(unit.at, 0)]];
-    let mut detour = 0;
-    while let Some(stack) = waiting.get_mut(detour) {
-        let Some((hex, steps)) = stack.pop() else {
-            detour += 1;
-            continue;
-        };
-        if hex == to {
-            return true;
-        }
-        if !settled.insert(hex) {
-            continue;
-        }
-        for next in hex.neighbours().filter(|&next| open(next)) {
-            let longer = steps + 1 + next.distance(to) - direct;
-            let Ok(place) = usize::try_from(longer) else { continue };
-            if longer > slack || settled.contains(&next) {
-                continue;
-            }
-            if waiting.len() <= place {
-                waiting.resize(place + 1, Vec::new());
-            }
-            if let Some(stack) = waiting.get_mut(place) {
-                stack.push((next, steps + 1));
-            }
-        }
-    }
-    false
 }
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! The state of a match: the units, the turn and what is selected.
 
-use core::fmt;
-
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::movement::{Side, impulse_at, movement_order};
+use super::movement::{Impulse, Side, impulse_at, movement_order};
 use crate::dice::DueRoll;
 use crate::hex::{Board, Hex};
 use crate::seat::Seat;
@@ -70,22 +68,6 @@ pub(super) struct Decided {
 impl Decided {
     pub(super) fn winner(&self) -> Seat {
         opponent(self.loser)
-    }
-}
-
-/// A run of movements by one player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Impulse {
-    /// Whose units move.
-    pub player: Seat,
-    /// How many of them.
-    pub units: u32,
-}
-
-/// As effects write it, such as `p1:2`.
-impl fmt::Display for Impulse {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}:{}", self.player, self.units)
     }
 }
 

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
-use super::state::{Decided, Impulse, Phase, State, Unit};
+use super::movement::Impulse;
+use super::state::{Decided, Phase, State, Unit};
 use crate::dice::DueRoll;
 use crate::hex::Hex;
 use crate::seat::Seat;

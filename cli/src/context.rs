@@ -1,0 +1,33 @@
+//! What every verb has at hand.
+
+use std::path::PathBuf;
+
+use turnfold_store::Store;
+
+use crate::failure::Failure;
+use crate::output::{Format, Output};
+
+/// The store to work on, where to print, and the grammar of the command line.
+pub(crate) struct Context {
+    store_dir: PathBuf,
+    /// Standard output.
+    pub(crate) output: Output,
+    /// The whole command line, for completions and manual pages.
+    pub(crate) grammar: clap::Command,
+}
+
+impl Context {
+    pub(crate) fn new(store_dir: PathBuf, format: Format, grammar: clap::Command) -> Self {
+        Self { store_dir, output: Output::new(format), grammar }
+    }
+
+    /// Opens the store, which must exist.
+    pub(crate) fn open_store(&self) -> Result<Store, Failure> {
+        Ok(Store::open(&self.store_dir)?)
+    }
+
+    /// Opens the store, making it where there is none.
+    pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
+        Ok(Store::open_or_create(&self.store_dir)?)
+    }
+}
