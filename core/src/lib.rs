@@ -7,6 +7,22 @@
 //! Read on in [`rules`] (the trait), [`rules::initiative`] (the smallest game), [`any`] (rulesets known only at run
 //! time) and [`registry`] (which there are). Nothing here reads a clock, a file or chance from outside: rolls are
 //! commands, and [`dice`] recomputes those of seeded matches.
+//!
+//! A match of a ruleset chosen at run time, and one command:
+//!
+//! ```
+//! use turnfold_core::{CommandSource, DicePolicy, Logged, Seat, registry};
+//!
+//! let rules = registry::find("initiative").expect("it is registered");
+//! let setup = rules.read_setup("radius = 2")?;
+//! let mut state = rules.start(&setup)?;
+//! let roll = Logged { seq: 1, seat: Seat::Host, command: CommandSource::Text("roll 1 2 3 4") };
+//! let mut outcomes = Vec::new();
+//! state.fold(&[roll], &DicePolicy::Recorded, &mut |step| outcomes.push(step.outcome_text()))?;
+//! assert!(outcomes[0].starts_with("rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2"));
+//! println!("{}", state.state_hash());
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
 
 #![no_std]
 #![forbid(unsafe_code)]

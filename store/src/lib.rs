@@ -5,6 +5,31 @@
 //! ([`Store::append`]) and are checked against the chain whenever they are read ([`Store::read`]).
 //! [`Store::verify`] audits a match down to its rules.
 //!
+//! ```
+//! use turnfold_core::{DicePolicy, Seat, registry};
+//! use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store};
+//!
+//! let rules = registry::find("initiative").expect("it is registered");
+//! let genesis = Genesis {
+//!     format: Genesis::FORMAT,
+//!     ruleset: rules.name().into(),
+//!     ruleset_version: rules.version(),
+//!     setup: rules.read_setup("radius = 2")?,
+//!     dice: DicePolicy::Recorded,
+//!     match_id: [0; 16],
+//!     title: "An example".into(),
+//!     created_at_ms: 0,
+//! };
+//! let (duel, main): (MatchName, _) = ("duel".parse()?, BranchName::main());
+//! let store = Store::in_memory();
+//! store.create_match(&duel, &genesis, Vec::new())?;
+//! let roll = NewEntry { seat: Seat::Host, command: vec![0, 4, 2, 4, 6, 8], recorded_at_ms: 0 };
+//! let appended = store.append(&duel, &main, 0, vec![roll], None)?;
+//! assert_eq!((appended.first, appended.last), (1, 1));
+//! assert!(store.verify(&duel)?.findings.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! `FORMAT.md` beside this crate says which bytes lie where. Damage is a [`StoreError`] that names the match, branch
 //! and entry; nothing here panics on what it reads. sled stays behind `backend`.
 
