@@ -11,7 +11,7 @@ use turnfold_store::{Genesis, Log};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::revision::{Revision, SourceName};
-use crate::tfl;
+use crate::tfl::{self, Replay};
 
 /// A setup and its entries, ready to be folded.
 pub(crate) struct LineOfPlay {
@@ -132,6 +132,28 @@ impl LineOfPlay {
     /// Folds everything in silence.
     pub(crate) fn state(&self) -> Result<Box<dyn AnyState>, Failure> {
         self.fold(&mut |_| {})
+    }
+
+    /// Gives the same line of play up to its first `count` entries.
+    pub(crate) fn until(&self, count: usize) -> Self {
+        let entries = self.entries.get(..count).unwrap_or(&self.entries).to_vec();
+        Self {
+            name: self.name.clone(),
+            setup: self.setup.clone(),
+            title: self.title.clone(),
+            entries,
+            ..*self
+        }
+    }
+
+    /// Writes the line of play as a replay, with every outcome and hash.
+    pub(crate) fn to_replay(&self) -> Result<Replay, Failure> {
+        let name = self.name.to_string();
+        let mut replay = Replay::compose(&name, self.rules, self.dice, &self.title, &self.setup)
+            .map_err(|error| self.broken_setup(&error))?;
+        let state = self.fold(&mut |step| replay.record(step))?;
+        replay.close(state.state_hash());
+        Ok(replay)
     }
 
     fn broken_setup(&self, error: &SetupError) -> Failure {

@@ -8,7 +8,6 @@ use crate::files;
 use crate::output::counted;
 use crate::revision::Revision;
 use crate::source::LineOfPlay;
-use crate::tfl::Replay;
 
 /// Write a revision as a replay file
 ///
@@ -31,7 +30,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let line_of_play = LineOfPlay::of_revision(&args.revision, context)?;
-    let text = replay_of(&line_of_play)?.to_string();
+    let text = line_of_play.to_replay()?.to_string();
     let Some(path) = &args.output else {
         context.output.text(&text)?;
         return Ok(Answer::Yes);
@@ -45,15 +44,4 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         context.output.line(format_args!("exported {} to `{}`: {entries}", args.revision, path.display()))?;
     }
     Ok(Answer::Yes)
-}
-
-fn replay_of(line_of_play: &LineOfPlay) -> Result<Replay, Failure> {
-    let rules = line_of_play.rules;
-    let name = line_of_play.name.to_string();
-    let mut replay =
-        Replay::compose(&name, rules, line_of_play.dice, &line_of_play.title, &line_of_play.setup)
-            .map_err(|error| Failure::trouble(format!("`{name}`: {error}")))?;
-    let state = line_of_play.fold(&mut |step| replay.record(step))?;
-    replay.close(state.state_hash());
-    Ok(replay)
 }

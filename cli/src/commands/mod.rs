@@ -1,6 +1,8 @@
 //! The verbs, one a file.
 
 pub(crate) mod ask;
+pub(crate) mod bisect;
+pub(crate) mod blame;
 pub(crate) mod bless;
 pub(crate) mod branch;
 pub(crate) mod branches;
@@ -17,6 +19,7 @@ pub(crate) mod new;
 pub(crate) mod play;
 pub(crate) mod replay;
 pub(crate) mod run;
+pub(crate) mod selftest;
 pub(crate) mod show;
 pub(crate) mod tour;
 pub(crate) mod verify;
@@ -58,6 +61,12 @@ pub(crate) enum Command {
     Export(export::Args),
     /// Create a match from a replay file
     Import(import::Args),
+    /// Find the first entry at which something becomes true
+    Bisect(bisect::Args),
+    /// Show which entry last changed a field of the view
+    Blame(blame::Args),
+    /// Serialise, reload and fold again at every entry, and compare hashes
+    Selftest(selftest::Args),
     /// Write outcomes and hashes into replay files
     Bless(bless::Args),
     /// Verify golden logs
@@ -92,6 +101,9 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Diff(args) => diff::run(&args, context),
         Command::Export(args) => export::run(&args, context),
         Command::Import(args) => import::run(&args, context),
+        Command::Bisect(args) => bisect::run(&args, context),
+        Command::Blame(args) => blame::run(&args, context),
+        Command::Selftest(args) => selftest::run(&args, context),
         Command::Bless(args) => bless::run(&args, context),
         Command::Check(args) => check::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),

@@ -39,6 +39,9 @@ Commands:
   diff         Show where two lines of play part and how their states differ
   export       Write a revision as a replay file
   import       Create a match from a replay file
+  bisect       Find the first entry at which something becomes true
+  blame        Show which entry last changed a field of the view
+  selftest     Serialise, reload and fold again at every entry, and compare hashes
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs
   verify       Audit stored matches: chain, decoding, rules, seeded dice

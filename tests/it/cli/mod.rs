@@ -5,6 +5,8 @@ use snapbox::data::Data;
 
 use crate::sandbox::Sandbox;
 
+mod bisect;
+mod blame;
 mod bless;
 mod branch;
 mod check;
@@ -18,6 +20,7 @@ mod new;
 mod play;
 mod replay;
 mod run;
+mod selftest;
 mod show;
 mod tour;
 mod verify;

@@ -1,0 +1,251 @@
+//! `turnfold bisect`: the first entry at which something becomes true.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde::Serialize;
+use tempfile::TempDir;
+use turnfold_core::{AnyState, Seat};
+
+use crate::context::Context;
+use crate::difference::{Difference, differences};
+use crate::failure::{Answer, Failure};
+use crate::files;
+use crate::output::{Tone, counted, paint};
+use crate::predicate::Predicate;
+use crate::record::{Detail, Record, RecordJson};
+use crate::revision::SourceName;
+use crate::source::{LineOfPlay, SourceEntry};
+
+/// Find the first entry at which something becomes true
+///
+/// It must be false in the setup and true at the end. The log is halved again and again; with `--linear` every entry
+/// is looked at, for conditions that come and go.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold bisect duel --when '/units/3/at == [4,-2]'")]
+pub(crate) struct Args {
+    /// Revision or replay file
+    #[arg(value_name = "REV|FILE")]
+    source: SourceName,
+
+    /// The condition on the view: PATH OP VALUE with ==, !=, <, <=, > or >=
+    #[arg(long, value_name = "CONDITION", required_unless_present = "run", conflicts_with = "run")]
+    when: Option<Predicate>,
+
+    /// A shell command that gets the path of a replay file as its argument: 0 is false, 125 cannot tell, 1 to 127 true
+    #[arg(long, value_name = "COMMAND")]
+    run: Option<String>,
+
+    /// Whose view the condition is on
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
+    seat: Seat,
+
+    /// Look at every entry, from the first
+    #[arg(long)]
+    linear: bool,
+}
+
+#[derive(Serialize)]
+struct BisectJson<'a> {
+    first: Option<u64>,
+    /// The entries among which the first one is, where some could not be told.
+    suspects: Vec<u64>,
+    probes: u64,
+    entry: Option<RecordJson<'a>>,
+    state: Vec<Difference>,
+}
+
+/// What a probe says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    False,
+    True,
+    CannotTell,
+}
+
+/// Asks whether the condition holds after some number of entries.
+struct Probe<'a> {
+    line: &'a LineOfPlay,
+    args: &'a Args,
+    dir: Option<TempDir>,
+    /// A state known to be before whatever is asked next, and its number of entries.
+    base: (usize, Box<dyn AnyState>),
+    probes: u64,
+}
+
+impl<'a> Probe<'a> {
+    fn new(line: &'a LineOfPlay, args: &'a Args) -> Result<Self, Failure> {
+        let no_dir = |error| Failure::trouble(format!("cannot make a temporary folder: {error}"));
+        let dir = args.run.is_some().then(TempDir::new).transpose().map_err(no_dir)?;
+        Ok(Self { line, args, dir, base: (0, line.start()?), probes: 0 })
+    }
+
+    /// Folds on from the base, which stays.
+    fn state_after(&self, count: usize) -> Result<Box<dyn AnyState>, Failure> {
+        let (from, base) = &self.base;
+        let mut state = base.fork();
+        let entries = self.line.entries.get(*from..count).unwrap_or_default();
+        let logged: Vec<_> = entries.iter().map(SourceEntry::logged).collect();
+        state.fold(&logged, &self.line.dice, &mut |_| {}).map_err(|error| self.line.broken_entry(&error))?;
+        Ok(state)
+    }
+
+    fn ask(&mut self, count: usize) -> Result<Verdict, Failure> {
+        self.probes += 1;
+        let verdict = match (&self.args.when, &self.args.run, &self.dir) {
+            (Some(predicate), ..) => {
+                let state = self.state_after(count)?;
+                let holds = predicate.holds(&super::diff::view_of(state.as_ref(), self.args.seat)?);
+                if holds { Verdict::True } else { Verdict::False }
+            }
+            (None, Some(command), Some(dir)) => run_command(command, &self.prefix(count, dir.path())?)?,
+            _ => return Err(Failure::usage("`bisect` needs `--when` or `--run`")),
+        };
+        tracing::info!(count, ?verdict, "looked at the state after so many entries");
+        Ok(verdict)
+    }
+
+    /// Writes the first entries as a replay file.
+    fn prefix(&self, count: usize, dir: &Path) -> Result<std::path::PathBuf, Failure> {
+        let path = dir.join("prefix.tfl");
+        let replay = self.line.until(count).to_replay()?;
+        files::write_whole(&path, replay.to_string().as_bytes())?;
+        Ok(path)
+    }
+
+    /// Takes a state known to be before whatever is asked next.
+    fn advance(&mut self, count: usize) -> Result<(), Failure> {
+        if self.args.when.is_some() {
+            self.base = (count, self.state_after(count)?);
+        }
+        Ok(())
+    }
+}
+
+fn run_command(command: &str, replay: &Path) -> Result<Verdict, Failure> {
+    let status = Command::new("sh")
+        .args(["-c", &format!("{command} \"$1\""), "sh"])
+        .arg(replay)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .map_err(|error| Failure::trouble(format!("cannot run `sh`: {error}")))?;
+    match status.code() {
+        Some(0) => Ok(Verdict::False),
+        Some(125) => Ok(Verdict::CannotTell),
+        Some(1..=127) => Ok(Verdict::True),
+        _ => Err(Failure::trouble(format!("`{command}` ended with {status}"))
+            .hint("0, 125 or 1 to 127 was expected")),
+    }
+}
+
+/// The numbers of entries between which the condition becomes true: false after `low`, true after `high`.
+struct Bracket {
+    low: usize,
+    high: usize,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let line = LineOfPlay::load(&args.source, context)?;
+    let mut probe = Probe::new(&line, args)?;
+    let end = line.entries.len();
+    if probe.ask(0)? != Verdict::False {
+        return Err(Failure::negative("the condition is not false in the setup, so no entry makes it true"));
+    }
+    let bracket = if args.linear { linear(&mut probe, end)? } else { halve(&mut probe, end)? };
+    let Some(bracket) = bracket else {
+        return Err(Failure::negative(format!(
+            "the condition is not true at the end, after {}",
+            counted(line.head(), "entry", "entries")
+        ))
+        .hint("`--linear` finds conditions that come and go"));
+    };
+    report(&line, args, &bracket, probe.probes, context)
+}
+
+/// Looks at one entry after another.
+fn linear(probe: &mut Probe<'_>, end: usize) -> Result<Option<Bracket>, Failure> {
+    let mut low = 0;
+    for count in 1..=end {
+        match probe.ask(count)? {
+            Verdict::True => return Ok(Some(Bracket { low, high: count })),
+            Verdict::False => {
+                low = count;
+                probe.advance(count)?;
+            }
+            Verdict::CannotTell => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Halves what lies between, going around what cannot be told.
+fn halve(probe: &mut Probe<'_>, end: usize) -> Result<Option<Bracket>, Failure> {
+    if end == 0 || probe.ask(end)? != Verdict::True {
+        return Ok(None);
+    }
+    let (mut low, mut high) = (0, end);
+    let mut unknown = std::collections::BTreeSet::new();
+    loop {
+        let middle = low + (high - low) / 2;
+        let candidates = (low + 1..high).filter(|count| !unknown.contains(count));
+        let Some(count) = candidates.min_by_key(|count| count.abs_diff(middle)) else {
+            return Ok(Some(Bracket { low, high }));
+        };
+        match probe.ask(count)? {
+            Verdict::False => {
+                low = count;
+                probe.advance(count)?;
+            }
+            Verdict::True => high = count,
+            Verdict::CannotTell => {
+                unknown.insert(count);
+            }
+        }
+    }
+}
+
+fn report(
+    line: &LineOfPlay,
+    args: &Args,
+    bracket: &Bracket,
+    probes: u64,
+    context: &mut Context,
+) -> Result<Answer, Failure> {
+    let mut record = None;
+    let mut state = line.until(bracket.high - 1).state()?;
+    let before = super::diff::view_of(state.as_ref(), args.seat)?;
+    let entry = line.entries.get(bracket.high - 1).map(SourceEntry::logged);
+    let log: Vec<_> = entry.into_iter().collect();
+    state
+        .fold(&log, &line.dice, &mut |step| record = Some(Record::of(step, Detail::default())))
+        .map_err(|error| line.broken_entry(&error))?;
+    let changes = differences(&before, &super::diff::view_of(state.as_ref(), args.seat)?);
+    let seqs = line.entries.get(bracket.low..bracket.high).unwrap_or_default();
+    let suspects: Vec<u64> = seqs.iter().map(|entry| entry.seq).collect();
+    let output = &mut context.output;
+    let told = suspects.len() == 1;
+    if output.is_json() {
+        let first = suspects.last().copied().filter(|_| told);
+        let entry = record.as_ref().map(Record::to_json).transpose()?;
+        output.json(&BisectJson { first, suspects, probes, entry, state: changes })?;
+        return Ok(if told { Answer::Yes } else { Answer::No });
+    }
+    let condition = args.when.as_ref().map_or_else(|| "the condition".into(), |when| format!("`{when}`"));
+    let looks = counted(probes, "look", "looks");
+    match suspects.as_slice() {
+        [seq] => output.line(paint(Tone::Strong, format_args!("entry {seq} makes {condition} true ({looks})")))?,
+        [first, .., last] => output.line(paint(
+            Tone::Strong,
+            format_args!("one of the entries {first} to {last} makes {condition} true ({looks}); the others cannot be told"),
+        ))?,
+        [] => {}
+    }
+    if let Some(record) = &record {
+        record.print(output)?;
+    }
+    for change in &changes {
+        output.line(format_args!("  {change}"))?;
+    }
+    Ok(if told { Answer::Yes } else { Answer::No })
+}

@@ -1,0 +1,89 @@
+//! `turnfold selftest`: the sync test, which hunts for state that does not survive being stored.
+
+use serde::Serialize;
+use turnfold_core::AnyState;
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::{Tone, counted, paint};
+use crate::revision::SourceName;
+use crate::source::{LineOfPlay, SourceEntry};
+
+/// Serialise, reload and fold again at every entry, and compare hashes
+///
+/// At each entry the state of some entries ago is written to bytes, read back and folded forward. A state that forgets
+/// something in its bytes, or a rule that depends on anything but the state, shows as a hash that differs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold selftest duel --window 16")]
+pub(crate) struct Args {
+    /// Revision or replay file
+    #[arg(value_name = "REV|FILE")]
+    source: SourceName,
+
+    /// How many entries to fold again at each entry
+    #[arg(long, value_name = "K", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    window: u16,
+}
+
+#[derive(Serialize)]
+struct SelftestJson {
+    ok: bool,
+    entries: u64,
+    window: u16,
+    /// The first entry after which the hashes differ.
+    differs_at: Option<u64>,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let line = LineOfPlay::load(&args.source, context)?;
+    let differs_at = first_difference(&line, usize::from(args.window))?;
+    let entries = line.head();
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&SelftestJson { ok: differs_at.is_none(), entries, window: args.window, differs_at })?;
+    } else if let Some(seq) = differs_at {
+        output.line(format_args!(
+            "{} {}: the reloaded state differs after entry {seq}",
+            paint(Tone::Old, "failed"),
+            args.source
+        ))?;
+    } else {
+        let folded = counted(entries, "entry", "entries");
+        output.line(format_args!(
+            "{} {}: {folded}, window {}",
+            paint(Tone::New, "ok"),
+            args.source,
+            args.window
+        ))?;
+    }
+    Ok(if differs_at.is_none() { Answer::Yes } else { Answer::No })
+}
+
+fn first_difference(line: &LineOfPlay, window: usize) -> Result<Option<u64>, Failure> {
+    let mut state = line.start()?;
+    // The bytes of the last states, oldest first: after entry i−window … i.
+    let mut stored = std::collections::VecDeque::from([state.state_bytes()]);
+    for (place, entry) in line.entries.iter().enumerate() {
+        fold(line, state.as_mut(), std::slice::from_ref(entry))?;
+        let (Some(bytes), first) = (stored.front(), (place + 1).saturating_sub(stored.len())) else {
+            return Ok(None);
+        };
+        let unreadable =
+            |cause| Failure::negative(format!("the state after entry {first} does not reload: {cause}"));
+        let mut reloaded = line.rules.resume(bytes).map_err(unreadable)?;
+        fold(line, reloaded.as_mut(), line.entries.get(first..=place).unwrap_or_default())?;
+        if reloaded.state_hash() != state.state_hash() {
+            return Ok(Some(entry.seq));
+        }
+        stored.push_back(state.state_bytes());
+        if stored.len() > window {
+            stored.pop_front();
+        }
+    }
+    Ok(None)
+}
+
+fn fold(line: &LineOfPlay, state: &mut dyn AnyState, entries: &[SourceEntry]) -> Result<(), Failure> {
+    let logged: Vec<_> = entries.iter().map(SourceEntry::logged).collect();
+    state.fold(&logged, &line.dice, &mut |_| {}).map_err(|error| line.broken_entry(&error))
+}

@@ -1,0 +1,101 @@
+//! `turnfold bisect`.
+
+use snapbox::str;
+
+use super::{check, duel};
+use crate::sandbox::{Sandbox, workspace};
+
+#[test]
+fn the_first_entry_that_makes_a_condition_true_is_found() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o duel.tfl");
+    check(
+        &sandbox,
+        "bisect duel --when \"/phase == movement\"
+         bisect duel.tfl --when \"/units/0/at == [0,1]\"
+         bisect duel --when \"/selected == atlas\"
+         bisect duel --when \"/selected == atlas\" --linear
+         bisect duel --when \"/turn == 1\"
+         bisect duel --when turn
+         bisect duel
+         --format json bisect duel --when \"/active_player == p2\"",
+        str![[r#"
+$ turnfold bisect duel --when "/phase == movement"
+entry 1 makes `/phase == "movement"` true (3 looks)
+1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
+  /phase "initiative" → "movement"
+  /initiative null → {"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}
+  /movement_order/0 (none) → {"player":"p1","units":1}
+  /movement_order/1 (none) → {"player":"p2","units":1}
+  /movement_order/2 (none) → {"player":"p1","units":1}
+  /movement_order/3 (none) → {"player":"p2","units":1}
+  /impulse null → 0
+  /active_player null → "p1"
+  /remaining_in_impulse null → 1
+  /cursor [0,0] → [0,2]
+  /due_roll {"purpose":"initiative","count":4,"low":1,"high":6} → null
+  /prompt "Roll for initiative" → "Player 1: select a unit to move (1 remaining)"
+  /status "" → "Player 1's turn — move 1 of 1 units"
+$ turnfold bisect duel.tfl --when "/units/0/at == [0,1]"
+entry 3 makes `/units/0/at == [0,1]` true (4 looks)
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+  /impulse 0 → 1
+  /active_player "p1" → "p2"
+  /moved [] → ["atlas"]
+  /cursor [0,2] → [0,1]
+  /selected "atlas" → null
+  /units/0/at [0,2] → [0,1]
+  /prompt "Player 1: move Atlas AS7-D" → "Player 2: select a unit to move (1 remaining)"
+  /status "Player 1's turn — move 1 of 1 units" → "Player 2's turn — move 1 of 1 units"
+$ turnfold bisect duel --when "/selected == atlas"
+stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
+exit 1
+$ turnfold bisect duel --when "/selected == atlas" --linear
+entry 2 makes `/selected == "atlas"` true (3 looks)
+2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
+  /selected null → "atlas"
+  /prompt "Player 1: select a unit to move (1 remaining)" → "Player 1: move Atlas AS7-D"
+$ turnfold bisect duel --when "/turn == 1"
+stderr| error: the condition is not false in the setup, so no entry makes it true
+exit 1
+$ turnfold bisect duel --when turn
+stderr| error: invalid value 'turn' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `turn`; see `--help`
+exit 2
+$ turnfold bisect duel
+stderr| error: the following required arguments were not provided: --when <CONDITION>; see `--help`
+exit 2
+$ turnfold --format json bisect duel --when "/active_player == p2"
+{"first":3,"suspects":[3],"probes":4,"entry":{"seq":3,"seat":"p1","command":"move 0,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[0,1]},{"effect":"cursor","at":[0,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7"},"state":[{"path":"/impulse","old":0,"new":1},{"path":"/active_player","old":"p1","new":"p2"},{"path":"/moved","old":[],"new":["atlas"]},{"path":"/cursor","old":[0,2],"new":[0,1]},{"path":"/selected","old":"atlas","new":null},{"path":"/units/0/at","old":[0,2],"new":[0,1]},{"path":"/prompt","old":"Player 1: move Atlas AS7-D","new":"Player 2: select a unit to move (1 remaining)"},{"path":"/status","old":"Player 1's turn — move 1 of 1 units","new":"Player 2's turn — move 1 of 1 units"}]}
+
+"#]],
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_command_may_judge_the_prefixes() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o duel.tfl");
+    // `grep` succeeds where the line is there, which must count as true.
+    sandbox.write("bad.sh", "! grep -q 'p1 confirm' \"$1\"\n");
+    sandbox.write("untold.sh", "grep -q '^= 2' \"$1\" && exit 125\n! grep -q 'p1 move' \"$1\"\n");
+    let bisect = |script: &str| {
+        let run = format!("sh {script}");
+        let args = ["bisect", "duel", "--run", run.as_str()];
+        let output = sandbox.command(args).env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, told) = bisect("bad.sh");
+    assert_eq!(code, Some(0));
+    assert!(told.starts_with("entry 2 makes the condition true"), "{told}");
+    let (code, told) = bisect("untold.sh");
+    assert_eq!(code, Some(1));
+    assert!(told.starts_with("one of the entries 2 to 3 makes the condition true"), "{told}");
+}
+
+#[test]
+fn a_whole_match_takes_as_many_looks_as_its_length_has_digits() {
+    let golden = workspace().join("replays/initiative/lance-against-star.tfl");
+    let told = Sandbox::new().ok(&format!("bisect \"{}\" --when \"/turn > 2\"", golden.display()));
+    assert!(told.starts_with("entry 51 makes `/turn > 2` true (9 looks)"), "{told}");
+}
