@@ -48,6 +48,8 @@ impl DiskBackend {
         let sled_dir = dir.join(SLED_DIR);
         let is_new = !sled_dir.join("db").exists();
         let watermark = WatermarkFile::at(dir.join(WATERMARK_FILE));
+        drop_unfinished_snapshots(&sled_dir)
+            .map_err(|source| failed("remove an unfinished snapshot in", &sled_dir, source))?;
         let db = open_sled(&sled_dir).map_err(|error| tell_what_was_there(error, &watermark))?;
         let sync = Mutex::new(Sync::Bound { calls_before: None });
         let backend = Self { db, watermark, sled_file: sled_dir.join("db"), sync, _lock: lock };
@@ -82,6 +84,27 @@ fn tell_what_was_there(error: BackendError, watermark: &WatermarkFile) -> Backen
         }
         (error, _) => error,
     }
+}
+
+/// Removes snapshots that sled was writing when its process was killed.
+///
+/// sled writes a snapshot as `snap.N.generating` and renames it when it is whole, but takes any file that begins with
+/// `snap.` for a whole one: an unfinished one keeps it from opening. A snapshot only spares reading the log, and the
+/// one before it stays until the rename, so nothing is lost.
+fn drop_unfinished_snapshots(sled_dir: &Path) -> io::Result<()> {
+    if !sled_dir.exists() {
+        return Ok(());
+    }
+    for file in std::fs::read_dir(sled_dir)? {
+        let file = file?;
+        let name = file.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("snap.") && name.ends_with(".generating") {
+            tracing::info!(%name, "removing a snapshot that was being written when a process ended");
+            std::fs::remove_file(file.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn open_sled(sled_dir: &Path) -> Result<sled::Db, BackendError> {

@@ -229,6 +229,26 @@ fn damage_to_the_files_of_sled_is_named_and_never_panics() {
 }
 
 #[test]
+fn a_snapshot_that_sled_was_writing_when_it_was_killed_does_no_harm() {
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), (1..=150).map(opaque).collect()).unwrap();
+    store.close().unwrap();
+    let before = run("read", &dir);
+    let sled = dir.join("sled");
+    let snapshots = fs::read_dir(&sled).unwrap().map(|file| file.unwrap().path());
+    let is_snapshot = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("snap.");
+    let whole = snapshots.filter(is_snapshot).map(|path| fs::read(path).unwrap()).next().unwrap();
+    for length in [0, 5, whole.len() / 2, whole.len()] {
+        // Beyond every number that sled has given, so that it is the one that sled would read.
+        let unfinished = sled.join("snap.7FFFFFFFFFFFFFFF.generating");
+        fs::write(&unfinished, &whole[..length]).unwrap();
+        assert_eq!(run("read", &dir), before, "{length} bytes");
+        assert!(!unfinished.exists());
+    }
+}
+
+#[test]
 fn readers_see_whole_appends_while_others_write_and_pages_are_sealed() {
     const APPENDS: u64 = 100;
     let (_parent, dir) = dir();
