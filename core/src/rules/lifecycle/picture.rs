@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use super::race::TURN_CHARGE;
 use super::setup::Team;
-use super::state::{State, Unit, UnitIndex};
-use super::status::{Duration, Status};
+use super::state::{Done, State, Unit, UnitIndex};
+use super::status::Status;
 use super::view::projected_queue;
 use crate::picture::{Block, Line, Picture, Tint};
 
@@ -29,47 +29,65 @@ fn tint(team: Team) -> Tint {
 }
 
 fn heading(state: &State) -> Vec<Line> {
-    let now = match (state.winner(), state.active()) {
+    let winner = state.winner();
+    let now = match (winner, state.active()) {
         (Some(winner), _) => format!("team {winner} has won"),
         (None, Some((_, unit, _))) => format!("{} acts for {}", unit.id, unit.team.seat()),
         (None, None) => "nobody is active".to_string(),
     };
-    let mut queue = Line::plain("next");
-    for id in projected_queue(state, QUEUE_LENGTH) {
-        let team = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
-        queue = queue.with(" > ", Tint::Faint).with(id.to_string(), team);
+    let mut lines =
+        Vec::from([Line::plain(format!("time {}, round {}: {now}", state.global_time, state.round))]);
+    if winner.is_none() {
+        lines.push(queue(state));
     }
-    let none_to_come = queue.spans.len() == 1;
-    let queue = if none_to_come { Line::plain("nobody comes next: a stalemate") } else { queue };
-    Vec::from([Line::plain(format!("time {}, round {}: {now}", state.global_time, state.round)), queue])
+    lines
+}
+
+fn queue(state: &State) -> Line {
+    let mut line = Line::plain("next:");
+    for id in projected_queue(state, QUEUE_LENGTH) {
+        let tint = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
+        line = line.with(" ", Tint::Plain).with(id.to_string(), tint);
+    }
+    let somebody = line.spans.len() > 1;
+    if somebody { line } else { line.with(" nobody, a stalemate", Tint::Plain) }
 }
 
 fn units(state: &State) -> Vec<Line> {
+    let active = state.active().map(|(index, _, done)| (index, done));
+    let done = |index| active.filter(|(active, _)| *active == index).map(|(_, done)| done);
     let id_width = state.units.iter().map(|unit| unit.id.as_str().len()).max().unwrap_or_default();
-    let active = state.active().map(|(index, _, _)| index);
-    let line = |(index, unit): (UnitIndex, &Unit)| unit_line(unit, active == Some(index), id_width);
+    let charge_width = state.units.iter().map(|unit| unit.charge.to_string().len()).max().unwrap_or_default();
+    let line = |(index, unit): (UnitIndex, &Unit)| unit_line(unit, done(index), [id_width, charge_width]);
     (0..).zip(&state.units).map(line).collect()
 }
 
-fn unit_line(unit: &Unit, active: bool, id_width: usize) -> Line {
+/// Draws a unit; `done` is what it has done if it is the active one.
+fn unit_line(unit: &Unit, done: Option<Done>, [id_width, charge_width]: [usize; 2]) -> Line {
     let Unit { id, team, hp, max_hp, charge, ap, .. } = unit;
-    let mark = match (unit.is_alive(), active) {
+    let mark = match (unit.is_alive(), done) {
         (false, _) => 'x',
-        (true, true) => '>',
-        (true, false) => ' ',
+        (true, Some(_)) => '>',
+        (true, None) => ' ',
     };
     let line = Line::default().with(format!("{mark} {team:6} {id:id_width$}"), tint(*team));
     if !unit.is_alive() {
         return line.with("  dead", Tint::Faint);
     }
     let bar_tint = if *charge >= TURN_CHARGE { Tint::Bright } else { Tint::Plain };
-    let mut facts = format!("  hp {hp}/{max_hp}  ap {ap}");
+    line.with(format!("  [{}] {charge:>charge_width$}", bar(*charge)), bar_tint)
+        .with(format!("  hp {hp}/{max_hp}  ap {ap}"), Tint::Plain)
+        .with(details(unit, done.unwrap_or_default()), Tint::Plain)
+}
+
+/// What a unit has done in its turn, its statuses and the skills it waits for; each after two spaces.
+fn details(unit: &Unit, done: Done) -> String {
+    let done = [(done.moved, "moved"), (done.attacked, "attacked")].into_iter();
+    let done = done.filter(|(is_done, _)| *is_done).map(|(_, word)| word.to_string());
+    let statuses = unit.statuses.iter().map(status_words);
     let cooling = unit.skills.iter().filter(|learned| learned.cooldown_left > 0);
     let cooling = cooling.map(|learned| format!("{} in {}", learned.skill.id, learned.cooldown_left));
-    for word in unit.statuses.iter().map(status_words).chain(cooling) {
-        facts.extend(["  ", &word]);
-    }
-    line.with(format!("  [{}] {charge:>4}", bar(*charge)), bar_tint).with(facts, Tint::Plain)
+    done.chain(statuses).chain(cooling).flat_map(|words| [String::from("  "), words]).collect()
 }
 
 /// Fills a bar in proportion to the charge; beyond a turn's worth it stays full.
@@ -80,12 +98,10 @@ fn bar(charge: u64) -> String {
 }
 
 fn status_words(status: &Status) -> String {
-    let Status { id, kind, value, duration } = status;
-    let kind = kind.name();
-    match duration {
-        Duration::Turns(turns) => format!("{id} ({kind} {value}, {turns} left)"),
-        Duration::Permanent => format!("{id} ({kind} {value})"),
-    }
+    let kind = status.kind.name();
+    let value = if status.value > 0 { format!(" {}", status.value) } else { String::new() };
+    let left = status.duration.turns().map_or_else(String::new, |turns| format!(", {turns} left"));
+    format!("{} ({kind}{value}{left})", status.id)
 }
 
 fn legend() -> Vec<Line> {
