@@ -5,6 +5,7 @@ use turnfold_core::AnyState;
 use crate::script::{self, told};
 
 mod actions;
+mod limits;
 mod properties;
 mod race;
 mod rejections;

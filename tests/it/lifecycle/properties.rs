@@ -3,11 +3,9 @@
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use serde_json::Value;
-use turnfold_core::dice::DiceStream;
-use turnfold_core::{AnyState, Seat, StepOutcome};
+use turnfold_core::{AnyState, Seat};
 
-use super::{start, told};
-use crate::script;
+use super::{start, told, units};
 
 /// A unit as far as the race is concerned.
 #[derive(Clone, Debug)]
@@ -23,7 +21,7 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence, ..ProptestConfig::default() }
 }
 
-/// Races of up to 12 units, slow and fast, with and without a head start; nobody has more than two tied on purpose.
+/// Races of up to 12 units, slow and fast, with and without a head start.
 fn racers() -> impl Strategy<Value = Vec<Racer>> {
     let speed = prop_oneof![Just(0), 1..=5_u64, 1..=120_u64, 9_990..=10_000_u64];
     let charge = prop_oneof![Just(0), 0..=99_u64, 90..=110_u64, 0..=1000_u64, 999_990..=1_000_000_u64];
@@ -37,13 +35,6 @@ fn racers() -> impl Strategy<Value = Vec<Racer>> {
         };
         units.into_iter().enumerate().map(racer).collect()
     })
-}
-
-fn toml(racers: &[Racer]) -> String {
-    let unit = |Racer { id, team, speed, charge }: &Racer| {
-        format!("[[units]]\nid = \"{id}\"\nteam = \"{team}\"\nhp = 1\nspeed = {speed}\ncharge = {charge}\n")
-    };
-    racers.iter().map(unit).collect()
 }
 
 /// Runs a race as the words of the rules say, tick by tick; `None` in a stalemate.
@@ -62,14 +53,99 @@ fn run_naively(racers: &mut [Racer], ticks_max: u64) -> Option<(u64, Option<usiz
     Some((ticks, player.or_else(|| racers.iter().position(tied))))
 }
 
-fn charges(state: &dyn AnyState) -> Vec<u64> {
-    let view: Value = serde_json::from_str(&state.view(Seat::Host)).unwrap();
-    let units = view["units"].as_array().unwrap();
-    units.iter().map(|unit| unit["charge"].as_u64().unwrap()).collect()
+proptest! {
+    #![proptest_config(config(96))]
+
+    #[test]
+    fn lc_3_the_closed_form_equals_the_naive_loop(
+        racers in racers(),
+        limits in prop::collection::vec(1..=120_u64, 20),
+    ) {
+        check_against_the_naive_loop(racers, &limits);
+    }
+
+    #[test]
+    fn lc_15_the_prediction_comes_true(racers in racers(), skipped in 0..20_usize) {
+        check_prediction(&racers, skipped);
+    }
 }
 
-fn seat(racer: &Racer) -> Seat {
-    if racer.team == "player" { Seat::P1 } else { Seat::P2 }
+/// LC-2 to LC-5, LC-12: ticks in closed form, the choice of a unit and what is left are those of the naive loop.
+fn check_against_the_naive_loop(mut racers: Vec<Racer>, limits: &[u64]) {
+    let mut game = Game::of(&racers);
+    for &limit in limits {
+        // Every third command is `advance`, the others are ticks of some length.
+        let (command, ticks_max) =
+            if limit % 3 == 0 { ("advance".into(), u64::MAX) } else { (format!("tick {limit}"), limit) };
+        let before = racers.clone();
+        let Some((ticks, next)) = run_naively(&mut racers, ticks_max) else {
+            assert_eq!(game.play(&command), "rejected stalemate");
+            break;
+        };
+        let happened = game.play(&command);
+        assert_eq!(happened.split("; ").next(), Some(&*format!("ticked ticks={ticks}")));
+        // Charge is conserved: each gains its speed for each tick, and 100 are spent by the unit that had a turn.
+        let gained: Vec<u64> = before.iter().map(|racer| racer.charge + racer.speed * ticks).collect();
+        assert_eq!(game.charges(), gained);
+        assert_eq!(started(&happened), next.map(|next| racers[next].id.clone()));
+        if let Some(next) = next {
+            let racer = &mut racers[next];
+            racer.charge -= 100;
+            assert_eq!(game.play("end"), format!("turn_ended unit={} charge={}", racer.id, racer.charge));
+        }
+    }
+}
+
+/// LC-15: from anywhere, whoever is active, `predict N` is what happens when everybody just ends.
+fn check_prediction(racers: &[Racer], skipped: usize) {
+    let mut game = Game::of(racers);
+    for command in ["advance", "end"].into_iter().cycle().take(skipped) {
+        game.play(command);
+    }
+    let foreseen = predicted(&*game.state, 30);
+    if skipped % 2 == 1 {
+        game.play("end");
+    }
+    let mut happened = Vec::new();
+    while happened.len() < 30 {
+        let Some(next) = started(&game.play("advance")) else { break };
+        happened.push(next);
+        game.play("end");
+    }
+    assert_eq!(foreseen, happened);
+}
+
+/// A match under way, in which everybody who is asked by default gives the commands.
+struct Game {
+    state: Box<dyn AnyState>,
+    seq: u64,
+}
+
+impl Game {
+    fn of(racers: &[Racer]) -> Self {
+        let unit =
+            |Racer { id, team, speed, charge }: &Racer| format!("{id} {team} 1 {speed}\ncharge = {charge}\n");
+        let setup: String = racers.iter().map(unit).collect();
+        Self { state: start(&units(&setup)), seq: 0 }
+    }
+
+    fn play(&mut self, command: &str) -> String {
+        self.seq += 1;
+        let seat = self.state.default_seat(command).unwrap();
+        told(&mut *self.state, self.seq, seat, command)
+    }
+
+    fn charges(&self) -> Vec<u64> {
+        let view: Value = serde_json::from_str(&self.state.view(Seat::Host)).unwrap();
+        let units = view["units"].as_array().unwrap();
+        units.iter().map(|unit| unit["charge"].as_u64().unwrap()).collect()
+    }
+}
+
+/// Gives the unit whose turn starts in an outcome.
+fn started(outcome: &str) -> Option<String> {
+    let (_, rest) = outcome.split_once(" next=")?;
+    rest.split(' ').next().map(str::to_owned)
 }
 
 fn predicted(state: &dyn AnyState, count: usize) -> Vec<String> {
@@ -77,72 +153,12 @@ fn predicted(state: &dyn AnyState, count: usize) -> Vec<String> {
     serde_json::from_str(&answer.json).unwrap()
 }
 
-proptest! {
-    #![proptest_config(config(96))]
-
-    /// LC-2 to LC-5, LC-12: ticks in closed form, the choice of a unit and what is left are those of the naive loop.
-    #[test]
-    fn lc_3_the_closed_form_equals_the_naive_loop(mut racers in racers(), limits in prop::collection::vec(1..=120_u64, 20)) {
-        let mut state = start(&toml(&racers));
-        let mut seq = 0;
-        let mut fold = |state: &mut dyn AnyState, seat, command: &str| {
-            seq += 1;
-            told(state, seq, seat, command)
-        };
-        for limit in limits {
-            // Every third command is `advance`, the others are ticks of some length.
-            let (command, ticks_max) = if limit % 3 == 0 { ("advance".into(), u64::MAX) } else { (format!("tick {limit}"), limit) };
-            let before = racers.clone();
-            let Some((ticks, next)) = run_naively(&mut racers, ticks_max) else {
-                prop_assert_eq!(fold(&mut *state, Seat::Host, &command), "rejected stalemate");
-                break;
-            };
-            let happened = fold(&mut *state, Seat::Host, &command);
-            prop_assert!(happened == format!("ticked ticks={ticks}") || happened.starts_with(&format!("ticked ticks={ticks}; ")), "{}", happened);
-            // Charge is conserved: each gains its speed for each tick, and nothing else.
-            let gained: Vec<u64> = before.iter().map(|racer| racer.charge + racer.speed * ticks).collect();
-            prop_assert_eq!(&charges(&*state), &gained);
-            prop_assert_eq!(next.is_some(), happened.contains("turn_change"));
-            if let Some(next) = next {
-                prop_assert!(happened.contains(&format!(" next={} ", racers[next].id)), "{}", happened);
-                racers[next].charge -= 100;
-                let ended = fold(&mut *state, seat(&racers[next]), "end");
-                prop_assert_eq!(ended, format!("turn_ended unit={} charge={}", racers[next].id, racers[next].charge));
-            }
-        }
-    }
-
-    /// LC-15: from anywhere, whoever is active, `predict N` is what happens when everybody just ends.
-    #[test]
-    fn lc_15_the_prediction_comes_true(racers in racers(), skipped in 0..20_usize) {
-        let mut state = start(&toml(&racers));
-        let mut seq = 0;
-        let mut play = |state: &mut dyn AnyState, command: &str| {
-            seq += 1;
-            let seat = state.default_seat(command).unwrap();
-            told(state, seq, seat, command)
-        };
-        for number in 0..skipped {
-            play(&mut *state, if number % 2 == 0 { "advance" } else { "end" });
-        }
-        let foreseen = predicted(&*state, 30);
-        let mut happened = Vec::new();
-        play(&mut *state, "end");
-        while happened.len() < 30 {
-            let Some((_, rest)) = play(&mut *state, "advance").split_once(" next=").map(|(_, rest)| ((), rest.to_owned())) else { break };
-            happened.push(rest.split(' ').next().unwrap().to_owned());
-            play(&mut *state, "end");
-        }
-        prop_assert_eq!(foreseen, happened);
-    }
-}
-
 /// CoA 2: the prediction before the golden log's first entry is the order of turns it holds.
 #[test]
 fn lc_15_the_golden_log_of_the_prediction_is_predicted() {
-    let turns = golden_turns("coa-2-the-prediction-comes-true");
-    assert!(turns.1.len() >= 16);
-    assert_eq!(predicted(&*start(&turns.0), turns.1.len()), turns.1);
+    let (setup, turns) = golden_turns("coa-2-the-prediction-comes-true");
+    assert_eq!(turns.len(), 16);
+    assert_eq!(predicted(&*start(&setup), turns.len()), turns);
 }
 
 /// CoA 1: of 30 turns the unit of speed 20 has 20 and that of speed 10 has 10.
@@ -160,113 +176,5 @@ fn golden_turns(name: &str) -> (String, Vec<String>) {
     let mut parts = text.split("+++\n");
     let header: toml::Table = parts.nth(1).unwrap().parse().unwrap();
     let entries = parts.next().unwrap();
-    let next = |line: &str| Some(line.split_once(" next=")?.1.split(' ').next()?.to_owned());
-    (toml::to_string(&header["setup"]).unwrap(), entries.lines().filter_map(next).collect())
-}
-
-/// 200 units with every number at an end of its range, every skill twice deadly or healing, every status.
-fn at_the_limits() -> String {
-    let skill =
-        |id: &str, more: &str| format!("{{ id = \"{id}\", ap = 0, cooldown = 0, target = \"any\", {more} }}");
-    let status = |id: &str, kind: &str, duration: &str| {
-        format!("{{ id = \"{id}\", kind = \"{kind}\", value = 1000000, duration = {duration} }}")
-    };
-    let skills = [
-        skill("kill", "damage = 1000000"),
-        skill("cure", "damage = 999999, heal = 1000000"),
-        skill("burn", &format!("status = {}", status("burn", "dot", "1000000"))),
-        skill("bless", &format!("status = {}", status("bless", "hot", "\"permanent\""))),
-        "{ id = \"dear\", ap = 1000, cooldown = 1000, target = \"self\" }".to_owned(),
-    ];
-    let ends = |low: u64, high: u64, number: usize| if number.is_multiple_of(2) { low } else { high };
-    let unit = |number: usize| {
-        format!(
-            "[[units]]\nid = \"u{number}\"\nteam = \"{}\"\nhp = {}\nspeed = {}\nattack = {}\ncharge = {}\nskills = [{}]\n",
-            if number.is_multiple_of(3) { "player" } else { "enemy" },
-            ends(1, 1_000_000, number),
-            ends(0, 10_000, number / 2),
-            ends(0, 1_000_000, number / 4),
-            ends(0, 1_000_000, number / 8),
-            skills.join(", ")
-        )
-    };
-    (0..200).map(unit).collect()
-}
-
-/// LC-2, LC-8, LC-11: no command panics or loops where every number is at an end of its range.
-#[test]
-fn at_the_limits_of_every_range_everything_ends_well() {
-    let mut state = start(&at_the_limits());
-    let mut dice = DiceStream::new(&[4; 32], 0);
-    let mut pick = |count: usize| usize::try_from(dice.draw(0, i32::try_from(count).unwrap() - 1)).unwrap();
-    let verbs = [
-        "tick 100000",
-        "advance",
-        "move",
-        "attack",
-        "skill kill",
-        "skill cure",
-        "skill burn",
-        "skill bless",
-        "skill dear",
-        "end",
-    ];
-    let mut applied = 0;
-    for seq in 1..=1500 {
-        let verb = verbs[pick(verbs.len())];
-        let with_unit = verb == "attack" || verb.starts_with("skill") && verb != "skill dear";
-        let command = if with_unit { format!("{verb} u{}", pick(200)) } else { verb.to_owned() };
-        let seat = state.default_seat(&command).unwrap();
-        let outcome = state.judge(seat, &command);
-        let told = told(&mut *state, seq, seat, &command);
-        applied += u32::from(outcome == Ok(StepOutcome::Applied));
-        assert_eq!(told.starts_with("rejected"), outcome.is_err(), "{command}: {told}");
-        if told == "rejected match_over" {
-            break;
-        }
-    }
-    assert!(applied > 200, "only {applied} commands were applied");
-    assert_eq!(predicted(&*state, 1000).len(), 1000);
-    assert!(!state.view(Seat::P1).is_empty() && !state.picture(Seat::P1).blocks.is_empty());
-}
-
-/// LC-11: seeded play of the fixtures never leaves hp, charge and flags out of their bounds.
-#[test]
-fn lc_11_in_seeded_play_hp_stays_within_bounds_and_the_dead_stay_dead() {
-    for fixture in ["duel", "skirmish", "one-team", "limits"] {
-        let mut state = start(&script::fixture("lifecycle", fixture));
-        let mut dice = DiceStream::new(&[7; 32], 1);
-        let mut dead = 0;
-        for seq in 1..=300 {
-            let legal: Vec<(Seat, String)> = [Seat::P1, Seat::P2, Seat::Host]
-                .into_iter()
-                .flat_map(|seat| state.legal(seat).into_iter().map(move |command| (seat, command)))
-                .collect();
-            if legal.is_empty() {
-                break;
-            }
-            let place = dice.draw(0, i32::try_from(legal.len()).unwrap() - 1);
-            let (seat, command) = &legal[usize::try_from(place).unwrap()];
-            told(&mut *state, seq, *seat, command);
-            let view: Value = serde_json::from_str(&state.view(Seat::Host)).unwrap();
-            let units = view["units"].as_array().unwrap();
-            for unit in units {
-                assert!(unit["hp"].as_u64() <= unit["max_hp"].as_u64(), "{fixture}: {unit}");
-                assert_eq!(unit["alive"], unit["hp"] != 0, "{fixture}: {unit}");
-                assert!(
-                    unit["alive"] == true || unit["statuses"] == Value::Array(Vec::new()),
-                    "{fixture}: {unit}"
-                );
-                let acts = view["active"] == unit["id"];
-                assert!(
-                    acts || unit["has_moved"] == false && unit["has_attacked"] == false,
-                    "{fixture}: {unit}"
-                );
-            }
-            let now_dead = units.iter().filter(|unit| unit["alive"] == false).count();
-            assert!(now_dead >= dead, "{fixture}: somebody rose from the dead");
-            dead = now_dead;
-        }
-        assert!(dead > 0, "{fixture}: nobody died in 300 entries");
-    }
+    (toml::to_string(&header["setup"]).unwrap(), entries.lines().filter_map(started).collect())
 }
