@@ -23,16 +23,11 @@ fn check(toml: &str, script: &str) {
 
 /// Writes a setup of units, each given as `ID TEAM HP SPEED` and, on the lines below it, further TOML.
 fn units(text: &str) -> String {
-    let is_unit = |line: &str| line.split(' ').count() == 4 && !line.contains('=');
-    let mut toml = String::new();
-    for line in text.lines().map(str::trim) {
-        if is_unit(line) {
-            let words: Vec<&str> = line.split(' ').collect();
-            let [id, team, hp, speed] = words[..] else { unreachable!("four words were counted") };
-            toml += &format!("[[units]]\nid = \"{id}\"\nteam = \"{team}\"\nhp = {hp}\nspeed = {speed}\n");
-        } else {
-            toml += &format!("{line}\n");
+    let toml = |line: &str| match line.split(' ').collect::<Vec<_>>()[..] {
+        [id, team, hp, speed] if !line.contains('=') => {
+            format!("[[units]]\nid = \"{id}\"\nteam = \"{team}\"\nhp = {hp}\nspeed = {speed}")
         }
-    }
-    toml
+        _ => line.to_owned(),
+    };
+    text.lines().map(str::trim).map(toml).collect::<Vec<_>>().join("\n")
 }

@@ -44,7 +44,9 @@ fn run_naively(racers: &mut [Racer], ticks_max: u64) -> Option<(u64, Option<usiz
     }
     let mut ticks = 0;
     while ticks < ticks_max && racers.iter().all(|racer| racer.charge < 100) {
-        racers.iter_mut().for_each(|racer| racer.charge += racer.speed);
+        for racer in racers.iter_mut() {
+            racer.charge += racer.speed;
+        }
         ticks += 1;
     }
     let highest = racers.iter().map(|racer| racer.charge).max()?;
@@ -153,7 +155,7 @@ fn predicted(state: &dyn AnyState, count: usize) -> Vec<String> {
     serde_json::from_str(&answer.json).unwrap()
 }
 
-/// CoA 2: the prediction before the golden log's first entry is the order of turns it holds.
+/// `CoA 2`: the prediction before the golden log's first entry is the order of turns it holds.
 #[test]
 fn lc_15_the_golden_log_of_the_prediction_is_predicted() {
     let (setup, turns) = golden_turns("coa-2-the-prediction-comes-true");
@@ -161,7 +163,7 @@ fn lc_15_the_golden_log_of_the_prediction_is_predicted() {
     assert_eq!(predicted(&*start(&setup), turns.len()), turns);
 }
 
-/// CoA 1: of 30 turns the unit of speed 20 has 20 and that of speed 10 has 10.
+/// `CoA 1`: of 30 turns the unit of speed 20 has 20 and that of speed 10 has 10.
 #[test]
 fn lc_2_the_golden_log_of_frequency_has_20_and_10_turns() {
     let (_, turns) = golden_turns("coa-1-speed-determines-frequency");

@@ -72,7 +72,8 @@ fn ids_are_unique_within_a_unit_and_lists_are_bounded() {
     let rules = registry::find("lifecycle").unwrap();
     let most = with("skills", &list(16, &skill)) + &format!("\n statuses = [{}]", list(32, &status));
     rules.read_setup(&units(&most)).unwrap();
-    let many = |count: usize| (0..count).map(|number| format!("u{number} enemy 1 1\n")).collect::<String>();
+    let many =
+        |count: usize| (0..count).map(|number| format!("u{number} enemy 1 1")).collect::<Vec<_>>().join("\n");
     rules.read_setup(&units(&many(200))).unwrap();
     assert_eq!(error(&many(201)), "setup: units: expected 1 to 200, found 201");
     // Two units may know the same skill and bear the same status.

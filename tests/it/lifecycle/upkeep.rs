@@ -92,21 +92,21 @@ fn lc_8_a_death_skips_the_rest_of_the_upkeep_and_takes_no_charge() {
 
 #[test]
 fn lc_9_only_a_stun_that_is_left_after_the_upkeep_costs_the_turn() {
-    for (duration, turns_lost) in [("1", 0), ("2", 1), ("3", 2)] {
-        let toml = units(&format!(
-            "a player 10 100\n statuses = [{{ id = \"s\", kind = \"stun\", duration = {duration} }}]"
-        ));
-        let lost: String = (0..turns_lost)
-            .map(|turn| {
-                let (previous, new) = if turn == 0 { ("none", "true") } else { ("a", "true") };
-                format!("host advance => ticked ticks=1; turn_change previous={previous} next=a is_new_round={new}; ap_set ap=23; stunned unit=a; turn_ended unit=a charge=0\n")
-            })
-            .collect();
-        let previous = if turns_lost == 0 { "none" } else { "a" };
-        let acts = format!(
-            "host advance => ticked ticks=1; turn_change previous={previous} next=a is_new_round=true; ap_set ap=23; status_expired unit=a status=s\nview active => \"a\""
-        );
-        check(&toml, &(lost + &acts));
+    let starts = |previous: &str, rest: &str| {
+        let start = "ticked ticks=1; turn_change";
+        format!("host advance => {start} previous={previous} next=a is_new_round=true; ap_set ap=23; {rest}")
+    };
+    let lost = "stunned unit=a; turn_ended unit=a charge=0";
+    let acts = "status_expired unit=a status=s";
+    let cases = [
+        ("1", vec![starts("none", acts)]),
+        ("2", vec![starts("none", lost), starts("a", acts)]),
+        ("3", vec![starts("none", lost), starts("a", lost), starts("a", acts)]),
+        ("\"permanent\"", vec![starts("none", lost), starts("a", lost), starts("a", lost)]),
+    ];
+    for (duration, script) in cases {
+        let stun = format!("{{ id = \"s\", kind = \"stun\", duration = {duration} }}");
+        check(&units(&format!("a player 10 100\n statuses = [{stun}]")), &script.join("\n"));
     }
 }
 

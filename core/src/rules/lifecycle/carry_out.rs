@@ -3,7 +3,7 @@
 use super::effect::Effect;
 use super::judge::{ACTION_AP, Plan, Step};
 use super::race::{Lap, Race, charge_after_turn};
-use super::state::{Done, State, Turn, Unit, UnitIndex};
+use super::state::{Active, Done, State, Turn, Unit, UnitIndex};
 use super::status::Status;
 use super::upkeep::{Upkeep, start_turn};
 use crate::outcome::EffectSink;
@@ -18,7 +18,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         }
         // LC-11
         Step::Attack { target } => {
-            let Some(attack) = state.active().map(|(_, unit, _)| unit.attack) else { return };
+            let Some(attack) = state.active().map(|active| active.unit.attack) else { return };
             act(state, ACTION_AP, |done| {
                 done.attacked = true;
                 done.standard_action = true;
@@ -61,7 +61,7 @@ fn act(state: &mut State, ap: u32, note: impl FnOnce(&mut Done)) {
 
 /// LC-11: pays first, whatever comes of it; then damage, heal and status, the last two only for the living.
 fn use_skill(state: &mut State, place: usize, target: UnitIndex, effects: &mut impl EffectSink<Effect>) {
-    let Some((index, _, _)) = state.active() else { return };
+    let Some(index) = state.active().map(|active| active.index) else { return };
     let Some(learned) = state.unit_mut(index).and_then(|unit| unit.skills.get_mut(place)) else { return };
     learned.cooldown_left = learned.skill.cooldown;
     let skill = learned.skill.clone();
@@ -111,7 +111,7 @@ fn die(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink<Effect
         effects.push(|| Effect::Died { unit: unit.id.clone() });
     }
     // LC-8: the dead keep their charge.
-    if state.active().is_some_and(|(active, _, _)| active == index) {
+    if state.active().is_some_and(|active| active.index == index) {
         leave_turn(state, effects);
     }
     // LC-13
@@ -122,8 +122,8 @@ fn die(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink<Effect
 
 /// LC-12
 fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
-    let Some((index, _, _)) = state.active() else { return };
-    if let Some(unit) = state.unit_mut(index) {
+    let index = state.active().map(|active| active.index);
+    if let Some(unit) = index.and_then(|index| state.unit_mut(index)) {
         unit.charge = charge_after_turn(unit.charge);
     }
     leave_turn(state, effects);
@@ -131,7 +131,7 @@ fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
 
 /// LC-12: nobody is active, and what was done in the turn is forgotten.
 fn leave_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
-    let Some((index, unit, _)) = state.active() else { return };
+    let Some(Active { index, unit, .. }) = state.active() else { return };
     effects.push(|| Effect::TurnEnded { unit: unit.id.clone(), charge: unit.charge });
     state.turn = Turn::Over { unit: index };
 }

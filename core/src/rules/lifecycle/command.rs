@@ -77,7 +77,7 @@ impl Command {
     pub(super) fn default_seat(&self, state: &State) -> Seat {
         match self.issuer() {
             Issuer::Host => Seat::Host,
-            Issuer::Player => state.active().map_or(Seat::P1, |(_, unit, _)| unit.team.seat()),
+            Issuer::Player => state.active().map_or(Seat::P1, |active| active.unit.team.seat()),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What a command would do now; every rule about commands stands here, once.
 
 use super::command::Command;
-use super::race::{Lap, Race};
+use super::race::{Lap, NO_LIMIT, Race};
 use super::reason::{Reason, Rejection};
 use super::setup::Target;
-use super::state::{Done, State, Unit, UnitIndex, players};
+use super::state::{Active, State, UnitIndex, players};
 use crate::outcome::{Table, Verdict};
 use crate::seat::Seat;
 use crate::text::Id;
@@ -43,12 +43,15 @@ pub(super) fn judge(
     let planned = match command {
         // LC-3
         Command::Tick(ticks) => Ok(race(state, u64::from(ticks.get()))?),
-        Command::Advance => Ok(race(state, u64::MAX)?),
+        Command::Advance => Ok(race(state, NO_LIMIT)?),
         Command::Move => plan_move(&acting(state, seat)?),
         Command::Attack(target) => plan_attack(state, &acting(state, seat)?, target),
         Command::Skill { skill, target } => plan_skill(state, &acting(state, seat)?, skill, target.as_ref()),
         // LC-12
-        Command::End => acting(state, seat).map(|_| Ok(Step::End))?,
+        Command::End => {
+            acting(state, seat)?;
+            Ok(Step::End)
+        }
     };
     Ok(match planned {
         Ok(step) => Verdict::Applied(Plan(step)),
@@ -67,74 +70,66 @@ fn race(state: &State, ticks_max: u64) -> Result<Step, Rejection> {
     Ok(Step::Race(race, lap))
 }
 
-/// The active unit, about to act.
-struct Acting<'a> {
-    index: UnitIndex,
-    unit: &'a Unit,
-    done: Done,
-}
-
-impl Acting<'_> {
-    fn afford(&self, ap: u32) -> Result<(), Reason> {
-        if self.unit.ap >= ap { Ok(()) } else { Err(Reason::NotEnoughAp) }
-    }
-}
-
 /// LC-1: the active unit, if it acts for this seat.
-fn acting(state: &State, seat: Seat) -> Result<Acting<'_>, Rejection> {
-    let (index, unit, done) = state.active().ok_or(Rejection::NoActiveUnit)?;
-    if unit.team.seat() != seat {
+fn acting(state: &State, seat: Seat) -> Result<Active<'_>, Rejection> {
+    let active = state.active().ok_or(Rejection::NoActiveUnit)?;
+    if active.unit.team.seat() != seat {
         return Err(Rejection::NotYourTurn);
     }
-    Ok(Acting { index, unit, done })
+    Ok(active)
 }
 
 /// LC-11
-fn plan_move(acting: &Acting<'_>) -> Result<Step, Reason> {
-    acting.afford(ACTION_AP)?;
-    if acting.done.moved {
+fn afford(active: &Active<'_>, ap: u32) -> Result<(), Reason> {
+    if active.unit.ap >= ap { Ok(()) } else { Err(Reason::NotEnoughAp) }
+}
+
+/// LC-11
+fn plan_move(active: &Active<'_>) -> Result<Step, Reason> {
+    afford(active, ACTION_AP)?;
+    if active.done.moved {
         return Err(Reason::AlreadyMoved);
     }
     Ok(Step::Move)
 }
 
 /// LC-11
-fn plan_attack(state: &State, acting: &Acting<'_>, target: &Id) -> Result<Step, Reason> {
-    acting.afford(ACTION_AP)?;
-    if acting.done.attacked {
+fn plan_attack(state: &State, active: &Active<'_>, target: &Id) -> Result<Step, Reason> {
+    afford(active, ACTION_AP)?;
+    if active.done.attacked {
         return Err(Reason::AlreadyAttacked);
     }
-    Ok(Step::Attack { target: choose(state, acting, Target::Enemy, Some(target))? })
+    Ok(Step::Attack { target: choose(state, active, Target::Enemy, Some(target))? })
 }
 
 /// LC-11
-fn plan_skill(state: &State, acting: &Acting<'_>, id: &Id, target: Option<&Id>) -> Result<Step, Reason> {
-    let skills = &acting.unit.skills;
+fn plan_skill(state: &State, active: &Active<'_>, id: &Id, target: Option<&Id>) -> Result<Step, Reason> {
+    let skills = &active.unit.skills;
     let known = skills.iter().enumerate().find(|(_, learned)| learned.skill.id == *id);
     let (place, learned) = known.ok_or(Reason::UnknownSkill)?;
-    acting.afford(learned.skill.ap)?;
+    afford(active, learned.skill.ap)?;
     if learned.cooldown_left > 0 {
         return Err(Reason::OnCooldown);
     }
-    Ok(Step::Skill { place, target: choose(state, acting, learned.skill.target, target)? })
+    Ok(Step::Skill { place, target: choose(state, active, learned.skill.target, target)? })
 }
 
-/// LC-11: the unit that is named, or the acting one where it alone may be meant; only a living one that is allowed.
+/// LC-11: the unit that is named, or the active one where it alone may be meant; only a living one that is allowed.
 fn choose(
     state: &State,
-    acting: &Acting<'_>,
+    active: &Active<'_>,
     allowed: Target,
     named: Option<&Id>,
 ) -> Result<UnitIndex, Reason> {
     let (index, unit) = match named {
         Some(id) => state.find(id).ok_or(Reason::UnknownUnit)?,
-        None if allowed == Target::Itself => (acting.index, acting.unit),
+        None if allowed == Target::Itself => (active.index, active.unit),
         None => return Err(Reason::BadTarget),
     };
     let fits = match allowed {
-        Target::Enemy => unit.team != acting.unit.team,
-        Target::Ally => unit.team == acting.unit.team,
-        Target::Itself => index == acting.index,
+        Target::Enemy => unit.team != active.unit.team,
+        Target::Ally => unit.team == active.unit.team,
+        Target::Itself => index == active.index,
         Target::Any => true,
     };
     if fits && unit.is_alive() { Ok(index) } else { Err(Reason::BadTarget) }

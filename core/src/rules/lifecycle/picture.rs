@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::race::TURN_CHARGE;
 use super::setup::Team;
-use super::state::{Done, State, Unit, UnitIndex};
+use super::state::{Active, Done, State, Unit, UnitIndex};
 use super::status::Status;
 use super::view::projected_queue;
 use crate::picture::{Block, Line, Picture, Tint};
@@ -32,7 +32,7 @@ fn heading(state: &State) -> Vec<Line> {
     let winner = state.winner();
     let now = match (winner, state.active()) {
         (Some(winner), _) => format!("team {winner} has won"),
-        (None, Some((_, unit, _))) => format!("{} acts for {}", unit.id, unit.team.seat()),
+        (None, Some(Active { unit, .. })) => format!("{} acts for {}", unit.id, unit.team.seat()),
         (None, None) => "nobody is active".to_string(),
     };
     let mut lines =
@@ -54,8 +54,8 @@ fn queue(state: &State) -> Line {
 }
 
 fn units(state: &State) -> Vec<Line> {
-    let active = state.active().map(|(index, _, done)| (index, done));
-    let done = |index| active.filter(|(active, _)| *active == index).map(|(_, done)| done);
+    let active = state.active();
+    let done = |index| active.filter(|active| active.index == index).map(|active| active.done);
     let id_width = state.units.iter().map(|unit| unit.id.as_str().len()).max().unwrap_or_default();
     let charge_width = state.units.iter().map(|unit| unit.charge.to_string().len()).max().unwrap_or_default();
     let line = |(index, unit): (UnitIndex, &Unit)| unit_line(unit, done(index), [id_width, charge_width]);

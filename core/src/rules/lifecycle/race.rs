@@ -11,6 +11,9 @@ use super::state::{State, Unit, UnitIndex};
 /// The charge with which a unit takes a turn, and which the turn costs.
 pub(super) const TURN_CHARGE: u64 = 100;
 
+/// As many ticks as it takes.
+pub(super) const NO_LIMIT: u64 = u64::MAX;
+
 /// The living units' charges, apart from the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Race {
@@ -95,11 +98,11 @@ pub(super) fn charge_after_turn(charge: u64) -> u64 {
 /// LC-15: the units whose turns come next when everybody just ends; without an end unless there is a stalemate.
 pub(super) fn predict(state: &State) -> impl Iterator<Item = UnitIndex> {
     let mut race = Race::of(state);
-    if let Some((active, _, _)) = state.active() {
-        race.end_turn(active);
+    if let Some(active) = state.active() {
+        race.end_turn(active.index);
     }
     iter::from_fn(move || {
-        let next = race.run(u64::MAX)?.next?;
+        let next = race.run(NO_LIMIT)?.next?;
         race.end_turn(next);
         Some(next)
     })

@@ -1,11 +1,12 @@
 //! How a match begins: the units of both teams, their skills and the statuses they bear from the start.
 
+use core::fmt;
+
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::state::{LearnedSkill, State, Turn, Unit};

@@ -79,6 +79,14 @@ pub(super) struct Done {
     pub(super) standard_action: bool,
 }
 
+/// The active unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Active<'a> {
+    pub(super) index: UnitIndex,
+    pub(super) unit: &'a Unit,
+    pub(super) done: Done,
+}
+
 impl Unit {
     pub(super) const fn is_alive(&self) -> bool {
         self.hp > 0
@@ -117,10 +125,9 @@ impl State {
         (0..).zip(&self.units).find(|(_, unit)| unit.id == *id)
     }
 
-    /// Gives the active unit and what it has done.
-    pub(super) fn active(&self) -> Option<(UnitIndex, &Unit, Done)> {
+    pub(super) fn active(&self) -> Option<Active<'_>> {
         let Turn::Active { unit: index, done } = self.turn else { return None };
-        self.unit(index).map(|unit| (index, unit, done))
+        self.unit(index).map(|unit| Active { index, unit, done })
     }
 
     /// LC-13: the team that is left, once the other has no living unit. A match of one team has no winner.

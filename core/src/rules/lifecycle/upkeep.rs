@@ -79,8 +79,11 @@ fn tick_statuses(unit: &mut Unit, effects: &mut impl EffectSink<Effect>) {
             StatusKind::Stun | StatusKind::Mark => {}
         }
         if matches!(status.kind, StatusKind::Dot | StatusKind::Hot) {
-            let (unit, status) = (unit.id.clone(), status.id.clone());
-            effects.push(|| Effect::StatusTicked { unit, status, amount });
+            effects.push(|| Effect::StatusTicked {
+                unit: unit.id.clone(),
+                status: status.id.clone(),
+                amount,
+            });
         }
         if !unit.is_alive() {
             return;

@@ -64,7 +64,7 @@ impl View {
     pub(super) fn of(state: &State) -> Self {
         let active = state.active();
         let done = |index| match active {
-            Some((active, _, done)) if active == index => done,
+            Some(active) if active.index == index => active.done,
             _ => Done::default(),
         };
         let unit = |(index, unit): (UnitIndex, &Unit)| unit_view(unit, done(index));
@@ -72,7 +72,7 @@ impl View {
             ruleset: "lifecycle",
             global_time: state.global_time,
             round: state.round,
-            active: active.map(|(_, unit, _)| unit.id.clone()),
+            active: active.map(|active| active.unit.id.clone()),
             winner: state.winner(),
             projected_queue: projected_queue(state, FORESEEN),
             units: (0..).zip(&state.units).map(unit).collect(),
