@@ -73,7 +73,7 @@ fn no_command_panics_or_loops_at_the_limits_of_every_range() {
         changes += u32::from(!outcome.starts_with("rejected") && !outcome.starts_with("ignored"));
     }
     assert!(changes > 200, "only {changes} commands were applied");
-    assert!(state.query(Seat::P1, "predict 1000").unwrap().text.split(' ').count() == 1000);
+    assert_eq!(state.query(Seat::P1, "predict 1000").unwrap().text.split(' ').count(), 1000);
     assert!(state.view(Seat::P1).contains("\"hp\":1000000") && !state.picture(Seat::P1).blocks.is_empty());
 }
 

@@ -1,4 +1,4 @@
-//! Properties of the race and of the whole game, on setups drawn at random over the whole of their ranges.
+//! Properties of the race, on setups drawn at random over the whole of their ranges.
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -16,9 +16,9 @@ struct Racer {
     charge: u64,
 }
 
-fn config(cases: u32) -> ProptestConfig {
+fn config() -> ProptestConfig {
     let failure_persistence = Some(Box::new(FileFailurePersistence::Off) as Box<_>);
-    ProptestConfig { cases, failure_persistence, ..ProptestConfig::default() }
+    ProptestConfig { cases: 96, failure_persistence, ..ProptestConfig::default() }
 }
 
 /// Races of up to 12 units, slow and fast, with and without a head start.
@@ -56,7 +56,7 @@ fn run_naively(racers: &mut [Racer], ticks_max: u64) -> Option<(u64, Option<usiz
 }
 
 proptest! {
-    #![proptest_config(config(96))]
+    #![proptest_config(config())]
 
     #[test]
     fn lc_3_the_closed_form_equals_the_naive_loop(
