@@ -2,9 +2,10 @@
 
 use crate::any::{AnyRules, erase};
 use crate::rules::initiative::Initiative;
+use crate::rules::lifecycle::Lifecycle;
 
 /// Every ruleset, in the order of their names.
-pub static RULESETS: &[&dyn AnyRules] = &[&erase::<Initiative>()];
+pub static RULESETS: &[&dyn AnyRules] = &[&erase::<Initiative>(), &erase::<Lifecycle>()];
 
 /// Finds a ruleset by name.
 #[must_use]

@@ -17,6 +17,7 @@ use crate::seat::Seat;
 use crate::text::Malformed;
 
 pub mod initiative;
+pub mod lifecycle;
 
 /// A game's rules: pure, total and deterministic.
 ///

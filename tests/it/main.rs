@@ -5,10 +5,12 @@
 #![expect(clippy::too_many_lines, reason = "a transcript is read from start to end, in one place")]
 
 mod sandbox;
+mod script;
 
 mod laws;
 
 mod initiative;
+mod lifecycle;
 
 mod cli;
 mod crash;

@@ -1,0 +1,105 @@
+//! `lifecycle`: units race to fill a charge meter, and whoever fills it first takes a turn.
+//!
+//! The host lets time pass (LC-2 to LC-5, LC-14) until a turn starts with its upkeep (LC-6 to LC-10); then the player
+//! of the active unit acts (LC-1, LC-11) and ends the turn (LC-12), until a team is dead (LC-13). The order of turns to
+//! come can be asked for (LC-15). The rulings' rule ids stand at the branches that implement them.
+
+mod carry_out;
+mod command;
+mod effect;
+mod judge;
+mod legal;
+mod picture;
+mod query;
+mod race;
+mod reason;
+mod setup;
+mod state;
+mod status;
+mod upkeep;
+mod view;
+
+use alloc::vec::Vec;
+
+use crate::dice::DueRoll;
+use crate::outcome::{EffectSink, Verdict};
+use crate::picture::Picture;
+use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::seat::Seat;
+
+pub use command::{Command, Ticks};
+pub use effect::Effect;
+pub use judge::Plan;
+pub use reason::{Reason, Rejection};
+pub use setup::{Setup, Skill, Target, Team, UnitSetup};
+pub use state::State;
+pub use status::{Duration, Status, StatusKind};
+pub use view::View;
+
+/// The ruleset `lifecycle`.
+#[derive(Debug)]
+pub struct Lifecycle;
+
+impl Rules for Lifecycle {
+    const NAME: &'static str = "lifecycle";
+    const VERSION: u32 = 1;
+    const SUMMARY: &'static str =
+        "charge-meter race with upkeep, status effects and a predicted queue of turns";
+
+    type Setup = Setup;
+    type State = State;
+    type Command = Command;
+    type Plan = Plan;
+    type Effect = Effect;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type View = View;
+
+    fn start(setup: &Setup) -> Result<State, SetupError> {
+        setup::start(setup)
+    }
+
+    fn judge(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
+        judge::judge(state, seat, command)
+    }
+
+    fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
+        carry_out::carry_out(state, plan, effects);
+    }
+
+    fn players(_state: &State) -> &'static [Seat] {
+        state::players()
+    }
+
+    fn due_roll(_state: &State) -> Option<DueRoll> {
+        None
+    }
+
+    fn roll(_values: Vec<i32>) -> Option<Command> {
+        None
+    }
+
+    fn rolled(_command: &Command) -> Option<&[i32]> {
+        None
+    }
+
+    fn default_seat(state: &State, command: &Command) -> Seat {
+        command.default_seat(state)
+    }
+
+    fn candidates(state: &State, seat: Seat) -> Vec<Command> {
+        legal::candidates(state, seat)
+    }
+
+    fn view(state: &State, _viewer: Seat) -> View {
+        View::of(state)
+    }
+
+    fn query(state: &State, _seat: Seat, question: &str) -> Result<Answer, QueryError> {
+        query::query(state, question)
+    }
+
+    fn picture(state: &State, _viewer: Seat) -> Picture {
+        picture::picture(state)
+    }
+}

@@ -1,0 +1,109 @@
+//! The race for the next turn. The scheduler and the prediction run it alike, each on a copy of the charges.
+
+use core::cmp::Reverse;
+use core::iter;
+
+use alloc::vec::Vec;
+
+use super::setup::Team;
+use super::state::{State, Unit, UnitIndex};
+
+/// The charge with which a unit takes a turn, and which the turn costs.
+pub(super) const TURN_CHARGE: u64 = 100;
+
+/// As many ticks as it takes.
+pub(super) const NO_LIMIT: u64 = u64::MAX;
+
+/// The living units' charges, apart from the state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Race {
+    /// In setup order.
+    racers: Vec<Racer>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Racer {
+    unit: UnitIndex,
+    team: Team,
+    speed: u32,
+    charge: u64,
+}
+
+/// What came of running a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lap {
+    /// The ticks that passed.
+    pub(super) ticks: u64,
+    /// The unit whose turn it is, if one has charge enough by now.
+    pub(super) next: Option<UnitIndex>,
+}
+
+impl Race {
+    pub(super) fn of(state: &State) -> Self {
+        let racer = |(index, unit): (UnitIndex, &Unit)| Racer {
+            unit: index,
+            team: unit.team,
+            speed: unit.speed,
+            charge: unit.charge,
+        };
+        Self { racers: state.living().map(racer).collect() }
+    }
+
+    /// LC-3: lets ticks pass until a unit has charge enough, but at most `ticks_max`; `None` in a stalemate (LC-5).
+    pub(super) fn run(&mut self, ticks_max: u64) -> Option<Lap> {
+        let ticks = self.racers.iter().filter_map(Racer::ticks_to_turn).min()?.min(ticks_max);
+        for racer in &mut self.racers {
+            racer.charge = charge_after_ticks(racer.charge, racer.speed, ticks);
+        }
+        // LC-4
+        let ready = self.racers.iter().filter(|racer| racer.charge >= TURN_CHARGE);
+        let next = ready.min_by_key(|racer| (Reverse(racer.charge), racer.team, racer.unit));
+        Some(Lap { ticks, next: next.map(|racer| racer.unit) })
+    }
+
+    /// Takes the charge of a unit's turn.
+    fn end_turn(&mut self, unit: UnitIndex) {
+        if let Some(racer) = self.racers.iter_mut().find(|racer| racer.unit == unit) {
+            racer.charge = charge_after_turn(racer.charge);
+        }
+    }
+
+    /// Gives the units with their charges, in setup order.
+    pub(super) fn charges(&self) -> impl Iterator<Item = (UnitIndex, u64)> {
+        self.racers.iter().map(|racer| (racer.unit, racer.charge))
+    }
+}
+
+impl Racer {
+    /// LC-3: the ticks it takes this unit to reach its turn, in closed form; `None` if it never does.
+    fn ticks_to_turn(&self) -> Option<u64> {
+        let missing = TURN_CHARGE.saturating_sub(self.charge);
+        if missing == 0 {
+            return Some(0);
+        }
+        (self.speed > 0).then(|| missing.div_ceil(u64::from(self.speed)))
+    }
+}
+
+/// LC-2
+fn charge_after_ticks(charge: u64, speed: u32, ticks: u64) -> u64 {
+    charge.saturating_add(u64::from(speed).saturating_mul(ticks))
+}
+
+/// LC-12: what a unit was ahead of the others it stays ahead.
+pub(super) fn charge_after_turn(charge: u64) -> u64 {
+    charge.saturating_sub(TURN_CHARGE)
+}
+
+/// LC-15: the units whose turns come next when everybody just ends; without an end unless there is a stalemate.
+pub(super) fn predict(state: &State) -> impl Iterator<Item = UnitIndex> {
+    let mut race = Race::of(state);
+    if let Some(active) = state.active() {
+        race.end_turn(active.index);
+    }
+    iter::from_fn(move || {
+        let next = race.run(NO_LIMIT)?.next?;
+        race.end_turn(next);
+        Some(next)
+    })
+}

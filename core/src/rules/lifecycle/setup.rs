@@ -1,0 +1,198 @@
+//! How a match begins: the units of both teams, their skills and the statuses they bear from the start.
+
+use core::fmt;
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::state::{LearnedSkill, State, Turn, Unit};
+use super::status::{Duration, Status};
+use crate::rules::SetupError;
+use crate::seat::Seat;
+use crate::text::Id;
+
+/// The setup as written in TOML.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// The units of both teams, 1..=200; their order is the setup order of the rules.
+    #[serde(default)]
+    pub units: Vec<UnitSetup>,
+}
+
+/// A unit as written in TOML.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnitSetup {
+    /// Its id, unique in the match.
+    pub id: Id,
+    /// Its team.
+    pub team: Team,
+    /// Its hit points at the start and at most, `1..=1_000_000`.
+    pub hp: u32,
+    /// The charge it gains with each tick, `0..=10_000`.
+    pub speed: u32,
+    /// The hit points its attack takes, `0..=1_000_000`.
+    #[serde(default = "default_attack")]
+    pub attack: u32,
+    /// Its charge at the start, `0..=1_000_000`.
+    #[serde(default)]
+    pub charge: u64,
+    /// What it can do beside moving and attacking, at most 16.
+    #[serde(default)]
+    pub skills: Vec<Skill>,
+    /// The statuses it bears from the start, at most 32.
+    #[serde(default)]
+    pub statuses: Vec<Status>,
+}
+
+fn default_attack() -> u32 {
+    1
+}
+
+/// A side of the match. The variant order decides ties (LC-4) and is part of the state's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Team {
+    /// Played by p1.
+    Player,
+    /// Played by p2.
+    Enemy,
+}
+
+impl Team {
+    /// Gives the seat that plays the team.
+    #[must_use]
+    pub const fn seat(self) -> Seat {
+        match self {
+            Self::Player => Seat::P1,
+            Self::Enemy => Seat::P2,
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Player => "player",
+            Self::Enemy => "enemy",
+        }
+    }
+}
+
+impl fmt::Display for Team {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+/// A skill as written in TOML.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skill {
+    /// Its id, unique on its unit.
+    pub id: Id,
+    /// What it costs, 0..=1000.
+    pub ap: u32,
+    /// How many turns of its unit must start before it can be used again, 0..=1000.
+    pub cooldown: u32,
+    /// Whom it may be used on.
+    pub target: Target,
+    /// The hit points it takes, `0..=1_000_000`.
+    #[serde(default)]
+    pub damage: u32,
+    /// The hit points it gives back, `0..=1_000_000`.
+    #[serde(default)]
+    pub heal: u32,
+    /// The status it gives.
+    #[serde(default)]
+    pub status: Option<Status>,
+}
+
+/// Whom a skill may be used on. The variant order is part of the state's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// A unit of the other team.
+    Enemy,
+    /// A unit of its own team, itself included.
+    Ally,
+    /// Itself alone.
+    #[serde(rename = "self")]
+    Itself,
+    /// Any unit, itself included.
+    Any,
+}
+
+/// Makes the first state: nobody is active, no time has passed.
+pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
+    SetupError::within("units", &setup.units.len(), 1..=200)?;
+    check_unique("unit", "units", setup.units.iter().map(|unit| &unit.id))?;
+    for (place, unit) in setup.units.iter().enumerate() {
+        check_unit(unit, |name: &str| format!("units[{place}].{name}"))?;
+    }
+    Ok(State {
+        units: setup.units.iter().map(first_unit).collect(),
+        global_time: 0,
+        round: 0,
+        started: BTreeSet::new(),
+        turn: Turn::BeforeFirst,
+    })
+}
+
+fn first_unit(unit: &UnitSetup) -> Unit {
+    let UnitSetup { id, team, hp, speed, attack, charge, skills, statuses } = unit.clone();
+    let learn = |skill| LearnedSkill { skill, cooldown_left: 0 };
+    let skills = skills.into_iter().map(learn).collect();
+    Unit { id, team, hp, max_hp: hp, speed, attack, charge, ap: 0, skills, statuses }
+}
+
+fn check_unit(unit: &UnitSetup, field: impl Fn(&str) -> String) -> Result<(), SetupError> {
+    SetupError::within(&field("hp"), &unit.hp, 1..=1_000_000)?;
+    SetupError::within(&field("speed"), &unit.speed, 0..=10_000)?;
+    SetupError::within(&field("attack"), &unit.attack, 0..=1_000_000)?;
+    SetupError::within(&field("charge"), &unit.charge, 0..=1_000_000)?;
+    SetupError::within(&field("skills"), &unit.skills.len(), 0..=16)?;
+    check_unique("skill", &field("skills"), unit.skills.iter().map(|skill| &skill.id))?;
+    for (place, skill) in unit.skills.iter().enumerate() {
+        check_skill(skill, |name: &str| field(&format!("skills[{place}].{name}")))?;
+    }
+    SetupError::within(&field("statuses"), &unit.statuses.len(), 0..=32)?;
+    check_unique("status", &field("statuses"), unit.statuses.iter().map(|status| &status.id))?;
+    for (place, status) in unit.statuses.iter().enumerate() {
+        check_status(status, |name: &str| field(&format!("statuses[{place}].{name}")))?;
+    }
+    Ok(())
+}
+
+fn check_skill(skill: &Skill, field: impl Fn(&str) -> String) -> Result<(), SetupError> {
+    SetupError::within(&field("ap"), &skill.ap, 0..=1000)?;
+    SetupError::within(&field("cooldown"), &skill.cooldown, 0..=1000)?;
+    SetupError::within(&field("damage"), &skill.damage, 0..=1_000_000)?;
+    SetupError::within(&field("heal"), &skill.heal, 0..=1_000_000)?;
+    let status = |status| check_status(status, |name: &str| field(&format!("status.{name}")));
+    skill.status.as_ref().map_or(Ok(()), status)
+}
+
+fn check_status(status: &Status, field: impl Fn(&str) -> String) -> Result<(), SetupError> {
+    SetupError::within(&field("value"), &status.value, 0..=1_000_000)?;
+    match status.duration {
+        Duration::Turns(turns) => SetupError::within(&field("duration"), &turns, 1..=1_000_000),
+        Duration::Permanent => Ok(()),
+    }
+}
+
+fn check_unique<'a>(kind: &str, list: &str, ids: impl Iterator<Item = &'a Id>) -> Result<(), SetupError> {
+    let mut known = BTreeSet::new();
+    for (place, id) in ids.enumerate() {
+        if !known.insert(id) {
+            return Err(SetupError::value(
+                format!("{list}[{place}].id"),
+                format!("{kind} `{id}` is listed twice"),
+            ));
+        }
+    }
+    Ok(())
+}

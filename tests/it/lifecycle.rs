@@ -1,0 +1,33 @@
+//! The ruling of `lifecycle`, rule by rule, through the public API.
+
+use turnfold_core::AnyState;
+
+use crate::script::{self, told};
+
+mod actions;
+mod limits;
+mod properties;
+mod race;
+mod rejections;
+mod setups;
+mod upkeep;
+mod views;
+
+fn start(toml: &str) -> Box<dyn AnyState> {
+    script::start("lifecycle", toml)
+}
+
+fn check(toml: &str, script: &str) {
+    script::check("lifecycle", toml, script);
+}
+
+/// Writes a setup of units, each given as `ID TEAM HP SPEED` and, on the lines below it, further TOML.
+fn units(text: &str) -> String {
+    let toml = |line: &str| match line.split(' ').collect::<Vec<_>>()[..] {
+        [id, team, hp, speed] if !line.contains('=') => {
+            format!("[[units]]\nid = \"{id}\"\nteam = \"{team}\"\nhp = {hp}\nspeed = {speed}")
+        }
+        _ => line.to_owned(),
+    };
+    text.lines().map(str::trim).map(toml).collect::<Vec<_>>().join("\n")
+}
