@@ -8,6 +8,7 @@ mod sandbox;
 
 mod laws;
 
+mod channel;
 mod initiative;
 
 mod cli;
