@@ -98,6 +98,11 @@ fn take_command((row, ids): &Take) -> String {
     format!("take {row} {}", ids.join(" "))
 }
 
+/// Asks whether a channel could be carried out, tokens disregarded.
+fn is_possible(state: &dyn AnyState, channel: u64) -> bool {
+    state.query(Seat::P1, &format!("possible {channel}")).unwrap().json == "true"
+}
+
 fn rejection(state: &dyn AnyState, seat: Seat, command: &str) -> Option<&'static str> {
     state.judge(seat, command).err().map(|rejected| rejected.code)
 }
@@ -127,7 +132,11 @@ fn compare_choices(counts: &mut Counts, state: &dyn AnyState, player: Seat, args
         counts.add("CH-4 takes of black and white", 1);
     }
     let chosen = (1..).zip(numbers(&args["channel"])).filter(|(_, flag)| *flag == 1);
-    let chosen: Vec<u64> = chosen.map(|(channel, _)| channel).collect();
+    let mut chosen: Vec<u64> = chosen.map(|(channel, _)| channel).collect();
+    let recorded = chosen.len();
+    // CH-9: the recording offers those that only a move into a full earth completes.
+    chosen.retain(|channel| is_possible(state, *channel));
+    counts.add("CH-9 channels not offered", recorded - chosen.len());
     assert_eq!(numbers(&options["channels"]), chosen, "{place}");
     assert_eq!(numbers(&view(state, player)["channels"]), chosen, "{place}");
     counts.add("lists of channels", 1);

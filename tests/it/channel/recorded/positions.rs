@@ -41,13 +41,38 @@ fn ch_9_recorded_positions_offer_the_same_channels_and_moves() {
             compare_walk(&mut counts, &*state, walk, place);
         }
     }
-    counts.check(&[]);
+    counts.check(&[
+        ("CH-12 picks that removed a white energy", 29),
+        ("CH-13 turns that unite yin and yang", 255),
+        ("CH-4 takes of black and white", 76),
+        ("CH-4 takes of the last token", 74),
+        ("CH-9 channels not offered", 4),
+        ("CH-9 channels that only a move into a full earth completes", 4),
+        ("CH-9 dead moves", 87),
+        ("CH-9 moves into a full earth", 21),
+        ("CH-9 moves that only such a move completes", 6),
+        ("CH-9 walks that cannot begin", 4),
+        ("CH-9 walks that end early", 22),
+        ("channels answered", 3_200),
+        ("colours to pick", 1_098),
+        ("complete walks", 2_814),
+        ("complete walks that harmonise", 104),
+        ("lists of channels", 400),
+        ("moves", 40_404),
+        ("moves made", 5_936),
+        ("positions", 400),
+        ("sets of moves", 5_958),
+        ("takes", 8_616),
+    ]);
 }
 
 fn compare_possible(counts: &mut Counts, state: &dyn AnyState, position: &Value, place: &str) {
     for (channel, flag) in (1..).zip(numbers(&position["possible"])) {
-        let possible = state.query(Seat::P1, &format!("possible {channel}")).unwrap().json == "true";
-        assert_eq!(possible, flag == 1, "{place}: channel {channel}");
+        let possible = is_possible(state, channel);
+        let departs = flag == 1 && !possible;
+        assert!(!departs || position["earthFull"] == json!(true), "{place}: channel {channel}");
+        counts.add("CH-9 channels that only a move into a full earth completes", usize::from(departs));
+        assert!(flag == 1 || !possible, "{place}: channel {channel}");
         counts.add("channels answered", 1);
     }
 }
@@ -67,12 +92,13 @@ fn compare_pick(counts: &mut Counts, state: &dyn AnyState, pick: &Value, place: 
         }
         let mut picked = opened.fork();
         play(&mut *picked, Seat::P1, &command);
-        let out = &view(&*picked, Seat::P1)["out"];
+        // The end of the turn may send others out of the game, too.
+        let out = array(&view(&*picked, Seat::P1)["out"]).contains(&pick["removes"]);
         if pick["removesColor"] == json!("black") {
-            assert_eq!(out[0], pick["removes"], "{place}");
+            assert!(out, "{place}: {command}");
         } else {
             // CH-12: the recording removes the white energy in the highest column.
-            assert_ne!(out[0], pick["removes"], "{place}");
+            assert!(!out, "{place}: {command}");
             counts.add("CH-12 picks that removed a white energy", 1);
         }
     }
@@ -82,6 +108,10 @@ fn compare_walk(counts: &mut Counts, state: &dyn AnyState, walk: &Value, place: 
     let mut state = state.fork();
     let start = state.state_hash();
     let place = format!("{place}, channel {}", walk["channel"]);
+    if walk["end"] == json!("allFail") && !is_possible(&*state, walk["channel"].as_u64().unwrap()) {
+        counts.add("CH-9 walks that cannot begin", 1);
+        return;
+    }
     play(&mut *state, Seat::P1, &format!("channel {}", walk["channel"]));
     let tokens = |state: &dyn AnyState| view(state, Seat::P1)["players"][0]["tokens"].clone();
     let mut harmonised = false;
