@@ -49,7 +49,7 @@ fn play(state: &mut State, command: &str) {
 }
 
 /// Every row but the last full, nothing harmonised: few moves, each with a long chain behind it.
-const FULLEST: [&str; 9] = ["PDB", "DBG", "BGY", "GYO", "YOR", "ORP", "RPD", "KKO", ""];
+const FULLEST: [&str; 9] = ["PDB", "DBG", "BGY", "GYO", "YOR", "ORP", "RPD", "KKK", ""];
 /// Two energies in each row: nearly everything may move, nearly everywhere.
 const LOOSEST: [&str; 9] = ["PDB", "DB.", "BG.", "GY.", "YO.", "OR.", "RP.", "KK.", ""];
 /// Nothing but black in a full board above a nearly full earth: chains that fail late.

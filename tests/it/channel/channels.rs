@@ -10,12 +10,12 @@ fn alone(energies: &str) -> Table {
 #[test]
 fn ch_5_a_channel_needs_a_token_that_is_not_on_it_and_a_move() {
     Table::alone("c1k1k2k3k4", "").check("p1 channel 1 => rejected no_token");
-    let script = r"
+    let script = r#"
         p1 channel 1 => rejected channel_used
         p1 channel 2 => rejected impossible
         p1 channel 8 => rejected impossible
         view channels => []
-    ";
+    "#;
     Table::alone("c1b1k2k3k4", "").check(script);
     let script = r#"
         view channels => [1,7]
@@ -183,11 +183,11 @@ fn ch_9_only_moves_are_offered_after_which_others_can_make_the_rest() {
     "#;
     alone(energies).check(script);
     // Two energies, two steps up: whoever moves first is used up, so the other must be able to follow.
-    let script = r"
+    let script = r#"
         json possible 5 => false
         json possible 6 => false
         json possible 4 => true
-    ";
+    "#;
     alone("1 red p1 8 1").check(script);
     // Three steps down by three energies: two are not enough.
     alone("1 red p1 1 1, 2 red p1 1 2").check("json possible 2 => false\njson possible 3 => true");
@@ -207,7 +207,7 @@ fn ch_9_with_every_row_harmonised_no_channel_can_be_carried_out() {
 
 #[test]
 fn ch_11_there_is_no_way_back_midway() {
-    let script = r"
+    let script = r#"
         p1 confirm => rejected wrong_phase
         p1 undo => rejected wrong_phase
         p1 cancel => rejected wrong_phase
@@ -224,7 +224,7 @@ fn ch_11_there_is_no_way_back_midway() {
         p1 move 1 3 => rejected wrong_phase
         p1 undo => token token=5 to=b5; undone
         p1 undo => rejected wrong_phase
-    ";
+    "#;
     alone("1 red p1 1 1, 2 red p1 1 2, 3 blue p1 1 3").check(script);
 }
 

@@ -12,7 +12,7 @@ fn table(tokens: &str, more: &str) -> Table {
 
 #[test]
 fn ch_4_energies_come_in_the_order_given_and_each_place_is_refilled_from_the_lowest_id() {
-    let script = r"
+    let script = r#"
         p1 take 4 3 1 => taken row=4 ids=3|1; refilled row=3 col=1 id=20; refilled row=1 col=1 id=21; token token=5 to=k3; turn_ended next=p1
         view players/0/rows => [[],[],[],[3,1],[],[],[],[],[]]
         view maya => [[21,4,7],[2,5,8],[20,6,9]]
@@ -21,15 +21,16 @@ fn ch_4_energies_come_in_the_order_given_and_each_place_is_refilled_from_the_low
         p1 take 1 2 => taken row=1 ids=2; turn_ended next=p1
         view maya => [[21,4,7],[0,5,8],[20,6,9]]
         view players/0/tokens => "b1b2b3b4k3"
-    ";
-    table("b1b2b3b4b5", "21 red bag, 20 white bag").check(script);
+    "#;
+    table("b1b2b3b4b5", "21 red bag, 20 blue bag").check(script);
 }
 
 #[test]
 fn ch_4_a_take_is_rejected_for_the_first_reason_that_applies() {
     // Row 1 full, rows 2 and 3 nearly; three oranges held.
-    let board = "30 orange p1 1 1, 31 orange p1 1 2, 32 orange p1 1 3, 33 red p1 2 1, 34 red p1 2 2, 35 blue p1 3 1";
-    let script = r"
+    let board =
+        "30 orange p1 1 1, 31 orange p1 1 2, 32 orange p1 1 3, 33 red p1 2 1, 34 red p1 2 2, 35 blue p1 3 1";
+    let script = r#"
         p1 take 0 1 4 => rejected not_one_flow
         p1 take 0 30 => rejected not_one_flow
         p1 take 0 999 => rejected not_one_flow
@@ -46,14 +47,14 @@ fn ch_4_a_take_is_rejected_for_the_first_reason_that_applies() {
         p1 take 3 7 8 => rejected black_and_white
         p1 take 3 3 => rejected notch_blocked
         p1 take 4 3 => rejected no_token
-    ";
+    "#;
     table("k2c2c3c4c5", board).check(script);
-    let script = r"
+    let script = r#"
         p1 take 3 3 => rejected notch_blocked
         p1 take 4 3 => rejected too_many_of_colour
         p1 take 4 1 => rejected last_token
         p1 take 4 8 => rejected last_token
-    ";
+    "#;
     table("k2k5k6k7b1", board).check(script);
 }
 
@@ -65,12 +66,12 @@ fn ch_4_two_energies_of_one_colour_are_not_taken_together() {
 
 #[test]
 fn ch_4_a_flow_that_shows_black_or_white_is_taken_with_one_of_them() {
-    let script = r"
+    let script = r#"
         p1 take 1 9 => rejected must_take_black_or_white
         p1 take 1 7 9 => taken row=1 ids=7|9; turn_ended next=p1
         # The black is still there.
         p1 take 1 8 => taken row=1 ids=8; turn_ended next=p1
-    ";
+    "#;
     table("b1b2b3b4b5", "").check(script);
 }
 
@@ -83,13 +84,13 @@ fn ch_4_the_universe_needs_no_token() {
 fn ch_4_the_last_token_may_be_locked_by_harmonising_only() {
     // In row 5, green is missing one; the token comes back at once.
     let board = "30 green p1 5 1, 31 green p1 5 3";
-    let script = r"
-        p1 take 3 1 => rejected last_token
+    let script = r#"
+        p1 take 7 1 => rejected last_token
         p1 take 5 1 => taken row=5 ids=1; token token=5 to=k4; harmonised row=5; token token=5 to=b1; turn_ended next=p1
         view players/0/rows => [[],[],[],[],[30,1,31],[],[],[],[]]
         view players/0/score => 1
         view players/0/tokens => "k1k2k3k5b1"
-    ";
+    "#;
     table("k1k2k3k5b1", board).check(script);
 }
 
@@ -100,26 +101,26 @@ fn ch_4_four_tokens_in_notches_leave_the_universe_free() {
 
 #[test]
 fn ch_2_ch_8_only_three_energies_of_the_rows_own_colour_harmonise_it() {
-    let script = r"
+    let script = r#"
         p1 take 5 2 => taken row=5 ids=2; token token=5 to=k4; turn_ended next=p1
         view players/0/score => 0
-    ";
+    "#;
     table("b1b2b3b4b5", "30 green p1 5 1, 31 green p1 5 3").check(script);
     // Two and a white are no harmony either, though moves pass over such a row.
-    let script = r"
+    let script = r#"
         p1 take 5 7 => taken row=5 ids=7; token token=5 to=k4; turn_ended next=p1
         view players/0/score => 0
-    ";
+    "#;
     table("b1b2b3b4b5", "30 green p1 5 1, 31 green p1 5 3").check(script);
 }
 
 #[test]
 fn ch_3_the_token_at_the_highest_place_is_used_first_and_one_returns_above_it() {
-    let script = r"
+    let script = r#"
         p1 take 2 1 => taken row=2 ids=1; token token=2 to=k1; turn_ended next=p1
         p1 take 3 2 => taken row=3 ids=2; token token=4 to=k2; turn_ended next=p1
         view players/0/tokens => "b1k1b2k2k7"
-    ";
+    "#;
     table("b1b4b2b3k7", "").check(script);
 }
 
