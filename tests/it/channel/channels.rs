@@ -174,15 +174,14 @@ fn ch_9_the_universe_can_be_left_but_not_entered() {
 
 #[test]
 fn ch_9_only_moves_are_offered_after_which_others_can_make_the_rest() {
-    // Energy 3 must be left for the last step: it has nowhere else to go once another stands in row 7.
-    let energies = "1 red p1 5 1, 2 red p1 6 1, 10 blue p1 7 1, 11 blue p1 7 2, 12 black p1 8 1, 13 black p1 8 2, \
-                    14 orange p1 8 3";
+    // Were energy 1 to go up first, energy 2 could not go down.
     let script = r#"
-        p1 channel 5 => token token=5 to=c5; channel_opened channel=5
-        view possibles => {"1":{"0":4},"2":{"0":5},"10":{"0":6},"11":{"0":6},"12":{"0":7},"13":{"0":7},"14":{"0":7}}
+        p1 channel 6 => token token=5 to=c6; channel_opened channel=6
+        view possibles => {"1":{"1":8},"2":{"0":7}}
+        p1 move 1 6 => rejected not_offered
     "#;
-    alone(energies).check(script);
-    // Two energies, two steps up: whoever moves first is used up, so the other must be able to follow.
+    alone("1 red p1 7 1, 2 blue p1 8 1").check(script);
+    // Who moves first is used up, so one energy makes no two steps.
     let script = r#"
         json possible 5 => false
         json possible 6 => false

@@ -50,6 +50,7 @@ fn ch_14_the_round_is_played_to_its_end() {
         view channels => null
         p1 meditate red => rejected match_over
     "#;
+    table.check(script);
 }
 
 #[test]
