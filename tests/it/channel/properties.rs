@@ -102,9 +102,9 @@ fn complete(state: &dyn AnyState, seat: Seat, before: &[u8], sequences: &mut usi
     let moves: Vec<&String> = legal.iter().filter(|command| command.starts_with("move ")).collect();
     assert!(!moves.is_empty(), "a sequence sticks");
     for command in moves {
-        let mut moved = state.fork();
-        play(&mut *moved, seat, command);
-        complete(&*moved, seat, before, sequences);
+        let mut after = state.fork();
+        play(&mut *after, seat, command);
+        complete(&*after, seat, before, sequences);
     }
 }
 

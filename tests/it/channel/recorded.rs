@@ -28,7 +28,8 @@ impl Counts {
         *self.0.entry(what).or_default() += count;
     }
 
-    /// Requires these counts: whoever changes the data or a rule must look at what was compared.
+    /// Prints the counts and requires these: whoever changes the data or a rule must look at what was compared.
+    #[expect(clippy::print_stderr, reason = "the counts are part of the proof; `--nocapture` shows them")]
     fn check(&self, expected: &[(&'static str, usize)]) {
         eprintln!("{:#?}", self.0);
         assert_eq!(self.0, expected.iter().copied().collect());

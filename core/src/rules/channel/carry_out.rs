@@ -53,7 +53,9 @@ fn take(
         refill(state, *place, effects);
     }
     let Some(player) = state.active_player_mut() else { return };
-    energies.into_iter().for_each(|energy| player.board.put(row, energy));
+    for energy in energies {
+        player.board.put(row, energy);
+    }
     if let Some((token, chakra)) = token {
         place_token(player, token, Token::Notch(chakra), effects);
         harmonise(player, chakra, effects);

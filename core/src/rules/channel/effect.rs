@@ -83,6 +83,7 @@ impl fmt::Display for Effect {
 }
 
 /// Writes where a token is in its notation, such as `b3`.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn as_text<S: Serializer>(token: &Token, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(token)
 }

@@ -86,6 +86,7 @@ impl Chakra {
     pub(super) const COUNT: usize = 7;
 
     /// Gives every chakra, from the top down.
+    #[must_use]
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
         Color::ALL.into_iter().filter_map(|color| Self::try_from(color).ok())
     }

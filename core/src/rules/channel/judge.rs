@@ -134,7 +134,9 @@ fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Resu
     }
     if let Some((_, chakra)) = token {
         let mut board = player.board;
-        energies.iter().for_each(|energy| board.put(row, *energy));
+        for energy in &energies {
+            board.put(row, *energy);
+        }
         if player.tokens.in_notches() == 4 && !board.is_harmonised(chakra) {
             return Err(Rejection::LastToken);
         }

@@ -18,8 +18,10 @@ use crate::seat::Seat;
 
 /// The width of the names of the rows.
 const NAMES_WIDTH: usize = 12;
-/// The width of a player's board: the notch, three energies and a gap.
-const BOARD_WIDTH: usize = 22;
+/// The width of an energy: letter, id and mark.
+const ENERGY_WIDTH: usize = 6;
+/// The width of a player's board: the notch and three energies.
+const BOARD_WIDTH: usize = 4 + 3 * ENERGY_WIDTH;
 
 pub(super) fn picture(state: &State, viewer: Seat) -> Picture {
     let offers = moves(state);
@@ -59,32 +61,28 @@ const fn tint(color: Color) -> Tint {
 fn heading(state: &State, offers: &Offers) -> Vec<Line> {
     let last_round = if state.last_round { ", last round" } else { "" };
     if state.is_over() {
-        let winners: Vec<String> = winners(state).iter().map(ToString::to_string).collect();
-        return [Line::plain(format!("over, won by {}", winners.join(" and ")))].into();
+        return [Line::plain(format!("over, won by {}", words(winners(state), " and ")))].into();
     }
     let phase = phase_name(state).replace('_', " ");
-    let first = Line::plain(format!("{}: {phase}{last_round}", state.active));
-    let second = match state.sequence() {
-        Some(sequence) => {
-            let rows = |(id, rows): (&EnergyId, &alloc::collections::BTreeMap<u8, Row>)| {
-                let rows: Vec<String> = rows.values().map(ToString::to_string).collect();
-                format!("{id} to {}", rows.join(" or "))
-            };
-            let offered: Vec<String> = offers.iter().map(rows).collect();
+    let first = format!("{}: {phase}{last_round}", state.active);
+    let second = state.sequence().map_or_else(
+        || format!("channels on offer: {}", words(channels(state), " ")),
+        |sequence| {
             let moved = sequence.moved.len();
-            format!("channel {}, {moved} moved; offered: {}", sequence.channel, offered.join(", "))
-        }
-        None => {
-            let channels: Vec<String> = channels(state).iter().map(ToString::to_string).collect();
-            format!("channels on offer: {}", channels.join(" "))
-        }
-    };
-    [first, Line::plain(second)].into()
+            let offered = offers.iter().map(|(id, rows)| format!("{id} to {}", words(rows.values(), " or ")));
+            format!("channel {}, {moved} moved; offered: {}", sequence.channel, words(offered, ", "))
+        },
+    );
+    [Line::plain(first), Line::plain(second)].into()
+}
+
+fn words(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
+    let words: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    words.join(separator)
 }
 
 fn maya(state: &State) -> Vec<Line> {
-    let mut lines =
-        Vec::from([Line::plain(""), Line::plain(format!("maya, {} in the bag", state.bag.len()))]);
+    let mut lines = Vec::from([Line::plain(format!("maya, {} in the bag", state.bag.len()))]);
     lines.extend(
         state
             .maya
@@ -103,16 +101,16 @@ enum Mark {
     Moved,
 }
 
-/// Adds six columns: letter, id and mark.
+/// Adds an energy or an empty place.
 fn with_energy(line: Line, energy: Option<Energy>, mark: Option<Mark>) -> Line {
-    let Some(energy) = energy else { return line.with(format!("{:6}", "."), Tint::Faint) };
+    let Some(energy) = energy else { return line.with(format!("{:ENERGY_WIDTH$}", "."), Tint::Faint) };
     let mark = match mark {
         Some(Mark::Selectable) => "*",
         Some(Mark::Moved) => "'",
         None => "",
     };
     let text = format!("{}{}{mark}", letter(energy.color), energy.id);
-    line.with(format!("{text:6}"), tint(energy.color))
+    line.with(format!("{text:ENERGY_WIDTH$}"), tint(energy.color))
 }
 
 fn boards(state: &State, viewer: Seat, offers: &Offers) -> Vec<Line> {
@@ -123,8 +121,7 @@ fn boards(state: &State, viewer: Seat, offers: &Offers) -> Vec<Line> {
         id if moved.contains(&id) => Some(Mark::Moved),
         _ => None,
     };
-    let mut lines = Vec::from([Line::plain("")]);
-    lines.extend(summaries(state));
+    let mut lines = Vec::from(summaries(state));
     for row in Row::all() {
         // The earth's eight columns are drawn in three lines.
         let energies = state.players.iter().map(|player| player.board.row(row).chunks(3));
@@ -191,5 +188,5 @@ fn legend() -> Vec<Line> {
         .into_iter()
         .fold(Line::default(), |line, color| line.with(format!("{} {color}  ", letter(color)), tint(color)));
     let signs = "* may move  ' moved  o token in the notch  = harmonised  > to play; a number after a row is its plenitude";
-    [Line::plain(""), letters, Line::default().with(signs, Tint::Faint)].into()
+    [letters, Line::default().with(signs, Tint::Faint)].into()
 }

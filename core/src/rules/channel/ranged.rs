@@ -23,6 +23,7 @@ pub type Row = Ranged<1, 9>;
 
 impl<const LOW: u16, const HIGH: u16> Ranged<LOW, HIGH> {
     /// Gives every number, in order.
+    #[must_use]
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
         (LOW..=HIGH).map(Self)
     }

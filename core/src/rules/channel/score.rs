@@ -34,8 +34,8 @@ fn aligned(board: &Board) -> u32 {
 pub(super) fn winners(state: &State) -> Vec<Seat> {
     let scores: Vec<u32> = state.players.iter().map(|player| score(state, player)).collect();
     let highest = scores.iter().max();
-    let scored = state.seats().iter().zip(&scores);
-    scored.filter(|(_, score)| Some(*score) == highest).map(|(seat, _)| *seat).collect()
+    let seats = state.seats().iter().zip(&scores);
+    seats.filter(|(_, score)| Some(*score) == highest).map(|(seat, _)| *seat).collect()
 }
 
 fn count(items: impl Iterator) -> u32 {

@@ -82,7 +82,7 @@ impl View {
             winners: state.is_over().then(|| winners(state)),
             plenitude: all_seen
                 .then(|| Chakra::all().map(|chakra| (chakra, state.plenitude_of(chakra))).collect()),
-            maya: state.maya.iter().map(|row| row.iter().map(id_or_zero).collect()).collect(),
+            maya: state.maya.iter().map(|row| row.map(id_or_zero).to_vec()).collect(),
             bag: bag(state),
             players: players(state, viewer),
             energies: on_boards.chain(in_maya).map(|energy| (energy.id, energy.color)).collect(),
@@ -102,7 +102,7 @@ pub(super) fn phase_name(state: &State) -> &'static str {
     }
 }
 
-fn id_or_zero(energy: &Option<Energy>) -> u16 {
+fn id_or_zero(energy: Option<Energy>) -> u16 {
     energy.map_or(0, |energy| energy.id.get())
 }
 
@@ -129,7 +129,7 @@ fn players(state: &State, viewer: Seat) -> Vec<PlayerView> {
 
 fn ids_by_column(columns: &[Option<Energy>]) -> Vec<u16> {
     let taken = columns.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-    columns.iter().take(taken).map(id_or_zero).collect()
+    columns.iter().take(taken).copied().map(id_or_zero).collect()
 }
 
 /// CH-18: what a player has seen is public, the value is for those who have seen it too: 0 stands for it.
