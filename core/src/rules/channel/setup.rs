@@ -161,14 +161,14 @@ fn position(setup: &Setup) -> Result<State, SetupError> {
     let mut ids = BTreeSet::new();
     for (place, energy) in energies.iter().enumerate() {
         let field = |name: &str| format!("energies[{place}].{name}");
-        SetupError::within(&field("id"), &energy.id, 1..=1000)?;
-        if !ids.insert(energy.id) {
-            return Err(SetupError::value(field("id"), format!("energy {} is listed twice", energy.id)));
+        let id = EnergyId::try_from(energy.id).map_err(|error| SetupError::value(field("id"), error.0))?;
+        if !ids.insert(id) {
+            return Err(SetupError::value(field("id"), format!("energy {id} is listed twice")));
         }
         if energy.color == Color::White && !setup.yinyang {
             return Err(SetupError::value(field("color"), "expected no white energies without `yinyang`"));
         }
-        place_energy(&mut state, energy, field)?;
+        place_energy(&mut state, id, energy, field)?;
     }
     Ok(state)
 }
@@ -205,10 +205,10 @@ fn read_board(
 /// Puts an energy where the setup says.
 fn place_energy(
     state: &mut State,
+    id: EnergyId,
     setup: &EnergySetup,
     field: impl Fn(&str) -> String,
 ) -> Result<(), SetupError> {
-    let id = EnergyId::try_from(setup.id).map_err(|error| SetupError::value(field("id"), error.0))?;
     let energy = Energy { id, color: setup.color };
     let seat = match setup.at {
         At::Bag => {
@@ -266,7 +266,6 @@ fn place_on_board(
     col: u8,
     field: impl Fn(&str) -> String,
 ) -> Result<(), SetupError> {
-    SetupError::within(&field("row"), &row, 1..=9)?;
     let target = Row::try_from(u16::from(row)).map_err(|error| SetupError::value(field("row"), error.0))?;
     let columns = if target == Row::EARTH { EARTH_SIZE } else { ROW_SIZE };
     SetupError::within(&field("col"), &usize::from(col), 1..=columns)?;
