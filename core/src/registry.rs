@@ -1,11 +1,12 @@
 //! The rulesets of this build. Adding a game adds one line here.
 
 use crate::any::{AnyRules, erase};
+use crate::rules::channel::Channel;
 use crate::rules::initiative::Initiative;
 use crate::rules::lifecycle::Lifecycle;
 
 /// Every ruleset, in the order of their names.
-pub static RULESETS: &[&dyn AnyRules] = &[&erase::<Initiative>(), &erase::<Lifecycle>()];
+pub static RULESETS: &[&dyn AnyRules] = &[&erase::<Channel>(), &erase::<Initiative>(), &erase::<Lifecycle>()];
 
 /// Finds a ruleset by name.
 #[must_use]

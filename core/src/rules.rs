@@ -16,6 +16,7 @@ use crate::picture::Picture;
 use crate::seat::Seat;
 use crate::text::Malformed;
 
+pub mod channel;
 pub mod initiative;
 pub mod lifecycle;
 

@@ -31,6 +31,9 @@ fn every_golden_log_checks_and_is_blessed() {
     }
 }
 
+/// How many lines of a replay are changed, at most; of a longer one only every second or third and so on.
+const CHANGES_A_FILE: usize = 24;
+
 /// Changes one character into another of its kind.
 fn other(character: char) -> char {
     match character {
@@ -48,7 +51,9 @@ fn any_change_to_an_outcome_or_hash_fails_and_names_the_entry() {
     for rules in RULESETS {
         for file in replays_of(rules.name()) {
             let text = fs::read_to_string(&file).unwrap();
-            for (number, line) in text.lines().enumerate().filter(|(_, line)| line.contains(" => ")) {
+            let lines = text.lines().enumerate().filter(|(_, line)| line.contains(" => "));
+            let every = lines.clone().count().div_ceil(CHANGES_A_FILE);
+            for (number, line) in lines.step_by(every) {
                 let (_, outcome) = line.split_once(" => ").unwrap();
                 let start = line.len() - outcome.len();
                 // The first word of the outcome, and the last digit of the hash or code.

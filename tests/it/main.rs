@@ -9,6 +9,7 @@ mod script;
 
 mod laws;
 
+mod channel;
 mod initiative;
 mod lifecycle;
 

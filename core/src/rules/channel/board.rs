@@ -1,0 +1,119 @@
+//! A player's board: nine rows of energies.
+
+use serde::{Deserialize, Serialize};
+
+use super::energy::{Chakra, Color, Energy};
+use super::ranged::{EnergyId, Row};
+
+/// How many energies a chakra row and the universe hold.
+pub(super) const ROW_SIZE: usize = 3;
+/// How many energies the earth holds.
+pub(super) const EARTH_SIZE: usize = 8;
+
+/// The energies of a player, by row and column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Board {
+    /// Rows 1 to 8.
+    rows: [[Option<Energy>; ROW_SIZE]; 8],
+    /// Row 9.
+    earth: [Option<Energy>; EARTH_SIZE],
+}
+
+/// A column of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Place {
+    pub(super) row: Row,
+    /// From 0.
+    pub(super) column: u8,
+}
+
+impl Board {
+    /// Gives the columns of a row.
+    pub(super) fn row(&self, row: Row) -> &[Option<Energy>] {
+        let index = usize::from(row.get() - 1);
+        self.rows.get(index).map_or(self.earth.as_slice(), |columns| columns.as_slice())
+    }
+
+    fn slot(&mut self, place: Place) -> Option<&mut Option<Energy>> {
+        let index = usize::from(place.row.get() - 1);
+        let row =
+            self.rows.get_mut(index).map_or(self.earth.as_mut_slice(), |columns| columns.as_mut_slice());
+        row.get_mut(usize::from(place.column))
+    }
+
+    pub(super) fn energies_in(&self, row: Row) -> impl Iterator<Item = Energy> {
+        self.row(row).iter().flatten().copied()
+    }
+
+    /// Gives the energies of a row with their places.
+    pub(super) fn placed_in(&self, row: Row) -> impl DoubleEndedIterator<Item = (Place, Energy)> {
+        let columns = self.row(row);
+        let energy_at =
+            move |column: u8| Some((Place { row, column }, (*columns.get(usize::from(column))?)?));
+        // No row has more columns than the earth.
+        (0..8).filter_map(energy_at)
+    }
+
+    pub(super) fn placed(&self) -> impl Iterator<Item = (Place, Energy)> {
+        Row::all().flat_map(|row| self.placed_in(row))
+    }
+
+    pub(super) fn find(&self, id: EnergyId) -> Option<(Place, Energy)> {
+        self.placed().find(|(_, energy)| energy.id == id)
+    }
+
+    /// Counts the energies of a colour, in all rows.
+    pub(super) fn count_of(&self, color: Color) -> usize {
+        self.placed().filter(|(_, energy)| energy.color == color).count()
+    }
+
+    /// Counts the empty columns of a row.
+    pub(super) fn room(&self, row: Row) -> usize {
+        self.row(row).iter().filter(|column| column.is_none()).count()
+    }
+
+    /// Takes the energy away from a place.
+    pub(super) fn remove(&mut self, place: Place) -> Option<Energy> {
+        self.slot(place)?.take()
+    }
+
+    pub(super) fn put_at(&mut self, place: Place, energy: Energy) {
+        if let Some(slot) = self.slot(place) {
+            *slot = Some(energy);
+        }
+    }
+
+    /// CH-1: puts an energy into a row with room, where it takes the lowest empty column.
+    pub(super) fn put(&mut self, row: Row, energy: Energy) {
+        let empty = (0..8).map(|column| Place { row, column });
+        let lowest = empty.zip(self.row(row)).find(|(_, energy)| energy.is_none()).map(|(place, _)| place);
+        if let Some(place) = lowest {
+            self.put_at(place, energy);
+        }
+    }
+
+    /// CH-2: the row holds three energies of its own colour.
+    pub(super) fn is_harmonised(&self, chakra: Chakra) -> bool {
+        self.row(chakra.row())
+            .iter()
+            .all(|energy| energy.is_some_and(|energy| energy.color == chakra.color()))
+    }
+
+    /// CH-2: the row is full and a white energy is among the three.
+    fn is_temporarily_harmonised(&self, chakra: Chakra) -> bool {
+        let row = chakra.row();
+        self.room(row) == 0 && self.energies_in(row).any(|energy| energy.color == Color::White)
+    }
+
+    /// CH-9: moves pass over the row as if it were not there.
+    pub(super) fn is_passed_over(&self, row: Row) -> bool {
+        Chakra::of_row(row)
+            .is_some_and(|chakra| self.is_harmonised(chakra) || self.is_temporarily_harmonised(chakra))
+    }
+
+    /// Gives the harmonised chakras, from the top down. They stay so for the rest of the match: no rule takes an
+    /// energy out of a harmonised row.
+    pub(super) fn harmonised(&self) -> impl Iterator<Item = Chakra> {
+        Chakra::all().filter(|chakra| self.is_harmonised(*chakra))
+    }
+}

@@ -1,0 +1,153 @@
+//! Energies and their colours.
+
+use core::fmt;
+use core::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::ranged::{EnergyId, Row};
+use crate::text::Malformed;
+
+/// A colour of energy. The order is the rulings' and part of the formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "a colour is what it is called")]
+pub enum Color {
+    Purple,
+    DarkBlue,
+    Blue,
+    Green,
+    Yellow,
+    Orange,
+    Red,
+    Black,
+    White,
+}
+
+impl Color {
+    /// Every colour, in order.
+    pub const ALL: [Self; 9] = [
+        Self::Purple,
+        Self::DarkBlue,
+        Self::Blue,
+        Self::Green,
+        Self::Yellow,
+        Self::Orange,
+        Self::Red,
+        Self::Black,
+        Self::White,
+    ];
+
+    /// Gives the colour's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Purple => "purple",
+            Self::DarkBlue => "darkblue",
+            Self::Blue => "blue",
+            Self::Green => "green",
+            Self::Yellow => "yellow",
+            Self::Orange => "orange",
+            Self::Red => "red",
+            Self::Black => "black",
+            Self::White => "white",
+        }
+    }
+
+    /// Tells whether the colour has no chakra of its own and may enter the earth.
+    #[must_use]
+    pub const fn is_black_or_white(self) -> bool {
+        matches!(self, Self::Black | Self::White)
+    }
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+impl FromStr for Color {
+    type Err = Malformed;
+
+    fn from_str(word: &str) -> Result<Self, Malformed> {
+        let named = Self::ALL.into_iter().find(|color| color.name() == word);
+        named.ok_or_else(|| Malformed::expected("a colour such as `purple` or `black`", word))
+    }
+}
+
+/// A chakra: one of the seven colours that have a row of their own, rows 2 to 8 in the order of the colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Color", into = "Color")]
+pub struct Chakra(Color);
+
+impl Chakra {
+    /// How many there are.
+    pub(super) const COUNT: usize = 7;
+
+    /// Gives every chakra, from the top down.
+    #[must_use]
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> {
+        Color::ALL.into_iter().filter_map(|color| Self::try_from(color).ok())
+    }
+
+    /// Gives the chakra's colour.
+    #[must_use]
+    pub const fn color(self) -> Color {
+        self.0
+    }
+
+    /// Gives the chakra's place among all of them, from 0.
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Gives the chakra whose row this is; `None` for universe and earth.
+    pub(super) fn of_row(row: Row) -> Option<Self> {
+        Self::all().nth(usize::from(row.get()).checked_sub(2)?)
+    }
+
+    /// Gives the chakra's row.
+    pub(super) fn row(self) -> Row {
+        let row = u16::from(self.0 as u8) + 2;
+        Row::try_from(row).expect("seven chakras have the rows 2 to 8")
+    }
+}
+
+impl TryFrom<Color> for Chakra {
+    type Error = Malformed;
+
+    fn try_from(color: Color) -> Result<Self, Malformed> {
+        if color.is_black_or_white() {
+            return Err(Malformed::expected("the colour of a chakra", color.name()));
+        }
+        Ok(Self(color))
+    }
+}
+
+impl From<Chakra> for Color {
+    fn from(chakra: Chakra) -> Self {
+        chakra.0
+    }
+}
+
+impl fmt::Display for Chakra {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
+}
+
+impl FromStr for Chakra {
+    type Err = Malformed;
+
+    fn from_str(word: &str) -> Result<Self, Malformed> {
+        word.parse::<Color>()?.try_into()
+    }
+}
+
+/// An energy, wherever it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Energy {
+    pub(super) id: EnergyId,
+    pub(super) color: Color,
+}

@@ -1,0 +1,112 @@
+//! `channel`: up to four players bring energies into harmony along the channels of their boards.
+//!
+//! A turn takes energies from the maya (CH-4), opens a channel (CH-5, CH-7 to CH-12) or meditates (CH-6). The moves of a
+//! channel are offered only if the whole sequence can be made, so nobody gets stuck in one: `sequence.rs` looks ahead.
+//! A turn's end unites yin and yang (CH-13) and may end the match (CH-14, CH-15).
+
+mod board;
+mod carry_out;
+mod command;
+mod deal;
+mod effect;
+mod end_of_turn;
+mod energy;
+mod judge;
+mod legal;
+mod moved_code;
+mod picture;
+mod query;
+mod ranged;
+mod reason;
+mod score;
+mod sequence;
+mod setup;
+mod state;
+mod tokens;
+mod view;
+
+use alloc::vec::Vec;
+
+use crate::dice::DueRoll;
+use crate::outcome::{EffectSink, Verdict};
+use crate::picture::Picture;
+use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::seat::Seat;
+
+pub use command::{Command, Ids};
+pub use effect::Effect;
+pub use energy::{Chakra, Color};
+pub use judge::Plan;
+pub use ranged::{ChannelNumber, EnergyId, Ranged, Row};
+pub use reason::{Reason, Rejection};
+pub use setup::{At, BoardSetup, EnergySetup, PlenitudeSetup, Setup};
+pub use state::State;
+pub use tokens::{Token, TokenNumber};
+pub use view::View;
+
+/// The ruleset `channel`.
+#[derive(Debug)]
+pub struct Channel;
+
+impl Rules for Channel {
+    const NAME: &'static str = "channel";
+    const VERSION: u32 = 1;
+    const SUMMARY: &'static str = "energies moved along channels into harmony, for up to four players";
+
+    type Setup = Setup;
+    type State = State;
+    type Command = Command;
+    type Plan = Plan;
+    type Effect = Effect;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type View = View;
+
+    fn start(setup: &Setup) -> Result<State, SetupError> {
+        setup::start(setup)
+    }
+
+    fn judge(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
+        judge::judge(state, seat, command).map(Verdict::Applied)
+    }
+
+    fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
+        carry_out::carry_out(state, plan, effects);
+    }
+
+    fn players(state: &State) -> &'static [Seat] {
+        state.seats()
+    }
+
+    fn due_roll(_state: &State) -> Option<DueRoll> {
+        None
+    }
+
+    fn roll(_values: Vec<i32>) -> Option<Command> {
+        None
+    }
+
+    fn rolled(_command: &Command) -> Option<&[i32]> {
+        None
+    }
+
+    fn default_seat(state: &State, _command: &Command) -> Seat {
+        state.active
+    }
+
+    fn candidates(state: &State, seat: Seat) -> Vec<Command> {
+        legal::candidates(state, seat)
+    }
+
+    fn view(state: &State, viewer: Seat) -> View {
+        View::of(state, viewer)
+    }
+
+    fn query(state: &State, _seat: Seat, question: &str) -> Result<Answer, QueryError> {
+        query::query(state, question)
+    }
+
+    fn picture(state: &State, viewer: Seat) -> Picture {
+        picture::picture(state, viewer)
+    }
+}

@@ -1,0 +1,42 @@
+//! CH-17: the energies a sequence has moved as one number, two decimal digits each.
+
+use alloc::vec::Vec;
+
+/// The greatest number that every reader of JSON holds exactly.
+pub(super) const CODE_MAX: u64 = 1 << 53;
+
+/// Writes ids as a number, the first most significant; `None` when an id has three digits or the number is too great.
+pub(super) fn encode(ids: impl IntoIterator<Item = u16>) -> Option<u64> {
+    let append = |code: u64, id: u16| {
+        let id = Some(u64::from(id)).filter(|id| *id < 100)?;
+        code.checked_mul(100)?.checked_add(id)
+    };
+    ids.into_iter().try_fold(0, append).filter(|code| *code <= CODE_MAX)
+}
+
+/// Reads a number back, the last id first.
+pub(super) fn decode(code: u64) -> Vec<u64> {
+    let rests = core::iter::successors(Some(code), |rest| Some(rest / 100));
+    rests.take_while(|rest| *rest > 0).map(|rest| rest % 100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ch_17_the_first_moved_is_most_significant_and_comes_back_last() {
+        assert_eq!(encode([42, 17, 9]), Some(421_709));
+        assert_eq!(decode(421_709), [9, 17, 42]);
+        assert_eq!(encode([]), Some(0));
+        assert_eq!(decode(0), [0; 0]);
+    }
+
+    #[test]
+    fn ch_17_what_does_not_fit_has_no_code() {
+        assert_eq!(encode([99, 100]), None);
+        assert_eq!(encode([90, 7, 19, 92, 54, 74, 9, 92]), Some(CODE_MAX));
+        assert_eq!(encode([90, 7, 19, 92, 54, 74, 9, 93]), None);
+        assert_eq!(encode([99; 40]), None);
+    }
+}

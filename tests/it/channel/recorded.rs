@@ -1,0 +1,172 @@
+//! Recorded play of another implementation: every availability, every offer, every position, every refusal.
+//!
+//! Where the rules depart from the recording, the test says so by rule id and counts. `--nocapture` shows the counts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use turnfold_core::{AnyState, Seat};
+
+use super::view;
+
+mod games;
+mod positions;
+
+/// A take: the row and the energies, in maya row order.
+type Take = (u64, Vec<u64>);
+/// The moves on offer: energy, variant, row.
+type Moves = BTreeSet<(u64, u64, u64)>;
+
+/// How often each thing was compared, by what it is.
+#[derive(Default)]
+struct Counts(BTreeMap<&'static str, usize>);
+
+impl Counts {
+    fn add(&mut self, what: &'static str, count: usize) {
+        *self.0.entry(what).or_default() += count;
+    }
+
+    /// Prints the counts and requires these: whoever changes the data or a rule must look at what was compared.
+    #[expect(clippy::print_stderr, reason = "the counts are part of the proof; `--nocapture` shows them")]
+    fn check(&self, expected: &[(&'static str, usize)]) {
+        eprintln!("{:#?}", self.0);
+        assert_eq!(self.0, expected.iter().copied().collect());
+    }
+}
+
+fn lines(name: &str) -> Vec<Value> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("vectors/channel").join(name);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn numbers(list: &Value) -> Vec<u64> {
+    list.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The seat of a recorded player, who is counted from 1.
+fn seat(player: &Value) -> Seat {
+    Seat::ALL[usize::try_from(player.as_u64().unwrap()).unwrap() - 1]
+}
+
+/// Reads takes that are grouped by equal rows.
+fn takes(groups: &Value) -> BTreeSet<Take> {
+    let group = |group: &Value| -> Vec<Take> {
+        let choices = array(&group[1]).iter().map(numbers);
+        let in_rows = |ids: Vec<u64>| numbers(&group[0]).into_iter().map(move |row| (row, ids.clone()));
+        choices.flat_map(in_rows).collect()
+    };
+    array(groups).iter().flat_map(group).collect()
+}
+
+/// Reads moves written as in the view.
+fn moves(possibles: &Value) -> Moves {
+    let number = |text: &String| text.parse().unwrap();
+    let of_energy = |(id, rows): (&String, &Value)| -> Vec<_> {
+        let rows = rows.as_object().unwrap().iter();
+        rows.map(|(variant, row)| (number(id), number(variant), row.as_u64().unwrap())).collect()
+    };
+    possibles.as_object().into_iter().flatten().flat_map(of_energy).collect()
+}
+
+/// Takes away the listed moves `[id, row]`.
+fn without(mut moves: Moves, listed: &Value) -> Moves {
+    for listed in array(listed).iter().map(numbers) {
+        let before = moves.len();
+        moves.retain(|(id, _, row)| [*id, *row] != listed[..]);
+        assert!(moves.len() < before, "{listed:?} is listed but not among the moves");
+    }
+    moves
+}
+
+fn options(state: &dyn AnyState) -> Value {
+    serde_json::from_str(&state.query(Seat::P1, "options").unwrap().json).unwrap()
+}
+
+/// The command of a take.
+fn take_command((row, ids): &Take) -> String {
+    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    format!("take {row} {}", ids.join(" "))
+}
+
+/// Asks whether a channel could be carried out, tokens disregarded.
+fn is_possible(state: &dyn AnyState, channel: u64) -> bool {
+    state.query(Seat::P1, &format!("possible {channel}")).unwrap().json == "true"
+}
+
+fn rejection(state: &dyn AnyState, seat: Seat, command: &str) -> Option<&'static str> {
+    state.judge(seat, command).err().map(|rejected| rejected.code)
+}
+
+/// Compares what a player may take and which channels it may choose.
+fn compare_choices(counts: &mut Counts, state: &dyn AnyState, player: Seat, args: &Value, place: &str) {
+    let options = options(state);
+    let found: BTreeSet<Take> =
+        array(&options["takes"]).iter().map(|take| (take[0].as_u64().unwrap(), numbers(&take[1]))).collect();
+    let mut expected = takes(&args["takes"]);
+    counts.add("takes", expected.len());
+    // CH-4: the recording lists takes that lock the last token.
+    expected.retain(|take| {
+        let lock = rejection(state, player, &take_command(take)) == Some("last_token");
+        assert!(!lock || args["notBlocked"] == json!(1), "{place}: {take:?} is not about the last token");
+        counts.add("CH-4 takes of the last token", usize::from(lock));
+        !lock
+    });
+    assert_eq!(found, expected, "{place}");
+    // CH-4: the recording lets a take hold black and white, which it never plays.
+    for take in takes(&args["takesBoth"]) {
+        assert_eq!(
+            rejection(state, player, &take_command(&take)),
+            Some("black_and_white"),
+            "{place} {take:?}"
+        );
+        counts.add("CH-4 takes of black and white", 1);
+    }
+    let chosen = (1..).zip(numbers(&args["channel"])).filter(|(_, flag)| *flag == 1);
+    let mut chosen: Vec<u64> = chosen.map(|(channel, _)| channel).collect();
+    let recorded = chosen.len();
+    // CH-9: the recording offers those that only a move into a full earth completes.
+    chosen.retain(|channel| is_possible(state, *channel));
+    counts.add("CH-9 channels not offered", recorded - chosen.len());
+    assert_eq!(numbers(&options["channels"]), chosen, "{place}");
+    assert_eq!(numbers(&view(state, player)["channels"]), chosen, "{place}");
+    counts.add("lists of channels", 1);
+}
+
+/// Compares the moves on offer: the recording's without those that it lists as `dead` or `fail`.
+fn compare_moves(counts: &mut Counts, state: &dyn AnyState, args: &Value, place: &str) {
+    let found = moves(&view(state, Seat::P1)["possibles"]);
+    assert_eq!(moves(&options(state)["moves"]), found, "{place}");
+    let recorded = moves(&args["possibles"]);
+    counts.add("sets of moves", 1);
+    counts.add("moves", found.len());
+    counts.add("CH-9 dead moves", array(&args["dead"]).len());
+    counts.add("CH-9 moves into a full earth", array(&args["fail"]).len());
+    let expected = without(without(recorded, &args["dead"]), &args["fail"]);
+    // CH-9: what only a move into a full earth could complete is not offered either.
+    let unfinished = expected.difference(&found).count();
+    assert!(found.is_subset(&expected), "{place}: {found:?} but {expected:?}");
+    assert!(
+        unfinished == 0 || earth_is_full_after_any(state, &expected),
+        "{place}: {found:?} but {expected:?}"
+    );
+    counts.add("CH-9 moves that only such a move completes", unfinished);
+}
+
+/// Tells whether one of the moves leads to eight energies in the earth, or they are there already.
+fn earth_is_full_after_any(state: &dyn AnyState, moves: &Moves) -> bool {
+    let view = view(state, Seat::P1);
+    let player = array(&view["players"]).iter().find(|player| player["seat"] == view["active"]).unwrap();
+    let earth = numbers(&player["rows"][8]).iter().filter(|id| **id > 0).count();
+    earth + usize::from(moves.iter().any(|(_, _, row)| *row == 9)) >= 8
+}
