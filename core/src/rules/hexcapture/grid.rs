@@ -1,0 +1,100 @@
+//! The cells of a field, a byte each.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::palette::Color;
+use crate::hex::{Board, Hex};
+
+/// The cells of a field, in the order of the board's hexes: 0 is empty, any other byte a colour's index plus 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Grid(Vec<u8>);
+
+impl Grid {
+    pub(super) fn empty(board: Board) -> Self {
+        Self(vec![0; place(board, Hex::new(i32::from(board.radius()), 0)).map_or(0, |last| last + 1)])
+    }
+
+    /// The colour of a cell; `None` where it is empty or off the board.
+    pub(super) fn get(&self, board: Board, hex: Hex) -> Option<Color> {
+        self.0.get(place(board, hex)?).copied().and_then(color)
+    }
+
+    pub(super) fn set(&mut self, board: Board, hex: Hex, color: Option<Color>) {
+        if let Some(cell) = place(board, hex).and_then(|place| self.0.get_mut(place)) {
+            *cell = color.map_or(0, |color| color.index().saturating_add(1));
+        }
+    }
+
+    /// The coloured cells, by q, then r.
+    pub(super) fn colored(&self, board: Board) -> impl Iterator<Item = (Hex, Color)> {
+        board.hexes().zip(&self.0).filter_map(|(hex, &cell)| Some((hex, color(cell)?)))
+    }
+
+    /// The empty cells, by q, then r.
+    pub(super) fn empties(&self, board: Board) -> impl Iterator<Item = Hex> {
+        board.hexes().zip(&self.0).filter_map(|(hex, &cell)| color(cell).is_none().then_some(hex))
+    }
+
+    /// HC-17: for each of the first `colors` colours, its cells that have a neighbour of the same colour.
+    pub(super) fn adjacent(&self, board: Board, colors: usize) -> Vec<u32> {
+        let mut counts = vec![0; colors];
+        for (hex, color) in self.colored(board) {
+            let has_alike = hex.neighbours().any(|near| self.get(board, near) == Some(color));
+            if let Some(count) = counts.get_mut(usize::from(color.index())).filter(|_| has_alike) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+}
+
+fn color(cell: u8) -> Option<Color> {
+    cell.checked_sub(1).map(Color::new)
+}
+
+/// A hex's place in the order of the board's hexes; `None` off the board.
+fn place(board: Board, hex: Hex) -> Option<usize> {
+    if !board.contains(hex) {
+        return None;
+    }
+    let radius = i32::from(board.radius());
+    // Columns grow by one cell up to the middle column, and shrink by one after it.
+    let columns_before = |count: i32| count * (radius + 1) + count * (count - 1) / 2;
+    let start = if hex.q <= 0 {
+        columns_before(hex.q + radius)
+    } else {
+        3 * radius * (radius + 1) + 1 - columns_before(radius - hex.q + 1)
+    };
+    usize::try_from(start + hex.r - (-radius).max(-radius - hex.q)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_lie_in_the_order_of_the_hexes() {
+        for radius in [0, 1, 2, 5, 40] {
+            let board = Board::new(radius);
+            let places: Vec<Option<usize>> = board.hexes().map(|hex| place(board, hex)).collect();
+            assert!(places.iter().copied().eq((0..places.len()).map(Some)), "radius {radius}");
+            assert_eq!(Grid::empty(board).0.len(), places.len());
+        }
+        assert_eq!(place(Board::new(2), Hex::new(2, 1)), None);
+        assert_eq!(place(Board::new(2), Hex::new(i32::MIN, i32::MAX)), None);
+    }
+
+    #[test]
+    fn hc_17_cells_with_a_neighbour_of_their_colour_are_counted() {
+        let board = Board::new(2);
+        let mut grid = Grid::empty(board);
+        for (q, r, color) in [(0, 0, 0), (1, 0, 0), (2, 0, 0), (-1, 0, 1), (-2, 2, 2), (-1, 2, 2), (0, -2, 0)]
+        {
+            grid.set(board, Hex::new(q, r), Some(Color::new(color)));
+        }
+        assert_eq!(grid.adjacent(board, 4), [3, 0, 2, 0]);
+    }
+}

@@ -1,0 +1,111 @@
+//! `hexcapture`: a turtle follows a cursor over a world of coloured hexes, captures, carries and eats them, tick by tick.
+//!
+//! The player moves the cursor (HC-2, HC-3, HC-6), holds the action and lets it go (HC-4, HC-5), eats (HC-7) and turns to
+//! the inventory and back (HC-8). The host's ticks do the rest in a fixed order: the turtle approaches (HC-9), a charge
+//! begins and ends (HC-10, HC-12), a carried hex is brought to the cursor (HC-11), a roll decides a capture (HC-13,
+//! HC-14). The rulings' rule ids stand at the branches that implement them.
+
+mod carry_out;
+mod charge;
+mod command;
+mod effect;
+mod grid;
+mod judge;
+mod legal;
+mod palette;
+mod picture;
+mod query;
+mod reason;
+mod release;
+mod setup;
+mod state;
+mod tick;
+mod view;
+mod walk;
+
+use alloc::vec::Vec;
+
+use crate::dice::DueRoll;
+use crate::outcome::{EffectSink, Verdict};
+use crate::picture::Picture;
+use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::seat::Seat;
+
+pub use command::{Command, Ticks};
+pub use effect::{Effect, FailureCause};
+pub use judge::Plan;
+pub use palette::{Color, Rgb};
+pub use reason::{Reason, Rejection};
+pub use setup::{CellSetup, Generate, Setup};
+pub use state::{Field, State};
+pub use view::View;
+
+/// The ruleset `hexcapture`.
+#[derive(Debug)]
+pub struct Hexcapture;
+
+impl Rules for Hexcapture {
+    const NAME: &'static str = "hexcapture";
+    const VERSION: u32 = 1;
+    const SUMMARY: &'static str = "one turtle captures, carries and eats coloured hexes, tick by tick";
+
+    type Setup = Setup;
+    type State = State;
+    type Command = Command;
+    type Plan = Plan;
+    type Effect = Effect;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type View = View;
+
+    fn start(setup: &Setup) -> Result<State, SetupError> {
+        setup::start(setup)
+    }
+
+    fn judge(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
+        judge::judge(state, seat, command)
+    }
+
+    fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
+        carry_out::carry_out(state, &plan, effects);
+    }
+
+    fn players(_state: &State) -> &'static [Seat] {
+        state::players()
+    }
+
+    fn due_roll(state: &State) -> Option<DueRoll> {
+        state.due_roll()
+    }
+
+    fn roll(values: Vec<i32>) -> Option<Command> {
+        Some(Command::Roll(values))
+    }
+
+    fn rolled(command: &Command) -> Option<&[i32]> {
+        match command {
+            Command::Roll(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    fn default_seat(_state: &State, command: &Command) -> Seat {
+        command.default_seat()
+    }
+
+    fn candidates(state: &State, seat: Seat) -> Vec<Command> {
+        legal::candidates(state, seat)
+    }
+
+    fn view(state: &State, _viewer: Seat) -> View {
+        View::of(state)
+    }
+
+    fn query(state: &State, _seat: Seat, question: &str) -> Result<Answer, QueryError> {
+        query::query(state, question)
+    }
+
+    fn picture(state: &State, _viewer: Seat) -> Picture {
+        picture::picture(state)
+    }
+}

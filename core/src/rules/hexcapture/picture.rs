@@ -1,0 +1,116 @@
+//! The field in view drawn: colours as letters, so that they differ without colour, the cursor and the turtle.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::palette::{Color, Rgb};
+use super::state::{Action, Carried, Field, State};
+use super::view::{chance, mode};
+use crate::hex::{Direction, Hex};
+use crate::picture::{Block, Cell, HexBoard, Line, Picture, Tint};
+
+pub(super) fn picture(state: &State) -> Picture {
+    Picture {
+        blocks: [
+            Block::Lines(heading(state)),
+            Block::Hexes(HexBoard { board: state.board, cells: cells(state) }),
+            Block::Lines(legend(state)),
+        ]
+        .into(),
+    }
+}
+
+/// Names the colours `A` to `Z`, then `a` to `f`.
+fn letter(color: Color) -> char {
+    let index = color.index();
+    char::from(if index < 26 { b'A' + index } else { (b'a' - 26).saturating_add(index) })
+}
+
+fn arrow(direction: Direction) -> char {
+    match direction {
+        Direction::N => '↑',
+        Direction::Ne => '↗',
+        Direction::Se => '↘',
+        Direction::S => '↓',
+        Direction::Sw => '↙',
+        Direction::Nw => '↖',
+    }
+}
+
+fn tint(state: &State, color: Color) -> Tint {
+    let rgb = state.palette.colors.get(usize::from(color.index()));
+    rgb.map_or(Tint::Plain, |rgb| Tint::Rgb(rgb.value()))
+}
+
+fn heading(state: &State) -> Vec<Line> {
+    let State { tick, remaining_seconds, field, .. } = state;
+    let mut lines = Vec::from([Line::plain(format!(
+        "tick {tick}, {remaining_seconds} s left, {field}: {}",
+        mode(state)
+    ))]);
+    let mut line = |text: String| lines.push(Line::plain(text));
+    if let Some(carried) = state.carried {
+        line(format!("carrying the {} hex at {}", carried.field(), carried.at()));
+    }
+    match state.action {
+        Action::Free => {}
+        Action::Held => line("the action is held".into()),
+        Action::Charging { since } => line(format!("charging for {} ticks", state.ticks_since(since))),
+        Action::Releasing => line(format!("releasing at {}", state.cursor)),
+    }
+    if state.cooldown > 0 {
+        line(format!("cooling down for {} ticks", state.cooldown));
+    }
+    if let Some(chance) = chance(state) {
+        line(format!("chance of a capture: {chance} %"));
+    }
+    if let Some(due) = state.due_roll() {
+        lines.push(Line::default().with(format!("a roll is due: {due}"), Tint::Bright));
+    }
+    lines
+}
+
+fn cells(state: &State) -> Vec<Cell> {
+    let grid = match state.field {
+        Field::World => &state.world,
+        Field::Inventory => &state.inventory,
+    };
+    let colored = |(at, color): (Hex, Color)| {
+        let label = format!(" {} ", letter(color));
+        (at, Cell { at, label, mark: String::new(), tint: tint(state, color) })
+    };
+    let mut cells: BTreeMap<Hex, Cell> = grid.colored(state.board).map(colored).collect();
+    if let Some(carried) = state.carried.filter(|carried| carried.field() == state.field).map(Carried::at)
+        && let Some(cell) = cells.get_mut(&carried)
+    {
+        cell.label = format!("[{}]", cell.label.trim());
+    }
+    let mut mark = |at: Hex, mark: &str| {
+        let empty = Cell { at, label: String::new(), mark: String::new(), tint: Tint::Bright };
+        cells.entry(at).or_insert(empty).mark.push_str(mark);
+    };
+    if state.field == Field::World {
+        mark(state.turtle, &format!("@{}", arrow(state.facing)));
+    }
+    mark(state.cursor, "^");
+    cells.into_values().collect()
+}
+
+/// HC-13, HC-17: what there is to know of each colour.
+fn legend(state: &State) -> Vec<Line> {
+    let adjacent = state.world.adjacent(state.board, state.palette.colors.len());
+    let counts = state.eaten.iter().zip(adjacent);
+    let colors = (0..).map(Color::new).zip(&state.palette.colors).zip(counts);
+    let line = |((color, rgb), (eaten, adjacent)): ((Color, &Rgb), (&u32, u32))| {
+        let rgb = String::from(*rgb);
+        let chance = state.palette.chance(color);
+        Line::default()
+            .with(format!("{} {rgb}", letter(color)), tint(state, color))
+            .with(format!("  chance {chance:3} %, eaten {eaten}, next to their like {adjacent}"), Tint::Plain)
+    };
+    let mut lines: Vec<Line> = colors.map(line).collect();
+    lines.push(Line::default().with("^ cursor  @ turtle and where it looks  [ ] carried", Tint::Faint));
+    lines
+}
