@@ -16,6 +16,7 @@ use crate::picture::Picture;
 use crate::seat::Seat;
 use crate::text::Malformed;
 
+pub mod cycletap;
 pub mod initiative;
 
 /// A game's rules: pure, total and deterministic.
