@@ -30,7 +30,7 @@ const CRATES: [(&str, &str); 4] = [
     ("tests", "turnfold-tests"),
 ];
 /// The rules of the rulings that are settled: ruleset, prefix of the ids, number of the last one.
-const RULINGS: [(&str, &str, u32); 1] = [("initiative", "IN", 12)];
+const RULINGS: [(&str, &str, u32); 2] = [("cycletap", "CT", 19), ("initiative", "IN", 12)];
 const SOURCE_LINES_MAX: usize = 400;
 const ARCHITECTURE_LINES_MAX: usize = 150;
 

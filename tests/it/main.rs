@@ -8,6 +8,7 @@ mod sandbox;
 
 mod laws;
 
+mod cycletap;
 mod initiative;
 
 mod cli;

@@ -44,7 +44,7 @@ pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl 
             place(state, unit, Task::Attack(target), effects);
             Tap::AttackPlaced(unit)
         }
-        // CT-7
+        // CT-7, CT-11: the attacks' slots are free again.
         (Step::StartPath { unit, at }, _) => {
             clear_orders(state, unit, effects);
             effects.push(|| Effect::PathStarted { at });
@@ -80,7 +80,7 @@ fn change_path(
             path.kind = PathKind::Movement;
             effects.push(|| Effect::PathExtended { at });
         }
-        // CT-9
+        // CT-9, CT-11: the one slot that the path uses is among those that CT-7 returned.
         Step::ConfirmPath => {
             place(state, path.unit, Task::Path(path.kind, path.waypoints), effects);
             return Tap::Idle;

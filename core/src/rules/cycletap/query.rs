@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::order::PathKind;
-use super::state::State;
+use super::state::{State, Tap};
 use crate::hex::Hex;
 use crate::rules::{Answer, QueryError};
 use crate::seat::Seat;
@@ -31,10 +31,11 @@ fn suggest(state: &State, seat: Seat, hex: &str) -> Result<PathKind, String> {
     if !state.board.contains(hex) {
         return Err(format!("hex {hex} is off the board of radius {}", state.board.radius()));
     }
-    let Some(tap) = state.tap_seen_by(seat) else {
-        return Err(format!("{seat} sees no origin: only the planning seat and the host do"));
-    };
-    let Some(origin) = tap.origin().and_then(|unit| state.units.get(&unit)) else {
+    let tap = state.tap_seen_by(seat);
+    if tap.is_none() && state.planning().is_some() {
+        return Err(format!("{seat} may not see what is selected: only the planning seat and `host` do"));
+    }
+    let Some(origin) = tap.and_then(Tap::origin).and_then(|unit| state.units.get(&unit)) else {
         return Err(String::from("no origin is selected"));
     };
     match origin.at.distance(hex) {
