@@ -20,14 +20,14 @@ mod views;
 
 /// Writes a setup; each unit is `OWNER KIND Q,R` or `OWNER KIND Q,R STRENGTH`, parted by `; `.
 fn setup(top: &str, units: &str) -> String {
-    let mut toml = format!("{top}\n");
-    for unit in units.split("; ") {
-        let mut words = unit.split(' ');
-        let [owner, kind, at] = [(); 3].map(|()| words.next().unwrap());
-        toml += &format!("[[units]]\nowner = \"{owner}\"\nkind = \"{kind}\"\nat = [{at}]\n");
-        toml += &words.next().map_or_else(String::new, |strength| format!("strength = {strength}\n"));
-    }
-    toml
+    let unit = |unit: &str| {
+        let words: Vec<&str> = unit.split(' ').collect();
+        let [owner, kind, at, strength @ ..] = words.as_slice() else { panic!("`{unit}` is no unit") };
+        let strength = strength.first().map(|strength| format!("strength = {strength}\n"));
+        let strength = strength.unwrap_or_default();
+        format!("[[units]]\nowner = \"{owner}\"\nkind = \"{kind}\"\nat = [{at}]\n{strength}")
+    };
+    [top, "\n"].into_iter().map(String::from).chain(units.split("; ").map(unit)).collect()
 }
 
 /// Starts a match from the text of a setup.

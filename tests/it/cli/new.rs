@@ -78,7 +78,7 @@ fn unusable_arguments_are_named() {
          matches",
         str![[r#"
 $ turnfold new duel --rules chess --setup fixtures/initiative/small-board.toml
-stderr| error: unknown ruleset `chess`; known: `initiative`
+stderr| error: unknown ruleset `chess`; known: `cycletap`, `initiative`
 exit 2
 $ turnfold new duel --rules initiative --setup missing.toml
 stderr| error: cannot read setup `missing.toml`: No such file or directory (os error 2)

@@ -2,7 +2,7 @@
 
 use super::effect::Effect;
 use super::execution;
-use super::judge::{Plan, Step};
+use super::judge::{PathStep, Plan, Step};
 use super::order::{Order, PathKind, Task};
 use super::state::{BuiltPath, Phase, Planning, State, Tap, UnitId};
 use crate::hex::Hex;
@@ -10,83 +10,82 @@ use crate::outcome::EffectSink;
 use crate::seat::Seat;
 
 pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl EffectSink<Effect>) {
-    // CT-14 to CT-18
-    if step == Step::Resolve {
-        execution::resolve(state, effects);
-        return;
-    }
-    let State { phase: Phase::Planning(planning), .. } = state else { return };
-    // The tap state is taken out while orders change, and put back as what the step makes of it.
-    let tap = core::mem::replace(&mut planning.tap, Tap::Idle);
-    let next = match (step, tap) {
+    // The tap state is taken out while orders change; what the step makes of it is put in its place.
+    let tap = match &mut state.phase {
+        Phase::Planning(planning) => core::mem::replace(&mut planning.tap, Tap::Idle),
+        Phase::Execution | Phase::Over { .. } => Tap::Idle,
+    };
+    let next = match step {
         // CT-3, CT-5
-        (Step::Select(unit), tap) => {
+        Step::Select(unit) => {
             settle_defense(state, &tap, effects);
             push_at(state, unit, effects, |at| Effect::OriginSelected { at });
             Tap::OriginSelected(unit)
         }
         // CT-4
-        (Step::AwaitDefense(unit), _) => {
+        Step::AwaitDefense(unit) => {
             clear_orders(state, unit, effects);
             push_at(state, unit, effects, |at| Effect::DefensePending { at });
             Tap::DefensePending(unit)
         }
-        (Step::CancelOrder(unit), _) => {
+        Step::CancelOrder(unit) => {
             state.orders.retain(|_, order| order.unit != unit);
             effects.push(|| Effect::OrderCancelled { unit: unit.name() });
             Tap::Idle
         }
         // CT-6
-        (Step::Attack { unit, target }, _) => {
-            if state.tasks_of(unit).any(|task| matches!(task, Task::Path(..))) {
+        Step::Attack { unit, target } => {
+            if state.has_path(unit) {
                 clear_orders(state, unit, effects);
             }
             place(state, unit, Task::Attack(target), effects);
             Tap::AttackPlaced(unit)
         }
         // CT-7, CT-11: the attacks' slots are free again.
-        (Step::StartPath { unit, at }, _) => {
+        Step::StartPath { unit, at } => {
             clear_orders(state, unit, effects);
             effects.push(|| Effect::PathStarted { at });
             Tap::PathBuilding(BuiltPath { unit, waypoints: [at].into(), kind: PathKind::Movement })
         }
-        (Step::EndPlanning, tap) => {
-            end_planning(state, &tap, effects);
-            return;
-        }
-        (step, Tap::PathBuilding(path)) => change_path(state, &step, path, effects),
-        (_, tap) => tap,
+        // CT-8, CT-9, CT-10
+        Step::ChangePath(step) => match tap {
+            Tap::PathBuilding(path) => change_path(state, step, path, effects),
+            other => other,
+        },
+        // CT-12
+        Step::EndPlanning => return end_planning(state, &tap, effects),
+        // CT-14 to CT-18
+        Step::Resolve => return execution::resolve(state, effects),
     };
     if let Phase::Planning(planning) = &mut state.phase {
         planning.tap = next;
     }
 }
 
-/// CT-8 to CT-10: carries out a step that needs a path.
 fn change_path(
     state: &mut State,
-    step: &Step,
+    step: PathStep,
     mut path: BuiltPath,
     effects: &mut impl EffectSink<Effect>,
 ) -> Tap {
-    match *step {
+    match step {
         // CT-8
-        Step::TogglePathKind => {
+        PathStep::ToggleKind => {
             path.kind = path.kind.other();
             effects.push(|| Effect::PathKind { kind: path.kind });
         }
-        Step::ExtendPath(at) => {
+        PathStep::Extend(at) => {
             path.waypoints.push(at);
             path.kind = PathKind::Movement;
             effects.push(|| Effect::PathExtended { at });
         }
         // CT-9, CT-11: the one slot that the path uses is among those that CT-7 returned.
-        Step::ConfirmPath => {
+        PathStep::Confirm => {
             place(state, path.unit, Task::Path(path.kind, path.waypoints), effects);
             return Tap::Idle;
         }
         // CT-10
-        Step::ShortenPath => {
+        PathStep::Shorten => {
             path.waypoints.pop();
             let Some(&at) = path.waypoints.last() else {
                 effects.push(|| Effect::PathDropped);
@@ -94,7 +93,6 @@ fn change_path(
             };
             effects.push(|| Effect::PathShortened { at });
         }
-        _ => {}
     }
     Tap::PathBuilding(path)
 }

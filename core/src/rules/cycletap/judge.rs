@@ -26,12 +26,18 @@ pub(super) enum Step {
         unit: UnitId,
         at: Hex,
     },
-    TogglePathKind,
-    ExtendPath(Hex),
-    ConfirmPath,
-    ShortenPath,
+    ChangePath(PathStep),
     EndPlanning,
     Resolve,
+}
+
+/// What is to be done to the path being built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PathStep {
+    ToggleKind,
+    Extend(Hex),
+    Confirm,
+    Shorten,
 }
 
 pub(super) fn judge(
@@ -51,7 +57,7 @@ pub(super) fn judge(
         (Command::Tap(hex), Phase::Planning(planning)) => tap(state, planning, *hex),
         // CT-10
         (Command::Back, Phase::Planning(planning)) => match planning.tap {
-            Tap::PathBuilding(_) => Ok(Step::ShortenPath),
+            Tap::PathBuilding(_) => Ok(Step::ChangePath(PathStep::Shorten)),
             _ => Err(Reason::NothingToUndo),
         },
         // CT-12
@@ -73,8 +79,10 @@ fn tap(state: &State, planning: &Planning, hex: Hex) -> Result<Step, Reason> {
     };
     match (&planning.tap, friendly) {
         // CT-9
-        (Tap::PathBuilding(_), friendly) if friendly == origin => Ok(Step::ConfirmPath),
-        (Tap::PathBuilding(path), _) => tap_while_building(state, planning.seat, path, hex),
+        (Tap::PathBuilding(_), friendly) if friendly == origin => Ok(Step::ChangePath(PathStep::Confirm)),
+        (Tap::PathBuilding(path), _) => {
+            tap_while_building(state, planning.seat, path, hex).map(Step::ChangePath)
+        }
         // CT-4
         (Tap::DefensePending(_), friendly) if friendly == origin => Ok(Step::CancelOrder(unit)),
         (_, friendly) if friendly == origin => Ok(Step::AwaitDefense(unit)),
@@ -101,17 +109,16 @@ fn tap_around(
         return Ok(Step::StartPath { unit, at: hex });
     }
     // The slot of a path that the attack replaces is free for the attack.
-    let has_path = state.tasks_of(unit).any(|task| matches!(task, Task::Path(..)));
-    if !has_path && state.pool(planning.seat).available == 0 {
+    if !state.has_path(unit) && state.pool(planning.seat).available == 0 {
         return Err(Reason::PoolExhausted);
     }
     Ok(Step::Attack { unit, target: hex })
 }
 
 /// CT-8: a tap on a hex that is not the origin.
-fn tap_while_building(state: &State, seat: Seat, path: &BuiltPath, hex: Hex) -> Result<Step, Reason> {
+fn tap_while_building(state: &State, seat: Seat, path: &BuiltPath, hex: Hex) -> Result<PathStep, Reason> {
     if path.waypoints == [hex] {
-        return Ok(Step::TogglePathKind);
+        return Ok(PathStep::ToggleKind);
     }
     if path.waypoints.contains(&hex) {
         return Err(Reason::Loop);
@@ -122,7 +129,7 @@ fn tap_while_building(state: &State, seat: Seat, path: &BuiltPath, hex: Hex) -> 
     if path.waypoints.len() >= usize::from(state.max_movement) {
         return Err(Reason::PathFull);
     }
-    Ok(Step::ExtendPath(hex))
+    Ok(PathStep::Extend(hex))
 }
 
 /// CT-6, CT-8: whether orders may lead from one hex to another.

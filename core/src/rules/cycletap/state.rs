@@ -205,6 +205,10 @@ impl State {
         self.tasks_of(unit).any(|task| *task == Task::Defense)
     }
 
+    pub(super) fn has_path(&self, unit: UnitId) -> bool {
+        self.tasks_of(unit).any(|task| matches!(task, Task::Path(..)))
+    }
+
     /// CT-1. Units neither join nor leave between the start of planning and the end of execution, so counting them
     /// now gives the same total as counting them then.
     pub(super) fn pool(&self, seat: Seat) -> Pool {
