@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use serde_json::Value;
 use turnfold_core::any::AnyState;
-use turnfold_core::{Hex, Seat};
+use turnfold_core::{Direction, Hex, Seat, StepOutcome};
 
 use super::random::{Chooser, armies, hex};
 use super::{play, setup, start, told};
@@ -63,7 +63,7 @@ fn check_orders(view: &Value) {
 fn ct_1_ct_18_pools_places_and_orders_stay_sound_along_random_play() {
     let (mut resolved, mut lost, mut over) = (0, 0, 0);
     for seed in 1..=12 {
-        let mut state = start(&armies(3, 6, 1));
+        let mut state = start(&armies(3, 6));
         let mut chooser = Chooser::new(seed);
         let mut units = 12;
         for _ in 0..400 {
@@ -87,6 +87,26 @@ fn ct_1_ct_18_pools_places_and_orders_stay_sound_along_random_play() {
         resolved > 30 && lost > 5,
         "the play is too tame: {resolved} turns, {lost} units lost, {over} over"
     );
+}
+
+#[test]
+fn legal_lists_all_that_applies_on_and_around_small_boards() {
+    for (radius, units_each) in [(1, 1), (2, 2), (3, 4)] {
+        let mut state = start(&armies(radius, units_each));
+        let mut chooser = Chooser::new(radius);
+        for _ in 0..100 {
+            for seat in Seat::ALL {
+                let applied =
+                    |command: &String| matches!(state.judge(seat, command), Ok(StepOutcome::Applied));
+                let taps = (-4..=4).flat_map(|q| (-4..=4).map(move |r| format!("tap {q},{r}")));
+                let all = taps.chain(["back", "switch", "resolve"].map(String::from));
+                let expected: BTreeSet<String> = all.filter(applied).collect();
+                assert_eq!(state.legal(seat).into_iter().collect::<BTreeSet<_>>(), expected, "{seat}");
+            }
+            let Some((seat, command)) = chooser.choose(&*state, 12) else { break };
+            told(&mut *state, seat, &command);
+        }
+    }
 }
 
 /// A few units with different strengths, so that no advance is decided by numbers.
@@ -176,7 +196,7 @@ proptest! {
 
     #[test]
     fn ct_3_to_ct_18_random_commands_never_panic_and_say_what_they_do(commands in prop::collection::vec(any_command(), 1..80)) {
-        let mut state = start(&armies(3, 4, 1));
+        let mut state = start(&armies(3, 4));
         for command in commands {
             let seat = state.default_seat(&command).unwrap();
             // `told` requires that nothing changes unless the command is applied.
@@ -199,8 +219,8 @@ fn ct_15_ct_16_the_largest_match_resolves() {
     for seat in [Seat::P1, Seat::P2] {
         for unit in list(&all, "units").iter().filter(|unit| unit["owner"] == seat.name()).take(60) {
             let from = hex(&unit["at"]);
-            let beside = from.neighbour(turnfold_core::Direction::Se);
-            let ahead = beside.neighbour(turnfold_core::Direction::S);
+            let beside = from.neighbour(Direction::Se);
+            let ahead = beside.neighbour(Direction::S);
             for tap in [from, beside, beside, ahead, from] {
                 told(&mut *state, seat, &format!("tap {tap}"));
             }

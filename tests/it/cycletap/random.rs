@@ -71,8 +71,8 @@ fn tapped(command: &str) -> Option<Hex> {
     command.strip_prefix("tap ").map(|hex| hex.parse().unwrap())
 }
 
-/// Sets up two armies of all kinds in two rows each, facing each other `gap` rows apart.
-pub(super) fn armies(radius: u8, units_each: usize, gap: i32) -> String {
+/// Sets up two armies of all kinds in two rows each, with one row free between them.
+pub(super) fn armies(radius: u8, units_each: usize) -> String {
     let kinds = ["captain", "infantry", "cavalry", "officer"];
     let mut toml = format!("radius = {radius}\nwater = [[{radius}, 0]]\n");
     let width = i32::try_from(units_each.div_ceil(2)).unwrap();
@@ -81,7 +81,7 @@ pub(super) fn armies(radius: u8, units_each: usize, gap: i32) -> String {
         let q = column - width / 2;
         // Rows of hexes are level where r + q / 2 is.
         let level = -q.div_euclid(2);
-        for (owner, r) in [("p1", level + gap + row), ("p2", level - gap - row)] {
+        for (owner, r) in [("p1", level + 1 + row), ("p2", level - 1 - row)] {
             let kind = kinds[(number + usize::from(owner == "p2")) % kinds.len()];
             writeln!(toml, "[[units]]\nowner = \"{owner}\"\nkind = \"{kind}\"\nat = [{q}, {r}]").unwrap();
         }

@@ -50,7 +50,7 @@ fn plan(state: &mut dyn AnyState, chooser: &mut Chooser, seat: Seat, count: usiz
 fn ct_19_what_p1_plans_changes_nothing_for_anybody_else() {
     for seed in 1..=6 {
         let mut chooser = Chooser::new(seed);
-        let begin = start(&armies(3, 4, 1));
+        let begin = start(&armies(3, 4));
         let mut one = begin.fork();
         // While p1 plans,
         for _ in 0..10 {
@@ -79,7 +79,7 @@ fn ct_19_what_p1_plans_changes_nothing_for_anybody_else() {
 fn ct_19_what_p2_plans_changes_nothing_for_anybody_else() {
     for seed in 11..=16 {
         let mut chooser = Chooser::new(seed);
-        let mut begin = start(&armies(3, 4, 1));
+        let mut begin = start(&armies(3, 4));
         plan(&mut *begin, &mut chooser, Seat::P1, 20);
         play(&mut *begin, Seat::P1, "switch");
         let mut state = begin.fork();

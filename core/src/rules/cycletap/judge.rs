@@ -77,15 +77,16 @@ fn tap(state: &State, planning: &Planning, hex: Hex) -> Result<Step, Reason> {
         // CT-3
         return friendly.map(Step::Select).ok_or(Reason::NoFriendlyUnit);
     };
+    let on_origin = hex == from;
     match (&planning.tap, friendly) {
         // CT-9
-        (Tap::PathBuilding(_), friendly) if friendly == origin => Ok(Step::ChangePath(PathStep::Confirm)),
+        (Tap::PathBuilding(_), _) if on_origin => Ok(Step::ChangePath(PathStep::Confirm)),
         (Tap::PathBuilding(path), _) => {
             tap_while_building(state, planning.seat, path, hex).map(Step::ChangePath)
         }
         // CT-4
-        (Tap::DefensePending(_), friendly) if friendly == origin => Ok(Step::CancelOrder(unit)),
-        (_, friendly) if friendly == origin => Ok(Step::AwaitDefense(unit)),
+        (Tap::DefensePending(_), _) if on_origin => Ok(Step::CancelOrder(unit)),
+        _ if on_origin => Ok(Step::AwaitDefense(unit)),
         // CT-5
         (_, Some(other)) => Ok(Step::Select(other)),
         (_, None) => tap_around(state, planning, (unit, from), hex),
@@ -99,7 +100,7 @@ fn tap_around(
     (unit, from): (UnitId, Hex),
     hex: Hex,
 ) -> Result<Step, Reason> {
-    check_step(state, from, hex)?;
+    check_way(state, from, hex)?;
     if matches!(planning.tap, Tap::DefensePending(_)) || state.is_defending(unit) {
         return Err(Reason::Defending);
     }
@@ -124,7 +125,7 @@ fn tap_while_building(state: &State, seat: Seat, path: &BuiltPath, hex: Hex) -> 
         return Err(Reason::Loop);
     }
     let last = path.waypoints.last().copied().unwrap_or(hex);
-    check_step(state, last, hex)?;
+    check_way(state, last, hex)?;
     check_no_enemy(state, seat, hex)?;
     if path.waypoints.len() >= usize::from(state.max_movement) {
         return Err(Reason::PathFull);
@@ -133,7 +134,7 @@ fn tap_while_building(state: &State, seat: Seat, path: &BuiltPath, hex: Hex) -> 
 }
 
 /// CT-6, CT-8: whether orders may lead from one hex to another.
-fn check_step(state: &State, from: Hex, to: Hex) -> Result<(), Reason> {
+fn check_way(state: &State, from: Hex, to: Hex) -> Result<(), Reason> {
     if !state.board.contains(to) {
         return Err(Reason::OutOfBounds);
     }

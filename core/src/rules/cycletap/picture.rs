@@ -83,7 +83,6 @@ fn tap_line(state: &State, tap: &Tap) -> String {
     }
 }
 
-/// What stands on the hexes; a hex with several marks shows the last of waypoint, attack, defence, path and origin.
 fn cells(state: &State, viewer: Seat) -> Vec<Cell> {
     let mut cells: BTreeMap<Hex, Cell> = BTreeMap::new();
     for &at in &state.water {
@@ -93,40 +92,38 @@ fn cells(state: &State, viewer: Seat) -> Vec<Cell> {
         let at = unit.at;
         cells.insert(at, Cell { at, label: label(id, unit), mark: String::new(), tint: tint(unit.owner) });
     }
-    let mut mark = |at: Hex, mark: String, tint: Tint| {
+    for (at, mark, tint) in marks(state, viewer) {
         let empty = Cell { at, label: String::new(), mark: String::new(), tint };
         cells.entry(at).or_insert(empty).mark = mark;
-    };
-    let orders: Vec<(Seat, OrderNumber, &Order)> = state.orders_seen_by(viewer).collect();
-    for (seat, _, order) in &orders {
-        if let Task::Path(_, waypoints) = &order.task {
-            (1..)
-                .zip(waypoints)
-                .for_each(|(place, &at): (u32, _)| mark(at, format!(".{place}"), tint(*seat)));
-        }
-    }
-    for (seat, _, order) in &orders {
-        if let Task::Attack(target) = order.task {
-            mark(target, "x".into(), tint(*seat));
-        }
-    }
-    let position = |unit: UnitId| state.units.get(&unit).map(|unit| unit.at);
-    for (seat, _, order) in &orders {
-        if let (Task::Defense, Some(at)) = (&order.task, position(order.unit)) {
-            mark(at, "[]".into(), tint(*seat));
-        }
-    }
-    if let Some(tap) = state.tap_seen_by(viewer) {
-        if let Tap::PathBuilding(path) = tap {
-            (1..)
-                .zip(&path.waypoints)
-                .for_each(|(place, &at): (u32, _)| mark(at, format!("+{place}"), Tint::Bright));
-        }
-        if let Some(at) = tap.origin().and_then(position) {
-            mark(at, "<>".into(), Tint::Bright);
-        }
     }
     cells.into_values().collect()
+}
+
+/// The marks of orders and taps. Where several are on one hex the last is shown.
+fn marks(state: &State, viewer: Seat) -> Vec<(Hex, String, Tint)> {
+    let (mut waypoints, mut attacks, mut defenses) = (Vec::new(), Vec::new(), Vec::new());
+    let position = |unit: UnitId| state.units.get(&unit).map(|unit| unit.at);
+    for (seat, _, order) in state.orders_seen_by(viewer) {
+        let tint = tint(seat);
+        match &order.task {
+            Task::Path(_, path) => waypoints.extend(numbered('.', path, tint)),
+            Task::Attack(target) => attacks.push((*target, "x".into(), tint)),
+            Task::Defense => defenses.extend(position(order.unit).map(|at| (at, "[]".into(), tint))),
+        }
+    }
+    let mut marks = [waypoints, attacks, defenses].concat();
+    let tap = state.tap_seen_by(viewer);
+    if let Some(Tap::PathBuilding(path)) = tap {
+        marks.extend(numbered('+', &path.waypoints, Tint::Bright));
+    }
+    let origin = tap.and_then(Tap::origin).and_then(position);
+    marks.extend(origin.map(|at| (at, "<>".into(), Tint::Bright)));
+    marks
+}
+
+/// Marks the hexes of a path with their places on it, after a sign.
+fn numbered(sign: char, path: &[Hex], tint: Tint) -> impl Iterator<Item = (Hex, String, Tint)> {
+    (1_u32..).zip(path).map(move |(place, &at)| (at, format!("{sign}{place}"), tint))
 }
 
 fn legend(state: &State, viewer: Seat) -> Vec<Line> {
