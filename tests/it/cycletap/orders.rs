@@ -1,6 +1,9 @@
 //! CT-1, CT-2 and CT-11 to CT-13: pools, phases, `switch` and the numbers of orders.
 
-use super::{check, setup};
+use serde_json::Value;
+use turnfold_core::Seat;
+
+use super::{check, play, setup, start, told};
 
 #[test]
 fn ct_1_a_pool_counts_living_officers_and_captains() {
@@ -74,29 +77,24 @@ fn ct_11_a_movement_costs_one_slot_from_attack_to_order() {
 #[test]
 fn ct_12_switch_settles_each_tap_state() {
     let toml = setup("radius = 3", "p1 captain 0,1; p1 infantry 3,0; p2 officer 0,-3");
-    let cases = [
-        ("p1: 0,1", "planning_ended seat=p1", "[]"),
-        ("p1: 0,1 0,2", "planning_ended seat=p1", r#"["attack"]"#),
-        ("p1: 0,1 0,2 0,2", "path_dropped; planning_ended seat=p1", "[]"),
-        ("p1: 0,1 0,2 0,2 0,1", "planning_ended seat=p1", r#"["movement"]"#),
-        (
-            "p1: 0,1 0,1",
-            "order_placed number=1 unit=u1 kind=defense path=; planning_ended seat=p1",
-            r#"["defense"]"#,
-        ),
-        // pending a second time
-        ("p1: 0,1 0,1 3,0 0,1 0,1", "planning_ended seat=p1", r#"["defense"]"#),
+    let cases: [(&str, &str, &[&str]); 6] = [
+        ("0,1", "planning_ended seat=p1", &[]),
+        ("0,1 0,2", "planning_ended seat=p1", &["attack"]),
+        ("0,1 0,2 0,2", "path_dropped; planning_ended seat=p1", &[]),
+        ("0,1 0,2 0,2 0,1", "planning_ended seat=p1", &["movement"]),
+        ("0,1 0,1", "order_placed number=1 unit=u1 kind=defense path=; planning_ended seat=p1", &["defense"]),
+        // Pending a second time.
+        ("0,1 0,1 3,0 0,1 0,1", "planning_ended seat=p1", &["defense"]),
     ];
     for (taps, outcome, kinds) in cases {
-        check(&toml, &format!("{taps}\np1 switch => {outcome}\nview p2 /tap/state => \"idle\""));
-        let mut state = super::start(&toml);
-        for line in [taps, "p1: switch"] {
-            let (seat, commands) = line.split_once(": ").unwrap();
-            super::play(&mut *state, seat.parse().unwrap(), commands);
-        }
-        let view: serde_json::Value = serde_json::from_str(&state.view(turnfold_core::Seat::P1)).unwrap();
-        let found: Vec<_> = view["orders"].as_array().unwrap().iter().map(|order| &order["kind"]).collect();
-        assert_eq!(serde_json::to_string(&found).unwrap(), kinds, "{taps}");
+        let mut state = start(&toml);
+        play(&mut *state, Seat::P1, taps);
+        assert_eq!(told(&mut *state, Seat::P1, "switch"), outcome, "{taps}");
+        let view: Value = serde_json::from_str(&state.view(Seat::Host)).unwrap();
+        assert_eq!(view["tap"]["state"], "idle");
+        let kinds_found =
+            view["orders"].as_array().unwrap().iter().map(|order| order["kind"].as_str().unwrap());
+        assert_eq!(kinds_found.collect::<Vec<_>>(), kinds, "{taps}");
     }
 }
 

@@ -78,13 +78,14 @@ fn text_that_is_no_setup_is_an_error_with_its_place_and_key() {
         ("radius = 3", "p9 officer 0,1; p2 officer 0,2", "setup:3:9: ", "p9"),
         ("radius = 300", UNITS, "setup:1:10: ", "300"),
         ("radius = 3", "p1 officer 0,1,2; p2 officer 0,2", "setup:5:6: ", "3"),
-        ("radius = 3", "p1 officer 0,1\ncolour=1; p2 officer 0,2", "setup:5:6: ", ""),
     ];
-    for (top, units, place, word) in &cases[..5] {
+    for (top, units, place, word) in cases {
         let error = error(&setup(top, units));
         assert!(error.starts_with(place) && error.contains(word), "expected {place}…{word}…, found {error}");
     }
-    assert!(error("radius = 3").contains("units"));
+    assert!(error("radius = 3").contains("units"), "`units` may not be left out");
+    let coloured = setup("radius = 3", UNITS) + "colour = 1\n";
+    assert!(error(&coloured).contains("colour"));
 }
 
 #[test]
