@@ -1,8 +1,9 @@
 //! CT-16, CT-17: ATTACKs, eliminations and advances.
 
+use core::cmp::{Ordering, Reverse};
+
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 use super::effect::Effect;
 use super::order::Task;
@@ -20,7 +21,7 @@ struct Attack {
     strength: u32,
 }
 
-/// A contested hex, judged.
+/// A contested hex and who won it.
 struct Contest {
     at: Hex,
     /// By seat, then number.
@@ -32,9 +33,8 @@ struct Contest {
 
 pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let contests: Vec<Contest> =
-        attacks(state).into_iter().map(|(at, attacks)| judge(state, at, attacks, effects)).collect();
-    let lost = contests.iter().filter_map(Contest::eliminated);
-    let eliminated: BTreeSet<UnitId> = lost.collect();
+        attacks(state).into_iter().map(|(at, attacks)| settle(state, at, attacks, effects)).collect();
+    let eliminated: BTreeSet<UnitId> = contests.iter().filter_map(Contest::eliminated).collect();
     for unit in eliminated {
         state.units.remove(&unit);
         effects.push(|| Effect::Eliminated { unit: unit.name() });
@@ -54,8 +54,8 @@ fn attacks(state: &State) -> BTreeMap<Hex, Vec<Attack>> {
     attacks
 }
 
-/// CT-16: judges a contested hex on the board as movement left it.
-fn judge(state: &State, at: Hex, attacks: Vec<Attack>, effects: &mut impl EffectSink<Effect>) -> Contest {
+/// CT-16: who wins a contested hex, on the board as movement left it.
+fn settle(state: &State, at: Hex, attacks: Vec<Attack>, effects: &mut impl EffectSink<Effect>) -> Contest {
     let occupant = state.unit_at(at);
     let claim = |seat: Seat| {
         let attackers: u32 =
@@ -68,9 +68,9 @@ fn judge(state: &State, at: Hex, attacks: Vec<Attack>, effects: &mut impl Effect
     };
     let [p1, p2] = PLAYERS.map(claim);
     let winner = match p1.cmp(&p2) {
-        core::cmp::Ordering::Greater => Some((Seat::P1, p1, p2)),
-        core::cmp::Ordering::Less => Some((Seat::P2, p2, p1)),
-        core::cmp::Ordering::Equal => None,
+        Ordering::Greater => Some((Seat::P1, p1, p2)),
+        Ordering::Less => Some((Seat::P2, p2, p1)),
+        Ordering::Equal => None,
     };
     effects.push(|| match winner {
         Some((side, claim, against)) => Effect::HexWon { at, side, claim, against },
@@ -95,10 +95,9 @@ impl Contest {
 
 /// CT-17: won hexes that are empty now are taken, one after another.
 fn advance(state: &mut State, contests: &[Contest], effects: &mut impl EffectSink<Effect>) {
-    let empty = contests.iter().filter(|contest| state.unit_at(contest.at).is_none());
-    let place = |contest: &&Contest| contest.winning_attacks().next().map(|first| (first.number, first.seat));
-    let mut empty: Vec<&Contest> = empty.collect();
-    empty.sort_by_key(place);
+    let mut empty: Vec<&Contest> =
+        contests.iter().filter(|contest| state.unit_at(contest.at).is_none()).collect();
+    empty.sort_by_key(|contest| contest.winning_attacks().next().map(|first| (first.number, first.seat)));
     let mut advanced = BTreeSet::new();
     for contest in empty {
         let able = contest
