@@ -2,13 +2,19 @@
 
 use crate::any::{AnyRules, erase};
 use crate::rules::channel::Channel;
+use crate::rules::cycletap::Cycletap;
 use crate::rules::hexcapture::Hexcapture;
 use crate::rules::initiative::Initiative;
 use crate::rules::lifecycle::Lifecycle;
 
 /// Every ruleset, in the order of their names.
-pub static RULESETS: &[&dyn AnyRules] =
-    &[&erase::<Channel>(), &erase::<Hexcapture>(), &erase::<Initiative>(), &erase::<Lifecycle>()];
+pub static RULESETS: &[&dyn AnyRules] = &[
+    &erase::<Channel>(),
+    &erase::<Cycletap>(),
+    &erase::<Hexcapture>(),
+    &erase::<Initiative>(),
+    &erase::<Lifecycle>(),
+];
 
 /// Finds a ruleset by name.
 #[must_use]

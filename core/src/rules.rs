@@ -17,6 +17,7 @@ use crate::seat::Seat;
 use crate::text::Malformed;
 
 pub mod channel;
+pub mod cycletap;
 pub mod hexcapture;
 pub mod initiative;
 pub mod lifecycle;

@@ -30,8 +30,13 @@ const CRATES: [(&str, &str); 4] = [
     ("tests", "turnfold-tests"),
 ];
 /// The rules of the rulings that are settled: ruleset, prefix of the ids, number of the last one.
-const RULINGS: [(&str, &str, u32); 4] =
-    [("channel", "CH", 18), ("hexcapture", "HC", 17), ("initiative", "IN", 12), ("lifecycle", "LC", 15)];
+const RULINGS: [(&str, &str, u32); 5] = [
+    ("channel", "CH", 18),
+    ("cycletap", "CT", 19),
+    ("hexcapture", "HC", 17),
+    ("initiative", "IN", 12),
+    ("lifecycle", "LC", 15),
+];
 const SOURCE_LINES_MAX: usize = 400;
 const ARCHITECTURE_LINES_MAX: usize = 150;
 

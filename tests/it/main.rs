@@ -10,6 +10,7 @@ mod script;
 mod laws;
 
 mod channel;
+mod cycletap;
 mod hexcapture;
 mod initiative;
 mod lifecycle;

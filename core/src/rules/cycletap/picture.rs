@@ -1,0 +1,149 @@
+//! The board drawn: p1's units with capital letters, p2's with small ones, so that sides differ without colour.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::order::{Order, Task};
+use super::state::{OrderNumber, PLAYERS, Phase, Pool, State, Tap, Unit, UnitId, UnitKind};
+use super::view::{phase_name, tap_name};
+use crate::hex::Hex;
+use crate::picture::{Block, Cell, HexBoard, Line, Picture, Tint};
+use crate::seat::Seat;
+
+const LEGEND: &str = "<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water";
+
+pub(super) fn picture(state: &State, viewer: Seat) -> Picture {
+    Picture {
+        blocks: [
+            Block::Lines(heading(state, viewer)),
+            Block::Hexes(HexBoard { board: state.board, cells: cells(state, viewer) }),
+            Block::Lines(legend(state, viewer)),
+        ]
+        .into(),
+    }
+}
+
+/// Names a unit by its kind and number: `O1` is p1's officer `u1`, `i2` is p2's infantry `u2`.
+fn label(id: UnitId, unit: &Unit) -> String {
+    let letter = match unit.kind {
+        UnitKind::Infantry => 'I',
+        UnitKind::Cavalry => 'V',
+        UnitKind::Officer => 'O',
+        UnitKind::Captain => 'C',
+    };
+    let letter = if unit.owner == Seat::P1 { letter } else { letter.to_ascii_lowercase() };
+    format!("{letter}{}", id.0)
+}
+
+fn tint(seat: Seat) -> Tint {
+    if seat == Seat::P1 { Tint::First } else { Tint::Second }
+}
+
+/// Writes a way from hex to hex.
+fn way(from: Option<Hex>, path: &[Hex]) -> String {
+    let hexes: Vec<String> = from.iter().chain(path).map(ToString::to_string).collect();
+    hexes.join(" > ")
+}
+
+fn heading(state: &State, viewer: Seat) -> Vec<Line> {
+    let turn = format!("turn {}, {}", state.turn, phase_name(&state.phase));
+    let mut lines = Vec::from([Line::plain(match &state.phase {
+        Phase::Planning(planning) => format!("{turn} by {}", planning.seat),
+        Phase::Execution => turn,
+        Phase::Over { winner: Some(winner) } => format!("{turn}: {winner} wins"),
+        Phase::Over { winner: None } => format!("{turn}: nobody wins"),
+    })]);
+    for (seat, pool) in PLAYERS.into_iter().zip(state.pools_seen_by(viewer)) {
+        let orders = match pool {
+            Some(Pool { total, used, available }) => {
+                format!(" orders: {used} of {total} used, {available} available")
+            }
+            None => String::from(" orders: secret"),
+        };
+        lines.push(Line::default().with(seat.name(), tint(seat)).with(orders, Tint::Plain));
+    }
+    if let Some(tap) = state.tap_seen_by(viewer) {
+        lines.push(Line::default().with(tap_line(state, tap), Tint::Bright));
+    }
+    lines
+}
+
+fn tap_line(state: &State, tap: &Tap) -> String {
+    let Some((id, unit)) = tap.origin().and_then(|id| Some((id, state.units.get(&id)?))) else {
+        return String::from(tap_name(tap));
+    };
+    let name = format!("{} {}", tap_name(tap), label(id, unit));
+    match tap {
+        Tap::PathBuilding(path) => {
+            format!("{name}: {} {}", path.kind, way(Some(unit.at), &path.waypoints))
+        }
+        _ => format!("{name} at {}", unit.at),
+    }
+}
+
+fn cells(state: &State, viewer: Seat) -> Vec<Cell> {
+    let mut cells: BTreeMap<Hex, Cell> = BTreeMap::new();
+    for &at in &state.water {
+        cells.insert(at, Cell { at, label: "~~".into(), mark: "~~".into(), tint: Tint::Blocked });
+    }
+    for (&id, unit) in &state.units {
+        let at = unit.at;
+        cells.insert(at, Cell { at, label: label(id, unit), mark: String::new(), tint: tint(unit.owner) });
+    }
+    for (at, mark, tint) in marks(state, viewer) {
+        let empty = Cell { at, label: String::new(), mark: String::new(), tint };
+        cells.entry(at).or_insert(empty).mark = mark;
+    }
+    cells.into_values().collect()
+}
+
+/// The marks of orders and taps. Where several are on one hex the last is shown.
+fn marks(state: &State, viewer: Seat) -> Vec<(Hex, String, Tint)> {
+    let (mut waypoints, mut attacks, mut defenses) = (Vec::new(), Vec::new(), Vec::new());
+    let position = |unit: UnitId| state.units.get(&unit).map(|unit| unit.at);
+    for (seat, _, order) in state.orders_seen_by(viewer) {
+        let tint = tint(seat);
+        match &order.task {
+            Task::Path(_, path) => waypoints.extend(numbered('.', path, tint)),
+            Task::Attack(target) => attacks.push((*target, "x".into(), tint)),
+            Task::Defense => defenses.extend(position(order.unit).map(|at| (at, "[]".into(), tint))),
+        }
+    }
+    let mut marks = [waypoints, attacks, defenses].concat();
+    let tap = state.tap_seen_by(viewer);
+    if let Some(Tap::PathBuilding(path)) = tap {
+        marks.extend(numbered('+', &path.waypoints, Tint::Bright));
+    }
+    let origin = tap.and_then(Tap::origin).and_then(position);
+    marks.extend(origin.map(|at| (at, "<>".into(), Tint::Bright)));
+    marks
+}
+
+/// Marks the hexes of a path with their places on it, after a sign.
+fn numbered(sign: char, path: &[Hex], tint: Tint) -> impl Iterator<Item = (Hex, String, Tint)> {
+    (1_u32..).zip(path).map(move |(place, &at)| (at, format!("{sign}{place}"), tint))
+}
+
+fn legend(state: &State, viewer: Seat) -> Vec<Line> {
+    let unit = |(&id, unit): (&UnitId, &Unit)| {
+        let Unit { owner, kind, at, strength } = unit;
+        let kind = kind.name();
+        Line::default()
+            .with(format!("{:4}", label(id, unit)), tint(*owner))
+            .with(format!(" {owner} {kind} ({id}) at {at}, strength {strength}"), Tint::Plain)
+    };
+    let order = |(seat, number, order): (Seat, OrderNumber, &Order)| {
+        let unit = state.units.get(&order.unit);
+        let name = unit.map_or_else(String::new, |unit| label(order.unit, unit));
+        let way = way(unit.map(|unit| unit.at), order.task.path());
+        Line::default()
+            .with(format!("{seat} #{number}"), tint(seat))
+            .with(format!(" {name} {} {way}", order.task.kind()), Tint::Plain)
+    };
+    let mut lines: Vec<Line> = state.units.iter().map(unit).collect();
+    lines.extend(state.orders_seen_by(viewer).map(order));
+    lines.push(Line::default().with(LEGEND, Tint::Faint));
+    lines
+}

@@ -1,0 +1,222 @@
+//! CT-19 and long matches through the real binary.
+
+use std::collections::BTreeSet;
+
+use snapbox::str;
+use turnfold_core::Seat;
+
+use super::random::{Chooser, armies};
+use super::{start, told};
+use crate::cli::check;
+use crate::sandbox::Sandbox;
+
+/// A sandbox whose store holds the match `ford`: p1 has planned, p2 builds a path and has an attack and a defence.
+fn ford() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
+    sandbox.ok("play ford \"tap 0,1\" \"tap 0,0\" \"tap 0,2\" \"tap 0,2\" switch");
+    let plan = "\"tap 1,-2\" \"tap 1,-3\" \"tap 0,-2\" \"tap 0,-2\" \"tap 0,-1\" \"tap -1,-1\" \"tap -1,-1\"";
+    sandbox.ok(&format!("play ford {plan}"));
+    sandbox
+}
+
+#[test]
+fn ct_19_p1_is_shown_nothing_of_what_p2_plans() {
+    check(
+        &ford(),
+        "show ford --as p1
+         --format json show ford --as p1
+         log ford --as p1
+         legal ford --as p1
+         ask ford --as p1 suggest 0,0",
+        str![[r#"
+$ turnfold show ford --as p1
+turn 1, planning by p2
+p1 orders: 1 of 3 used, 2 available
+p2 orders: secret
+
+q   -3 -2 -1  0  1  2  3
+          -3 __
+       -2 __/  \__
+    -1 __/  \__/  \__
+  0 __/  \__/c4\__/  \__
+   /  \__/  \__/o5\__/  \
+  1\__/  \__/i6\__/  \__/
+   /~~\__/~~\__/  \__/~~\
+  2\~~/~~\~~/  \__/~~\~~/
+   /  \~~/  \x_/~~\~~/  \
+  3\__/  \__/I3\~~/  \__/
+   /  \__/V2\__/  \__/  \
+   \__/  \__/C1\__/  \__/
+      \__/  \[]/  \__/
+         \__/  \__/
+            \__/
+q above its column, r at the upper left of its row, which runs down to the right
+
+C1   p1 captain (u1) at 0,2, strength 2
+V2   p1 cavalry (u2) at -1,2, strength 3
+I3   p1 infantry (u3) at 0,1, strength 2
+c4   p2 captain (u4) at 0,-2, strength 2
+o5   p2 officer (u5) at 1,-2, strength 1
+i6   p2 infantry (u6) at 0,-1, strength 4
+p1 #1 I3 attack 0,1 > 0,0
+p1 #2 C1 defense 0,2
+<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water
+$ turnfold --format json show ford --as p1
+{"ruleset":"cycletap","turn":1,"phase":"planning","planning":"p2","winner":null,"tap":null,"pools":{"p1":{"total":3,"used":1,"available":2},"p2":null},"units":[{"id":"u1","owner":"p1","kind":"captain","at":[0,2],"strength":2},{"id":"u2","owner":"p1","kind":"cavalry","at":[-1,2],"strength":3},{"id":"u3","owner":"p1","kind":"infantry","at":[0,1],"strength":2},{"id":"u4","owner":"p2","kind":"captain","at":[0,-2],"strength":2},{"id":"u5","owner":"p2","kind":"officer","at":[1,-2],"strength":1},{"id":"u6","owner":"p2","kind":"infantry","at":[0,-1],"strength":4}],"orders":[{"seat":"p1","number":1,"unit":"u3","kind":"attack","from":[0,1],"path":[[0,0]]},{"seat":"p1","number":2,"unit":"u1","kind":"defense","from":[0,2],"path":[]}],"water":[[-3,1],[-2,1],[-1,0],[1,0],[2,-1],[3,-2]]}
+$ turnfold log ford --as p1
+1 p1 tap 0,1 => origin_selected at=0,1
+2 p1 tap 0,0 => order_placed number=1 unit=u3 kind=attack path=0,0
+3 p1 tap 0,2 => origin_selected at=0,2
+4 p1 tap 0,2 => defense_pending at=0,2
+5 p1 switch => order_placed number=2 unit=u1 kind=defense path=; planning_ended seat=p1
+$ turnfold legal ford --as p1
+$ turnfold ask ford --as p1 suggest 0,0
+stderr| error: p1 may not see what is selected: only the planning seat and `host` do
+exit 2
+
+"#]],
+    );
+}
+
+#[test]
+fn ct_19_the_planning_seat_is_shown_its_orders_and_path() {
+    check(
+        &ford(),
+        "show ford --as p2
+         --format json show ford --as p2
+         log ford --as p2
+         ask ford --as p2 suggest 0,0",
+        str![[r#"
+$ turnfold show ford --as p2
+turn 1, planning by p2
+p1 orders: secret
+p2 orders: 1 of 4 used, 3 available
+path_building i6: movement 0,-1 > -1,-1
+
+q   -3 -2 -1  0  1  2  3
+          -3 __
+       -2 __/  \__
+    -1 __/  \__/  \__
+  0 __/  \__/c4\x_/  \__
+   /  \__/  \[]/o5\__/  \
+  1\__/  \+1/i6\__/  \__/
+   /~~\__/~~\<>/  \__/~~\
+  2\~~/~~\~~/  \__/~~\~~/
+   /  \~~/  \__/~~\~~/  \
+  3\__/  \__/I3\~~/  \__/
+   /  \__/V2\__/  \__/  \
+   \__/  \__/C1\__/  \__/
+      \__/  \__/  \__/
+         \__/  \__/
+            \__/
+q above its column, r at the upper left of its row, which runs down to the right
+
+C1   p1 captain (u1) at 0,2, strength 2
+V2   p1 cavalry (u2) at -1,2, strength 3
+I3   p1 infantry (u3) at 0,1, strength 2
+c4   p2 captain (u4) at 0,-2, strength 2
+o5   p2 officer (u5) at 1,-2, strength 1
+i6   p2 infantry (u6) at 0,-1, strength 4
+p2 #1 o5 attack 1,-2 > 1,-3
+p2 #2 c4 defense 0,-2
+<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water
+$ turnfold --format json show ford --as p2
+{"ruleset":"cycletap","turn":1,"phase":"planning","planning":"p2","winner":null,"tap":{"state":"path_building","origin":[0,-1],"path":[[-1,-1]],"kind":"movement"},"pools":{"p1":null,"p2":{"total":4,"used":1,"available":3}},"units":[{"id":"u1","owner":"p1","kind":"captain","at":[0,2],"strength":2},{"id":"u2","owner":"p1","kind":"cavalry","at":[-1,2],"strength":3},{"id":"u3","owner":"p1","kind":"infantry","at":[0,1],"strength":2},{"id":"u4","owner":"p2","kind":"captain","at":[0,-2],"strength":2},{"id":"u5","owner":"p2","kind":"officer","at":[1,-2],"strength":1},{"id":"u6","owner":"p2","kind":"infantry","at":[0,-1],"strength":4}],"orders":[{"seat":"p2","number":1,"unit":"u5","kind":"attack","from":[1,-2],"path":[[1,-3]]},{"seat":"p2","number":2,"unit":"u4","kind":"defense","from":[0,-2],"path":[]}],"water":[[-3,1],[-2,1],[-1,0],[1,0],[2,-1],[3,-2]]}
+$ turnfold log ford --as p2
+5 p1 switch => planning_ended seat=p1
+6 p2 tap 1,-2 => origin_selected at=1,-2
+7 p2 tap 1,-3 => order_placed number=1 unit=u5 kind=attack path=1,-3
+8 p2 tap 0,-2 => origin_selected at=0,-2
+9 p2 tap 0,-2 => defense_pending at=0,-2
+10 p2 tap 0,-1 => order_placed number=2 unit=u4 kind=defense path=; origin_selected at=0,-1
+11 p2 tap -1,-1 => order_placed number=3 unit=u6 kind=attack path=-1,-1
+12 p2 tap -1,-1 => orders_cleared unit=u6 count=1; path_started at=-1,-1
+$ turnfold ask ford --as p2 suggest 0,0
+deploy
+
+"#]],
+    );
+}
+
+#[test]
+fn ct_19_every_output_for_p1_is_the_same_whatever_p2_plans() {
+    let sandbox = Sandbox::new();
+    for (name, plan) in [
+        ("one", "\"tap 0,-2\" \"tap -1,-1\" \"tap -1,-1\" \"tap -2,0\""),
+        ("other", "\"tap 1,-2\" \"tap 1,-2\" \"tap 0,-1\" \"tap 0,0\""),
+        ("third", "back back \"tap 3,3\" \"tap 1,-2\""),
+    ] {
+        sandbox.ok(&format!("new {name} --rules cycletap --setup fixtures/cycletap/ford.toml"));
+        sandbox.ok(&format!("play {name} \"tap 0,1\" \"tap 0,0\" switch"));
+        sandbox.ok(&format!("play {name} {plan}"));
+    }
+    let mut formats = vec!["ask MATCH --as p1 suggest 0,0".to_owned()];
+    for format in ["text", "json", "svg"] {
+        formats.push(format!("--format {format} show MATCH --as p1"));
+        formats.push(format!("--format {format} show MATCH --as p3"));
+    }
+    for format in ["text", "json"] {
+        formats.push(format!("--format {format} legal MATCH --as p1"));
+        formats.push(format!("--format {format} log MATCH --as p3"));
+        formats.push(format!("--format {format} log MATCH --as p1"));
+    }
+    for line in formats {
+        let told = |name: &str| {
+            let output = sandbox.run(&line.replace("MATCH", name));
+            let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            without_times(&text.replace(name, "MATCH"))
+        };
+        let texts: BTreeSet<String> = ["one", "other", "third"].map(told).into();
+        assert_eq!(texts.len(), 1, "{line}: {texts:#?}");
+    }
+}
+
+/// Blanks out when entries were recorded.
+fn without_times(text: &str) -> String {
+    let mut parts = text.split("\"recorded_at_ms\":");
+    let mut blanked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        blanked += "\"recorded_at_ms\":";
+        blanked += part.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    }
+    blanked
+}
+
+#[test]
+fn ct_18_twenty_turns_of_forty_units_a_side_are_recorded_checked_and_verified() {
+    let toml = armies(12, 40);
+    let mut state = start(&toml);
+    let mut chooser = Chooser::new(40);
+    let sandbox = Sandbox::new();
+    sandbox.write("armies.toml", &toml);
+    sandbox.ok("new armies --rules cycletap --setup armies.toml");
+    let (mut turns, mut entries, mut words) = (0, 0, Vec::new());
+    let mut happened = BTreeSet::new();
+    while turns < 20 {
+        let (seat, command) = chooser.choose(&*state, 24).unwrap();
+        let outcome = told(&mut *state, seat, &command);
+        happened.extend(outcome.split("; ").map(|effect| effect.split(' ').next().unwrap().to_owned()));
+        words.push(format!("{seat}: {command}"));
+        entries += 1;
+        if seat == Seat::Host {
+            turns += 1;
+            let args = ["play", "armies"].into_iter().chain(words.iter().map(String::as_str));
+            let output = sandbox.command(args).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            words.clear();
+        }
+    }
+    assert!(entries > 600, "only {entries} entries");
+    for effect in ["deployed", "moved", "blocked", "hex_won", "hex_held", "eliminated", "advanced"] {
+        assert!(happened.contains(effect), "never {effect}: {happened:?}");
+    }
+    let view = sandbox.ok("--format json show armies");
+    assert_eq!(view.trim_end(), state.view(Seat::Host));
+    sandbox.ok("export armies -o armies.tfl");
+    let checked = sandbox.ok("check armies.tfl");
+    assert_eq!(checked, format!("ok armies.tfl {entries} entries\n1 passed, 0 failed ({entries} entries)\n"));
+    assert!(sandbox.read("armies.tfl").contains(&format!(" #{:.16}\n", state.state_hash())));
+    let verified = sandbox.ok("verify");
+    assert!(verified.contains(&format!("{entries} entries")), "{verified}");
+}
