@@ -30,12 +30,12 @@ pub struct DiskBackend {
     db: sled::Db,
     watermark: WatermarkFile,
     sled_file: PathBuf,
-    sync: Mutex<Sync>,
+    sync: Mutex<Syncing>,
     _lock: File,
 }
 
 /// Who makes sled's writes durable.
-enum Sync {
+enum Syncing {
     /// Our `sync_file_range`; so many calls had been counted before the writes that are not flushed yet.
     Bound { calls_before: Option<u64> },
     /// A second handle on sled's file, because nothing was bound.
@@ -51,7 +51,7 @@ impl DiskBackend {
         drop_unfinished_snapshots(&sled_dir)
             .map_err(|source| failed("remove an unfinished snapshot in", &sled_dir, source))?;
         let db = open_sled(&sled_dir).map_err(|error| tell_what_was_there(error, &watermark))?;
-        let sync = Mutex::new(Sync::Bound { calls_before: None });
+        let sync = Mutex::new(Syncing::Bound { calls_before: None });
         let backend = Self { db, watermark, sled_file: sled_dir.join("db"), sync, _lock: lock };
         if is_new {
             backend.settle(dir, &sled_dir)?;
@@ -148,19 +148,19 @@ impl DiskBackend {
     fn sync(&self) -> Result<(), BackendError> {
         let mut sync = self.sync.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *sync {
-            Sync::Bound { calls_before } => match calls_before.take() {
+            Syncing::Bound { calls_before } => match calls_before.take() {
                 Some(before) if calls() <= before => {
                     tracing::warn!(
                         "sled's sync is not bound to fdatasync in this build; syncing its file ourselves"
                     );
                     let handle = open_for_sync(&self.sled_file)?;
                     handle.sync_data().map_err(|source| failed("sync", &self.sled_file, source))?;
-                    *sync = Sync::Handle(handle);
+                    *sync = Syncing::Handle(handle);
                     Ok(())
                 }
                 _ => Ok(()),
             },
-            Sync::Handle(handle) => {
+            Syncing::Handle(handle) => {
                 handle.sync_data().map_err(|source| failed("sync", &self.sled_file, source))
             }
         }
@@ -193,7 +193,7 @@ impl Backend for DiskBackend {
     }
 
     fn write(&self, changes: &[Change]) -> Result<(), BackendError> {
-        if let Sync::Bound { calls_before } = &mut *self.sync.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Syncing::Bound { calls_before } = &mut *self.sync.lock().unwrap_or_else(PoisonError::into_inner) {
             calls_before.get_or_insert_with(calls);
         }
         let mut batch = sled::Batch::default();
@@ -248,7 +248,7 @@ mod tests {
             backend.flush().unwrap();
             assert!(calls() > before);
         }
-        assert!(matches!(*backend.sync.lock().unwrap(), Sync::Bound { calls_before: None }));
+        assert!(matches!(*backend.sync.lock().unwrap(), Syncing::Bound { calls_before: None }));
     }
 
     #[test]
@@ -257,9 +257,9 @@ mod tests {
         let backend = backend(dir.path());
         backend.write(&put(1)).unwrap();
         // As if no call had been counted since.
-        *backend.sync.lock().unwrap() = Sync::Bound { calls_before: Some(u64::MAX) };
+        *backend.sync.lock().unwrap() = Syncing::Bound { calls_before: Some(u64::MAX) };
         backend.flush().unwrap();
-        assert!(matches!(*backend.sync.lock().unwrap(), Sync::Handle(_)));
+        assert!(matches!(*backend.sync.lock().unwrap(), Syncing::Handle(_)));
         backend.write(&put(2)).unwrap();
         backend.flush().unwrap();
         assert_eq!(backend.get(&[1]).unwrap(), Some(vec![2]));
