@@ -193,7 +193,9 @@ impl Backend for DiskBackend {
     }
 
     fn write(&self, changes: &[Change]) -> Result<(), BackendError> {
-        if let Syncing::Bound { calls_before } = &mut *self.sync.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Syncing::Bound { calls_before } =
+            &mut *self.sync.lock().unwrap_or_else(PoisonError::into_inner)
+        {
             calls_before.get_or_insert_with(calls);
         }
         let mut batch = sled::Batch::default();
