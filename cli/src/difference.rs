@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use turnfold_core::{AnyState, Seat};
 
 use crate::render::printable;
 
@@ -28,6 +29,16 @@ impl fmt::Display for Difference {
         let path = if self.path.is_empty() { "/" } else { &self.path };
         write!(out, "{} {} → {}", printable(path), printable(&old), printable(&new))
     }
+}
+
+/// Reads a view that the core wrote.
+pub(crate) fn read_view(json: &str) -> Value {
+    serde_json::from_str(json).expect("a view is JSON")
+}
+
+/// Gives a seat's view of a state.
+pub(crate) fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
+    read_view(&state.view(seat))
 }
 
 /// Lists the fields in which two views differ, in the order of the views.

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use turnfold_core::{AnyState, Seat};
 
 use crate::context::Context;
-use crate::difference::{Difference, differences};
+use crate::difference::{Difference, differences, view_of};
 use crate::failure::{Answer, Failure};
 use crate::files;
 use crate::output::{Tone, counted, paint};
@@ -95,7 +95,7 @@ impl<'a> Probe<'a> {
         let verdict = match (&self.args.when, &self.args.run, &self.dir) {
             (Some(predicate), ..) => {
                 let state = self.state_after(count)?;
-                let holds = predicate.holds(&super::diff::view_of(state.as_ref(), self.args.seat)?);
+                let holds = predicate.holds(&view_of(state.as_ref(), self.args.seat));
                 if holds { Verdict::True } else { Verdict::False }
             }
             (None, Some(command), Some(dir)) => run_command(command, &self.prefix(count, dir.path())?)?,
@@ -214,13 +214,13 @@ fn report(
 ) -> Result<Answer, Failure> {
     let mut record = None;
     let mut state = line.until(bracket.high - 1).state()?;
-    let before = super::diff::view_of(state.as_ref(), args.seat)?;
+    let before = view_of(state.as_ref(), args.seat);
     let entry = line.entries.get(bracket.high - 1).map(SourceEntry::logged);
     let log: Vec<_> = entry.into_iter().collect();
     state
         .fold(&log, &line.dice, &mut |step| record = Some(Record::of(step, Detail::default())))
         .map_err(|error| line.broken_entry(&error))?;
-    let changes = differences(&before, &super::diff::view_of(state.as_ref(), args.seat)?);
+    let changes = differences(&before, &view_of(state.as_ref(), args.seat));
     let seqs = line.entries.get(bracket.low..bracket.high).unwrap_or_default();
     let suspects: Vec<u64> = seqs.iter().map(|entry| entry.seq).collect();
     let output = &mut context.output;

@@ -1,10 +1,10 @@
 //! `turnfold blame`: which entry last changed a field of the view.
 
 use serde::Serialize;
-use serde_json::Value;
 use turnfold_core::Seat;
 
 use crate::context::Context;
+use crate::difference::{Difference, read_view};
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 use crate::predicate::check_path;
@@ -38,26 +38,21 @@ pub(crate) struct Args {
 /// An entry that changed the field.
 struct Change {
     record: Record,
-    old: Option<Value>,
-    new: Option<Value>,
+    difference: Difference,
 }
 
 #[derive(Serialize)]
 struct ChangeJson<'a> {
     #[serde(flatten)]
     entry: RecordJson<'a>,
-    path: &'a str,
-    old: &'a Option<Value>,
-    new: &'a Option<Value>,
+    #[serde(flatten)]
+    difference: &'a Difference,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     check_path(&args.path).map_err(Failure::usage)?;
     let line = LineOfPlay::load(&args.source, context)?;
-    let field = |view: &str| {
-        let view: Value = serde_json::from_str(view).expect("a view is JSON");
-        view.pointer(&args.path).cloned()
-    };
+    let field = |view: &str| read_view(view).pointer(&args.path).cloned();
     let mut value = field(&line.start()?.view(args.seat));
     let mut found = value.is_some();
     let mut changes = Vec::new();
@@ -69,7 +64,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             if !args.all {
                 changes.clear();
             }
-            changes.push(Change { record: Record::of(step, Detail::default()), old, new });
+            let difference = Difference { path: args.path.clone(), old, new };
+            changes.push(Change { record: Record::of(step, Detail::default()), difference });
         }
     })?;
     if !found {
@@ -80,20 +76,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Err(Failure::negative(format!("no entry of `{}` changed `{}`", args.source, args.path)));
     }
     for change in &changes {
-        print(change, &args.path, context)?;
+        print(change, context)?;
     }
     Ok(Answer::Yes)
 }
 
-fn print(change: &Change, path: &str, context: &mut Context) -> Result<(), Failure> {
-    let Change { record, old, new } = change;
+fn print(Change { record, difference }: &Change, context: &mut Context) -> Result<(), Failure> {
     let output = &mut context.output;
     if output.is_json() {
-        output.json(&ChangeJson { entry: record.to_json()?, path, old, new })?;
+        output.json(&ChangeJson { entry: record.to_json()?, difference })?;
         return Ok(());
     }
-    let told = |value: &Option<Value>| value.as_ref().map_or_else(|| "(none)".into(), ToString::to_string);
-    output.line(paint(Tone::Strong, format_args!("{path} {} → {}", told(old), told(new))))?;
+    output.line(paint(Tone::Strong, difference))?;
     output.text("  ")?;
     record.print(output)
 }

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
-use turnfold_core::{AnyState, Seat};
+use turnfold_core::Seat;
 
 use crate::context::Context;
-use crate::difference::{Difference, differences};
+use crate::difference::{Difference, differences, view_of};
 use crate::failure::{Answer, Failure};
 use crate::output::{Output, Tone, paint};
 use crate::revision::SourceName;
@@ -97,13 +97,8 @@ fn fold(line_of_play: &LineOfPlay, seat: Seat) -> Result<Folded, Failure> {
             line_of_play.dice
         ),
         commands,
-        view: view_of(state.as_ref(), seat)?,
+        view: view_of(state.as_ref(), seat),
     })
-}
-
-pub(crate) fn view_of(state: &dyn AnyState, seat: Seat) -> Result<Value, Failure> {
-    serde_json::from_str(&state.view(seat))
-        .map_err(|error| Failure::trouble(format!("the view is no JSON: {error}")))
 }
 
 fn compare(a: Folded, b: Folded, context: usize) -> Comparison {

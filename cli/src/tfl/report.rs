@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 use turnfold_core::Seat;
 
 use super::check::{Hashes, Mismatch, MismatchKind, Place};
-use crate::difference::{Difference, differences};
+use crate::difference::{Difference, differences, read_view};
 use crate::output::Tone;
 
 /// A mismatch as a JSON document.
@@ -95,8 +95,7 @@ impl Mismatch {
     /// Gives the fields that differ between the views around the entry.
     fn changes(&self) -> Option<Vec<Difference>> {
         let views = self.views.as_ref()?;
-        let read = |view: &str| serde_json::from_str(view).expect("a view is JSON");
-        views.after.as_ref().map(|after| differences(&read(&views.before), &read(after)))
+        views.after.as_ref().map(|after| differences(&read_view(&views.before), &read_view(after)))
     }
 
     /// Says what to run next.
