@@ -14,7 +14,7 @@ pub(crate) struct Detail {
     pub(crate) state: bool,
     /// Each player's view after it.
     pub(crate) views: &'static [Seat],
-    /// Whether state hashes may be shown; a hash could betray what a viewer may not know.
+    /// Leave out state hashes, which could betray what a viewer may not know.
     pub(crate) hide_hashes: bool,
 }
 
