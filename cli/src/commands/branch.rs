@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         Some(name) => {
             let at = match seq {
                 Some(seq) => *seq,
-                None => store.read(match_name, branch, None)?.head,
+                None => store.head(match_name, branch)?,
             };
             store.create_branch(match_name, name, branch, at)?;
             (name, Some(at))
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             (branch, None)
         }
     };
-    store.close()?;
+    drop(store);
     if context.output.is_json() {
         context.output.json(&BranchJson {
             match_name: match_name.to_string(),

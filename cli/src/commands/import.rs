@@ -45,6 +45,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             .hint(format!("`turnfold check {}` explains it", args.file.display())));
         }
     }
+    if replay.closing.is_some() && replay.closing != blessed.closing {
+        let file = args.file.display();
+        return Err(Failure::negative(format!(
+            "{file}: the closing line is not that of its entries, nothing was imported"
+        ))
+        .hint(format!("`turnfold check {file}` explains it")));
+    }
     let setup = replay.setup()?;
     let rules = replay.rules();
     let mut state = replay.start()?;
@@ -61,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let genesis = genesis(Game { rules, setup, dice }, replay.header.title.clone())?;
     let store = context.open_or_create_store()?;
     store.create_match(&name, &genesis, entries)?;
-    store.close()?;
+    drop(store);
     if context.output.is_json() {
         let hash = state.state_hash().to_string();
         context

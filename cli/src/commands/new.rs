@@ -128,7 +128,7 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
     let genesis = genesis(game, args.title)?;
     let store = context.open_or_create_store()?;
     store.create_match(&args.match_name, &genesis, Vec::new())?;
-    store.close()?;
+    drop(store);
     let name = &args.match_name;
     let output = &mut context.output;
     if output.is_json() {

@@ -104,15 +104,20 @@ fn nothing_is_imported_from_a_file_that_lies() {
     let file = sandbox.read("duel.tfl");
     sandbox.write("lies.tfl", file.replace("to=0,1", "to=0,2"));
     sandbox.write("Bad Name.tfl", &file);
+    sandbox.write("ends-otherwise.tfl", file.replace("= 3 state 8", "= 3 state 9"));
     check(
         &sandbox,
         "--store elsewhere import lies.tfl
+         --store elsewhere import ends-otherwise.tfl
          --store elsewhere import \"Bad Name.tfl\"
          --store elsewhere import missing.tfl
          --store elsewhere matches",
         str![[r#"
 $ turnfold --store elsewhere import lies.tfl
 stderr| error: lies.tfl:42: entry 3 does not do what the file says, nothing was imported; `turnfold check lies.tfl` explains it
+exit 1
+$ turnfold --store elsewhere import ends-otherwise.tfl
+stderr| error: ends-otherwise.tfl: the closing line is not that of its entries, nothing was imported; `turnfold check ends-otherwise.tfl` explains it
 exit 1
 $ turnfold --store elsewhere import "Bad Name.tfl"
 stderr| error: no match can be named after the file: expected a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit, found `Bad Name`; give one with `--name`
