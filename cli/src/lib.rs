@@ -3,6 +3,7 @@
 //! [`main`] is all that is public: it reads the arguments, runs one verb from `commands` and turns its answer into an
 //! exit code.
 
+mod amendment;
 mod args;
 mod clock;
 mod commands;

@@ -1,5 +1,6 @@
 //! The verbs, one a file.
 
+pub(crate) mod amend;
 pub(crate) mod ask;
 pub(crate) mod bisect;
 pub(crate) mod blame;
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Replay(replay::Args),
     /// Begin a new line of play from any point, or delete one
     Branch(branch::Args),
+    // Without a line of its own here, so that `--help` tells all that its arguments' documentation says.
+    Amend(amend::Args),
     /// Show where two lines of play part and how their states differ
     Diff(diff::Args),
     /// Write a revision as a replay file
@@ -98,6 +101,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Branches(args) => branches::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
         Command::Branch(args) => branch::run(&args, context),
+        Command::Amend(args) => amend::run(&args, context),
         Command::Diff(args) => diff::run(&args, context),
         Command::Export(args) => export::run(&args, context),
         Command::Import(args) => import::run(&args, context),

@@ -36,6 +36,7 @@ Commands:
   branches     List the branches of a match
   replay       Fold a revision or file again from the start, showing each entry
   branch       Begin a new line of play from any point, or delete one
+  amend        Change one entry and play the rest again on top, as a new branch or file
   diff         Show where two lines of play part and how their states differ
   export       Write a revision as a replay file
   import       Create a match from a replay file

@@ -5,6 +5,7 @@ use snapbox::data::Data;
 
 use crate::sandbox::Sandbox;
 
+mod amend;
 mod bisect;
 mod blame;
 mod bless;
