@@ -11,6 +11,7 @@ mod context;
 mod difference;
 mod failure;
 mod files;
+mod impact;
 mod output;
 mod predicate;
 mod random;

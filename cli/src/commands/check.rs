@@ -77,7 +77,7 @@ fn check_file(path: &Path) -> Result<Checked, Failure> {
 }
 
 /// Finds the replay files named and those in folders named, in order. Nothing to check is an error, not a pass.
-fn find_replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn find_replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         let before = files.len();

@@ -11,6 +11,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod diff;
 pub(crate) mod export;
+pub(crate) mod impact;
 pub(crate) mod import;
 pub(crate) mod legal;
 pub(crate) mod log;
@@ -74,6 +75,8 @@ pub(crate) enum Command {
     Bless(bless::Args),
     /// Verify golden logs
     Check(check::Args),
+    // As for `amend`.
+    Impact(impact::Args),
     /// Audit stored matches: chain, decoding, rules, seeded dice
     Verify(verify::Args),
     /// See all of the above in a minute, in a temporary store
@@ -110,6 +113,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Selftest(args) => selftest::run(&args, context),
         Command::Bless(args) => bless::run(&args, context),
         Command::Check(args) => check::run(&args, context),
+        Command::Impact(args) => impact::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),
         Command::Tour(args) => tour::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),

@@ -39,8 +39,8 @@ mod example;
 pub(crate) use bless::bless;
 pub(crate) use check::{Checked, check};
 pub(crate) use header::Header;
-pub(crate) use read::read;
-pub(crate) use report::MismatchReport;
+pub(crate) use read::{read, read_any_version};
+pub(crate) use report::{MismatchReport, effects};
 
 use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Seat, registry};
 

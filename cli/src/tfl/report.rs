@@ -127,7 +127,7 @@ fn changed_lines(expected: &str, actual: &str) -> Vec<(Tone, String)> {
 }
 
 /// Splits an outcome at each `; ` that is not within double quotes.
-fn effects(outcome: &str) -> Vec<&str> {
+pub(crate) fn effects(outcome: &str) -> Vec<&str> {
     let (mut effects, mut start) = (Vec::new(), 0);
     let (mut quoted, mut escaped) = (false, false);
     for (place, byte) in outcome.bytes().enumerate() {

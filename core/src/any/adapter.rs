@@ -10,7 +10,7 @@ use super::{AnyRules, AnyState, FoldError, Logged, Rejected, Step, StepOutcome, 
 use crate::decode::{DecodeError, decode_strictly};
 use crate::dice::{DicePolicy, DueRoll};
 use crate::fold::{Folder, to_json};
-use crate::hash::Digest;
+use crate::hash::{Digest, hash_as};
 use crate::outcome::{Reason, Rejection, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
@@ -53,6 +53,10 @@ impl<R: Rules> AnyRules for Adapter<R> {
 
     fn canonical(&self, command: &str) -> Result<String, Malformed> {
         command.parse::<R::Command>().map(|command| command.to_string())
+    }
+
+    fn write_command(&self, command: &[u8]) -> Result<String, DecodeError> {
+        decode_strictly::<R::Command>(command).map(|command| command.to_string())
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
@@ -133,6 +137,10 @@ impl<R: Rules> AnyState for Folder<R> {
 
     fn state_hash(&self) -> Digest {
         self.hasher.clone().hash::<R>(&self.state)
+    }
+
+    fn state_hash_as(&self, version: u32) -> Digest {
+        hash_as(R::NAME, version, &self.state_bytes())
     }
 
     fn state_bytes(&self) -> Vec<u8> {

@@ -580,7 +580,9 @@ duel.tfl and moved.tfl are equal: 3 entries #d1e3fa94a390e862
         let shown = body.lines().map(|line| line.split(" =>").next().unwrap().to_owned());
         shown.filter(|line| !line.starts_with('=')).collect::<Vec<_>>().join("\n") + "\n"
     };
-    snapbox::assert_data_eq!(lines("blocked.tfl"), str![[r#"
+    snapbox::assert_data_eq!(
+        lines("blocked.tfl"),
+        str![[r#"
 1 host roll 1 2 3 4
 # it rolled badly
 
@@ -592,8 +594,11 @@ duel.tfl and moved.tfl are equal: 3 entries #d1e3fa94a390e862
 4 p1 move 0,1
 ! p1 stand
 
-"#]]);
-    snapbox::assert_data_eq!(lines("dropped.tfl"), str![[r#"
+"#]]
+    );
+    snapbox::assert_data_eq!(
+        lines("dropped.tfl"),
+        str![[r#"
 1 host roll 1 2 3 4
 # it rolled badly
 
@@ -602,7 +607,8 @@ duel.tfl and moved.tfl are equal: 3 entries #d1e3fa94a390e862
 ! p1 next-turn
 # the move
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
