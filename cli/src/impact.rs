@@ -2,11 +2,14 @@
 
 mod cause;
 
+use std::error::Error;
+
 use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, Digest, FoldError, Logged, Seat};
 use turnfold_store::{Entry, Log};
 
 use crate::difference::{Difference, differences, view_of};
 use crate::failure::Failure;
+use crate::revision::Revision;
 use crate::source::find_rules;
 use crate::tfl::{AttemptLine, EntryLine, Line, Replay};
 
@@ -14,10 +17,13 @@ pub(crate) use cause::Cause;
 
 /// A log to be folded under the rules of this build.
 pub(crate) struct RecordedLog {
+    /// The file or branch, as messages name it.
+    pub(crate) name: String,
     pub(crate) rules: &'static dyn AnyRules,
     /// The version of the ruleset under which it was recorded.
     pub(crate) version: u32,
-    setup: Vec<u8>,
+    /// The setup, or what is wrong with it.
+    setup: Result<Vec<u8>, Failure>,
     dice: DicePolicy,
     lines: Vec<RecordedLine>,
     /// The state hash at the end, where it is told.
@@ -45,28 +51,31 @@ pub(crate) struct Departure {
 
 impl RecordedLog {
     /// Takes a replay file of any version.
-    pub(crate) fn of_replay(replay: &Replay) -> Result<Self, Failure> {
+    pub(crate) fn of_replay(replay: &Replay) -> Self {
         let line = |line: &Line| match line {
             Line::Entry(entry) => Some(RecordedLine::Told(entry.clone())),
             Line::Attempt(attempt) => Some(RecordedLine::Attempt(attempt.clone())),
             Line::Blank | Line::Comment(_) => None,
         };
-        Ok(Self {
+        Self {
+            name: replay.file.clone(),
             rules: replay.rules(),
             version: replay.header.version,
-            setup: replay.setup()?,
+            setup: replay.setup().map_err(Failure::from),
             dice: replay.header.dice,
             lines: replay.lines.iter().filter_map(line).collect(),
             closing: replay.closing.map(|closing| closing.state),
-        })
+        }
     }
 
     /// Takes a log of the store, of any version.
-    pub(crate) fn of_store(log: Log) -> Result<Self, Failure> {
+    pub(crate) fn of_store(name: &Revision, log: Log) -> Result<Self, Failure> {
+        let unknown = |failure: Failure| Failure::usage(format!("{name}: {failure}"));
         Ok(Self {
-            rules: find_rules(&log.genesis.ruleset)?,
+            name: name.to_string(),
+            rules: find_rules(&log.genesis.ruleset).map_err(unknown)?,
             version: log.genesis.ruleset_version,
-            setup: log.genesis.setup,
+            setup: Ok(log.genesis.setup),
             dice: log.genesis.dice,
             lines: log.entries.into_iter().map(RecordedLine::Stored).collect(),
             closing: None,
@@ -84,18 +93,17 @@ impl RecordedLog {
     /// and would hide what becomes otherwise. Hashes are compared as the recorded version makes them.
     ///
     /// # Errors
-    /// A message when the setup or a command cannot be read.
-    pub(crate) fn departure(&self) -> Result<Option<Departure>, String> {
+    /// A failure that names the log when its setup or a command cannot be read.
+    pub(crate) fn departure(&self) -> Result<Option<Departure>, Failure> {
         let mut state = self.start()?;
         let mut other_state = None;
         let mut seq = 0;
         for (place, line) in self.lines.iter().enumerate() {
-            let cause = match line {
-                RecordedLine::Attempt(attempt) => Cause::of_attempt(attempt, state.as_ref()),
-                _ => {
-                    seq += 1;
-                    self.cause_of_entry(line, state.as_mut())?
-                }
+            let cause = if let RecordedLine::Attempt(attempt) = line {
+                Cause::of_attempt(attempt, state.as_ref())
+            } else {
+                seq += 1;
+                self.cause_of_entry(line, state.as_mut())?
             };
             if cause.is_some() {
                 return self.depart(place, seq, cause).map(Some);
@@ -108,14 +116,23 @@ impl RecordedLog {
         if let Some((place, seq)) = other_state {
             return self.depart(place, seq, None).map(Some);
         }
-        let told_end = self.closing.is_some_and(|hash| hash != state.state_hash_as(self.version));
-        let at_end =
-            Departure { seq, command: None, is_attempt: false, cause: Cause::state(None), field: None };
-        Ok(told_end.then_some(at_end))
+        let is_other_end = self.closing.is_some_and(|told| told != state.state_hash_as(self.version));
+        Ok(is_other_end.then(|| Departure {
+            seq,
+            command: None,
+            is_attempt: false,
+            cause: Cause::end(),
+            field: None,
+        }))
     }
 
-    fn start(&self) -> Result<Box<dyn AnyState>, String> {
-        self.rules.start(&self.setup).map_err(|error| error.to_string())
+    fn start(&self) -> Result<Box<dyn AnyState>, Failure> {
+        let setup = self.setup.as_ref().map_err(Clone::clone)?;
+        self.rules.start(setup).map_err(|error| self.unreadable(&error))
+    }
+
+    fn unreadable(&self, error: &dyn Error) -> Failure {
+        Failure::usage(format!("{}: {error}", self.name))
     }
 
     /// Gives the first 16 digits of the hash that the recorded version gives to a state.
@@ -124,13 +141,17 @@ impl RecordedLog {
     }
 
     /// Folds an entry and says how its outcome departs.
-    fn cause_of_entry(&self, line: &RecordedLine, state: &mut dyn AnyState) -> Result<Option<Cause>, String> {
+    fn cause_of_entry(
+        &self,
+        line: &RecordedLine,
+        state: &mut dyn AnyState,
+    ) -> Result<Option<Cause>, Failure> {
         let told = line.outcome();
         match self.fold(line, state) {
             Ok(actual) => Ok(told.filter(|told| **told != actual).map(|told| Cause::outcome(told, &actual))),
             Err(FoldError::Rejected { code, .. }) => Ok(Some(Cause::rejected(told, code))),
             Err(FoldError::WrongRoll { expected, found, .. }) => Ok(Some(Cause::roll(&found, &expected))),
-            Err(unreadable) => Err(unreadable.to_string()),
+            Err(error) => Err(self.unreadable(&error)),
         }
     }
 
@@ -143,11 +164,11 @@ impl RecordedLog {
     }
 
     /// Folds up to a line once more, for the first field that it changes. Without a cause, it is the state that differs.
-    fn depart(&self, place: usize, seq: u64, cause: Option<Cause>) -> Result<Departure, String> {
+    fn depart(&self, place: usize, seq: u64, cause: Option<Cause>) -> Result<Departure, Failure> {
         let (before, rest) = self.lines.split_at(place);
         let mut state = self.start()?;
         for line in before {
-            self.fold(line, state.as_mut()).map_err(|error| error.to_string())?;
+            self.fold(line, state.as_mut()).map_err(|error| self.unreadable(&error))?;
         }
         let view = view_of(state.as_ref(), Seat::Host);
         let line = rest.first();

@@ -43,17 +43,8 @@ pub(crate) struct Args {
     #[arg(value_name = "REV:SEQ|FILE:SEQ")]
     entry: EntryName,
 
-    /// The new command, `[SEAT:] command`, such as `p1: move 2,3`
-    #[arg(value_name = "COMMAND", required_unless_present = "drop", conflicts_with = "drop")]
-    command: Option<String>,
-
-    /// Put the command before the entry instead
-    #[arg(long, conflicts_with = "drop")]
-    insert: bool,
-
-    /// Leave the entry out instead
-    #[arg(long)]
-    drop: bool,
+    #[command(flatten)]
+    change: ChangeArgs,
 
     /// Seat of a command that names none [default: whose command it is]
     #[arg(long = "as", value_name = "SEAT")]
@@ -76,14 +67,30 @@ pub(crate) struct Args {
     force: bool,
 }
 
+/// What happens to the entry
+#[derive(Debug, clap::Args)]
+struct ChangeArgs {
+    /// The new command, `[SEAT:] command`, such as `p1: move 2,3`
+    #[arg(value_name = "COMMAND", required_unless_present = "drop", conflicts_with = "drop")]
+    command: Option<String>,
+
+    /// Put the command before the entry instead
+    #[arg(long, conflicts_with = "drop")]
+    insert: bool,
+
+    /// Leave the entry out instead
+    #[arg(long)]
+    drop: bool,
+}
+
 /// Where the new line of play goes.
 enum Target<'a> {
     Branch(&'a BranchName),
     File(&'a Path),
 }
 
-impl Args {
-    fn change(&self) -> Result<Change, Failure> {
+impl ChangeArgs {
+    fn read(&self) -> Result<Change, Failure> {
         let line = self.command.as_deref().map(ScriptLine::parse);
         match line {
             None if self.drop => Ok(Change::Drop),
@@ -92,7 +99,9 @@ impl Args {
             Some(line) => Ok(Change::Replace(line)),
         }
     }
+}
 
+impl Args {
     fn target(&self) -> Result<Target<'_>, Failure> {
         match (&self.branch, &self.output) {
             (_, Some(path)) if path.exists() && !self.force => {
@@ -118,7 +127,7 @@ impl Args {
     }
 
     fn amend(&self, original: &Replay, context: &mut Context) -> Result<Amendment, Failure> {
-        let change = self.change()?;
+        let change = self.change.read()?;
         match amendment::amend(original, self.entry.seq, &change, self.seat)? {
             Ok(amendment) => Ok(amendment),
             Err(record) => {

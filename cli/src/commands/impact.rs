@@ -15,7 +15,7 @@ use crate::failure::{Answer, Failure, FailureKind};
 use crate::impact::{Departure, RecordedLog};
 use crate::output;
 use crate::revision::Revision;
-use crate::tfl;
+use crate::tfl::{self, Replay};
 
 /// Show what the rules of this build change over a corpus of logs
 ///
@@ -66,13 +66,9 @@ impl Finding {
         Self { name, recorded: None, entries: 0, departure: Err(failure) }
     }
 
-    fn of(name: String, log: Result<RecordedLog, Failure>) -> Self {
-        let log = match log {
-            Ok(log) => log,
-            Err(failure) => return Self::unreadable(name, failure),
-        };
-        let departure = log.departure().map_err(|cause| Failure::usage(format!("{name}: {cause}")));
-        Self { name, recorded: Some((log.rules, log.version)), entries: log.entries(), departure }
+    fn of(log: RecordedLog) -> Self {
+        let recorded = Some((log.rules, log.version));
+        Self { entries: log.entries(), recorded, departure: log.departure(), name: log.name }
     }
 }
 
@@ -99,12 +95,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 /// Folds replay files. Collecting keeps their order, whichever is done first.
 fn of_files(paths: &[PathBuf]) -> Result<Vec<Finding>, Failure> {
     let files = find_replays(paths)?;
-    Ok(in_parallel(files, |path| Finding::of(path.display().to_string(), read(&path))))
+    Ok(in_parallel(files, |path| match read(&path) {
+        Ok(replay) => Finding::of(RecordedLog::of_replay(&replay)),
+        Err(failure) => Finding::unreadable(path.display().to_string(), failure),
+    }))
 }
 
-fn read(path: &Path) -> Result<RecordedLog, Failure> {
+fn read(path: &Path) -> Result<Replay, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::file("read replay", path, &error))?;
-    RecordedLog::of_replay(&tfl::read_any_version(&path.display().to_string(), &bytes)?)
+    Ok(tfl::read_any_version(&path.display().to_string(), &bytes)?)
 }
 
 /// Folds every branch of every match.
@@ -117,7 +116,7 @@ fn of_store(store: &Store) -> Result<Vec<Finding>, Failure> {
                 Ok(Revision { match_name: match_name.clone(), branch: branch.name, seq: None })
             })),
             Err(error) => {
-                branches.push(Err(Finding::unreadable(match_name.to_string(), Failure::from(error))));
+                branches.push(Err((match_name.to_string(), Failure::from(error))));
             }
         }
     }
@@ -127,9 +126,12 @@ fn of_store(store: &Store) -> Result<Vec<Finding>, Failure> {
     Ok(in_parallel(branches, |branch| match branch {
         Ok(branch) => {
             let log = store.read(&branch.match_name, &branch.branch, None).map_err(Failure::from);
-            Finding::of(branch.to_string(), log.and_then(RecordedLog::of_store))
+            match log.and_then(|log| RecordedLog::of_store(&branch, log)) {
+                Ok(log) => Finding::of(log),
+                Err(failure) => Finding::unreadable(branch.to_string(), failure),
+            }
         }
-        Err(finding) => finding,
+        Err((name, failure)) => Finding::unreadable(name, failure),
     }))
 }
 

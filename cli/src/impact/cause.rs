@@ -64,6 +64,12 @@ impl Cause {
         Self { group, reason: None, old: None, new: None }
     }
 
+    /// Another state at the end of a log that tells no hash before.
+    pub(super) fn end() -> Self {
+        let group = "same outcomes, another state at the end".into();
+        Self { group, reason: None, old: None, new: None }
+    }
+
     fn told(group: String, old: Option<&str>, new: &str) -> Self {
         let reason = reason(new).or_else(|| old.and_then(reason)).map(Into::into);
         Self { group, reason, old: old.map(Into::into), new: Some(new.into()) }

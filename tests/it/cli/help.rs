@@ -45,6 +45,7 @@ Commands:
   selftest     Serialise, reload and fold again at every entry, and compare hashes
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs
+  impact       Show what the rules of this build change over a corpus of logs
   verify       Audit stored matches: chain, decoding, rules, seeded dice
   tour         See all of the above in a minute, in a temporary store
   completions  Print a completion script for a shell

@@ -14,6 +14,7 @@ mod check;
 mod diff;
 mod export;
 mod help;
+mod impact;
 mod json;
 mod locked;
 mod log;
