@@ -6,6 +6,7 @@ use serde::Serialize;
 use turnfold_core::{AnyState, Seat};
 
 use crate::failure::Failure;
+use crate::output;
 use crate::record::{Became, Detail, Record};
 use crate::script::ScriptLine;
 use crate::table::{Played, Roller, Table, is_roll};
@@ -123,7 +124,8 @@ pub(crate) fn amend(
         table: Table::new(state, dice, roller, seq, Detail::default()),
         rolls_by_seed: roller == Roller::Seeded,
     };
-    for line in rest {
+    let progress = output::progress(rest.len() as u64, "playing again {bar:30} {pos}/{len} {eta}");
+    for line in progress.wrap_iter(rest.iter()) {
         match line {
             Line::Blank | Line::Comment(_) => amendment.replay.lines.push(line.clone()),
             Line::Attempt(attempt) => amendment.attempt(attempt),
@@ -135,6 +137,7 @@ pub(crate) fn amend(
             Line::Entry(entry) => amendment.entry(entry)?,
         }
     }
+    progress.finish_and_clear();
     if amendment.before.due_roll().is_none() {
         amendment.roll_due()?;
     }

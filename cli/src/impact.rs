@@ -218,7 +218,7 @@ impl RecordedLine {
         match self {
             Self::Told(EntryLine { seat, command, .. })
             | Self::Attempt(AttemptLine { seat, command, .. }) => Some((*seat, command.clone())),
-            Self::Stored(entry) => Some((entry.seat, rules.write_command(&entry.command).ok()?)),
+            Self::Stored(entry) => Some((entry.seat, rules.command_text(&entry.command).ok()?)),
         }
     }
 }

@@ -55,7 +55,7 @@ impl<R: Rules> AnyRules for Adapter<R> {
         command.parse::<R::Command>().map(|command| command.to_string())
     }
 
-    fn write_command(&self, command: &[u8]) -> Result<String, DecodeError> {
+    fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
         decode_strictly::<R::Command>(command).map(|command| command.to_string())
     }
 
