@@ -2,11 +2,35 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
 use crate::failure::Failure;
+
+/// A file that a verb makes, unless standard output is to take it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct NewFile {
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Overwrite the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+impl NewFile {
+    /// Gives the file, which must not exist unless it is to be overwritten; `None` is standard output.
+    pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
+        match &self.output {
+            Some(path) if path.exists() && !self.force => {
+                Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"))
+            }
+            path => Ok(path.as_deref()),
+        }
+    }
+}
 
 /// Writes a file so that whoever looks sees the old content or the new, also after a crash: a temporary file beside
 /// it is synced and then takes its name. A file that is replaced keeps its permissions.

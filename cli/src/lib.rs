@@ -17,9 +17,11 @@ mod record;
 mod render;
 mod revision;
 mod script;
+mod shrink;
 mod source;
 mod table;
 mod tfl;
+mod verdict;
 
 use std::panic;
 use std::process::ExitCode;

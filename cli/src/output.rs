@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 /// An output format.
@@ -104,6 +105,14 @@ impl Output {
 pub(crate) fn error(message: impl Display) {
     let style = AnsiColor::Red.on_default().bold();
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {message}");
+}
+
+/// Shows on stderr how far the work is, where someone watches. The template is indicatif's.
+pub(crate) fn progress(steps: u64, template: &str) -> ProgressBar {
+    let target =
+        if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(steps), target);
+    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
 }
 
 /// Tells whether someone watches stderr, so that progress is worth showing.

@@ -85,7 +85,11 @@ impl LineOfPlay {
 
     /// Reads a replay file.
     pub(crate) fn of_file(path: &Path) -> Result<Self, Failure> {
-        let replay = read_replay(path)?;
+        Self::of_replay(path, &read_replay(path)?)
+    }
+
+    /// Takes over a replay read from a file.
+    pub(crate) fn of_replay(path: &Path, replay: &Replay) -> Result<Self, Failure> {
         let rules = replay.rules();
         let setup = replay.setup()?;
         let entry = |entry: &tfl::EntryLine| SourceEntry {
@@ -142,6 +146,27 @@ impl LineOfPlay {
             setup: self.setup.clone(),
             title: self.title.clone(),
             entries,
+            ..*self
+        }
+    }
+
+    /// Gives a line of play from the same setup with other entries, their rolls recorded as they are.
+    pub(crate) fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
+        let entry = |(seq, (seat, command)): (u64, (Seat, &str))| SourceEntry {
+            seq,
+            seat,
+            command: SourceCommand::Text(command.into()),
+            outcome: None,
+            hash: None,
+            recorded_at_ms: None,
+            key: None,
+        };
+        Self {
+            name: self.name.clone(),
+            setup: self.setup.clone(),
+            title: self.title.clone(),
+            dice: DicePolicy::Recorded,
+            entries: (1..).zip(commands).map(entry).collect(),
             ..*self
         }
     }

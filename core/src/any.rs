@@ -34,6 +34,9 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// Says in one line what the game is.
     fn summary(&self) -> &'static str;
 
+    /// Gives a small setup to try the game on, as TOML.
+    fn example(&self) -> &'static str;
+
     /// Reads a setup from TOML, checks that a match can start from it, and gives its bytes for the log.
     ///
     /// # Errors

@@ -21,6 +21,8 @@ pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod selftest;
 pub(crate) mod show;
+pub(crate) mod shrink;
+pub(crate) mod simulate;
 pub(crate) mod tour;
 pub(crate) mod verify;
 
@@ -63,6 +65,8 @@ pub(crate) enum Command {
     Import(import::Args),
     /// Find the first entry at which something becomes true
     Bisect(bisect::Args),
+    /// Find the smallest log that still shows something
+    Shrink(shrink::Args),
     /// Show which entry last changed a field of the view
     Blame(blame::Args),
     /// Serialise, reload and fold again at every entry, and compare hashes
@@ -71,6 +75,8 @@ pub(crate) enum Command {
     Bless(bless::Args),
     /// Verify golden logs
     Check(check::Args),
+    /// Play at random, for logs of any length
+    Simulate(simulate::Args),
     /// Audit stored matches: chain, decoding, rules, seeded dice
     Verify(verify::Args),
     /// See all of the above in a minute, in a temporary store
@@ -102,10 +108,12 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Export(args) => export::run(&args, context),
         Command::Import(args) => import::run(&args, context),
         Command::Bisect(args) => bisect::run(&args, context),
+        Command::Shrink(args) => shrink::run(&args, context),
         Command::Blame(args) => blame::run(&args, context),
         Command::Selftest(args) => selftest::run(&args, context),
         Command::Bless(args) => bless::run(&args, context),
         Command::Check(args) => check::run(&args, context),
+        Command::Simulate(args) => simulate::run(args, context),
         Command::Verify(args) => verify::run(&args, context),
         Command::Tour(args) => tour::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),

@@ -37,7 +37,7 @@ mod write;
 mod example;
 
 pub(crate) use bless::bless;
-pub(crate) use check::{Checked, check};
+pub(crate) use check::{Checked, Mismatch, MismatchKind, check};
 pub(crate) use header::Header;
 pub(crate) use read::read;
 pub(crate) use report::MismatchReport;
@@ -166,6 +166,12 @@ impl Replay {
     /// Gives the number of the line after the last of [`lines`](Self::lines).
     fn closing_line(&self) -> usize {
         self.header.first_line_after() + self.lines.len()
+    }
+
+    /// Gives the replay up to a line of the file, without a closing line.
+    pub(crate) fn until_line(&self, line: usize) -> Self {
+        let lines = self.numbered_lines().take_while(|(number, _)| *number <= line);
+        Self { lines: lines.map(|(_, line)| line.clone()).collect(), closing: None, ..self.clone() }
     }
 
     /// Says where in the file an entry stands that cannot be folded.

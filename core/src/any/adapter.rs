@@ -41,6 +41,10 @@ impl<R: Rules> AnyRules for Adapter<R> {
         R::SUMMARY
     }
 
+    fn example(&self) -> &'static str {
+        R::EXAMPLE
+    }
+
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
         let setup: R::Setup = toml::from_str(toml).map_err(|error| locate(toml, &error))?;
         R::start(&setup)?;
