@@ -46,7 +46,7 @@ pub(crate) struct Args {
     still: Option<String>,
 
     /// Whose view the condition is on
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host, requires = "when")]
     seat: Seat,
 
     #[command(flatten)]
@@ -70,8 +70,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let file = args.file.path()?;
     let mut least = find(args, context)?;
     let entries = least.replay.entries().count() as u64;
-    let origin =
-        format!("shrunk from `{}`, {} → {entries} entries: {}", args.source, least.before, least.shows);
+    let left = counted(entries, "entry", "entries");
+    let origin = format!("shrunk from `{}`, {} → {left}: {}", args.source, least.before, least.shows);
     let comments = iter::once(&origin).chain(&least.remarks);
     let comments: Vec<_> = comments.map(|text| Line::Comment(format!(" {}", printable(text)))).collect();
     least.replay.lines.splice(0..0, comments);

@@ -22,6 +22,8 @@ mod replay;
 mod run;
 mod selftest;
 mod show;
+mod shrink;
+mod simulate;
 mod tour;
 mod verify;
 
