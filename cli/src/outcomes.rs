@@ -35,6 +35,11 @@ pub(crate) fn changed_lines(expected: &str, actual: &str) -> Vec<(Tone, String)>
     lines
 }
 
+/// Tells an outcome where there was none.
+pub(crate) fn added_lines(actual: &str) -> Vec<(Tone, String)> {
+    effects(actual).into_iter().map(|effect| (Tone::New, format!("+ {effect}"))).collect()
+}
+
 /// Splits an outcome at each `; ` that is not within double quotes.
 fn effects(outcome: &str) -> Vec<&str> {
     let (mut effects, mut start) = (Vec::new(), 0);

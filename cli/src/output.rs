@@ -8,8 +8,6 @@ use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::render::printable;
-
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -62,17 +60,6 @@ pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Writes the path of a replay file as a shell takes it, and such that no verb takes it for a revision or an option.
-pub(crate) fn shell_path(path: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "._-/+@%:,".contains(character);
-    let is_clear = path.contains('/') || (path.ends_with(".tfl") && !path.starts_with('-'));
-    let path = if is_clear { path.to_string() } else { format!("./{path}") };
-    if path.chars().all(is_plain) {
-        return path;
-    }
-    format!("'{}'", printable(&path.replace('\'', r"'\''")))
-}
-
 /// Standard output in the format asked for.
 pub(crate) struct Output {
     stdout: BufWriter<AutoStream<io::Stdout>>,
@@ -119,27 +106,12 @@ pub(crate) fn error(message: impl Display) {
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {message}");
 }
 
+/// Tells whether someone sits at the terminal who can be asked.
+pub(crate) fn is_attended() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 /// Tells whether someone watches stderr, so that progress is worth showing.
 pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_written_as_a_shell_takes_them() {
-        for (path, expected) in [
-            ("a.tfl", "a.tfl"),
-            ("replays/a.tfl", "replays/a.tfl"),
-            ("script", "./script"),
-            ("-a.tfl", "./-a.tfl"),
-            ("my game.tfl", "'my game.tfl'"),
-            ("it's.tfl", r"'it'\''s.tfl'"),
-            ("$(x).tfl", "'$(x).tfl'"),
-        ] {
-            assert_eq!(shell_path(path), expected);
-        }
-    }
 }

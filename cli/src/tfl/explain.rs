@@ -68,8 +68,8 @@ impl Scene<'_> {
     fn other_outcome(&self) -> Result<Finding, FoldError> {
         // While a roll is due, nothing but a roll is accepted.
         let dice = self.before.due_roll().map(|_| match self.dice {
-            DicePolicy::Recorded => DiceFinding::RecordedRulesDiffer,
-            DicePolicy::Seeded(_) => DiceFinding::RulesDiffer,
+            DicePolicy::Recorded => DiceFinding::RecordedValues,
+            DicePolicy::Seeded(_) => DiceFinding::OtherRules,
         });
         let (after, _) = self.play(self.said.logged(), self.dice)?;
         let hash = self.said.hash.as_deref();
@@ -89,7 +89,7 @@ impl Scene<'_> {
         let (with_files, outcome) = self.play(self.said.logged(), &DicePolicy::Recorded)?;
         let rules_agree = self.said.outcome.as_ref().is_none_or(|said| *said == outcome)
             && self.said.hash.as_ref().is_none_or(|said| *said == short_hash(with_files.as_ref()));
-        let dice = if rules_agree { DiceFinding::DiceDiffer } else { DiceFinding::BothDiffer };
+        let dice = if rules_agree { DiceFinding::OtherValues } else { DiceFinding::OtherValuesAndRules };
         let values = self.before.due_roll().and_then(|due| self.dice.values(self.said.seq, &due));
         let Some(command) = values.and_then(|values| self.before.roll_command(values)) else {
             return Ok((Some(dice), None));

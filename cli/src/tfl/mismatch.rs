@@ -95,13 +95,13 @@ pub(crate) struct Hashes {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DiceFinding {
     /// The values are not those of the seed; what the rules make of the file's values is what the file says.
-    DiceDiffer,
+    OtherValues,
     /// The values are those of the seed; the rules make something else of them.
-    RulesDiffer,
+    OtherRules,
     /// The values are not those of the seed, and the rules make something else of the file's values too.
-    BothDiffer,
+    OtherValuesAndRules,
     /// The values come with the file, so the rules make something else of them.
-    RecordedRulesDiffer,
+    RecordedValues,
 }
 
 /// How states differ around a mismatch, as the host sees them.

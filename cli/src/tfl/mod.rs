@@ -25,6 +25,7 @@
 
 mod again;
 mod bless;
+mod change;
 mod check;
 mod explain;
 mod fold;
@@ -40,6 +41,7 @@ mod write;
 mod example;
 
 pub(crate) use bless::bless;
+pub(crate) use change::{Change, RulesChange, change_lines};
 pub(crate) use check::{Checked, check};
 pub(crate) use header::Header;
 pub(crate) use mismatch::Mismatch;

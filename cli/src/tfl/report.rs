@@ -6,8 +6,9 @@ use turnfold_core::Seat;
 use super::mismatch::{DiceFinding, Hashes, Mismatch, MismatchKind, Place, StateDifference};
 use crate::difference::Difference;
 use crate::outcomes::changed_lines;
-use crate::output::{Tone, shell_path};
+use crate::output::Tone;
 use crate::render::printable;
+use crate::revision::shell_path;
 
 /// A mismatch as a JSON document.
 #[derive(Clone, Debug, Serialize)]
@@ -154,14 +155,14 @@ impl Mismatch {
 impl DiceFinding {
     fn text(self) -> &'static str {
         match self {
-            Self::DiceDiffer => {
+            Self::OtherValues => {
                 "the seed gives other values; of the file's values the rules make what the file says"
             }
-            Self::RulesDiffer => "the values are those of the seed, so the rules differ",
-            Self::BothDiffer => {
+            Self::OtherRules => "the values are those of the seed, so the rules differ",
+            Self::OtherValuesAndRules => {
                 "the seed gives other values; of the file's values the rules make something else, too"
             }
-            Self::RecordedRulesDiffer => "recorded, so the values are the file's and the rules differ",
+            Self::RecordedValues => "recorded, so the values are the file's and the rules differ",
         }
     }
 }

@@ -70,13 +70,12 @@ pub(super) fn junit(results: &Results, output: &mut Output) -> Result<(), Failur
         let (name, folder) = (xml_text(&name), xml_text(&folder));
         let mut case = TestCase::new(name, status(file));
         case.set_classname(folder.as_str());
-        match suites.iter_mut().find(|suite| suite.name.as_str() == folder) {
-            Some(suite) => _ = suite.add_test_case(case),
-            None => {
-                let mut suite = TestSuite::new(folder);
-                suite.add_test_case(case);
-                suites.push(suite);
-            }
+        if let Some(suite) = suites.iter_mut().find(|suite| suite.name.as_str() == folder) {
+            suite.add_test_case(case);
+        } else {
+            let mut suite = TestSuite::new(folder);
+            suite.add_test_case(case);
+            suites.push(suite);
         }
     }
     report.add_test_suites(suites);

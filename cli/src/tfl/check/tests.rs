@@ -41,7 +41,7 @@ fn a_changed_outcome_is_shown_with_context_and_state() {
     let mismatch = check_change(
         "selected unit=b1",
         "selected unit=b2; deselected",
-        r#"
+        r"
 x.tfl:21: entry 2 (p2 click 0,-3): outcome differs
   cursor at=0,-3
 - selected unit=b2
@@ -49,7 +49,7 @@ x.tfl:21: entry 2 (p2 click 0,-3): outcome differs
 + selected unit=b1
 state: the same, as the hashes agree
 to reproduce: turnfold replay x.tfl --to 2
-"#,
+",
     );
     assert_eq!((mismatch.line, mismatch.kind), (FIRST + 3, MismatchKind::Outcome));
 }
@@ -234,7 +234,7 @@ fn a_seeded_roll_must_be_the_one_of_the_seed() {
     let mismatch = check_roll(DicePolicy::Seeded(SEED), false, |_| {});
     assert_eq!((mismatch.kind, mismatch.expected.as_str()), (MismatchKind::WrongRoll, "rolled 1 1 1 2"));
     assert!(mismatch.actual.starts_with("rolled "));
-    assert_eq!(mismatch.dice, Some(DiceFinding::DiceDiffer));
+    assert_eq!(mismatch.dice, Some(DiceFinding::OtherValues));
     // The file's state is known: it is what the rules make of the file's values.
     let Some(StateDifference::FromExpected(fields)) = mismatch.state else { panic!("{:?}", mismatch.state) };
     assert_eq!(fields[0].path, "/initiative/rolls/p1");
@@ -245,9 +245,9 @@ fn a_seeded_roll_must_be_the_one_of_the_seed() {
 fn a_roll_tells_whether_dice_or_rules_differ() {
     let other_rules = |entry: &mut EntryLine| entry.hash = Some("0123456789abcdef".into());
     let cases = [
-        (DicePolicy::Seeded(SEED), false, DiceFinding::BothDiffer),
-        (DicePolicy::Seeded(SEED), true, DiceFinding::RulesDiffer),
-        (DicePolicy::Recorded, false, DiceFinding::RecordedRulesDiffer),
+        (DicePolicy::Seeded(SEED), false, DiceFinding::OtherValuesAndRules),
+        (DicePolicy::Seeded(SEED), true, DiceFinding::OtherRules),
+        (DicePolicy::Recorded, false, DiceFinding::RecordedValues),
     ];
     for (dice, is_seeds, expected) in cases {
         let mismatch = check_roll(dice, is_seeds, other_rules);
