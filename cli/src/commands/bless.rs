@@ -138,7 +138,8 @@ impl<'a> Proposal<'a> {
     /// Shows the change where somebody has to know it, and writes it if it is wanted; tells whether it was.
     fn settle(&self, mode: Mode, consent: &mut Consent, context: &mut Context) -> Result<bool, Failure> {
         if !context.output.is_json() {
-            self.show(mode, &mut context.output)?;
+            // Nobody reads a change that is decided already.
+            self.show(mode != Mode::Accept && !consent.is_settled(), &mut context.output)?;
         }
         let wanted = match mode {
             Mode::Accept => true,
@@ -155,8 +156,8 @@ impl<'a> Proposal<'a> {
         Ok(wanted)
     }
 
-    fn show(&self, mode: Mode, output: &mut Output) -> Result<(), Failure> {
-        if mode != Mode::Accept {
+    fn show(&self, in_full: bool, output: &mut Output) -> Result<(), Failure> {
+        if in_full {
             for (tone, line) in tfl::change_lines(&self.path.display().to_string(), &self.changes) {
                 output.line(paint(tone, line))?;
             }

@@ -41,6 +41,11 @@ impl Consent {
         }
     }
 
+    /// Tells whether no file will be asked about any more.
+    pub(super) fn is_settled(self) -> bool {
+        self != Self::Each
+    }
+
     /// Takes an answer; `None` when it is none.
     fn take(&mut self, answer: &str) -> Option<bool> {
         match answer {
