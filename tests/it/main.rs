@@ -21,5 +21,6 @@ mod damage;
 mod goldens;
 mod layout;
 mod main_job;
+mod mutants;
 mod readme;
 mod versions;

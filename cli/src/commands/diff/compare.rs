@@ -167,7 +167,7 @@ impl Alignment<'_> {
     fn unified(&self, context: usize) -> String {
         let mut text = format!("--- {}\n+++ {}\n", self.a.side.shown(), self.b.side.shown());
         for group in self.diff.grouped_ops(context) {
-            text += &format!("{}\n", UnifiedHunkHeader::new(&group));
+            text.extend([UnifiedHunkHeader::new(&group).to_string().as_str(), "\n"]);
             for change in group.iter().flat_map(|op| self.diff.iter_changes(op)) {
                 let (sign, place, side) = match change.tag() {
                     ChangeTag::Equal => (' ', change.old_index(), self.a),
