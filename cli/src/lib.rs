@@ -10,6 +10,7 @@ mod context;
 mod difference;
 mod failure;
 mod files;
+mod outcomes;
 mod output;
 mod predicate;
 mod random;

@@ -115,6 +115,11 @@ pub(crate) fn progress(steps: u64, template: &str) -> ProgressBar {
     ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
 }
 
+/// Tells whether someone sits at the terminal who can be asked.
+pub(crate) fn is_attended() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 /// Tells whether someone watches stderr, so that progress is worth showing.
 pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()

@@ -55,6 +55,11 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// [`Malformed`] when the text is no command of this ruleset.
     fn canonical(&self, command: &str) -> Result<String, Malformed>;
 
+    /// Gives the ids of the rules behind a reason or rejection, such as `CT-6`, by its name.
+    ///
+    /// Empty for a name that is neither, and for the rejections that all rulesets share.
+    fn rule_ids(&self, code: &str) -> &'static [&'static str];
+
     /// Starts a match from the bytes of a setup.
     ///
     /// # Errors

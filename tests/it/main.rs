@@ -21,6 +21,7 @@ mod damage;
 mod goldens;
 mod layout;
 mod main_job;
+mod mutants;
 mod readme;
 mod simulation;
 mod versions;

@@ -57,7 +57,6 @@ pub(crate) enum Command {
     Replay(replay::Args),
     /// Begin a new line of play from any point, or delete one
     Branch(branch::Args),
-    /// Show where two lines of play part and how their states differ
     Diff(diff::Args),
     /// Write a revision as a replay file
     Export(export::Args),
@@ -71,9 +70,7 @@ pub(crate) enum Command {
     Blame(blame::Args),
     /// Serialise, reload and fold again at every entry, and compare hashes
     Selftest(selftest::Args),
-    /// Write outcomes and hashes into replay files
     Bless(bless::Args),
-    /// Verify golden logs
     Check(check::Args),
     /// Play at random, for logs of any length
     Simulate(simulate::Args),

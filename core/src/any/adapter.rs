@@ -60,6 +60,12 @@ impl<R: Rules> AnyRules for Adapter<R> {
         command.parse::<R::Command>().map(|command| command.to_string())
     }
 
+    fn rule_ids(&self, code: &str) -> &'static [&'static str] {
+        let reason = R::Reason::ALL.iter().find(|reason| reason.code() == code).map(|reason| reason.rules());
+        let rejection = || R::Rejection::ALL.iter().find(|rejection| rejection.code() == code);
+        reason.or_else(|| rejection().map(|rejection| rejection.rules())).unwrap_or_default()
+    }
+
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
         Ok(Box::new(Folder::<R>::new(R::start(&decode_setup::<R>(setup)?)?)))
     }
