@@ -3,13 +3,16 @@
 //! [`main`] is all that is public: it reads the arguments, runs one verb from `commands` and turns its answer into an
 //! exit code.
 
+mod amendment;
 mod args;
 mod clock;
 mod commands;
 mod context;
+mod corpus;
 mod difference;
 mod failure;
 mod files;
+mod impact;
 mod outcomes;
 mod output;
 mod predicate;

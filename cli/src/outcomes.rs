@@ -41,7 +41,7 @@ pub(crate) fn added_lines(actual: &str) -> Vec<(Tone, String)> {
 }
 
 /// Splits an outcome at each `; ` that is not within double quotes.
-fn effects(outcome: &str) -> Vec<&str> {
+pub(crate) fn effects(outcome: &str) -> Vec<&str> {
     let (mut effects, mut start) = (Vec::new(), 0);
     let (mut quoted, mut escaped) = (false, false);
     for (place, byte) in outcome.bytes().enumerate() {

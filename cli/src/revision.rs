@@ -97,6 +97,36 @@ pub(crate) fn shell_path(path: &str) -> String {
     format!("'{}'", printable(&path.replace('\'', r"'\''")))
 }
 
+/// An entry of a line of play, written `MATCH[@BRANCH]:SEQ` or `FILE:SEQ`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EntryName {
+    /// The whole line of play.
+    pub(crate) source: SourceName,
+    /// The entry's number; 0 is the setup.
+    pub(crate) seq: u64,
+}
+
+impl FromStr for EntryName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = |what: &str| format!("{what} in `{text}`; an entry is written REV:SEQ or FILE:SEQ");
+        let (source, seq) =
+            text.rsplit_once(':').ok_or_else(|| expected("expected the number of an entry"))?;
+        let seq = number(seq).map_err(|cause| expected(&cause.to_string()))?;
+        match source.parse()? {
+            SourceName::Revision(Revision { seq: Some(_), .. }) => Err(expected("expected one number")),
+            source => Ok(Self { source, seq }),
+        }
+    }
+}
+
+impl fmt::Display for EntryName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}", self.source, self.seq)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +159,24 @@ mod tests {
             ["", "Duel", "duel@", "duel:", "duel:x", "duel:-1", "duel:01", "@x", "duel@a@b", "duel:1:2"]
         {
             assert!(text.parse::<Revision>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn entries_of_matches_and_files_read_back_as_they_are_written() {
+        for (text, is_file) in [
+            ("duel:1", false),
+            ("duel@flank:12", false),
+            ("a.tfl:3", true),
+            ("games/a:7", true),
+            ("x:y.tfl:2", true),
+        ] {
+            let entry = text.parse::<EntryName>().unwrap();
+            assert_eq!(entry.to_string(), text);
+            assert_eq!(matches!(entry.source, SourceName::File(_)), is_file, "{text}");
+        }
+        for text in ["duel", "a.tfl", "duel:", "duel:x", "duel:01", "duel:1:2", "Duel:1", ":1"] {
+            assert!(text.parse::<EntryName>().is_err(), "{text}");
         }
     }
 }

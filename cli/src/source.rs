@@ -217,6 +217,25 @@ pub(crate) fn read_replay(path: &Path) -> Result<tfl::Replay, Failure> {
     tfl::read(&path.display().to_string(), &bytes).map_err(Failure::from)
 }
 
+/// Fills in what a replay leaves out; whatever it tells must be true. `undone` says what else does not happen.
+pub(crate) fn bless_if_true(path: &Path, replay: &Replay, undone: &str) -> Result<Replay, Failure> {
+    let file = path.display();
+    let untrue = |what: String| {
+        Failure::negative(format!("{what}, {undone}")).hint(format!("`turnfold check {file}` explains it"))
+    };
+    let blessed = tfl::bless(replay)?;
+    for ((line, told), found) in replay.numbered_entries().zip(blessed.entries()) {
+        let differs = |told: &Option<String>, found: &Option<String>| told.is_some() && told != found;
+        if differs(&told.outcome, &found.outcome) || differs(&told.hash, &found.hash) {
+            return Err(untrue(format!("{file}:{line}: entry {} does not do what the file says", told.seq)));
+        }
+    }
+    if replay.closing.is_some() && replay.closing != blessed.closing {
+        return Err(untrue(format!("{file}: the closing line is not that of its entries")));
+    }
+    Ok(blessed)
+}
+
 /// Finds the ruleset by name, or says which there are.
 pub(crate) fn find_rules(name: &str) -> Result<&'static dyn AnyRules, Failure> {
     registry::find(name).ok_or_else(|| {

@@ -60,6 +60,12 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// Empty for a name that is neither, and for the rejections that all rulesets share.
     fn rule_ids(&self, code: &str) -> &'static [&'static str];
 
+    /// Writes the bytes of a command as its canonical text.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are not exactly a command of this ruleset.
+    fn write_command(&self, command: &[u8]) -> Result<String, DecodeError>;
+
     /// Starts a match from the bytes of a setup.
     ///
     /// # Errors
@@ -118,6 +124,9 @@ pub trait AnyState: sealed::Sealed + Send {
 
     /// Gives the hash of the state.
     fn state_hash(&self) -> Digest;
+
+    /// Gives the hash that another version of the ruleset gives to a state of the same bytes.
+    fn state_hash_as(&self, version: u32) -> Digest;
 
     /// Gives the state's bytes, from which it can be resumed.
     fn state_bytes(&self) -> Vec<u8>;

@@ -1,6 +1,5 @@
 //! `turnfold check`: verify golden logs.
 
-mod find;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use crate::context::Context;
+use crate::corpus;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Output, Tone, counted, paint};
 use crate::render::printable;
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Err(Failure::usage("`--report` and `--format json` exclude each other")
             .hint("`--report json` prints one document, `--format json` a line for each file"));
     }
-    let results = check_all(find::replays(&args.paths)?, args)?;
+    let results = check_all(corpus::replays(&args.paths)?, args)?;
     match args.report {
         Some(ReportKind::Junit) => report::junit(&results, &mut context.output)?,
         Some(ReportKind::Github) => report::github(&results, &mut context.output)?,

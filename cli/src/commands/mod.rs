@@ -1,5 +1,6 @@
 //! The verbs, one a file.
 
+pub(crate) mod amend;
 pub(crate) mod ask;
 pub(crate) mod bisect;
 pub(crate) mod blame;
@@ -10,6 +11,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod diff;
 pub(crate) mod export;
+pub(crate) mod impact;
 pub(crate) mod import;
 pub(crate) mod legal;
 pub(crate) mod log;
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Replay(replay::Args),
     /// Begin a new line of play from any point, or delete one
     Branch(branch::Args),
+    // Without a line of its own here, so that `--help` tells all that its arguments' documentation says.
+    Amend(amend::Args),
     Diff(diff::Args),
     /// Write a revision as a replay file
     Export(export::Args),
@@ -74,6 +78,8 @@ pub(crate) enum Command {
     Check(check::Args),
     /// Play at random, for logs of any length
     Simulate(simulate::Args),
+    // As for `amend`.
+    Impact(impact::Args),
     /// Audit stored matches: chain, decoding, rules, seeded dice
     Verify(verify::Args),
     /// See all of the above in a minute, in a temporary store
@@ -101,6 +107,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Branches(args) => branches::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
         Command::Branch(args) => branch::run(&args, context),
+        Command::Amend(args) => amend::run(&args, context),
         Command::Diff(args) => diff::run(&args, context),
         Command::Export(args) => export::run(&args, context),
         Command::Import(args) => import::run(&args, context),
@@ -111,6 +118,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Bless(args) => bless::run(&args, context),
         Command::Check(args) => check::run(&args, context),
         Command::Simulate(args) => simulate::run(args, context),
+        Command::Impact(args) => impact::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),
         Command::Tour(args) => tour::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),

@@ -45,7 +45,7 @@ pub(crate) use change::{Change, RulesChange, change_lines};
 pub(crate) use check::{Checked, check};
 pub(crate) use header::Header;
 pub(crate) use mismatch::{Mismatch, MismatchKind};
-pub(crate) use read::read;
+pub(crate) use read::{read, read_any_version};
 pub(crate) use report::MismatchReport;
 
 use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Seat, registry};

@@ -73,7 +73,8 @@ impl Replay {
             TomlString(title),
             toml::to_string(&wrapped).map_err(unwritable)?,
         );
-        let header = Header { text, ruleset: rules.name(), dice, title: title.into(), setup };
+        let (ruleset, version) = (rules.name(), rules.version());
+        let header = Header { text, ruleset, version, dice, title: title.into(), setup };
         Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
     }
 

@@ -5,6 +5,7 @@ use snapbox::data::Data;
 
 use crate::sandbox::Sandbox;
 
+mod amend;
 mod bisect;
 mod blame;
 mod bless;
@@ -13,6 +14,7 @@ mod check;
 mod diff;
 mod export;
 mod help;
+mod impact;
 mod json;
 mod locked;
 mod log;

@@ -1,4 +1,4 @@
-//! Finding the replay files to check.
+//! Finding the replay files of a corpus.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use walkdir::WalkDir;
 use crate::failure::Failure;
 
 /// Finds the replay files named and those in folders named, in order. Nothing to check is an error, not a pass.
-pub(super) fn replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         let before = files.len();
