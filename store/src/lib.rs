@@ -47,6 +47,8 @@ mod open;
 mod read;
 mod verify;
 
+mod rescue;
+
 #[doc(hidden)]
 pub mod backend;
 mod chain;
@@ -68,4 +70,7 @@ pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
 pub use open::Store;
 pub use read::{Entries, Log};
 pub use record::Place;
+pub use rescue::{
+    Compacted, LostEntries, MatchStats, RescueError, Salvage, StoreCheck, StoreFinding, StoreStats, Totals,
+};
 pub use verify::{BranchVerification, Finding, FindingKind, Verification};

@@ -23,7 +23,7 @@ pub(crate) fn read_store_record(value: &[u8]) -> Result<StoreRecord, StoreError>
 }
 
 /// A match as its record tells of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FoundMatch {
     pub(crate) id: u64,
     pub(crate) branches: u64,
