@@ -21,6 +21,7 @@ pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod selftest;
 pub(crate) mod show;
+pub(crate) mod store;
 pub(crate) mod tour;
 pub(crate) mod verify;
 
@@ -73,6 +74,8 @@ pub(crate) enum Command {
     Check(check::Args),
     /// Audit stored matches: chain, decoding, rules, seeded dice
     Verify(verify::Args),
+    /// Check, back up, restore, salvage, compact and measure a store
+    Store(store::Args),
     /// See all of the above in a minute, in a temporary store
     Tour(tour::Args),
     /// Print a completion script for a shell
@@ -107,6 +110,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Bless(args) => bless::run(&args, context),
         Command::Check(args) => check::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),
+        Command::Store(args) => store::run(&args, context),
         Command::Tour(args) => tour::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),

@@ -10,7 +10,7 @@ use super::salvage::LostEntries;
 use super::swap;
 use crate::backend::disk::{DiskBackend, SLED_DIR, WATERMARK_FILE};
 use crate::backend::watermark::WatermarkFile;
-use crate::backend::{Record, Watermark};
+use crate::backend::{BackendError, Record, Watermark};
 use crate::directory::LOCK_FILE;
 use crate::error::StoreError;
 use crate::open::Shared;
@@ -74,20 +74,20 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
         let reason = reasons.into_iter().next().unwrap_or_default();
         return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason });
     };
-    let (marked, notes) = match marked {
-        Ok(Some(marked)) => (Some(marked), Vec::new()),
-        Ok(None) => (
-            None,
-            vec![LostEntries::of_store("the file `WATERMARK` is missing; whether entries are is not known")],
-        ),
-        Err(_) => (
-            None,
-            vec![LostEntries::of_store(
-                "the file `WATERMARK` is unreadable; whether entries are missing is not known",
-            )],
-        ),
-    };
+    let (marked, notes) = self::marked(marked);
     Ok(Damaged { shared, marked, notes })
+}
+
+/// Takes over the watermark, or says what it is missing for.
+pub(super) fn marked(read: Result<Option<Watermark>, BackendError>) -> (Option<Watermark>, Vec<LostEntries>) {
+    let (marked, state) = match read {
+        Ok(Some(marked)) => (Some(marked), None),
+        Ok(None) => (None, Some("missing")),
+        Err(_) => (None, Some("unreadable")),
+    };
+    let note =
+        |state| format!("the file `WATERMARK` is {state}; whether the newest entries are there is not known");
+    (marked, state.map(|state| LostEntries::of_store(note(state))).into_iter().collect())
 }
 
 /// Takes the lock of a store that may be damaged, without writing anything.

@@ -86,11 +86,12 @@ impl MatchPlan {
     ) {
         let mut sources = Vec::new();
         let mut named = 0;
-        let mut has_main = false;
+        let (mut names_main, mut has_main) = (false, false);
         for (key, value) in scan_leniently(old, &key::branches_of(found_match.id)) {
             let text = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse::<BranchName>().ok());
             let Some(branch) = text else { continue };
             named += 1;
+            names_main |= branch.is_main();
             match FoundBranch::read(found_match, &branch, &key, &value) {
                 Ok(found) => {
                     has_main |= branch.is_main();
@@ -105,7 +106,7 @@ impl MatchPlan {
         }
         if !has_main {
             // `main` gets the id after its match's. Should it be another, no entry verifies.
-            named += u64::from(named < found_match.branches);
+            named += u64::from(!names_main);
             sources.push((BranchName::main(), mend_main(old, found_match)));
         }
         if let Some(missing) = found_match.branches.checked_sub(named).filter(|missing| *missing > 0) {

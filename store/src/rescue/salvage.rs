@@ -8,7 +8,7 @@ use super::new_store::{self, NewStore};
 use super::part::{MatchPart, Part, Totals};
 use super::plan::{MatchPlan, plan_match};
 use super::rebuild::Rebuild;
-use crate::backend::{Place, Watermark};
+use crate::backend::{Backend, Place, Watermark};
 use crate::entry::Seq;
 #[cfg(doc)]
 use crate::error::StoreError;
@@ -58,13 +58,7 @@ impl Store {
         let new = NewStore::at(new_dir)?;
         let damaged = damaged::open(dir, &new.scratch())?;
         let store = new_store::create(&new.draft())?;
-        let mut salvager = Salvager {
-            old: &damaged.shared,
-            rebuild: Rebuild::new(&store),
-            marked: damaged.marked.as_ref(),
-            lost: damaged.notes.clone(),
-        };
-        let salvage = salvager.run(observe)?;
+        let salvage = Salvager::new(&damaged, &store).run(observe)?;
         store.close()?;
         if salvage.saved.matches == 0 && !salvage.lost.is_empty() {
             let reason = salvage.lost.first().map_or_else(String::new, |lost| lost.reason.clone());
@@ -74,6 +68,19 @@ impl Store {
         drop(shared);
         new.publish()?;
         Ok(salvage)
+    }
+
+    /// Makes a new store in memory of everything that still verifies in a backend.
+    ///
+    /// # Errors
+    /// As for [`salvage`](Store::salvage).
+    #[doc(hidden)]
+    pub fn salvage_in_memory(backend: Box<dyn Backend>) -> Result<(Self, Salvage), RescueError> {
+        let (marked, notes) = damaged::marked(backend.watermark());
+        let damaged = Damaged { shared: Shared::new(backend), marked, notes };
+        let store = Self::in_memory();
+        let salvage = Salvager::new(&damaged, &store).run(&mut |_| {})?;
+        Ok((store, salvage))
     }
 }
 
@@ -91,7 +98,12 @@ struct Salvager<'a> {
     lost: Vec<LostEntries>,
 }
 
-impl Salvager<'_> {
+impl<'a> Salvager<'a> {
+    fn new(damaged: &'a Damaged, store: &'a Store) -> Self {
+        let (marked, lost) = (damaged.marked.as_ref(), damaged.notes.clone());
+        Self { old: &damaged.shared, rebuild: Rebuild::new(store), marked, lost }
+    }
+
     fn run(&mut self, observe: &mut dyn FnMut(Totals)) -> Result<Salvage, RescueError> {
         let mut found = 0;
         let mut last_is_accounted_for = false;

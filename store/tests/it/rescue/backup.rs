@@ -66,7 +66,9 @@ fn every_flipped_byte_and_every_truncation_of_a_backup_is_refused() {
             let error = Store::restore_in_memory(damaged).map(|_| ()).unwrap_err();
             let is_named = matches!(
                 error,
-                RescueError::NotABackup | RescueError::UnknownFormat { .. } | RescueError::DamagedBackup { .. }
+                RescueError::NotABackup
+                    | RescueError::UnknownFormat { .. }
+                    | RescueError::DamagedBackup { .. }
             );
             assert!(is_named, "{what}: {error}");
             placed += u32::from(error.to_string().contains("match `m`, branch `"));
@@ -99,7 +101,8 @@ fn what_is_no_backup_or_damaged_leaves_nothing_behind() {
     refuse(b"turnfold replay 1\n", "this is no turnfold backup", ErrorKind::Unusable);
     refuse(b"turnfold backup 2 plain\n....", "has the format `turnfold backup 2`", ErrorKind::Trouble);
     refuse(&bytes[..bytes.len() - 1], "it ends too early", ErrorKind::Trouble);
-    let middle = "the backup is damaged: match `m`, branch `main`, entry 1: its bytes do not match their check";
+    let middle =
+        "the backup is damaged: match `m`, branch `main`, entry 1: its bytes do not match their check";
     let mut flipped = bytes.clone();
     // Within the first entries of `m`.
     let at = bytes.windows(2).position(|pair| pair == [1, 8]).unwrap();
