@@ -22,8 +22,7 @@ pub(crate) fn write_private<T>(
     force: bool,
     write: impl FnOnce(&mut File) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let failed =
-        |error: io::Error| Failure::trouble(format!("cannot write `{}`: {error}", path.display()));
+    let failed = |error: io::Error| Failure::trouble(format!("cannot write `{}`: {error}", path.display()));
     let dir = dir_of(path);
     let mut file = Builder::new().prefix(".turnfold-").tempfile_in(dir).map_err(failed)?;
     let written = write(file.as_file_mut())?;

@@ -102,7 +102,9 @@ impl Output {
         self.flush()?;
         let stdout = io::stdout().lock();
         if stdout.is_terminal() {
-            return Err(Failure::usage("standard output is a terminal").hint("name a file, or send it to one"));
+            return Err(
+                Failure::usage("standard output is a terminal").hint("name a file, or send it to one")
+            );
         }
         Ok(stdout)
     }

@@ -8,8 +8,8 @@ use super::told;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, is_standard};
-use crate::output::paint;
 use crate::output::Tone;
+use crate::output::paint;
 
 /// Write everything in the store to one file
 ///
@@ -41,7 +41,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Ok(Answer::Yes);
     }
     if args.file.exists() && !args.force {
-        return Err(Failure::usage(format!("`{}` exists", args.file.display())).hint("`--force` overwrites it"));
+        return Err(
+            Failure::usage(format!("`{}` exists", args.file.display())).hint("`--force` overwrites it")
+        );
     }
     let store = context.open_store()?;
     let progress = Progress::new("backing up");
@@ -49,7 +51,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         Ok(store.backup(BufWriter::new(file), args.compress, &mut progress.observer())?)
     })?;
     drop(progress);
-    let bytes = std::fs::metadata(&args.file).map_err(|error| Failure::file("read", &args.file, &error))?.len();
+    let bytes =
+        std::fs::metadata(&args.file).map_err(|error| Failure::file("read", &args.file, &error))?.len();
     if context.output.is_json() {
         context.output.json(&serde_json::json!({
             "file": args.file.display().to_string(),

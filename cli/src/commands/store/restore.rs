@@ -34,7 +34,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let totals = if is_standard(&args.file) {
         Store::restore(io::stdin().lock(), &args.dir, &mut progress.observer())?
     } else {
-        let file = File::open(&args.file).map_err(|error| Failure::file("read backup", &args.file, &error))?;
+        let file =
+            File::open(&args.file).map_err(|error| Failure::file("read backup", &args.file, &error))?;
         Store::restore(BufReader::new(file), &args.dir, &mut progress.observer())?
     };
     drop(progress);
