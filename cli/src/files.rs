@@ -24,6 +24,10 @@ pub(crate) fn write_private<T>(
 ) -> Result<T, Failure> {
     let failed = |error: io::Error| Failure::trouble(format!("cannot write `{}`: {error}", path.display()));
     let dir = dir_of(path);
+    if !dir.is_dir() {
+        let message = format!("cannot write `{}`: there is no directory `{}`", path.display(), dir.display());
+        return Err(Failure::usage(message));
+    }
     let mut file = Builder::new().prefix(".turnfold-").tempfile_in(dir).map_err(failed)?;
     let written = write(file.as_file_mut())?;
     file.as_file().sync_all().map_err(failed)?;

@@ -1,5 +1,6 @@
-//! A damaged store, read from a copy: opened by whatever way shows most of it.
+//! A damaged store, read from a copy: opened by whatever way shows all of it, or put together from pieces.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::ops::Range;
@@ -9,11 +10,13 @@ use super::error::RescueError;
 use super::salvage::LostEntries;
 use super::swap;
 use crate::backend::disk::{DiskBackend, SLED_DIR, WATERMARK_FILE};
+use crate::backend::memory::MemoryBackend;
 use crate::backend::watermark::WatermarkFile;
-use crate::backend::{BackendError, Record, Watermark};
+use crate::backend::{Backend, BackendError, Change, Record, Watermark, raw};
 use crate::directory::LOCK_FILE;
 use crate::error::StoreError;
 use crate::open::Shared;
+use crate::record::{self, BranchRecord, HeadRecord, MatchRecord, StoreRecord};
 
 /// How many bytes of a key are tried one after another to get past a place that cannot be read.
 const DETOUR_BYTES: usize = 16;
@@ -40,7 +43,11 @@ enum Without {
     SnapshotsAndSettings,
 }
 
-/// Copies a store to below `scratch` and opens the copy; of several ways the one that shows most.
+/// The ways to open a copy, in the order in which they are tried.
+const WAYS: [Without; 3] = [Without::Nothing, Without::Snapshots, Without::SnapshotsAndSettings];
+
+/// Copies a store to below `scratch` and opens the copy. Where no way of opening it shows everything, what all of them
+/// show and what lies in sled's file is put together in memory.
 pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
     if !dir.is_dir() {
         return Err(StoreError::Missing { dir: dir.to_owned() }.into());
@@ -48,34 +55,82 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
     let _lock = hold(dir)?;
     let marked = WatermarkFile::at(dir.join(WATERMARK_FILE)).read();
     let expected = marked.as_ref().ok().and_then(Option::as_ref).map_or(0, |marked| marked.commits);
-    let mut best: Option<(u64, Shared)> = None;
+    let mut pieces = Pieces::default();
     let mut reasons = Vec::new();
-    for (number, without) in
-        [Without::Nothing, Without::Snapshots, Without::SnapshotsAndSettings].into_iter().enumerate()
-    {
+    for (number, without) in WAYS.into_iter().enumerate() {
         let copy = scratch.join(number.to_string());
         copy_all(dir, &copy).map_err(|source| RescueError::io("copy", dir, source))?;
         match open_copy(&copy, without) {
+            Ok(shared) if is_whole(&shared, expected) => {
+                let (marked, notes) = self::marked(marked);
+                return Ok(Damaged { shared, marked, notes });
+            }
             Ok(shared) => {
-                let is_whole = shared.read_store().is_ok_and(|record| record.now.commits >= expected)
-                    && shared.scan(vec![0]..vec![u8::MAX]).all(|record| record.is_ok());
-                let records = count_leniently(&shared);
-                if best.as_ref().is_none_or(|(most, _)| *most < records) {
-                    best = Some((records, shared));
-                }
-                if is_whole {
-                    break;
-                }
+                let records = scan_leniently(&shared, &(vec![0]..vec![u8::MAX]));
+                records.iter().for_each(|(key, value)| pieces.add(key, value));
+                reasons.push("not all of it can be read".to_owned());
             }
             Err(error) => reasons.push(error),
         }
     }
-    let Some((_, shared)) = best else {
-        let reason = reasons.into_iter().next().unwrap_or_default();
+    let db = dir.join(SLED_DIR).join("db");
+    if let Err(error) = raw::each_candidate(&db, &mut |key, value| pieces.add(&key, value)) {
+        tracing::warn!(%error, "cannot look for records in sled's file");
+    }
+    let reason = reasons.into_iter().next().unwrap_or_default();
+    if pieces.records.is_empty() {
         return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason });
-    };
-    let (marked, notes) = self::marked(marked);
+    }
+    let (marked, mut notes) = self::marked(marked);
+    notes.push(LostEntries::of_store(format!(
+        "{reason}; its records were looked for one by one, so the newest entries of a branch may be missing without a \
+         sign, and deleted branches may be back"
+    )));
+    let shared = Shared::new(Box::new(pieces.into_backend()?));
     Ok(Damaged { shared, marked, notes })
+}
+
+/// Tells whether everything can be read, and nothing is missing as far as the watermark tells.
+fn is_whole(shared: &Shared, expected_commits: u64) -> bool {
+    shared.read_store().is_ok_and(|record| record.now.commits >= expected_commits)
+        && shared.scan(vec![0]..vec![u8::MAX]).all(|record| record.is_ok())
+}
+
+/// Sound records from wherever they could be found, the newest of each.
+#[derive(Default)]
+struct Pieces {
+    records: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+impl Pieces {
+    /// Adds a record if its check is right and it is newer than the one that is there.
+    fn add(&mut self, key: &[u8], value: &[u8]) {
+        if record::unseal(key, value).is_err() {
+            return;
+        }
+        let known = self.records.get(key);
+        if known.is_none_or(|known| age(key, known) < age(key, value)) {
+            self.records.insert(key.to_vec(), value.to_vec());
+        }
+    }
+
+    fn into_backend(self) -> Result<MemoryBackend, RescueError> {
+        let backend = MemoryBackend::new();
+        let changes = self.records.into_iter().map(|(key, value)| Change { key, value: Some(value) });
+        backend.write(&changes.collect::<Vec<_>>()).map_err(StoreError::from)?;
+        Ok(backend)
+    }
+}
+
+/// Gives a number that only grows when a record is written again. Entries are never written otherwise than before.
+fn age(key: &[u8], value: &[u8]) -> Option<u64> {
+    match key.first()? {
+        b's' => record::read::<StoreRecord>("", key, value).ok().map(|record| record.now.commits),
+        b'm' => record::read::<MatchRecord<'_>>("", key, value).ok().map(|record| record.branches),
+        b'b' => record::read::<BranchRecord>("", key, value).ok().map(|record| record.id),
+        b'h' => record::read::<HeadRecord>("", key, value).ok().map(|record| record.seq),
+        _ => None,
+    }
 }
 
 /// Takes over the watermark, or says what it is missing for.
@@ -134,10 +189,6 @@ fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn count_leniently(shared: &Shared) -> u64 {
-    shared.scan(vec![0]..vec![u8::MAX]).map_while(Result::ok).fold(0, |count, _| count + 1)
 }
 
 /// Gives the records in a range of keys that can be read; around a place that cannot, every way past it is tried.

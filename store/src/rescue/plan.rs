@@ -116,7 +116,8 @@ impl MatchPlan {
         sources.sort_by_key(|(_, found)| found.id);
         let mut ends = BTreeMap::new();
         for (branch, found) in sources {
-            let head = old.stored_head(&found).ok();
+            // A head that entries lie behind is an old one.
+            let head = old.stored_head(&found).ok().filter(|head| last_stored(old, &found) <= head.seq);
             let last = last.filter(|last| last.branch == branch).map(|last| last.seq);
             let (match_name, found_match) = (name.clone(), found_match.clone());
             let source = Source { match_name, found_match, name: branch, found, head };
@@ -163,7 +164,7 @@ impl MatchPlan {
         if is_short || reach.error.is_some() || source.head.is_none() {
             let reason = match reach.error {
                 Some(error) => reason_of(error),
-                None if source.head.is_none() => "its head record is unreadable".to_owned(),
+                None if source.head.is_none() => "its head record is unreadable or too old".to_owned(),
                 None => "the entries are gone".to_owned(),
             };
             let (from, to) = (Some(reach.seq + 1), expected.filter(|expected| *expected > reach.seq));
@@ -233,7 +234,7 @@ impl Source {
     fn reach(&self, old: &Shared) -> Reach {
         let to = match self.head {
             Some(head) => head.seq,
-            None => self.last_stored(old),
+            None => last_stored(old, &self.found),
         };
         let reach = self.read_to(old, to);
         // What is wrong is not behind what was read, so a stored link within it does not agree with the chain.
@@ -273,18 +274,6 @@ impl Source {
         let held = read_page(&key, &value).map_or(0, |page| page.records.len() as u64);
         (first + held).saturating_sub(1).clamp(forked_at, seq)
     }
-
-    /// Gives the last entry for which there is a record.
-    fn last_stored(&self, old: &Shared) -> Seq {
-        let forked_at = self.found.forked_at();
-        let page = old.page_at(self.found.id, forked_at + 1, Seq::MAX - 1).ok().flatten();
-        let paged = page.and_then(|(first, key, value)| {
-            read_page(&key, &value).ok().map(|page| first.saturating_add(page.records.len() as u64 - 1))
-        });
-        let tail = old.backend.last(&key::tails_of(self.found.id)).ok().flatten();
-        let tail = tail.and_then(|(key, _)| key::seq_of(&key));
-        paged.max(tail).unwrap_or(forked_at).max(forked_at)
-    }
 }
 
 impl BranchPlan {
@@ -312,6 +301,18 @@ impl BranchPlan {
         }
         if batch.is_empty() { Ok(()) } else { sink(batch.iter().map(Vec::as_slice).collect()) }
     }
+}
+
+/// Gives the last entry for which there is a record.
+fn last_stored(old: &Shared, found: &FoundBranch) -> Seq {
+    let forked_at = found.forked_at();
+    let page = old.page_at(found.id, forked_at + 1, Seq::MAX - 1).ok().flatten();
+    let paged = page.and_then(|(first, key, value)| {
+        read_page(&key, &value).ok().map(|page| first.saturating_add(page.records.len() as u64 - 1))
+    });
+    let tail = old.backend.last(&key::tails_of(found.id)).ok().flatten();
+    let tail = tail.and_then(|(key, _)| key::seq_of(&key));
+    paged.max(tail).unwrap_or(forked_at).max(forked_at)
 }
 
 /// Writes the record of `main` again, into the copy.

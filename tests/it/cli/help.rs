@@ -45,6 +45,7 @@ Commands:
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs
   verify       Audit stored matches: chain, decoding, rules, seeded dice
+  store        Check, back up, restore, salvage, compact and measure a store
   tour         See all of the above in a minute, in a temporary store
   completions  Print a completion script for a shell
   man          Write manual pages

@@ -16,12 +16,14 @@ mod help;
 mod json;
 mod locked;
 mod log;
+mod matches;
 mod new;
 mod play;
 mod replay;
 mod run;
 mod selftest;
 mod show;
+mod store;
 mod tour;
 mod verify;
 

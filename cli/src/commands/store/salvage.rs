@@ -63,16 +63,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Ok(answer);
     }
     for lost in &salvage.lost {
-        output.line(format_args!("{} {}: {}", paint(Tone::Old, "lost"), place(lost), lost.reason))?;
+        output.line(format_args!("{}{}: {}", paint(Tone::Old, "lost"), place(lost), lost.reason))?;
     }
     let dir = paint(Tone::Strong, args.new_dir.display());
     output.line(format_args!("saved in store {dir}: {}", told(salvage.saved)))?;
     Ok(answer)
 }
 
-/// Writes what is lost as revisions are written.
+/// Writes where something is lost, as revisions are written; nothing when it concerns the store as a whole.
 fn place(lost: &LostEntries) -> String {
-    let Some(match_name) = &lost.match_name else { return "something".to_owned() };
+    let Some(match_name) = &lost.match_name else { return String::new() };
     let branch = lost.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
     let entries = match (lost.from, lost.to) {
         (Some(from), Some(to)) if from == to => format!(" entry {from}"),
@@ -81,7 +81,7 @@ fn place(lost: &LostEntries) -> String {
         (None, Some(to)) => format!(" entries up to {to}"),
         (None, None) => String::new(),
     };
-    format!("{match_name}{branch}{entries}")
+    format!(" {match_name}{branch}{entries}")
 }
 
 fn to_json(lost: &LostEntries) -> LostJson<'_> {
