@@ -28,7 +28,7 @@ pub(crate) fn each_candidate(db: &Path, visit: &mut dyn FnMut(Vec<u8>, &[u8])) -
     let mut prefixes = Prefixes::new();
     each_segment(db, &mut |segment| {
         each_message(segment, NODE, &mut |page, body| {
-            let _ = read_node(body, &mut |prefix, key, value| {
+            let _ = read_node(body, |prefix, key, value| {
                 visit([prefix, key].concat(), value);
                 prefixes.entry(page).or_default().insert(prefix.to_vec());
             });
@@ -74,7 +74,7 @@ fn each_message(segment: &[u8], kind: u8, visit: &mut dyn FnMut(u64, &[u8])) {
 }
 
 /// Reads a node's keys and values, as far as it is one.
-fn read_node(mut body: &[u8], visit: &mut dyn FnMut(&[u8], &[u8], &[u8])) -> Option<()> {
+fn read_node(mut body: &[u8], mut visit: impl FnMut(&[u8], &[u8], &[u8])) -> Option<()> {
     let rest = &mut body;
     let (_next, _merging_child) = (number(rest)?, number(rest)?);
     let (merging, prefix_length) = (byte(rest)?, byte(rest)?);

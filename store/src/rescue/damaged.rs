@@ -66,8 +66,9 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
                 return Ok(Damaged { shared, marked, notes });
             }
             Ok(shared) => {
-                let records = scan_leniently(&shared, &(vec![0]..vec![u8::MAX]));
-                records.iter().for_each(|(key, value)| pieces.add(key, value));
+                for (key, value) in scan_leniently(&shared, &(vec![0]..vec![u8::MAX])) {
+                    pieces.add(&key, &value);
+                }
                 reasons.push("not all of it can be read".to_owned());
             }
             Err(error) => reasons.push(error),
@@ -202,19 +203,14 @@ pub(super) fn scan_leniently(shared: &Shared, range: &Range<Vec<u8>>) -> Vec<Rec
 fn detour(shared: &Shared, range: &Range<Vec<u8>>, known: usize, found: &mut Vec<Record>) {
     let before = found.len();
     let mut rest = range.clone();
-    loop {
-        match shared.backend.scan(&rest, SCAN_MAX) {
-            Ok(records) => {
-                let is_last = records.len() < SCAN_MAX;
-                if let Some((last, _)) = records.last() {
-                    rest.start = [last.as_slice(), &[0]].concat();
-                }
-                found.extend(records);
-                if is_last {
-                    return;
-                }
-            }
-            Err(_) => break,
+    while let Ok(records) = shared.backend.scan(&rest, SCAN_MAX) {
+        let is_last = records.len() < SCAN_MAX;
+        if let Some((last, _)) = records.last() {
+            rest.start = [last.as_slice(), &[0]].concat();
+        }
+        found.extend(records);
+        if is_last {
+            return;
         }
     }
     found.truncate(before);

@@ -3,8 +3,16 @@
 use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
 
-use crate::entry::Seq;
+use super::error::RescueError;
+use crate::entry::{Entry, Seq};
+use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
+
+/// The bytes of entries in a part, which is a little more than that.
+const PART_BYTES: usize = 64 * 1024;
+
+/// Where parts go.
+pub(super) type Sink<'a> = &'a mut dyn FnMut(&Part<'_>) -> Result<(), RescueError>;
 
 /// A part of a store. Variant and field order are the format of backups.
 ///
@@ -66,4 +74,24 @@ impl Totals {
             Part::End(_) => {}
         }
     }
+}
+
+/// Sends entries on as parts, a few at a time.
+pub(super) fn send_entries(
+    entries: impl Iterator<Item = Result<Entry, StoreError>>,
+    sink: Sink<'_>,
+) -> Result<(), RescueError> {
+    let mut batch: Vec<Vec<u8>> = Vec::new();
+    let mut bytes = 0;
+    for entry in entries {
+        let entry = entry?.encode();
+        bytes += entry.len();
+        batch.push(entry);
+        if bytes >= PART_BYTES {
+            sink(&Part::Entries(batch.iter().map(Vec::as_slice).collect()))?;
+            batch.clear();
+            bytes = 0;
+        }
+    }
+    if batch.is_empty() { Ok(()) } else { sink(&Part::Entries(batch.iter().map(Vec::as_slice).collect())) }
 }

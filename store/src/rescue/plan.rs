@@ -6,7 +6,7 @@ use turnfold_core::Digest;
 
 use super::damaged::{reason_of, scan_leniently};
 use super::error::RescueError;
-use super::part::BranchPart;
+use super::part::{BranchPart, Sink, send_entries};
 use super::salvage::LostEntries;
 use crate::backend::Place;
 use crate::chain::Linker;
@@ -18,9 +18,6 @@ use crate::open::Shared;
 use crate::record::{BranchRecord, HeadRecord};
 use crate::segment::read_page;
 use crate::{chain, key, record};
-
-/// The bytes of entries that are read at a time, and a little more.
-const PART_BYTES: usize = 64 * 1024;
 
 /// What can be saved of a match.
 pub(super) struct MatchPlan {
@@ -278,28 +275,12 @@ impl Source {
 
 impl BranchPlan {
     /// Reads the branch's own entries, a few at a time.
-    pub(super) fn read(
-        &self,
-        old: &Shared,
-        sink: &mut dyn FnMut(Vec<&[u8]>) -> Result<(), RescueError>,
-    ) -> Result<(), RescueError> {
-        let mut batch: Vec<Vec<u8>> = Vec::new();
-        let mut bytes = 0;
+    pub(super) fn read(&self, old: &Shared, sink: Sink<'_>) -> Result<(), RescueError> {
         let (forked_at, head) = (self.part.forked_at(), self.part.head);
         if head == forked_at {
             return Ok(());
         }
-        for entry in self.source.entries(old, forked_at + 1, head)? {
-            let entry = entry?.encode();
-            bytes += entry.len();
-            batch.push(entry);
-            if bytes >= PART_BYTES {
-                sink(batch.iter().map(Vec::as_slice).collect())?;
-                batch.clear();
-                bytes = 0;
-            }
-        }
-        if batch.is_empty() { Ok(()) } else { sink(batch.iter().map(Vec::as_slice).collect()) }
+        send_entries(self.source.entries(old, forked_at + 1, head)?, sink)
     }
 }
 

@@ -121,8 +121,7 @@ impl<'a> Salvager<'a> {
             self.rebuild.take(&Part::Match(MatchPart { name, branches: branch_count, genesis: &genesis }))?;
             for branch in &branches {
                 self.rebuild.take(&Part::Branch(branch.part.clone()))?;
-                branch
-                    .read(self.old, &mut |entries| self.rebuild.take(&Part::Entries(entries)).map(|_| ()))?;
+                branch.read(self.old, &mut |part| self.rebuild.take(part).map(|_| ()))?;
                 observe(self.rebuild.totals());
             }
         }
@@ -158,11 +157,13 @@ impl<'a> Salvager<'a> {
             )));
         }
         let Some(marked) = self.marked.filter(|marked| marked.commits > record.now.commits) else { return };
-        let (commits, entries) = (
+        let reason = format!(
+            "{} of {} commits are missing, with {} of {} entries",
             marked.commits.saturating_sub(record.now.commits),
+            marked.commits,
             marked.entries.saturating_sub(record.now.entries),
+            marked.entries
         );
-        let reason = format!("the last {commits} commits are gone, which brought {entries} entries");
         self.lost.push(LostEntries::of_store(reason));
     }
 }

@@ -5,19 +5,13 @@ use std::sync::PoisonError;
 use turnfold_core::Digest;
 
 use super::error::RescueError;
-use super::part::{BranchPart, MatchPart, Part, Totals};
+use super::part::{BranchPart, MatchPart, Part, Sink, Totals, send_entries};
 use crate::chain;
 use crate::error::StoreError;
 use crate::lookup::{FoundBranch, FoundMatch};
 use crate::names::{BranchName, MatchName};
 use crate::open::Shared;
 use crate::record::HeadRecord;
-
-/// The bytes of entries in a part, which is a little more than that.
-const PART_BYTES: usize = 64 * 1024;
-
-/// Where parts go.
-pub(super) type Sink<'a> = &'a mut dyn FnMut(&Part<'_>) -> Result<(), RescueError>;
 
 /// Reads every match, the last part being the end. Each branch is given up to a head that it had meanwhile.
 ///
@@ -76,23 +70,7 @@ fn walk_branch(
         link: head.link,
     }))?;
     let range = found.forked_at() + 1..=head.seq;
-    let mut entries = shared.entries(match_name, found_match, (name, found, head), range)?;
-    let mut batch = Vec::new();
-    let mut bytes = 0;
-    for entry in &mut entries {
-        let entry = entry?.encode();
-        bytes += entry.len();
-        batch.push(entry);
-        if bytes >= PART_BYTES {
-            sink(&Part::Entries(batch.iter().map(Vec::as_slice).collect()))?;
-            batch.clear();
-            bytes = 0;
-        }
-    }
-    if !batch.is_empty() {
-        sink(&Part::Entries(batch.iter().map(Vec::as_slice).collect()))?;
-    }
-    Ok(())
+    send_entries(shared.entries(match_name, found_match, (name, found, head), range)?, sink)
 }
 
 /// Gives where a branch begins, requiring that the parent's chain leads there.

@@ -29,7 +29,7 @@ fn check_without_sizes(sandbox: &Sandbox, lines: &str, expected: impl Into<Data>
         for place in 0..words.len() {
             let follows = words.get(place + 1).map(|word| word.trim_end_matches(',').to_owned());
             if follows.is_some_and(|word| ["bytes", "→", "an"].contains(&word.as_str())) {
-                words[place] = "[N]".to_owned();
+                words[place] = String::from("[N]");
             }
         }
         told.push_str(&words.join(" "));
@@ -46,7 +46,8 @@ fn exports(sandbox: &Sandbox, dir: &str) -> String {
         let name = found["match"].as_str().unwrap();
         for line in sandbox.ok(&format!("--store {dir} --format json branches {name}")).lines() {
             let found: serde_json::Value = serde_json::from_str(line).unwrap();
-            all += &format!("{line}\n");
+            all.push_str(line);
+            all.push('\n');
             let branch = found["branch"].as_str().unwrap();
             all += &sandbox.ok(&format!("--store {dir} export {name}@{branch}"));
             all += &sandbox.ok(&format!("--store {dir} --format json log {name}@{branch} --times"));
@@ -316,6 +317,32 @@ exit 3
 "#]],
     );
     assert!(!sandbox.path("fourth").exists());
+}
+
+#[test]
+fn salvage_of_an_older_copy_lists_the_entries_that_are_gone() {
+    let sandbox = store();
+    let copy = |from: &str, to: &str| {
+        fs::create_dir_all(sandbox.path(to)).unwrap();
+        for entry in fs::read_dir(sandbox.path(from)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                fs::copy(&path, sandbox.path(to).join(path.file_name().unwrap())).unwrap();
+            }
+        }
+    };
+    copy(".turnfold/sled", "older");
+    sandbox.ok("play duel@flank cancel confirm");
+    fs::remove_dir_all(sandbox.path(".turnfold/sled")).unwrap();
+    copy("older", ".turnfold/sled");
+    check(
+        &sandbox,
+        "store check
+         store salvage .turnfold saved
+         --format json store salvage .turnfold again
+         --store saved verify",
+        str![[""]],
+    );
 }
 
 #[test]

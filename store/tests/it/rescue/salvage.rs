@@ -27,7 +27,7 @@ fn branches(store: &Store) -> Branches {
 /// Whether the list says that a branch ends after so many entries.
 fn is_listed(lost: &LostEntries, (match_name, branch): &(String, String), kept: Option<u64>) -> bool {
     // Where the newest commits are gone, nothing tells any more which branches they were on.
-    let is_rolled_back = lost.reason.contains("commits are gone") || lost.reason.contains("one by one");
+    let is_rolled_back = lost.reason.contains("commits are missing") || lost.reason.contains("one by one");
     let of_store = lost.match_name.is_none() && (kept.is_none() || is_rolled_back);
     let of_match = lost.match_name.as_ref().is_some_and(|lost| lost.as_str() == match_name);
     let whole_branch = lost.branch.is_none() && kept.is_none();
@@ -60,7 +60,7 @@ fn check(original: &Branches, store: &Store, salvage: &Salvage, what: &str) {
 fn whichever_record_is_damaged_the_rest_is_saved_and_what_is_not_is_listed() {
     let backend = sample();
     let original = branches(&Store::with_backend(Box::new(backend.copy())).unwrap());
-    let damages = |value: &[u8]| {
+    let harms = |value: &[u8]| {
         let flipped = |place: usize| {
             let mut flipped = value.to_vec();
             flipped[place] ^= 4;
@@ -70,7 +70,7 @@ fn whichever_record_is_damaged_the_rest_is_saved_and_what_is_not_is_listed() {
     };
     let mut whole = 0;
     for (key, value) in backend.records() {
-        for (number, damage) in damages(&value).into_iter().enumerate() {
+        for (number, damage) in harms(&value).into_iter().enumerate() {
             let what = format!("{} damage {number}", key.escape_ascii());
             let damaged = backend.copy();
             damaged.tamper(&key, damage);
@@ -239,7 +239,6 @@ fn damaged_and_truncated_databases_give_what_verifies_or_say_that_nothing_does()
         }
         assert_eq!(fs::read(dir.join("sled/db")).unwrap(), damaged, "the damaged store is left as it is");
     }
-    println!("{whole} whole, {partly} partly, {nothing} not at all");
     assert!(whole > 0 && partly > 0, "{whole} whole, {partly} partly, {nothing} not at all");
 }
 
