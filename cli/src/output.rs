@@ -9,6 +9,8 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
+use crate::failure::Failure;
+
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -94,6 +96,18 @@ impl Output {
     pub(crate) fn json(&mut self, document: &(impl Serialize + ?Sized)) -> io::Result<()> {
         serde_json::to_writer(&mut self.stdout, document)?;
         self.line("")
+    }
+
+    /// Gives standard output for bytes that are no text; a terminal is no place for them.
+    pub(crate) fn bytes(&mut self) -> Result<io::StdoutLock<'static>, Failure> {
+        self.flush()?;
+        let stdout = io::stdout().lock();
+        if stdout.is_terminal() {
+            return Err(
+                Failure::usage("standard output is a terminal").hint("name a file, or send it to one")
+            );
+        }
+        Ok(stdout)
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {

@@ -23,5 +23,6 @@ mod layout;
 mod main_job;
 mod mutants;
 mod readme;
+mod rescue;
 mod simulation;
 mod versions;

@@ -25,6 +25,7 @@ pub(crate) mod selftest;
 pub(crate) mod show;
 pub(crate) mod shrink;
 pub(crate) mod simulate;
+pub(crate) mod store;
 pub(crate) mod tour;
 pub(crate) mod verify;
 
@@ -82,6 +83,8 @@ pub(crate) enum Command {
     Impact(impact::Args),
     /// Audit stored matches: chain, decoding, rules, seeded dice
     Verify(verify::Args),
+    /// Check, back up, restore, salvage, compact and measure a store
+    Store(store::Args),
     /// See all of the above in a minute, in a temporary store
     Tour(tour::Args),
     /// Print a completion script for a shell
@@ -120,6 +123,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Simulate(args) => simulate::run(args, context),
         Command::Impact(args) => impact::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),
+        Command::Store(args) => store::run(&args, context),
         Command::Tour(args) => tour::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),

@@ -49,6 +49,7 @@ Commands:
   simulate     Play at random, for logs of any length
   impact       Show what the rules of this build change over a corpus of logs
   verify       Audit stored matches: chain, decoding, rules, seeded dice
+  store        Check, back up, restore, salvage, compact and measure a store
   tour         See all of the above in a minute, in a temporary store
   completions  Print a completion script for a shell
   man          Write manual pages

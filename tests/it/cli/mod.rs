@@ -18,6 +18,7 @@ mod impact;
 mod json;
 mod locked;
 mod log;
+mod matches;
 mod new;
 mod play;
 mod replay;
@@ -26,6 +27,7 @@ mod selftest;
 mod show;
 mod shrink;
 mod simulate;
+mod store;
 mod tour;
 mod verify;
 
