@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::decode::DecodeError;
-use crate::dice::{DicePolicy, DueRoll};
+use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::hash::Digest;
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, SetupError};
@@ -119,6 +119,12 @@ pub trait AnyState: sealed::Sealed + Send {
 
     /// Lists the commands that `legal` chooses from.
     fn candidates(&self, seat: Seat) -> Vec<String>;
+
+    /// Draws a seat that has a legal command and one of its legal commands, as [`Simulation`] tells; rolls are drawn
+    /// elsewhere.
+    ///
+    /// [`Simulation`]: crate::simulate::Simulation
+    fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)>;
 
     /// Gives the view of `viewer` as a JSON document.
     fn view(&self, viewer: Seat) -> String;

@@ -22,4 +22,5 @@ mod goldens;
 mod layout;
 mod main_job;
 mod readme;
+mod simulation;
 mod versions;

@@ -8,13 +8,14 @@ use alloc::vec::Vec;
 
 use super::{AnyRules, AnyState, FoldError, Logged, Rejected, Step, StepOutcome, sealed};
 use crate::decode::{DecodeError, decode_strictly};
-use crate::dice::{DicePolicy, DueRoll};
+use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::fold::{Folder, to_json};
 use crate::hash::Digest;
 use crate::outcome::{Reason, Rejection, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
 use crate::seat::Seat;
+use crate::simulate;
 use crate::text::Malformed;
 
 /// Erases the types of a ruleset.
@@ -145,6 +146,11 @@ impl<R: Rules> AnyState for Folder<R> {
 
     fn candidates(&self, seat: Seat) -> Vec<String> {
         R::candidates(&self.state, seat).iter().map(ToString::to_string).collect()
+    }
+
+    fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)> {
+        let drawn = simulate::random_command::<R>(&self.state, chance);
+        drawn.map(|(seat, command)| (seat, command.to_string()))
     }
 
     fn view(&self, viewer: Seat) -> String {
