@@ -11,6 +11,7 @@ mod difference;
 mod failure;
 mod files;
 mod output;
+mod position;
 mod predicate;
 mod random;
 mod record;

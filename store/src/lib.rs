@@ -44,6 +44,7 @@ mod branch;
 mod create;
 mod open;
 mod read;
+mod snapshot;
 mod verify;
 
 #[doc(hidden)]
@@ -65,4 +66,5 @@ pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
 pub use open::Store;
 pub use read::{Entries, Log};
 pub use record::Place;
+pub use snapshot::{SNAPSHOT_INTERVAL, Snapshot};
 pub use verify::{BranchVerification, Finding, FindingKind, Verification};

@@ -12,3 +12,4 @@ mod damage;
 mod disk;
 mod faults;
 mod game;
+mod snapshots;

@@ -22,6 +22,7 @@ mod replay;
 mod run;
 mod selftest;
 mod show;
+mod snapshots;
 mod tour;
 mod verify;
 
