@@ -15,6 +15,7 @@ mod files;
 mod impact;
 mod outcomes;
 mod output;
+mod position;
 mod predicate;
 mod random;
 mod record;

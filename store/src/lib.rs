@@ -45,6 +45,7 @@ mod create;
 mod matches;
 mod open;
 mod read;
+mod snapshot;
 mod verify;
 
 mod rescue;
@@ -73,4 +74,5 @@ pub use record::Place;
 pub use rescue::{
     Compacted, LostEntries, MatchStats, RescueError, Salvage, StoreCheck, StoreFinding, StoreStats, Totals,
 };
+pub use snapshot::{SNAPSHOT_INTERVAL, Snapshot};
 pub use verify::{BranchVerification, Finding, FindingKind, Verification};

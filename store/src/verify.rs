@@ -12,6 +12,7 @@ use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::open::{Shared, Store};
 use crate::record::{HeadRecord, KeyRecord};
 use crate::segment::read_page;
+use crate::snapshot::{SNAPSHOT_INTERVAL, has_snapshot};
 
 /// What an audit of a match found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,10 +58,15 @@ pub enum FindingKind {
     Disagrees,
     /// This build does not have the match's ruleset, in its version.
     UnknownRules,
+    /// The log and its rules are in order, but a state kept to spare folding it was another.
+    WrongSnapshot,
 }
 
 /// How many entries are folded at a time.
 const FOLD_MAX: usize = 256;
+
+// Every snapshot follows the last entry of a fold.
+const _: () = assert!(SNAPSHOT_INTERVAL.is_multiple_of(FOLD_MAX as u64));
 
 impl Store {
     /// Audits a match: numbering, chain and encoding of every branch, and every command under the match's rules, with
@@ -176,6 +182,7 @@ impl Audit<'_> {
         let mut chunk = Vec::new();
         for entry in &mut entries {
             let entry = entry?;
+            let seq = entry.seq;
             if let Some(key) = entry.key.clone().filter(|_| entry.seq > found.forked_at()) {
                 let KeyRecord { last, .. } =
                     keys.entry(key).or_insert(KeyRecord { first: entry.seq, last: entry.seq });
@@ -185,6 +192,7 @@ impl Audit<'_> {
             if chunk.len() == FOLD_MAX {
                 self.fold(name, &mut folding, &chunk, &dice);
                 chunk.clear();
+                self.audit_snapshot(name, seq, folding.as_deref())?;
             }
         }
         self.fold(name, &mut folding, &chunk, &dice);
@@ -217,6 +225,26 @@ impl Audit<'_> {
             self.find(Some(name), Some(error.seq()), FindingKind::Disagrees, error.to_string());
             *folding = None;
         }
+    }
+
+    /// Compares the snapshot after an entry, if there is one, with what the entries fold to; a wrong one is removed.
+    fn audit_snapshot(
+        &mut self,
+        name: &BranchName,
+        seq: Seq,
+        folded: Option<&dyn AnyState>,
+    ) -> Result<(), StoreError> {
+        let (Some(snapshots), Some(state)) = (&self.shared.snapshots, folded) else { return Ok(()) };
+        if !has_snapshot(seq) {
+            return Ok(());
+        }
+        let link = self.shared.link_at(self.match_name, name, seq)?;
+        if snapshots.read(&link, seq, None).is_some_and(|kept| kept != state.state_bytes()) {
+            snapshots.remove(&link);
+            let message = "its snapshot is not the state that the entries fold to; it was removed";
+            self.find(Some(name), Some(seq), FindingKind::WrongSnapshot, message.to_owned());
+        }
+        Ok(())
     }
 
     /// Requires the index of idempotency keys to say what the entries say.

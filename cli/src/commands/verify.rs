@@ -48,6 +48,7 @@ fn code(kind: FindingKind) -> &'static str {
         FindingKind::Damaged => "damaged",
         FindingKind::Disagrees => "disagrees",
         FindingKind::UnknownRules => "unknown_rules",
+        FindingKind::WrongSnapshot => "wrong_snapshot",
     }
 }
 

@@ -40,7 +40,7 @@ impl Store {
         let lock = directory::hold_existing(dir)?;
         // The second handle keeps the directory locked while neither store is open.
         let still_locked = lock.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;
-        let old = Self::start(Box::new(DiskBackend::open(dir, lock).map_err(StoreError::from)?))?;
+        let old = Self::start(Box::new(DiskBackend::open(dir, lock).map_err(StoreError::from)?), None)?;
         let bytes_before = Self::bytes_on_disk(dir)?;
         let draft = swap::draft(dir);
         let built = build(&old, &draft, observe);

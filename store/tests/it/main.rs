@@ -13,3 +13,4 @@ mod disk;
 mod faults;
 mod game;
 mod rescue;
+mod snapshots;

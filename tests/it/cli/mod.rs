@@ -27,6 +27,7 @@ mod selftest;
 mod show;
 mod shrink;
 mod simulate;
+mod snapshots;
 mod store;
 mod tour;
 mod verify;
