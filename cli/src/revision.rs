@@ -7,6 +7,8 @@ use std::str::FromStr;
 use turnfold_core::text::number;
 use turnfold_store::{BranchName, MatchName};
 
+use crate::render::printable;
+
 /// A point in a line of play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Revision {
@@ -84,6 +86,17 @@ impl fmt::Display for SourceName {
     }
 }
 
+/// Writes the path of a replay file as a shell takes it, and such that no verb takes it for a revision or an option.
+pub(crate) fn shell_path(path: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "._-/+@%:,".contains(character);
+    let is_clear = matches!(path.parse(), Ok(SourceName::File(_))) && !path.starts_with('-');
+    let path = if is_clear { path.to_string() } else { format!("./{path}") };
+    if path.chars().all(is_plain) {
+        return path;
+    }
+    format!("'{}'", printable(&path.replace('\'', r"'\''")))
+}
+
 /// An entry of a line of play, written `MATCH[@BRANCH]:SEQ` or `FILE:SEQ`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EntryName {
@@ -117,6 +130,21 @@ impl fmt::Display for EntryName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_written_as_a_shell_takes_them() {
+        for (path, expected) in [
+            ("a.tfl", "a.tfl"),
+            ("replays/a.tfl", "replays/a.tfl"),
+            ("script", "./script"),
+            ("-a.tfl", "./-a.tfl"),
+            ("my game.tfl", "'my game.tfl'"),
+            ("it's.tfl", r"'it'\''s.tfl'"),
+            ("$(x).tfl", "'$(x).tfl'"),
+        ] {
+            assert_eq!(shell_path(path), expected);
+        }
+    }
 
     #[test]
     fn revisions_read_back_as_they_are_written() {

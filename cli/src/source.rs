@@ -6,7 +6,7 @@ use std::path::Path;
 use turnfold_core::{
     AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, SetupError, Step, registry,
 };
-use turnfold_store::{Genesis, Log};
+use turnfold_store::{Entry, Genesis, Log};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -64,28 +64,23 @@ impl LineOfPlay {
     /// Takes over a log read from the store.
     pub(crate) fn of_log(revision: &Revision, log: Log) -> Result<Self, Failure> {
         let rules = rules_of(&log.genesis, revision)?;
-        let entry = |entry: turnfold_store::Entry| SourceEntry {
-            seq: entry.seq,
-            seat: entry.seat,
-            command: SourceCommand::Bytes(entry.command),
-            outcome: None,
-            hash: None,
-            recorded_at_ms: Some(entry.recorded_at_ms),
-            key: entry.key.map(|key| key.to_string()),
-        };
         Ok(Self {
             name: SourceName::Revision(revision.clone()),
             rules,
             setup: log.genesis.setup,
             dice: log.genesis.dice,
             title: log.genesis.title,
-            entries: log.entries.into_iter().map(entry).collect(),
+            entries: log.entries.into_iter().map(SourceEntry::from).collect(),
         })
     }
 
     /// Reads a replay file.
     pub(crate) fn of_file(path: &Path) -> Result<Self, Failure> {
-        let replay = read_replay(path)?;
+        Self::of_replay(path, &read_replay(path)?)
+    }
+
+    /// Takes over a replay read from a file.
+    pub(crate) fn of_replay(path: &Path, replay: &Replay) -> Result<Self, Failure> {
         let rules = replay.rules();
         let setup = replay.setup()?;
         let entry = |entry: &tfl::EntryLine| SourceEntry {
@@ -119,7 +114,7 @@ impl LineOfPlay {
 
     /// Makes the state before the first entry.
     pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, Failure> {
-        self.rules.start(&self.setup).map_err(|error| self.broken_setup(&error))
+        self.rules.start(&self.setup).map_err(|error| broken_setup(&self.name, &error))
     }
 
     /// Folds everything, showing each entry.
@@ -146,31 +141,67 @@ impl LineOfPlay {
         }
     }
 
+    /// Gives a line of play from the same setup with other entries, their rolls recorded as they are.
+    pub(crate) fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
+        let entry = |(seq, (seat, command)): (u64, (Seat, &str))| SourceEntry {
+            seq,
+            seat,
+            command: SourceCommand::Text(command.into()),
+            outcome: None,
+            hash: None,
+            recorded_at_ms: None,
+            key: None,
+        };
+        Self {
+            name: self.name.clone(),
+            setup: self.setup.clone(),
+            title: self.title.clone(),
+            dice: DicePolicy::Recorded,
+            entries: (1..).zip(commands).map(entry).collect(),
+            ..*self
+        }
+    }
+
     /// Writes the line of play as a replay, with every outcome and hash.
     pub(crate) fn to_replay(&self) -> Result<Replay, Failure> {
         let name = self.name.to_string();
         let mut replay = Replay::compose(&name, self.rules, self.dice, &self.title, &self.setup)
-            .map_err(|error| self.broken_setup(&error))?;
+            .map_err(|error| broken_setup(&self.name, &error))?;
         let state = self.fold(&mut |step| replay.record(step))?;
         replay.close(state.state_hash());
         Ok(replay)
     }
 
-    fn broken_setup(&self, error: &SetupError) -> Failure {
-        Failure::trouble(format!("`{}`: {error}", self.name))
-    }
-
-    /// An entry that its own rules refuse: the log disagrees with them.
     pub(crate) fn broken_entry(&self, error: &FoldError) -> Failure {
-        let message = format!("`{}`: {error}", self.name);
-        match &self.name {
-            SourceName::File(_) => {
-                Failure::negative(message).hint("correct the entry or cut the log before it")
-            }
-            SourceName::Revision(revision) => Failure::negative(message).hint(format!(
-                "the log disagrees with its rules, see `turnfold verify {}`",
-                revision.match_name
-            )),
+        broken_entry(&self.name, error)
+    }
+}
+
+/// A setup that its own rules refuse.
+pub(crate) fn broken_setup(name: &SourceName, error: &SetupError) -> Failure {
+    Failure::trouble(format!("`{name}`: {error}"))
+}
+
+/// An entry that its own rules refuse: the log disagrees with them.
+pub(crate) fn broken_entry(name: &SourceName, error: &FoldError) -> Failure {
+    let message = format!("`{name}`: {error}");
+    match name {
+        SourceName::File(_) => Failure::negative(message).hint("correct the entry or cut the log before it"),
+        SourceName::Revision(revision) => Failure::negative(message)
+            .hint(format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)),
+    }
+}
+
+impl From<Entry> for SourceEntry {
+    fn from(entry: Entry) -> Self {
+        Self {
+            seq: entry.seq,
+            seat: entry.seat,
+            command: SourceCommand::Bytes(entry.command),
+            outcome: None,
+            hash: None,
+            recorded_at_ms: Some(entry.recorded_at_ms),
+            key: entry.key.map(|key| key.to_string()),
         }
     }
 }
@@ -220,7 +251,8 @@ pub(crate) fn find_rules(name: &str) -> Result<&'static dyn AnyRules, Failure> {
     })
 }
 
-fn rules_of(genesis: &Genesis, revision: &Revision) -> Result<&'static dyn AnyRules, Failure> {
+/// Finds the rules under which a match was recorded, or says why they cannot be had.
+pub(crate) fn rules_of(genesis: &Genesis, revision: &Revision) -> Result<&'static dyn AnyRules, Failure> {
     let rules = find_rules(&genesis.ruleset)?;
     if rules.version() == genesis.ruleset_version {
         return Ok(rules);

@@ -1,5 +1,7 @@
 //! Creating matches and branches, and deleting branches.
 
+use std::sync::PoisonError;
+
 use crate::append::BranchState;
 use crate::backend::{Change, Place};
 use crate::committer::{Staged, Work, Writer};
@@ -83,7 +85,7 @@ impl Store {
         self.committer.perform(Work::CreateBranch(creation)).map(|_| ())
     }
 
-    /// Deletes a branch with the entries that only it has.
+    /// Deletes a branch with the entries that only it has. It waits for a backup to be done with a match.
     ///
     /// # Errors
     /// [`StoreError::MainBranch`] and [`StoreError::BranchInUse`] when it may not be deleted,
@@ -92,6 +94,7 @@ impl Store {
         if name.is_main() {
             return Err(StoreError::MainBranch { match_name: match_name.clone() });
         }
+        let _alone = self.shared.deleting.write().unwrap_or_else(PoisonError::into_inner);
         let deletion = BranchDeletion { match_name: match_name.clone(), name: name.clone() };
         self.committer.perform(Work::DeleteBranch(deletion)).map(|_| ())
     }

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use turnfold_core::AnyRules;
 use turnfold_store::Store;
 
-use super::check::find_replays;
 use crate::context::Context;
+use crate::corpus;
 use crate::failure::{Answer, Failure, FailureKind};
 use crate::impact::{Departure, RecordedLog};
 use crate::output;
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 
 /// Folds replay files. Collecting keeps their order, whichever is done first.
 fn of_files(paths: &[PathBuf]) -> Result<Vec<Finding>, Failure> {
-    let files = find_replays(paths)?;
+    let files = corpus::replays(paths)?;
     Ok(in_parallel(files, |path| match read(&path) {
         Ok(replay) => Finding::of(RecordedLog::of_replay(&replay)),
         Err(failure) => Finding::unreadable(path.display().to_string(), failure),

@@ -3,7 +3,8 @@
 use turnfold_core::{AnyState, StepOutcome};
 
 use crate::difference::Difference;
-use crate::tfl::{AttemptLine, effects};
+use crate::outcomes::effects;
+use crate::tfl::AttemptLine;
 
 /// In what the rules depart from a log.
 #[derive(Clone, Debug, PartialEq, Eq)]

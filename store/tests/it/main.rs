@@ -12,3 +12,5 @@ mod damage;
 mod disk;
 mod faults;
 mod game;
+mod rescue;
+mod snapshots;

@@ -18,12 +18,17 @@ mod impact;
 mod json;
 mod locked;
 mod log;
+mod matches;
 mod new;
 mod play;
 mod replay;
 mod run;
 mod selftest;
 mod show;
+mod shrink;
+mod simulate;
+mod snapshots;
+mod store;
 mod tour;
 mod verify;
 
