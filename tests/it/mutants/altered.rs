@@ -82,6 +82,7 @@ impl<A: Alteration> Rules for Altered<A> {
     const NAME: &'static str = <Base<A> as Rules>::NAME;
     const VERSION: u32 = <Base<A> as Rules>::VERSION;
     const SUMMARY: &'static str = <Base<A> as Rules>::SUMMARY;
+    const EXAMPLE: &'static str = <Base<A> as Rules>::EXAMPLE;
 
     type Setup = <Base<A> as Rules>::Setup;
     type State = State<A>;
