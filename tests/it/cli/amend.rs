@@ -501,7 +501,7 @@ fn files_are_amended_with_their_comments_and_attempts() {
     let body = entries.split_once("\n= ").unwrap().0.replace("\n2 ", "\n# it rolled badly\n\n2 ");
     let body = body.replace("\n3 ", "\n! p2 stand\n! p1 next-turn\n# the move\n3 ");
     sandbox.write("duel.tfl", format!("{header}+++\n# a duel\n1 {body}\n! p1 stand\n"));
-    sandbox.ok("bless duel.tfl");
+    sandbox.ok("bless duel.tfl --accept");
     check(
         &sandbox,
         "amend duel.tfl:3 \"move 1,1\" -o moved.tfl

@@ -218,9 +218,9 @@ lifecycle version 1: 0 of 1 log folds the same, 1 differs (8 entries)
 ignored already_there → applied: 2 logs of cycletap version 1
   replays/ignored-a.tfl: entry 2 (p1 tap 0,0), /tap/state "origin_selected" → "defense_pending"
   replays/ignored-b.tfl: entry 2 (p1 tap 0,0), /tap/state "origin_selected" → "defense_pending"
-accepted → rejected not_your_turn: 1 log of cycletap version 1
+accepted → rejected not_your_turn [CT-2]: 1 log of cycletap version 1
   replays/rejected.tfl: entry 20 (p2 tap 0,0)
-applied → ignored path_full: 1 log of cycletap version 1
+applied → ignored path_full [CT-8]: 1 log of cycletap version 1
   replays/applied.tfl: entry 14 (p1 tap 1,2)
 effect order_placed differs: 1 log of cycletap version 1
   replays/effect.tfl: entry 9 (p1 tap 1,0), /tap/state "origin_selected" → "attack_placed"
@@ -234,7 +234,7 @@ same outcomes, other states from an entry on that changes /tap/state: 1 log of c
   replays/other-version-hashes.tfl: entry 1 (p1 tap 0,0), /tap/state "idle" → "origin_selected"
 the seed gives another roll: 1 log of initiative version 1
   replays/roll.tfl: entry 3 (host roll 6 3 5 4)
-attempt rejected other_no_active_unit → rejected no_active_unit: 1 log of lifecycle version 1
+attempt rejected other_no_active_unit → rejected no_active_unit [LC-1]: 1 log of lifecycle version 1
   replays/attempt.tfl: attempt after entry 0 (p1 end)
 in all, 2 of 13 logs fold the same, 11 differ (230 entries)
 exit 1
@@ -250,7 +250,7 @@ same outcomes, other states from an entry on that changes /tap/state: 1 log of c
 in all, 0 of 2 logs fold the same, 2 differ (38 entries)
 exit 1
 $ turnfold --format json impact replays/ignored-a.tfl replays/ignored-b.tfl replays/attempt.tfl replays/other-version.tfl replays/taps.tfl replays/roll.tfl
-{"compared":"outcomes","logs":6,"same":1,"differ":5,"unreadable":0,"entries":96,"rulesets":[{"ruleset":"cycletap","version":1,"build_version":1,"logs":3,"same":1,"differ":2,"unreadable":0,"entries":57},{"ruleset":"cycletap","version":99,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":19},{"ruleset":"initiative","version":1,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":12},{"ruleset":"lifecycle","version":1,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":8}],"groups":[{"ruleset":"cycletap","version":1,"cause":"ignored already_there → applied","reason":"already_there","logs":[{"log":"replays/ignored-a.tfl","seq":2,"attempt":false,"seat":"p1","command":"tap 0,0","old":"ignored already_there","new":"defense_pending at=0,0","field":{"path":"/tap/state","old":"origin_selected","new":"defense_pending"}},{"log":"replays/ignored-b.tfl","seq":2,"attempt":false,"seat":"p1","command":"tap 0,0","old":"ignored already_there","new":"defense_pending at=0,0","field":{"path":"/tap/state","old":"origin_selected","new":"defense_pending"}}]},{"ruleset":"cycletap","version":99,"cause":"ignored no_way → applied","reason":"no_way","logs":[{"log":"replays/other-version.tfl","seq":11,"attempt":false,"seat":"p1","command":"tap 1,0","old":"ignored no_way","new":"path_kind kind=deploy","field":{"path":"/tap/kind","old":"movement","new":"deploy"}}]},{"ruleset":"initiative","version":1,"cause":"the seed gives another roll","reason":null,"logs":[{"log":"replays/roll.tfl","seq":3,"attempt":false,"seat":"host","command":"roll 6 3 5 4","old":"rolled 6 3 5 4","new":"rolled 6 3 5 3","field":null}]},{"ruleset":"lifecycle","version":1,"cause":"attempt rejected other_no_active_unit → rejected no_active_unit","reason":"no_active_unit","logs":[{"log":"replays/attempt.tfl","seq":0,"attempt":true,"seat":"p1","command":"end","old":"rejected other_no_active_unit","new":"rejected no_active_unit","field":null}]}],"unreadable_logs":[]}
+{"compared":"outcomes","logs":6,"same":1,"differ":5,"unreadable":0,"entries":96,"rulesets":[{"ruleset":"cycletap","version":1,"build_version":1,"logs":3,"same":1,"differ":2,"unreadable":0,"entries":57},{"ruleset":"cycletap","version":99,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":19},{"ruleset":"initiative","version":1,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":12},{"ruleset":"lifecycle","version":1,"build_version":1,"logs":1,"same":0,"differ":1,"unreadable":0,"entries":8}],"groups":[{"ruleset":"cycletap","version":1,"cause":"ignored already_there → applied","reason":"already_there","rules":[],"logs":[{"log":"replays/ignored-a.tfl","seq":2,"attempt":false,"seat":"p1","command":"tap 0,0","old":"ignored already_there","new":"defense_pending at=0,0","field":{"path":"/tap/state","old":"origin_selected","new":"defense_pending"}},{"log":"replays/ignored-b.tfl","seq":2,"attempt":false,"seat":"p1","command":"tap 0,0","old":"ignored already_there","new":"defense_pending at=0,0","field":{"path":"/tap/state","old":"origin_selected","new":"defense_pending"}}]},{"ruleset":"cycletap","version":99,"cause":"ignored no_way → applied","reason":"no_way","rules":[],"logs":[{"log":"replays/other-version.tfl","seq":11,"attempt":false,"seat":"p1","command":"tap 1,0","old":"ignored no_way","new":"path_kind kind=deploy","field":{"path":"/tap/kind","old":"movement","new":"deploy"}}]},{"ruleset":"initiative","version":1,"cause":"the seed gives another roll","reason":null,"rules":[],"logs":[{"log":"replays/roll.tfl","seq":3,"attempt":false,"seat":"host","command":"roll 6 3 5 4","old":"rolled 6 3 5 4","new":"rolled 6 3 5 3","field":null}]},{"ruleset":"lifecycle","version":1,"cause":"attempt rejected other_no_active_unit → rejected no_active_unit","reason":"no_active_unit","rules":["LC-1"],"logs":[{"log":"replays/attempt.tfl","seq":0,"attempt":true,"seat":"p1","command":"end","old":"rejected other_no_active_unit","new":"rejected no_active_unit","field":null}]}],"unreadable_logs":[]}
 exit 1
 
 "#]],
@@ -271,7 +271,7 @@ fn only_the_first_logs_of_a_group_are_named_unless_all_are_asked_for() {
         str![[r#"
 $ turnfold impact .
 cycletap version 1: 0 of 7 logs fold the same, 7 differ (133 entries)
-ignored full → ignored path_full: 7 logs of cycletap version 1
+ignored full → ignored path_full [CT-8]: 7 logs of cycletap version 1
   ./1.tfl: entry 14 (p1 tap 1,2)
   ./2.tfl: entry 14 (p1 tap 1,2)
   ./3.tfl: entry 14 (p1 tap 1,2)
@@ -282,7 +282,7 @@ in all, 0 of 7 logs fold the same, 7 differ (133 entries)
 exit 1
 $ turnfold impact . --all
 cycletap version 1: 0 of 7 logs fold the same, 7 differ (133 entries)
-ignored full → ignored path_full: 7 logs of cycletap version 1
+ignored full → ignored path_full [CT-8]: 7 logs of cycletap version 1
   ./1.tfl: entry 14 (p1 tap 1,2)
   ./2.tfl: entry 14 (p1 tap 1,2)
   ./3.tfl: entry 14 (p1 tap 1,2)
@@ -390,7 +390,7 @@ in all, 3 of 5 logs fold the same, 1 differs, 1 unreadable (7 entries)
 stored logs tell no outcomes: what is compared is whether every command is accepted
 exit 1
 $ turnfold --format json impact --matches
-{"compared":"acceptance","logs":5,"same":3,"differ":1,"unreadable":1,"entries":7,"rulesets":[{"ruleset":"initiative","version":1,"build_version":1,"logs":2,"same":2,"differ":0,"unreadable":0,"entries":5},{"ruleset":"initiative","version":99,"build_version":1,"logs":2,"same":1,"differ":1,"unreadable":0,"entries":2}],"groups":[{"ruleset":"initiative","version":99,"cause":"accepted → rejected wrong_seat","reason":"wrong_seat","logs":[{"log":"older","seq":1,"attempt":false,"seat":"p1","command":"roll 1 1 2 2","old":null,"new":"rejected wrong_seat","field":null}]}],"unreadable_logs":[{"log":"stranger","ruleset":null,"version":null,"message":"stranger: unknown ruleset `backgammon`; known: [RULESETS]"}]}
+{"compared":"acceptance","logs":5,"same":3,"differ":1,"unreadable":1,"entries":7,"rulesets":[{"ruleset":"initiative","version":1,"build_version":1,"logs":2,"same":2,"differ":0,"unreadable":0,"entries":5},{"ruleset":"initiative","version":99,"build_version":1,"logs":2,"same":1,"differ":1,"unreadable":0,"entries":2}],"groups":[{"ruleset":"initiative","version":99,"cause":"accepted → rejected wrong_seat","reason":"wrong_seat","rules":[],"logs":[{"log":"older","seq":1,"attempt":false,"seat":"p1","command":"roll 1 1 2 2","old":null,"new":"rejected wrong_seat","field":null}]}],"unreadable_logs":[{"log":"stranger","ruleset":null,"version":null,"message":"stranger: unknown ruleset `backgammon`; known: [RULESETS]"}]}
 exit 1
 
 "#]],

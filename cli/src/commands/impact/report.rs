@@ -47,6 +47,8 @@ struct Group<'a> {
     recorded: Recorded,
     text: &'a str,
     reason: Option<&'a str>,
+    /// The ids of the rules behind the reason.
+    rules: &'static [&'static str],
     logs: Vec<(&'a Finding, &'a Departure)>,
 }
 
@@ -76,6 +78,7 @@ struct GroupJson<'a> {
     version: u32,
     cause: &'a str,
     reason: Option<&'a str>,
+    rules: &'static [&'static str],
     logs: Vec<DepartureJson<'a>>,
 }
 
@@ -136,17 +139,17 @@ impl<'a> Summary<'a> {
         let mut groups: BTreeMap<(Recorded, &str), Group<'a>> = BTreeMap::new();
         for finding in findings {
             summary.counts.add(finding);
-            let recorded = finding.recorded.map(|(rules, version)| (rules.name(), version));
-            if let (Some(recorded), Some((rules, _))) = (recorded, finding.recorded) {
-                let build_version = rules.version();
-                let row = RulesetCounts { build_version, counts: Counts::default() };
-                summary.rulesets.entry(recorded).or_insert(row).counts.add(finding);
+            if let Some((rules, version)) = finding.recorded {
+                let row = RulesetCounts { build_version: rules.version(), counts: Counts::default() };
+                summary.rulesets.entry((rules.name(), version)).or_insert(row).counts.add(finding);
             }
-            match (&finding.departure, recorded) {
-                (Ok(Some(departure)), Some(recorded)) => {
+            match (&finding.departure, finding.recorded) {
+                (Ok(Some(departure)), Some((rules, version))) => {
+                    let recorded = (rules.name(), version);
                     let cause = &departure.cause;
                     let (text, reason) = (cause.group.as_str(), cause.reason.as_deref());
-                    let group = Group { recorded, text, reason, logs: Vec::new() };
+                    let rules = reason.map_or(&[][..], |reason| rules.rule_ids(reason));
+                    let group = Group { recorded, text, reason, rules, logs: Vec::new() };
                     groups.entry((recorded, text)).or_insert(group).logs.push((finding, departure));
                 }
                 (Err(failure), _) => summary.unreadable.push((finding, failure)),
@@ -218,7 +221,9 @@ impl Group<'_> {
     fn print(&self, shown: usize, output: &mut Output) -> Result<(), Failure> {
         let (ruleset, version) = self.recorded;
         let logs = counted(self.logs.len() as u64, "log", "logs");
-        let heading = format!("{}: {logs} of {ruleset} version {version}", self.text);
+        let rules =
+            if self.rules.is_empty() { String::new() } else { format!(" [{}]", self.rules.join(", ")) };
+        let heading = format!("{}{rules}: {logs} of {ruleset} version {version}", self.text);
         output.line(paint(Tone::Strong, heading))?;
         for (finding, departure) in self.logs.iter().take(shown) {
             output.line(format_args!("  {}: {}", finding.name, place(departure)))?;
@@ -232,6 +237,7 @@ impl Group<'_> {
             version: self.recorded.1,
             cause: self.text,
             reason: self.reason,
+            rules: self.rules,
             logs: self
                 .logs
                 .iter()
