@@ -32,7 +32,8 @@ impl Store {
     /// Writes a store anew, all entries on pages and nothing that is unreachable, and puts it in the place of the old
     /// one. Nothing else about it changes.
     ///
-    /// It needs room for both. After a crash the old or the new is there. `observe` is told how far it is.
+    /// It needs room for both. Where that brings nothing, the old store stays. After a crash the old or the new is
+    /// there. `observe` is told how far it is.
     ///
     /// # Errors
     /// Those of opening; what reading says of damage, after which the store is as it was; those of writing.
@@ -41,18 +42,23 @@ impl Store {
         // The second handle keeps the directory locked while neither store is open.
         let still_locked = lock.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;
         let old = Self::start(Box::new(DiskBackend::open(dir, lock).map_err(StoreError::from)?), None)?;
-        let bytes_before = Self::bytes_on_disk(dir)?;
         let draft = swap::draft(dir);
         let built = build(&old, &draft, observe);
         let totals = built.and_then(|totals| {
             old.close()?;
             wait_until_released(dir)?;
-            Ok(totals)
+            let bytes_draft = Self::bytes_on_disk(&draft)?;
+            Ok((totals, bytes_draft, Self::bytes_on_disk(dir)?.saturating_sub(bytes_draft)))
         });
-        let totals = totals.inspect_err(|_| {
+        let (totals, bytes_draft, bytes_before) = totals.inspect_err(|_| {
             // The next to open the store would do it too.
             let _ = std::fs::remove_dir_all(&draft);
         })?;
+        if bytes_draft >= bytes_before {
+            // sled needs some room of its own for what it writes, so a dense store would only grow.
+            std::fs::remove_dir_all(&draft).map_err(|source| RescueError::io("remove", &draft, source))?;
+            return Ok(Compacted { totals, bytes_before, bytes_after: bytes_before });
+        }
         swap::replace(dir).map_err(|source| RescueError::io("replace the records of", dir, source))?;
         let bytes_after = Self::bytes_on_disk(dir)?;
         drop(still_locked);

@@ -61,15 +61,15 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
         let copy = scratch.join(number.to_string());
         copy_all(dir, &copy).map_err(|source| RescueError::io("copy", dir, source))?;
         match open_copy(&copy, without) {
-            Ok(shared) if is_whole(&shared, expected) => {
-                let (marked, notes) = self::marked(marked);
-                return Ok(Damaged { shared, marked, notes });
-            }
             Ok(shared) => {
+                let Err(reason) = require_whole(&shared, expected) else {
+                    let (marked, notes) = self::marked(marked);
+                    return Ok(Damaged { shared, marked, notes });
+                };
                 for (key, value) in scan_leniently(&shared, &(vec![0]..vec![u8::MAX])) {
                     pieces.add(&key, &value);
                 }
-                reasons.push("not all of it can be read".to_owned());
+                reasons.push(reason);
             }
             Err(error) => reasons.push(error),
         }
@@ -91,10 +91,18 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
     Ok(Damaged { shared, marked, notes })
 }
 
-/// Tells whether everything can be read, and nothing is missing as far as the watermark tells.
-fn is_whole(shared: &Shared, expected_commits: u64) -> bool {
-    shared.read_store().is_ok_and(|record| record.now.commits >= expected_commits)
-        && shared.scan(vec![0]..vec![u8::MAX]).all(|record| record.is_ok())
+/// Requires that everything can be read, and that nothing is missing as far as the watermark tells.
+fn require_whole(shared: &Shared, expected_commits: u64) -> Result<(), String> {
+    if shared.scan(vec![0]..vec![u8::MAX]).any(|record| record.is_err()) {
+        return Err("sled cannot read all of it".to_owned());
+    }
+    match shared.read_store() {
+        Ok(record) if record.now.commits < expected_commits => {
+            Err("the records are older than the file `WATERMARK`".to_owned())
+        }
+        Ok(_) => Ok(()),
+        Err(error) => Err(reason_of(error)),
+    }
 }
 
 /// Sound records from wherever they could be found, the newest of each.

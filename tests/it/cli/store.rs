@@ -341,7 +341,26 @@ fn salvage_of_an_older_copy_lists_the_entries_that_are_gone() {
          store salvage .turnfold saved
          --format json store salvage .turnfold again
          --store saved verify",
-        str![[""]],
+        str![[r#"
+$ turnfold store check
+stderr| error: the store lost data: match `duel`, branch `flank`, entries 5 to 6 are gone; 1 of 7 commits are missing, with 2 of 7 entries; restore it from a backup
+exit 3
+$ turnfold store salvage .turnfold saved
+lost: the records are older than the file `WATERMARK`; its records were looked for one by one, so the newest entries of a branch may be missing without a sign, and deleted branches may be back
+lost duel@flank entries 5 to 6: the entries are gone
+lost: 1 of 7 commits are missing, with 2 of 7 entries
+saved in store saved: 2 matches, 4 branches, 5 entries
+exit 1
+$ turnfold --format json store salvage .turnfold again
+{"store":"again","matches":2,"branches":4,"entries":5,"lost":[{"match":null,"branch":null,"from":null,"to":null,"reason":"the records are older than the file `WATERMARK`; its records were looked for one by one, so the newest entries of a branch may be missing without a sign, and deleted branches may be back"},{"match":"duel","branch":"flank","from":5,"to":6,"reason":"the entries are gone"},{"match":null,"branch":null,"from":null,"to":null,"reason":"1 of 7 commits are missing, with 2 of 7 entries"}]}
+exit 1
+$ turnfold --store saved verify
+ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
+ok duel@flank: 4 entries state 01c8c4ec6ad17e5a link [LINK]
+ok duel@twig: 3 entries state e67f02be3627678a link [LINK]
+ok other@main: 0 entries state 1003444186ac4428 link [LINK]
+
+"#]],
     );
 }
 

@@ -9,7 +9,7 @@ use crate::failure::{Answer, Failure};
 
 /// Write the store anew in fewer bytes
 ///
-/// Nothing about any match changes. It needs room for the old and the new store at once. After a crash the one or the
+/// Nothing about any match changes; a store that would not become smaller is left as it is. It needs room for the old and the new store at once. After a crash the one or the
 /// other is there, and whoever opens the store next finishes or undoes the rest.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store compact --store archive")]
