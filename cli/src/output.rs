@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -121,11 +121,11 @@ pub(crate) fn error(message: impl Display) {
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {message}");
 }
 
-/// Shows on stderr how far the work is, where someone watches. The template is indicatif's.
+/// Shows on stderr how far the work is, where someone watches, until it is dropped. The template is indicatif's.
 pub(crate) fn progress(steps: u64, template: &str) -> ProgressBar {
     let target =
         if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(steps), target);
+    let bar = ProgressBar::with_draw_target(Some(steps), target).with_finish(ProgressFinish::AndClear);
     ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
 }
 

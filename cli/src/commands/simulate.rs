@@ -128,7 +128,6 @@ impl Play {
                 bar.inc(1);
             })
             .map_err(refused)?;
-        bar.finish_and_clear();
         Ok(state)
     }
 

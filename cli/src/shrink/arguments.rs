@@ -42,7 +42,8 @@ fn numbers(word: &str) -> Option<Vec<i64>> {
 fn simpler_words(word: &str) -> Vec<String> {
     let Some(numbers) = numbers(word) else { return Vec::new() };
     let joined = |numbers: &[i64]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let mut simpler = vec![joined(&vec![0; numbers.len()])];
+    let several = numbers.len() > 1;
+    let mut simpler = Vec::from_iter(several.then(|| joined(&vec![0; numbers.len()])));
     for (place, number) in numbers.iter().enumerate() {
         for smaller in nearer_to_zero(*number) {
             let mut numbers = numbers.clone();
@@ -78,7 +79,11 @@ mod tests {
         check("cycletap", "tap -3,1", &["tap 0,0", "tap 0,1", "tap -2,1", "tap -3,0"]);
         check("cycletap", "tap 0,0", &[]);
         check("lifecycle", "skill venom ogre-2", &["skill ogre-2", "skill venom"]);
-        check("channel", "take 2 4 1", &["take 4 1", "take 2 1", "take 2 4", "take 0 4 1", "take 1 4 1"]);
+        check(
+            "channel",
+            "take 2 4 1",
+            &["take 4 1", "take 2 1", "take 2 4", "take 0 4 1", "take 1 4 1", "take 2 2 1", "take 2 3 1"],
+        );
     }
 
     #[test]

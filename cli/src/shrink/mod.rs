@@ -129,11 +129,12 @@ impl<'a, C: Condition> Shrinker<'a, C> {
             }
             self.leave_out_pairs()?;
             self.make_simpler()?;
+            // A long log was only looked at after its last entry; it may show the thing before.
+            self.attempt(0, &self.log.clone(), true)?;
             if self.log == before {
                 break;
             }
         }
-        self.bar.finish_and_clear();
         let commands = self.log.iter().map(|given| (given.seat, given.command.as_str()));
         let log = self.source.with_commands(commands);
         Ok(Shrunk { source: self.source, log, tries: self.tries })

@@ -1,6 +1,5 @@
 //! `turnfold shrink`.
 
-use serde_json::Value;
 use snapbox::str;
 
 use super::{check, duel};
@@ -322,14 +321,7 @@ fn what_cannot_be_shrunk_is_told() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
     let golden = sandbox.read("duel.tfl");
-    sandbox.write(
-        "cut.tfl",
-        golden
-            .lines()
-            .take_while(|line| !line.starts_with("2 "))
-            .map(|line| format!("{line}\n"))
-            .collect::<String>(),
-    );
+    sandbox.write("cut.tfl", golden.split_inclusive("\n2 ").next().unwrap().trim_end_matches("2 "));
     sandbox.write("closing.tfl", golden.replace("= 3 state 8", "= 3 state 9"));
     sandbox.write("malformed.tfl", golden.replace("3 p1 move", "3 p1 fly"));
     check(

@@ -1,5 +1,7 @@
 //! `turnfold simulate`.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 use snapbox::{IntoData, str};
 use turnfold_core::registry::RULESETS;
@@ -184,7 +186,7 @@ fn a_seed_makes_the_same_bytes_for_ever() {
             let line = format!("simulate --rules {} --seed 42 --steps 200 --dice {dice}", rules.name());
             let replay = sandbox.ok(&line);
             assert_eq!(replay, sandbox.ok(&line));
-            digests += &format!("{} {dice} {}\n", rules.name(), closing(&replay));
+            writeln!(digests, "{} {dice} {}", rules.name(), closing(&replay)).unwrap();
             sandbox.write(&format!("{}-{dice}.tfl", rules.name()), &replay);
         }
     }
