@@ -52,8 +52,10 @@ mod chain;
 mod committer;
 mod directory;
 mod key;
+mod lock;
 mod lookup;
 mod page;
+mod private;
 mod record;
 mod segment;
 
@@ -61,6 +63,7 @@ pub use append::Appended;
 pub use branch::{BranchInfo, MatchInfo};
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, StoreError};
+pub use lock::Holder;
 pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
 pub use open::Store;
 pub use read::{Entries, Log};

@@ -11,6 +11,8 @@ mod durable;
 pub mod faulty;
 mod guard;
 pub mod memory;
+mod pieces;
+mod syncing;
 pub(crate) mod watermark;
 
 /// A record's key and value.

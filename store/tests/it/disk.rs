@@ -1,12 +1,12 @@
 //! On disk: creating, reopening, what is no store, and two processes.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
-use turnfold_store::{BranchName, ErrorKind, FindingKind, Store, StoreError};
+use turnfold_store::{BranchName, ErrorKind, FindingKind, Holder, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, labels, name, opaque};
 
@@ -57,10 +57,11 @@ fn a_store_reads_the_same_in_another_process() {
     let store = Store::open_or_create(&dir).unwrap();
     store.create_match(&name("m"), &genesis(), (1..=150).map(opaque).collect()).unwrap();
     let told = run("locked", &dir);
-    assert!(told.contains("is locked by another process"), "{told}");
+    assert!(told.contains(&format!("is locked by process {}", std::process::id())), "{told}");
     let error = Store::open(&dir).unwrap_err();
-    assert!(matches!(error, StoreError::Locked { .. }), "{error}");
+    assert!(matches!(error, StoreError::Locked { holder: Holder::ThisProcess, .. }), "{error}");
     store.close().unwrap();
+    assert_eq!(fs::read_to_string(dir.join("LOCK")).unwrap(), "");
     assert!(run("read", &dir).contains(&format!("read {:?}", (1..=150).collect::<Vec<_>>())));
     // And at once in this one.
     for _ in 0..5 {
@@ -93,6 +94,52 @@ fn what_was_acknowledged_survives_a_killed_process() {
         store.close().unwrap();
     }
     assert!(acknowledged >= 200);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lock_that_names_a_process_long_gone_is_told_as_such() {
+    let (_parent, dir) = dir();
+    Store::open_or_create(&dir).unwrap().close().unwrap();
+    let check = |content: &str, expected: Holder| {
+        let mut lock = fs::File::options().write(true).truncate(true).open(dir.join("LOCK")).unwrap();
+        lock.write_all(content.as_bytes()).unwrap();
+        lock.lock().unwrap();
+        let error = Store::open(&dir).unwrap_err();
+        let StoreError::Locked { holder, .. } = &error else { panic!("{error}") };
+        assert_eq!(*holder, expected);
+        assert!(error.to_string().contains("then try again"), "{error}");
+    };
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    check(&format!("{}\n", child.id()), Holder::After(child.id()));
+    check("1\n", Holder::Process(1));
+    for unknown in ["", "\n", "me", "-1", "99999999999999"] {
+        check(unknown, Holder::Unknown);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_may_enter_the_folders_and_read_the_files() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (parent, dir) = dir();
+    let dir = dir.join("below");
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
+    store.close().unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&dir), mode(&dir.join("sled"))), (0o700, 0o700));
+    for file in ["FORMAT", "LOCK", "WATERMARK", "sled/db", "sled/conf"] {
+        assert_eq!(mode(&dir.join(file)), 0o600, "{file}");
+    }
+    // Folders above it are no concern of the store's, and what its owner has allowed stays allowed.
+    assert_ne!(mode(&parent.path().join("store")) & 0o055, 0);
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o750)).unwrap();
+    fs::set_permissions(dir.join("sled/db"), fs::Permissions::from_mode(0o640)).unwrap();
+    Store::open_or_create(&dir).unwrap().close().unwrap();
+    assert_eq!((mode(&dir), mode(&dir.join("sled/db"))), (0o750, 0o640));
 }
 
 fn check_open(dir: &Path, expected: &str) {
