@@ -43,6 +43,7 @@ mod append;
 mod branch;
 mod create;
 mod open;
+mod orphan;
 mod read;
 mod verify;
 
@@ -66,6 +67,7 @@ pub use error::{ErrorKind, StoreError};
 pub use lock::Holder;
 pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
 pub use open::Store;
+pub use orphan::Orphan;
 pub use read::{Entries, Log};
 pub use record::Place;
 pub use verify::{BranchVerification, Finding, FindingKind, Verification};

@@ -38,12 +38,16 @@ impl DiskBackend {
     /// Opens or creates sled's files in `dir`, on which `lock` holds the lock.
     pub(crate) fn open(dir: &Path, lock: Lock) -> Result<Self, BackendError> {
         let sled_dir = dir.join(SLED_DIR);
-        let is_new = !sled_dir.join("db").exists();
+        let is_new = !sled_dir.join("db").metadata().is_ok_and(|found| found.len() > 0);
         private::create_dir(&sled_dir).map_err(|source| failed("create", &sled_dir, source))?;
         let watermark = WatermarkFile::at(dir.join(WATERMARK_FILE));
         drop_unfinished_snapshots(&sled_dir)
             .map_err(|source| failed("remove an unfinished snapshot in", &sled_dir, source))?;
-        let db = open_sled(&sled_dir).map_err(|error| tell_what_was_there(error, &watermark))?;
+        let opened = match open_sled(&sled_dir) {
+            Err(BackendError::Damaged(_)) if !watermark.exists() => open_anew(&sled_dir),
+            opened => opened,
+        };
+        let db = opened.map_err(|error| tell_what_was_there(error, &watermark))?;
         let backend = Self { db, watermark, syncing: Syncing::of(sled_dir.join("db")), _lock: lock };
         if is_new {
             backend.settle(dir, &sled_dir)?;
@@ -105,6 +109,17 @@ fn drop_unfinished_snapshots(sled_dir: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Opens sled after its creation was cut short, which may have left a part of `conf`. That file says nothing that we do
+/// not tell sled again.
+fn open_anew(sled_dir: &Path) -> Result<sled::Db, BackendError> {
+    match std::fs::remove_file(sled_dir.join("conf")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(failed("remove an unfinished `conf` in", sled_dir, error))
+        }
+        _ => open_sled(sled_dir),
+    }
 }
 
 fn open_sled(sled_dir: &Path) -> Result<sled::Db, BackendError> {
@@ -203,7 +218,7 @@ impl Backend for DiskBackend {
     }
 
     fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
-        if self.watermark.exists() {
+        if self.watermark.is_whole() {
             self.watermark.replace(watermark)
         } else {
             self.watermark.create(watermark)

@@ -11,7 +11,7 @@ mod durable;
 pub mod faulty;
 mod guard;
 pub mod memory;
-mod pieces;
+pub(crate) mod pieces;
 mod syncing;
 pub(crate) mod watermark;
 

@@ -38,6 +38,12 @@ pub(super) fn key_of(key: &[u8], number: u32) -> Vec<u8> {
     [&[TABLE], key, &number.to_be_bytes()].concat()
 }
 
+/// Gives the key of the record that a piece belongs to; `None` when it is not the key of a piece.
+pub(crate) fn owner_of(key: &[u8]) -> Option<&[u8]> {
+    let (owner, _number) = key.strip_prefix(&[TABLE])?.split_last_chunk::<COUNT_BYTES>()?;
+    Some(owner)
+}
+
 /// Puts a value together again; `piece` reads what lies at a key.
 pub(super) fn join(
     key: &[u8],

@@ -79,6 +79,11 @@ impl WatermarkFile {
         self.path.exists()
     }
 
+    /// Tells whether both lines are there, whatever they say; the file is shorter when its creation was cut short.
+    pub(super) fn is_whole(&self) -> bool {
+        self.path.metadata().is_ok_and(|found| found.len() == 2 * LINE_BYTES as u64)
+    }
+
     fn failed(&self, action: &str, source: io::Error) -> BackendError {
         BackendError::Io { action: format!("{action} `{}`", self.path.display()), source }
     }

@@ -162,6 +162,22 @@ fn check_loses_nothing(session: Session, trust: Trust, open: Open, few: usize) {
 }
 
 #[test]
+fn a_store_whose_making_was_cut_short_anywhere_can_be_made_again() {
+    let recorded = record(Session::plan(0, Commands::Small, 1, 1, 1), open);
+    let made = recorded.events.iter().position(|event| matches!(event, Event::Told(_))).unwrap();
+    let mut disk = Disk::new(recorded.folder.path(), Trust::AllSyncs);
+    let known = Known::nothing(recorded.session.lines.len());
+    for (moment, event) in (1..=made).zip(&recorded.events) {
+        disk.carry_out(event);
+        for (number, loss) in (0..4).flat_map(|number| Loss::ALL.map(|loss| (number, loss))) {
+            let image = disk.image(loss, &mut Chance::new(number));
+            let checked = recorded.check(&image, &known);
+            assert!(checked.is_ok(), "after operation {moment}, {event:?}, {loss:?}: {checked:?}");
+        }
+    }
+}
+
+#[test]
 fn small_commands_survive_any_power_cut() {
     check_loses_nothing(Session::plan(1, Commands::Small, 4, 3, 40), Trust::AllSyncs, open, 100);
 }

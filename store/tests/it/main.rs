@@ -8,7 +8,10 @@
 
 mod append;
 mod branches;
+mod chance;
 mod damage;
 mod disk;
 mod faults;
 mod game;
+mod power;
+mod sessions;
