@@ -9,9 +9,13 @@
 mod append;
 mod branches;
 mod chance;
+mod child;
 mod damage;
 mod disk;
 mod faults;
+#[cfg(unix)]
+mod full;
 mod game;
+mod killed;
 mod power;
 mod sessions;
