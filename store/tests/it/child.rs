@@ -6,6 +6,7 @@ use std::thread;
 
 use turnfold_store::{BranchName, Store, StoreError};
 
+#[cfg(unix)]
 use crate::full::fill;
 use crate::game::{labels, name, opaque};
 
@@ -17,8 +18,11 @@ pub(crate) const SHARED: &str = "shared";
 
 /// Gives the command that does a task; `shell` is what a shell does before, such as limiting it.
 pub(crate) fn command(task: &str, dir: &Path, shell: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("{shell} exec \"$0\" \"$@\"")]).arg(std::env::current_exe().unwrap());
+    let this = std::env::current_exe().unwrap();
+    let mut command = Command::new(if shell.is_empty() { this.as_os_str() } else { "sh".as_ref() });
+    if !shell.is_empty() {
+        command.args(["-c", &format!("{shell} exec \"$0\" \"$@\"")]).arg(&this);
+    }
     command.args(["--exact", "child::child", "--nocapture", "--quiet"]);
     command.env("TURNFOLD_STORE_TASK", task).env("TURNFOLD_STORE_DIR", dir);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -46,7 +50,9 @@ fn child() {
         "read" => println!("read {:?}", labels(&Store::open(&dir).unwrap(), "m", "main")),
         "locked" => println!("locked {}", Store::open(&dir).unwrap_err()),
         "append" => append(&Store::open(&dir).unwrap(), &|line| println!("{line}")),
+        #[cfg(unix)]
         "fill" => fill(&dir),
+        "nothing" => {}
         other => panic!("unknown task {other}"),
     }
 }
@@ -59,9 +65,12 @@ pub(crate) fn append(store: &Store, tell: Tell<'_>) {
     thread::scope(|scope| {
         for writer in 0..WRITERS {
             scope.spawn(move || {
-                let failure =
-                    std::iter::repeat_with(|| append_twice(store, writer, tell)).find_map(Result::err);
-                failure.iter().for_each(|error| tell(format!("failed {error}")));
+                let failure = loop {
+                    if let Err(error) = append_twice(store, writer, tell) {
+                        break error;
+                    }
+                };
+                tell(format!("failed {failure}"));
             });
         }
     });
