@@ -10,6 +10,7 @@ use crate::backend::memory::MemoryBackend;
 use crate::backend::{Backend, BackendError, Watermark};
 use crate::committer::Committer;
 use crate::error::StoreError;
+use crate::lock::Lock;
 use crate::record::{HeadRecord, StoreRecord};
 use crate::snapshot::Snapshots;
 use crate::{directory, key, lookup, record};
@@ -52,13 +53,30 @@ impl Store {
     /// As for [`open`](Store::open); [`StoreError::NotAStore`] when the directory belongs to something else, which is
     /// then left as it is.
     pub fn open_or_create(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_or_create_by(dir, DiskBackend::open)
+    }
+
+    fn open_or_create_by(
+        dir: &Path,
+        open: impl FnOnce(&Path, Lock) -> Result<DiskBackend, BackendError>,
+    ) -> Result<Self, StoreError> {
         let held = directory::hold_or_create(dir)?;
-        let backend = Box::new(DiskBackend::open(dir, held.lock)?);
+        let backend = Box::new(open(dir, held.lock)?);
         if !held.is_complete {
             initialize(backend.as_ref())?;
             directory::complete(dir)?;
         }
         Self::start(backend, Some(Snapshots::of(dir)))
+    }
+
+    /// As [`open_or_create`](Store::open_or_create), but durable as in a build in which sled's sync is not bound to
+    /// `fdatasync`; so that tests can compare.
+    ///
+    /// # Errors
+    /// As for [`open_or_create`](Store::open_or_create).
+    #[doc(hidden)]
+    pub fn open_or_create_unbound(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_or_create_by(dir, DiskBackend::open_unbound)
     }
 
     /// Makes an empty store in memory.

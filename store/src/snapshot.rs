@@ -6,7 +6,7 @@
 //! each with what the entries fold to.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ use crate::entry::{Seq, decode, encode};
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 use crate::open::Store;
+use crate::private;
 use crate::record;
 
 /// Snapshots follow entries whose number is a multiple of this.
@@ -150,10 +151,11 @@ impl Snapshots {
 
     /// Writes a snapshot without waiting for the disk: one that a power cut tears is passed over.
     fn write(&self, link: &Digest, file: &SnapshotFile<'_>) -> io::Result<()> {
-        fs::create_dir_all(&self.dir)?;
+        private::create_dir(&self.dir)?;
         let path = self.path(link);
         let draft = path.with_extension("new");
-        fs::write(&draft, record::seal(link.as_bytes(), encode(file)))?;
+        let mut draft_file = private::options().write(true).create(true).truncate(true).open(&draft)?;
+        draft_file.write_all(&record::seal(link.as_bytes(), encode(file)))?;
         fs::rename(&draft, &path)
     }
 

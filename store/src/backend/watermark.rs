@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use turnfold_core::Digest;
 
 use super::{BackendError, Place, Watermark};
+use crate::private;
 
 const LINE_BYTES: usize = 512;
 const TEXT_BYTES: usize = LINE_BYTES - CHECK_DIGITS - 2;
@@ -51,7 +52,8 @@ impl WatermarkFile {
     /// Writes the file anew, with the same watermark in both lines.
     pub(super) fn create(&self, watermark: &Watermark) -> Result<(), BackendError> {
         let line = write(watermark);
-        let created = File::create(&self.path).and_then(|mut file| {
+        let created = private::options().write(true).create(true).truncate(true).open(&self.path);
+        let created = created.and_then(|mut file| {
             file.write_all(&[line.as_bytes(), line.as_bytes()].concat())?;
             file.sync_all()
         });
@@ -75,6 +77,11 @@ impl WatermarkFile {
 
     pub(super) fn exists(&self) -> bool {
         self.path.exists()
+    }
+
+    /// Tells whether both lines are there, whatever they say; the file is shorter when its creation was cut short.
+    pub(super) fn is_whole(&self) -> bool {
+        self.path.metadata().is_ok_and(|found| found.len() == 2 * LINE_BYTES as u64)
     }
 
     fn failed(&self, action: &str, source: io::Error) -> BackendError {

@@ -1,6 +1,6 @@
 //! A damaged store, read from a copy: opened by whatever way shows all of it, or put together from pieces.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::ops::Range;
@@ -12,14 +12,17 @@ use super::swap;
 use crate::backend::disk::{DiskBackend, SLED_DIR, WATERMARK_FILE};
 use crate::backend::memory::MemoryBackend;
 use crate::backend::watermark::WatermarkFile;
-use crate::backend::{Backend, BackendError, Change, Record, Watermark, raw};
-use crate::directory::LOCK_FILE;
+use crate::backend::{Backend, BackendError, Change, Record, Watermark, pieces, raw};
 use crate::error::StoreError;
+use crate::lock::{LOCK_FILE, Lock, holder};
 use crate::open::Shared;
 use crate::record::{self, BranchRecord, HeadRecord, MatchRecord, StoreRecord};
 
 /// How many bytes of a key are tried one after another to get past a place that cannot be read.
 const DETOUR_BYTES: usize = 16;
+
+/// How many versions of a long value are put together from its pieces. Only its first and last piece ever change.
+const VERSIONS_MAX: usize = 256;
 
 /// How many records are read at a time.
 const SCAN_MAX: usize = 256;
@@ -55,7 +58,7 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
     let _lock = hold(dir)?;
     let marked = WatermarkFile::at(dir.join(WATERMARK_FILE)).read();
     let expected = marked.as_ref().ok().and_then(Option::as_ref).map_or(0, |marked| marked.commits);
-    let mut pieces = Pieces::default();
+    let mut found = Found::default();
     let mut reasons = Vec::new();
     for (number, without) in WAYS.into_iter().enumerate() {
         let copy = scratch.join(number.to_string());
@@ -67,7 +70,7 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
                     return Ok(Damaged { shared, marked, notes });
                 };
                 for (key, value) in scan_leniently(&shared, &(vec![0]..vec![u8::MAX])) {
-                    pieces.add(&key, &value);
+                    found.add(&key, &value);
                 }
                 reasons.push(reason);
             }
@@ -75,11 +78,12 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
         }
     }
     let db = dir.join(SLED_DIR).join("db");
-    if let Err(error) = raw::each_candidate(&db, &mut |key, value| pieces.add(&key, value)) {
+    if let Err(error) = raw::each_candidate(&db, &mut |key, value| found.add(&key, value)) {
         tracing::warn!(%error, "cannot look for records in sled's file");
     }
     let reason = reasons.into_iter().next().unwrap_or_default();
-    if pieces.records.is_empty() {
+    found.join_pieces();
+    if found.records.is_empty() {
         return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason });
     }
     let (marked, mut notes) = self::marked(marked);
@@ -87,7 +91,7 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
         "{reason}; its records were looked for one by one, so the newest entries of a branch may be missing without a \
          sign, and deleted branches may be back"
     )));
-    let shared = Shared::new(Box::new(pieces.into_backend()?));
+    let shared = Shared::new(Box::new(found.into_backend()?));
     Ok(Damaged { shared, marked, notes })
 }
 
@@ -107,19 +111,51 @@ fn require_whole(shared: &Shared, expected_commits: u64) -> Result<(), String> {
 
 /// Sound records from wherever they could be found, the newest of each.
 #[derive(Default)]
-struct Pieces {
+struct Found {
     records: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// What may be pieces of long values, by their keys, in every version.
+    pieces: BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
+    /// What may say of how many pieces a value is made.
+    counts: BTreeSet<(Vec<u8>, u32)>,
 }
 
-impl Pieces {
+impl Found {
     /// Adds a record if its check is right and it is newer than the one that is there.
     fn add(&mut self, key: &[u8], value: &[u8]) {
+        if pieces::owner_of(key).is_some() {
+            self.pieces.entry(key.to_vec()).or_default().insert(value.to_vec());
+            return;
+        }
+        if let Some(count) = pieces::count(value) {
+            self.counts.insert((key.to_vec(), count));
+            return;
+        }
         if record::unseal(key, value).is_err() {
             return;
         }
         let known = self.records.get(key);
         if known.is_none_or(|known| age(key, known) < age(key, value)) {
             self.records.insert(key.to_vec(), value.to_vec());
+        }
+    }
+
+    /// Adds the long values whose pieces are all there, in whichever versions make a sound record.
+    fn join_pieces(&mut self) {
+        for (key, count) in std::mem::take(&mut self.counts) {
+            let mut values = vec![Vec::new()];
+            for number in 0..count {
+                let Some(versions) = self.pieces.get(&pieces::key_of(&key, number)) else {
+                    values.clear();
+                    break;
+                };
+                let with = |value: &Vec<u8>| {
+                    versions.iter().map(|piece| [value.as_slice(), piece].concat()).collect()
+                };
+                values = values.iter().flat_map::<Vec<_>, _>(with).take(VERSIONS_MAX).collect();
+            }
+            for value in values {
+                self.add(&key, &value);
+            }
         }
     }
 
@@ -156,10 +192,12 @@ pub(super) fn marked(read: Result<Option<Watermark>, BackendError>) -> (Option<W
 
 /// Takes the lock of a store that may be damaged, without writing anything.
 fn hold(dir: &Path) -> Result<Option<File>, RescueError> {
-    let Ok(file) = File::open(dir.join(LOCK_FILE)) else { return Ok(None) };
+    let Ok(mut file) = File::open(dir.join(LOCK_FILE)) else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { dir: dir.to_owned() }.into()),
+        Err(TryLockError::WouldBlock) => {
+            Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut file) }.into())
+        }
         Err(TryLockError::Error(source)) => Err(RescueError::io("lock", dir, source)),
     }
 }
@@ -182,7 +220,7 @@ fn open_copy(copy: &Path, without: Without) -> Result<Shared, String> {
             fs::remove_file(&path).map_err(|error| error.to_string())?;
         }
     }
-    let lock = File::create(copy.join(LOCK_FILE)).map_err(|error| error.to_string())?;
+    let lock = Lock::take(copy).map_err(|error| error.to_string())?;
     let backend = DiskBackend::open(copy, lock).map_err(|error| error.to_string())?;
     Ok(Shared::new(Box::new(backend)))
 }

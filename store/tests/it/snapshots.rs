@@ -105,7 +105,9 @@ fn torn_mangled_and_exchanged_files_are_as_good_as_none() {
         fs::write(&two, &whole[1]).unwrap();
     };
     for length in 0..whole[0].len() {
-        [&one, &two].map(|path| fs::write(path, &whole[0][..length]).unwrap());
+        for path in [&one, &two] {
+            fs::write(path, &whole[0][..length]).unwrap();
+        }
         assert_eq!(find(&store, "main", ENTRIES), None, "{length} bytes");
     }
     for place in 0..whole[0].len() {

@@ -1,7 +1,7 @@
 //! Backups: whole or refused, also while the store is written to.
 
 use std::fs;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use turnfold_store::{BranchName, ErrorKind, RescueError, Store, Totals};
 
@@ -141,10 +141,10 @@ fn a_backup_while_eight_writers_append_is_a_consistent_prefix_of_every_branch() 
     for writer in 0..WRITERS {
         store.create_match(&name(&format!("w{writer}")), &genesis(), Vec::new()).unwrap();
     }
-    let done = AtomicBool::new(false);
+    let (done, appends) = (AtomicBool::new(false), AtomicU64::new(0));
     let backups: Vec<Vec<u8>> = std::thread::scope(|scope| {
         for writer in 0..WRITERS {
-            let (store, done, main) = (&store, &done, &main);
+            let (store, done, appends, main) = (&store, &done, &appends, &main);
             scope.spawn(move || {
                 let match_name = name(&format!("w{writer}"));
                 let mut heads = vec![(main.clone(), 0)];
@@ -158,6 +158,7 @@ fn a_backup_while_eight_writers_append_is_a_consistent_prefix_of_every_branch() 
                     let key = format!("{round}").parse().unwrap();
                     let appended = store.append(&match_name, &on, head, entries, Some(&key)).unwrap();
                     heads[which].1 = appended.last;
+                    appends.fetch_add(1, Ordering::Relaxed);
                     if round % 20 == 19 && heads.len() < 8 {
                         let line = branch(&format!("b{round}"));
                         store.create_branch(&match_name, &line, &on, head + 1).unwrap();
@@ -174,7 +175,11 @@ fn a_backup_while_eight_writers_append_is_a_consistent_prefix_of_every_branch() 
             });
         }
         let backups = (0..6).map(|round| {
-            std::thread::sleep(std::time::Duration::from_millis(60));
+            // More than all short-lived branches hold.
+            let enough = appends.load(Ordering::Relaxed) + 2 * WRITERS;
+            while appends.load(Ordering::Relaxed) < enough {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
             backup(&store, round % 2 == 0)
         });
         let backups = backups.collect();
