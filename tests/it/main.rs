@@ -18,6 +18,7 @@ mod lifecycle;
 mod cli;
 mod crash;
 mod damage;
+mod durable;
 mod goldens;
 mod layout;
 mod main_job;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use super::guard::guarded;
@@ -31,6 +32,8 @@ pub struct DiskBackend {
     db: sled::Db,
     watermark: WatermarkFile,
     syncing: Syncing,
+    /// Held while a batch is applied, and by readers while they put a value together from its pieces.
+    pieces: RwLock<()>,
     _lock: Lock,
 }
 
@@ -48,7 +51,8 @@ impl DiskBackend {
             opened => opened,
         };
         let db = opened.map_err(|error| tell_what_was_there(error, &watermark))?;
-        let backend = Self { db, watermark, syncing: Syncing::of(sled_dir.join("db")), _lock: lock };
+        let syncing = Syncing::of(sled_dir.join("db"));
+        let backend = Self { db, watermark, syncing, pieces: RwLock::default(), _lock: lock };
         if is_new {
             backend.settle(dir, &sled_dir)?;
         }
@@ -147,9 +151,15 @@ pub(super) fn failed(action: &str, path: &Path, source: io::Error) -> BackendErr
 }
 
 impl DiskBackend {
-    /// Gives the value of a record from what is stored under its key.
-    fn join(&self, key: &[u8], stored: &[u8]) -> Result<Vec<u8>, BackendError> {
-        pieces::join(key, stored, |key| guarded("read", || Ok(self.db.get(key)?.map(|piece| piece.to_vec()))))
+    /// Gives the value of a record from what was stored under its key a moment ago; `None` when it has gone since.
+    fn value(&self, key: &[u8], stored: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        if pieces::count(stored).is_none() {
+            return Ok(Some(stored.to_vec()));
+        }
+        // The pieces are several records: no batch may come between them.
+        let _no_batch = self.pieces.read().unwrap_or_else(PoisonError::into_inner);
+        let read = |key: &[u8]| guarded("read", || Ok(self.db.get(key)?.map(|found| found.to_vec())));
+        read(key)?.map(|stored| pieces::join(key, &stored, read)).transpose()
     }
 
     /// Gives the batch that makes changes, and about how many bytes it writes.
@@ -178,7 +188,7 @@ impl DiskBackend {
 impl Backend for DiskBackend {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
         let stored = guarded("read", || self.db.get(key))?;
-        stored.map(|stored| self.join(key, &stored)).transpose()
+        stored.map_or(Ok(None), |stored| self.value(key, &stored))
     }
 
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
@@ -187,16 +197,24 @@ impl Backend for DiskBackend {
         }
         let found: Vec<_> =
             guarded("read", || self.db.range(range.clone()).take(limit).collect::<Result<_, _>>())?;
-        found.into_iter().map(|(key, stored)| Ok((key.to_vec(), self.join(&key, &stored)?))).collect()
+        let values = found.into_iter().map(|(key, stored)| Ok((key.to_vec(), self.value(&key, &stored)?)));
+        values.filter_map(|record| record.map(|(key, value)| Some((key, value?))).transpose()).collect()
     }
 
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
         if range.start >= range.end {
             return Ok(None);
         }
-        let found = guarded("read", || self.db.get_lt(&range.end))?;
-        let found = found.filter(|(key, _)| key.as_ref() >= range.start.as_slice());
-        found.map(|(key, stored)| Ok((key.to_vec(), self.join(&key, &stored)?))).transpose()
+        let mut end = range.end.clone();
+        loop {
+            let found = guarded("read", || self.db.get_lt(&end))?;
+            let found = found.filter(|(key, _)| key.as_ref() >= range.start.as_slice());
+            let Some((key, stored)) = found else { return Ok(None) };
+            if let Some(value) = self.value(&key, &stored)? {
+                return Ok(Some((key.to_vec(), value)));
+            }
+            end = key.to_vec();
+        }
     }
 
     fn write(&self, changes: &[Change]) -> Result<(), BackendError> {
@@ -205,6 +223,7 @@ impl Backend for DiskBackend {
             self.flush()?;
             self.syncing.begin_write(bytes);
         }
+        let _no_reader = self.pieces.write().unwrap_or_else(PoisonError::into_inner);
         guarded("write", || self.db.apply_batch(batch))
     }
 
@@ -255,6 +274,30 @@ mod tests {
             backend.flush().unwrap();
             assert!(calls() > before);
         }
+    }
+
+    #[test]
+    fn a_long_value_is_read_whole_while_it_is_replaced_and_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let backend = backend(dir.path());
+        let lengths = [20_000, 20_001, 30_000, 7];
+        let is_whole = |value: &Vec<u8>| lengths.contains(&value.len()) && *value == filler(value.len());
+        let range = b"a".to_vec()..b"b".to_vec();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for length in lengths.into_iter().cycle().take(200) {
+                    backend.write(&[put(b"a", length)]).unwrap();
+                    backend.write(&[Change { key: b"a".to_vec(), value: None }]).unwrap();
+                }
+            });
+            while !writer.is_finished() {
+                let scanned = backend.scan(&range, 9).unwrap().pop();
+                let found =
+                    [scanned, backend.last(&range).unwrap()].map(|record| record.map(|(_, value)| value));
+                let found = found.into_iter().chain([backend.get(b"a").unwrap()]);
+                assert!(found.flatten().all(|value| is_whole(&value)));
+            }
+        });
     }
 
     #[test]

@@ -10,7 +10,7 @@ use turnfold_store::{FindingKind, Store, StoreError};
 
 use crate::disk::{Chance, Disk, Image, Loss, Trust, lay_out};
 use crate::session::{Commands, Open, Session, Told, entry};
-use crate::tape::{self, Event};
+use crate::tape::{self, Event, SyncedBy};
 
 /// Gives how many power cuts a test tries: a few, or as many as `TURNFOLD_POWER_CUTS` says.
 fn cuts(few: usize) -> usize {
@@ -185,6 +185,33 @@ fn small_commands_survive_any_power_cut() {
 #[test]
 fn large_commands_survive_any_power_cut() {
     check_loses_nothing(Session::plan(2, Commands::Large, 2, 2, 8), Trust::AllSyncs, open, 30);
+}
+
+/// Requires every acknowledgement to follow a sync, by the call that is to make it, since the one before.
+fn check_syncs(open: Open, by: SyncedBy) {
+    let recorded = record(Session::plan(6, Commands::Small, 1, 1, 30), open);
+    let is_db = |event: &&Event| matches!(event, Event::MakeFile { path, .. } if path.ends_with("sled/db"));
+    let Some(Event::MakeFile { file: db, .. }) = recorded.events.iter().find(is_db) else {
+        panic!("no database")
+    };
+    let (mut syncs, mut acknowledged) = (0, 0);
+    for event in &recorded.events {
+        match event {
+            Event::Sync { file, by: found } if file == db && *found == by => syncs += 1,
+            Event::Told(what) if matches!(recorded.session.told[*what], Told::Acknowledged { .. }) => {
+                assert!(syncs > 0, "acknowledgement {acknowledged} without a sync");
+                (syncs, acknowledged) = (0, acknowledged + 1);
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(acknowledged, 30);
+}
+
+#[test]
+fn every_acknowledgement_follows_a_real_fdatasync() {
+    check_syncs(open, SyncedBy::SledsHandle);
+    check_syncs(|dir| Store::open_or_create_unbound(dir).unwrap(), SyncedBy::Another);
 }
 
 #[test]

@@ -180,7 +180,9 @@ fn two_matches() -> MemoryBackend {
     for match_name in ["m", "n"] {
         let match_id = [match_name.as_bytes()[0]; 16];
         let mut entries = commands(67);
-        entries.iter_mut().for_each(|entry| entry.recorded_at_ms += i64::from(match_id[0]));
+        for entry in &mut entries {
+            entry.recorded_at_ms += i64::from(match_id[0]);
+        }
         store.create_match(&name(match_name), &Genesis { match_id, ..genesis() }, entries).unwrap();
     }
     store.close().unwrap();
