@@ -3,13 +3,17 @@
 //! [`main`] is all that is public: it reads the arguments, runs one verb from `commands` and turns its answer into an
 //! exit code.
 
+mod amendment;
 mod args;
 mod clock;
 mod commands;
 mod context;
+mod corpus;
 mod difference;
 mod failure;
 mod files;
+mod impact;
+mod outcomes;
 mod output;
 mod position;
 mod predicate;
@@ -18,9 +22,11 @@ mod record;
 mod render;
 mod revision;
 mod script;
+mod shrink;
 mod source;
 mod table;
 mod tfl;
+mod verdict;
 
 use std::panic;
 use std::process::ExitCode;

@@ -6,7 +6,10 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
+
+use crate::failure::Failure;
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -95,6 +98,18 @@ impl Output {
         self.line("")
     }
 
+    /// Gives standard output for bytes that are no text; a terminal is no place for them.
+    pub(crate) fn bytes(&mut self) -> Result<io::StdoutLock<'static>, Failure> {
+        self.flush()?;
+        let stdout = io::stdout().lock();
+        if stdout.is_terminal() {
+            return Err(
+                Failure::usage("standard output is a terminal").hint("name a file, or send it to one")
+            );
+        }
+        Ok(stdout)
+    }
+
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.stdout.flush()
     }
@@ -104,6 +119,19 @@ impl Output {
 pub(crate) fn error(message: impl Display) {
     let style = AnsiColor::Red.on_default().bold();
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {message}");
+}
+
+/// Shows on stderr how far the work is, where someone watches, until it is dropped. The template is indicatif's.
+pub(crate) fn progress(steps: u64, template: &str) -> ProgressBar {
+    let target =
+        if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(steps), target).with_finish(ProgressFinish::AndClear);
+    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+}
+
+/// Tells whether someone sits at the terminal who can be asked.
+pub(crate) fn is_attended() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
 /// Tells whether someone watches stderr, so that progress is worth showing.

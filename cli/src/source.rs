@@ -76,7 +76,11 @@ impl LineOfPlay {
 
     /// Reads a replay file.
     pub(crate) fn of_file(path: &Path) -> Result<Self, Failure> {
-        let replay = read_replay(path)?;
+        Self::of_replay(path, &read_replay(path)?)
+    }
+
+    /// Takes over a replay read from a file.
+    pub(crate) fn of_replay(path: &Path, replay: &Replay) -> Result<Self, Failure> {
         let rules = replay.rules();
         let setup = replay.setup()?;
         let entry = |entry: &tfl::EntryLine| SourceEntry {
@@ -133,6 +137,27 @@ impl LineOfPlay {
             setup: self.setup.clone(),
             title: self.title.clone(),
             entries,
+            ..*self
+        }
+    }
+
+    /// Gives a line of play from the same setup with other entries, their rolls recorded as they are.
+    pub(crate) fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
+        let entry = |(seq, (seat, command)): (u64, (Seat, &str))| SourceEntry {
+            seq,
+            seat,
+            command: SourceCommand::Text(command.into()),
+            outcome: None,
+            hash: None,
+            recorded_at_ms: None,
+            key: None,
+        };
+        Self {
+            name: self.name.clone(),
+            setup: self.setup.clone(),
+            title: self.title.clone(),
+            dice: DicePolicy::Recorded,
+            entries: (1..).zip(commands).map(entry).collect(),
             ..*self
         }
     }
@@ -196,6 +221,25 @@ impl SourceEntry {
 pub(crate) fn read_replay(path: &Path) -> Result<tfl::Replay, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::file("read replay", path, &error))?;
     tfl::read(&path.display().to_string(), &bytes).map_err(Failure::from)
+}
+
+/// Fills in what a replay leaves out; whatever it tells must be true. `undone` says what else does not happen.
+pub(crate) fn bless_if_true(path: &Path, replay: &Replay, undone: &str) -> Result<Replay, Failure> {
+    let file = path.display();
+    let untrue = |what: String| {
+        Failure::negative(format!("{what}, {undone}")).hint(format!("`turnfold check {file}` explains it"))
+    };
+    let blessed = tfl::bless(replay)?;
+    for ((line, told), found) in replay.numbered_entries().zip(blessed.entries()) {
+        let differs = |told: &Option<String>, found: &Option<String>| told.is_some() && told != found;
+        if differs(&told.outcome, &found.outcome) || differs(&told.hash, &found.hash) {
+            return Err(untrue(format!("{file}:{line}: entry {} does not do what the file says", told.seq)));
+        }
+    }
+    if replay.closing.is_some() && replay.closing != blessed.closing {
+        return Err(untrue(format!("{file}: the closing line is not that of its entries")));
+    }
+    Ok(blessed)
 }
 
 /// Finds the ruleset by name, or says which there are.

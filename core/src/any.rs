@@ -34,6 +34,9 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// Says in one line what the game is.
     fn summary(&self) -> &'static str;
 
+    /// Gives a small setup to try the game on, as TOML.
+    fn example(&self) -> &'static str;
+
     /// Reads a setup from TOML, checks that a match can start from it, and gives its bytes for the log.
     ///
     /// # Errors
@@ -51,6 +54,17 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// # Errors
     /// [`Malformed`] when the text is no command of this ruleset.
     fn canonical(&self, command: &str) -> Result<String, Malformed>;
+
+    /// Gives the ids of the rules behind a reason or rejection, such as `CT-6`, by its name.
+    ///
+    /// Empty for a name that is neither, and for the rejections that all rulesets share.
+    fn rule_ids(&self, code: &str) -> &'static [&'static str];
+
+    /// Writes a command given as the log stores it in its canonical text.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are not exactly a command of this ruleset.
+    fn command_text(&self, command: &[u8]) -> Result<String, DecodeError>;
 
     /// Starts a match from the bytes of a setup.
     ///
@@ -110,6 +124,9 @@ pub trait AnyState: sealed::Sealed + Send {
 
     /// Gives the hash of the state.
     fn state_hash(&self) -> Digest;
+
+    /// Gives the hash that another version of the ruleset gives to a state of the same bytes.
+    fn state_hash_as(&self, version: u32) -> Digest;
 
     /// Gives the state's bytes, from which it can be resumed.
     fn state_bytes(&self) -> Vec<u8>;

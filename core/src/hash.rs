@@ -61,6 +61,19 @@ impl FromStr for Digest {
     }
 }
 
+/// Gives the hash that a version of a ruleset gives to a state of these bytes.
+///
+/// With it a hash recorded under another version can be compared, as long as both encode the state alike.
+///
+/// # Panics
+/// Never: a name and a number always encode.
+#[must_use]
+pub fn hash_as(ruleset: &str, version: u32, state: &[u8]) -> Digest {
+    let mut bytes = postcard::to_allocvec(&(ruleset, version)).expect("plain data encodes");
+    bytes.extend_from_slice(state);
+    StateHasher::default().hasher.update(&bytes).finalize().into()
+}
+
 /// Computes state hashes, reusing its buffers from one state to the next.
 ///
 /// The hash is blake3 in derive-key mode, context `turnfold v1 state`, over

@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::any::{AnyState, CommandSource, FoldError, Logged, Step};
-use crate::dice::{DicePolicy, DiceStream};
+use crate::dice::{DicePolicy, DiceStream, Seed};
 use crate::outcome::Verdict;
 use crate::rules::Rules;
 use crate::seat::Seat;
@@ -41,6 +41,12 @@ impl Simulation {
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { key: blake3::derive_key("turnfold v1 simulate", &seed.to_le_bytes()) }
+    }
+
+    /// Gives the seed of the dice of a match that is to follow from the seed of its play altogether.
+    #[must_use]
+    pub fn dice_seed(&self) -> Seed {
+        Seed::new(blake3::derive_key("turnfold v1 simulate dice", &self.key))
     }
 
     /// Draws entry `seq`, or `None` where nobody has a legal command: the match is over.

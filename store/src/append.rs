@@ -138,7 +138,20 @@ impl BranchState {
     /// Gives the changes that move the first entries from tails to pages.
     pub(crate) fn seal(&mut self) -> Vec<Change> {
         let tails = self.tail_keys();
-        let mut changes = self.unsealed.cut_pages(self.id);
+        let pages = self.unsealed.cut_pages(self.id);
+        self.sealed(pages, tails)
+    }
+
+    /// Gives the changes that move all entries from tails to pages.
+    pub(crate) fn seal_all(&mut self) -> Vec<Change> {
+        let tails = self.tail_keys();
+        let mut pages = self.unsealed.cut_pages(self.id);
+        pages.extend(self.unsealed.cut_rest(self.id));
+        self.sealed(pages, tails)
+    }
+
+    /// Adds to new pages that the tails on them go.
+    fn sealed(&self, mut changes: Vec<Change>, tails: Vec<Vec<u8>>) -> Vec<Change> {
         let sealed = tails.len() - self.unsealed.records.len();
         changes.extend(tails.into_iter().take(sealed).map(|key| Change { key, value: None }));
         changes

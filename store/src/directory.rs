@@ -8,10 +8,11 @@ use std::time::Duration;
 use crate::backend::disk::{SLED_DIR, WATERMARK_FILE};
 use crate::backend::watermark::{read_at_most, sync_dir};
 use crate::error::StoreError;
+use crate::rescue::swap;
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
-const LOCK_FILE: &str = "LOCK";
+pub(crate) const LOCK_FILE: &str = "LOCK";
 const FORMAT: &str = "turnfold store 1\n";
 
 /// How often, and how long apart, the lock is tried. A process about to end, or one that is being started by the holder
@@ -38,6 +39,7 @@ pub(crate) fn hold_existing(dir: &Path) -> Result<File, StoreError> {
     }
     if has_format(dir)? {
         let lock = lock(dir)?;
+        finish_swap(dir)?;
         require_records(dir)?;
         return Ok(lock);
     }
@@ -69,9 +71,15 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
     // Another process may have completed the store before we got the lock.
     let is_complete = has_format(dir)?;
     if is_complete {
+        finish_swap(dir)?;
         require_records(dir)?;
     }
     Ok(Held { lock, is_complete })
+}
+
+/// Finishes a compaction that was cut short.
+fn finish_swap(dir: &Path) -> Result<(), StoreError> {
+    swap::finish(dir).map_err(|error| failed(dir, "finish the compaction of", dir, error))
 }
 
 /// Requires sled's files in a complete store: where they are missing, sled would make an empty database.

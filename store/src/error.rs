@@ -281,7 +281,7 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 /// Writes where the damage is, with a colon behind it, or nothing when that is unknown.
-fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>, seq: Option<u64>) -> String {
+pub(crate) fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>, seq: Option<u64>) -> String {
     let mut text = String::new();
     let parts = [
         match_name.map(|name| format!("match `{name}`")),

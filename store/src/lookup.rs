@@ -23,7 +23,7 @@ pub(crate) fn read_store_record(value: &[u8]) -> Result<StoreRecord, StoreError>
 }
 
 /// A match as its record tells of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FoundMatch {
     pub(crate) id: u64,
     pub(crate) branches: u64,
@@ -92,7 +92,7 @@ impl Shared {
         let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
         let Some(value) = value else {
             // It never was, or its record is gone: then there are fewer than there should be.
-            self.match_records()?;
+            self.require_all_matches()?;
             return Err(StoreError::NoSuchMatch { match_name: name.clone() });
         };
         FoundMatch::read(name, &key, &value)

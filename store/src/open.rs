@@ -29,6 +29,8 @@ pub(crate) struct Shared {
     pub(crate) backend: Box<dyn Backend>,
     /// The acknowledged heads of branches while newer ones are written but not yet durable.
     pub(crate) acknowledged: RwLock<BTreeMap<u64, HeadRecord>>,
+    /// Held for reading by who needs the branches of a match to stay, for writing while one is deleted.
+    pub(crate) deleting: RwLock<()>,
     /// Beside a log on disk.
     pub(crate) snapshots: Option<Snapshots>,
 }
@@ -80,8 +82,8 @@ impl Store {
         Self::start(backend, None)
     }
 
-    fn start(backend: Box<dyn Backend>, snapshots: Option<Snapshots>) -> Result<Self, StoreError> {
-        let shared = Arc::new(Shared { backend, acknowledged: RwLock::default(), snapshots });
+    pub(crate) fn start(backend: Box<dyn Backend>, snapshots: Option<Snapshots>) -> Result<Self, StoreError> {
+        let shared = Arc::new(Shared { snapshots, ..Shared::new(backend) });
         let marked = shared.backend.watermark()?;
         let record = read_store_record(shared.backend.as_ref())?;
         check_history(record.as_ref(), marked.as_ref()).map_err(|error| shared.locate_loss(error))?;
@@ -116,6 +118,10 @@ impl fmt::Debug for Store {
 }
 
 impl Shared {
+    pub(crate) fn new(backend: Box<dyn Backend>) -> Self {
+        Self { backend, acknowledged: RwLock::default(), deleting: RwLock::default(), snapshots: None }
+    }
+
     /// Adds how much is left of the branch that was written to last.
     fn locate_loss(&self, error: StoreError) -> StoreError {
         match error {

@@ -75,23 +75,38 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and trouble with reading that is not damage; damage is a finding.
     pub fn verify(&self, match_name: &MatchName) -> Result<Verification, StoreError> {
-        let mut audit =
-            Audit { shared: &self.shared, match_name, findings: Vec::new(), branches: Vec::new() };
-        match audit.run() {
-            Ok(()) => {}
-            Err(error @ StoreError::Corrupt { .. }) => audit.damage(None, error),
-            Err(error) => return Err(error),
-        }
-        let Audit { findings, branches, .. } = audit;
+        let Audit { findings, branches, .. } = audit(&self.shared, match_name, true)?;
         Ok(Verification { branches, findings })
     }
 }
 
-struct Audit<'a> {
+/// Audits a match, with its rules or without.
+pub(crate) fn audit<'a>(
     shared: &'a Shared,
     match_name: &'a MatchName,
-    findings: Vec<Finding>,
+    folds: bool,
+) -> Result<Audit<'a>, StoreError> {
+    let (findings, branches) = (Vec::new(), Vec::new());
+    let mut audit = Audit { shared, match_name, folds, findings, branches, sound: 0, own_entries: 0 };
+    match audit.run() {
+        Ok(()) => {}
+        Err(error @ StoreError::Corrupt { .. }) => audit.damage(None, error),
+        Err(error) => return Err(error),
+    }
+    Ok(audit)
+}
+
+/// An audit and what it found.
+pub(crate) struct Audit<'a> {
+    shared: &'a Shared,
+    match_name: &'a MatchName,
+    /// Whether commands are folded under their rules.
+    folds: bool,
+    pub(crate) findings: Vec<Finding>,
     branches: Vec<BranchVerification>,
+    /// How many branches are sound as far as they were looked at, and how many entries those have of their own.
+    pub(crate) sound: u64,
+    pub(crate) own_entries: u64,
 }
 
 /// The state of a branch while it is folded; gone once its rules do not agree.
@@ -101,7 +116,7 @@ impl Audit<'_> {
     fn run(&mut self) -> Result<(), StoreError> {
         let found_match = self.shared.find_match(self.match_name)?;
         let genesis = found_match.genesis(self.match_name)?;
-        let start = self.start(&genesis);
+        let start = if self.folds { self.start(&genesis) } else { None };
         let mut branches = match self.shared.branch_records(self.match_name) {
             Ok((_, branches)) => branches,
             Err(error) => {
@@ -184,7 +199,12 @@ impl Audit<'_> {
         let link = entries.link();
         self.audit_keys(name, found, head, keys)?;
         self.audit_strays(name, found, head)?;
-        if let Some(state) = folding.filter(|_| self.findings.len() == findings_before) {
+        if self.findings.len() != findings_before {
+            return Ok(());
+        }
+        self.sound += 1;
+        self.own_entries += head.seq - found.forked_at();
+        if let Some(state) = folding {
             let (branch, state_hash) = (name.clone(), state.state_hash());
             self.branches.push(BranchVerification { branch, entries: head.seq, link, state_hash });
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::{self, RULESETS};
 
 /// The files of every ruleset's folder; others may be added.
 const ROOMS: [&str; 12] = [
@@ -225,6 +225,44 @@ fn every_rule_stands_in_the_code_and_in_a_proof() {
         let code: String = files(&rulesets()[name], ".rs").iter().map(|path| read(path)).collect();
         assert_eq!(rule_ids(&code).last(), Some(&(prefix.to_owned(), last)), "the last rule of {name}");
     }
+}
+
+#[test]
+fn reasons_give_the_rules_that_their_docs_name() {
+    for (name, folder) in rulesets() {
+        let rules = registry::find(&name).unwrap();
+        let text = read(&folder.join("reason.rs"));
+        let mut doc = BTreeSet::new();
+        let mut variants = 0;
+        for line in text.lines().map(str::trim) {
+            if let Some(comment) = line.strip_prefix("///") {
+                doc = comment.split_once(':').map(|(ids, _)| rule_ids(ids)).unwrap_or_default();
+                continue;
+            }
+            let variant =
+                line.strip_suffix(',').filter(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+            if let Some(variant) = variant {
+                let code = snake_case(variant);
+                let given = rules.rule_ids(&code);
+                assert_eq!(rule_ids(&given.join(" ")), doc, "the rules of `{code}` of {name}");
+                assert_eq!(given.len(), doc.len(), "the rules of `{code}` of {name} are told once each");
+                variants += 1;
+            }
+            doc.clear();
+        }
+        assert!(variants > 0, "core/src/rules/{name}/reason.rs has no reasons");
+        assert!(rules.rule_ids("no_such_reason").is_empty());
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    name.char_indices().fold(String::new(), |mut words, (at, character)| {
+        if at > 0 && character.is_ascii_uppercase() {
+            words.push('_');
+        }
+        words.push(character.to_ascii_lowercase());
+        words
+    })
 }
 
 /// Finds rule ids such as `CT-7`: two capitals, a hyphen and a number, not part of a longer word.

@@ -21,6 +21,8 @@ mod damage;
 mod goldens;
 mod layout;
 mod main_job;
+mod mutants;
 mod readme;
+mod rescue;
 mod simulation;
 mod versions;

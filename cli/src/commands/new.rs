@@ -51,7 +51,7 @@ pub(crate) struct GameArgs {
 
 /// Where the rolls of a match come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Dice {
+pub(super) enum Dice {
     /// From outside: whoever rolls dice on a table records them with `roll`
     Recorded,
     /// From a seed, so that anyone can recompute them
@@ -68,9 +68,7 @@ pub(crate) struct Game {
 impl GameArgs {
     pub(crate) fn read(&self) -> Result<Game, Failure> {
         let rules = find_rules(&self.rules)?;
-        let text = fs::read_to_string(&self.setup)
-            .map_err(|error| Failure::file("read setup", &self.setup, &error))?;
-        let setup = rules.read_setup(&text).map_err(|error| bad_setup(&self.setup, &error))?;
+        let setup = read_setup(rules, &self.setup)?;
         let dice = match (self.dice, self.seed) {
             (Dice::Recorded, None) => DicePolicy::Recorded,
             (Dice::Recorded, Some(_)) => {
@@ -81,6 +79,12 @@ impl GameArgs {
         };
         Ok(Game { rules, setup, dice })
     }
+}
+
+/// Reads a setup from a TOML file and checks it.
+pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::file("read setup", path, &error))?;
+    rules.read_setup(&text).map_err(|error| bad_setup(path, &error))
 }
 
 /// Names the file in what is wrong with a setup.

@@ -14,7 +14,7 @@ use crate::position::Position;
 use crate::record::{Detail, Record};
 use crate::revision::Revision;
 use crate::script::{self, ScriptLine};
-use crate::table::{Played, Roller, Table};
+use crate::table::{Played, Roller, Table, is_roll};
 
 /// Append commands to a match and print what becomes of each
 ///
@@ -194,7 +194,7 @@ fn is_same_request(
         });
         if matches {
             asked.next();
-        } else if record.command.split(' ').next() != Some("roll") {
+        } else if !is_roll(&record.command) {
             return false;
         }
     }

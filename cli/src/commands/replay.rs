@@ -1,12 +1,12 @@
 //! `turnfold replay`: fold again from the start, entry by entry.
 
-use std::io::{self, IsTerminal};
+use std::io;
 
 use turnfold_core::{AnyState, Seat};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, counted, paint};
+use crate::output::{self, Tone, counted, paint};
 use crate::record::{Detail, Record};
 use crate::render;
 use crate::revision::SourceName;
@@ -89,7 +89,7 @@ fn difference(entry: &SourceEntry, record: &Record, state: &dyn AnyState) -> Opt
 
 /// Waits between steps where someone can press a key; tells whether to go on.
 fn wait_for_enter(context: &mut Context) -> Result<bool, Failure> {
-    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+    if !output::is_attended() {
         return Ok(true);
     }
     context.output.line(paint(Tone::Faint, "Enter for the next entry, q to quit"))?;

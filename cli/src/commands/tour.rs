@@ -76,7 +76,10 @@ const PLAYED: &[Stop] = &[
     stop("…and goes its own way.", &["play", "duel@caution", "stand"]),
     negative("Where do the two part, and how do their states differ?", &["diff", "duel", "duel@caution"]),
     stop("A match becomes a file that reads well in `git diff`…", &["export", "duel", "-o", "duel.tfl"]),
-    stop("…to which `bless` would add whatever outcomes and hashes it lacked…", &["bless", "duel.tfl"]),
+    stop(
+        "…to which `bless` would add whatever outcomes and hashes it lacked…",
+        &["bless", "--check", "duel.tfl"],
+    ),
     stop("…and which `check` folds again, in every test run to come.", &["check", "duel.tfl"]),
 ];
 

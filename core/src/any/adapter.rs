@@ -10,7 +10,7 @@ use super::{AnyRules, AnyState, FoldError, Logged, Rejected, Step, StepOutcome, 
 use crate::decode::{DecodeError, decode_strictly};
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::fold::{Folder, to_json};
-use crate::hash::Digest;
+use crate::hash::{Digest, hash_as};
 use crate::outcome::{Reason, Rejection, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
@@ -41,6 +41,10 @@ impl<R: Rules> AnyRules for Adapter<R> {
         R::SUMMARY
     }
 
+    fn example(&self) -> &'static str {
+        R::EXAMPLE
+    }
+
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
         let setup: R::Setup = toml::from_str(toml).map_err(|error| locate(toml, &error))?;
         R::start(&setup)?;
@@ -54,6 +58,16 @@ impl<R: Rules> AnyRules for Adapter<R> {
 
     fn canonical(&self, command: &str) -> Result<String, Malformed> {
         command.parse::<R::Command>().map(|command| command.to_string())
+    }
+
+    fn rule_ids(&self, code: &str) -> &'static [&'static str] {
+        let reason = R::Reason::ALL.iter().find(|reason| reason.code() == code).map(|reason| reason.rules());
+        let rejection = || R::Rejection::ALL.iter().find(|rejection| rejection.code() == code);
+        reason.or_else(|| rejection().map(|rejection| rejection.rules())).unwrap_or_default()
+    }
+
+    fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
+        decode_strictly::<R::Command>(command).map(|command| command.to_string())
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
@@ -134,6 +148,10 @@ impl<R: Rules> AnyState for Folder<R> {
 
     fn state_hash(&self) -> Digest {
         self.hasher.clone().hash::<R>(&self.state)
+    }
+
+    fn state_hash_as(&self, version: u32) -> Digest {
+        hash_as(R::NAME, version, &self.state_bytes())
     }
 
     fn state_bytes(&self) -> Vec<u8> {

@@ -11,6 +11,7 @@ mod durable;
 pub mod faulty;
 mod guard;
 pub mod memory;
+pub(crate) mod raw;
 pub(crate) mod watermark;
 
 /// A record's key and value.

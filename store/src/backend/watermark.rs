@@ -15,18 +15,18 @@ const TEXT_BYTES: usize = LINE_BYTES - CHECK_DIGITS - 2;
 const CHECK_DIGITS: usize = 20;
 
 /// The file with its two lines, of which the older one is overwritten.
-pub(super) struct WatermarkFile {
+pub(crate) struct WatermarkFile {
     path: PathBuf,
     older_line: Mutex<usize>,
 }
 
 impl WatermarkFile {
-    pub(super) fn at(path: PathBuf) -> Self {
+    pub(crate) fn at(path: PathBuf) -> Self {
         Self { path, older_line: Mutex::new(0) }
     }
 
     /// Reads the newer of the valid lines, or `None` when there is no file.
-    pub(super) fn read(&self) -> Result<Option<Watermark>, BackendError> {
+    pub(crate) fn read(&self) -> Result<Option<Watermark>, BackendError> {
         let bytes = match std::fs::read(&self.path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

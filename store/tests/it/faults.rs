@@ -82,6 +82,44 @@ fn nothing_acknowledged_is_lost_whichever_call_fails() {
     }
 }
 
+/// Creates a branch with 100 entries of its own on a match of 10; tells whether that was acknowledged.
+fn create_branch(backend: FaultyBackend<MemoryBackend>) -> Result<(), StoreError> {
+    let store = Store::with_backend(Box::new(backend))?;
+    store.create_match(&name("m"), &genesis(), (1..=10).map(opaque).collect())?;
+    let entries = (101..=200).map(opaque).collect();
+    store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 7, entries)
+}
+
+#[test]
+fn a_branch_is_created_with_all_its_entries_or_not_at_all_whichever_call_fails() {
+    type Kind = fn(u64) -> Fault;
+    let kinds: [Kind; 6] =
+        [Fault::Write, Fault::DiskFull, Fault::Flush, Fault::FlushLate, Fault::Watermark, Fault::Read];
+    let whole: Vec<_> = (1..=7).chain(101..=200).collect();
+    let (mut absent, mut unacknowledged) = (0, 0);
+    for kind in kinds {
+        for call in 1..100 {
+            let memory = MemoryBackend::new();
+            let acknowledged = create_branch(FaultyBackend::new(memory.clone(), kind(call))).is_ok();
+            let store = Store::with_backend(Box::new(memory.after_power_cut())).unwrap();
+            let Ok(branches) = store.branches(&name("m")) else {
+                assert!(!acknowledged, "{:?}", kind(call));
+                continue;
+            };
+            // The match itself was created with its entries, or there is no match.
+            assert_eq!(labels(&store, "m", "main"), (1..=10).collect::<Vec<_>>(), "{:?}", kind(call));
+            if branches.len() == 1 {
+                assert!(!acknowledged, "{:?}", kind(call));
+                absent += 1;
+            } else {
+                assert_eq!(labels(&store, "m", "line"), whole, "{:?}", kind(call));
+                unacknowledged += i32::from(!acknowledged);
+            }
+        }
+    }
+    assert!(absent > 3 && unacknowledged > 0, "{absent} absent, {unacknowledged} not acknowledged");
+}
+
 #[test]
 fn after_a_failed_flush_the_handle_takes_no_more_and_shows_only_what_is_durable() {
     for fault in [Fault::Flush(4), Fault::DiskFull(4)] {

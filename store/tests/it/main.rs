@@ -12,4 +12,5 @@ mod damage;
 mod disk;
 mod faults;
 mod game;
+mod rescue;
 mod snapshots;

@@ -5,6 +5,7 @@ use snapbox::data::Data;
 
 use crate::sandbox::Sandbox;
 
+mod amend;
 mod bisect;
 mod blame;
 mod bless;
@@ -13,16 +14,21 @@ mod check;
 mod diff;
 mod export;
 mod help;
+mod impact;
 mod json;
 mod locked;
 mod log;
+mod matches;
 mod new;
 mod play;
 mod replay;
 mod run;
 mod selftest;
 mod show;
+mod shrink;
+mod simulate;
 mod snapshots;
+mod store;
 mod tour;
 mod verify;
 
