@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::input::{Play, fixture};
-use crate::measure::{fastest_of, take_turns, time};
+use crate::measure::{Clock, fastest_of, take_turns, time};
 use crate::process::Turnfold;
 use crate::report::{Table, Time, count};
 use crate::stores::{write_many_matches, write_one_match};
@@ -33,6 +33,7 @@ impl Subject<'_> {
         let (start, shown) = (["--version"], ["show", self.match_name]);
         let listed = ["log", self.match_name, "-n", "10"];
         let [start, show, log, legal] = take_turns(
+            Clock::Wall,
             runs,
             [
                 &mut || drop(self.turnfold.ok(&start)),
@@ -59,7 +60,7 @@ impl Subject<'_> {
 }
 
 pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
-    let start = fastest_of(20, || drop(Turnfold { dir }.ok(&["--version"])));
+    let start = fastest_of(Clock::Wall, 20, || drop(Turnfold { dir }.ok(&["--version"])));
     let mut rows = many_matches(dir, scale);
     rows.extend(one_match(dir, scale));
     Table {
@@ -92,7 +93,7 @@ fn many_matches(dir: &Path, scale: Scale) -> Vec<Vec<String>> {
     let sizes = [100, 10, 1].map(|part| {
         let store = format!("cold-many-{part}");
         write_many_matches(&dir.join(&store), &play, scale.cold_matches() / part, 100);
-        Subject { turnfold: Turnfold { dir }, store, match_name: "match-00005" }.times(scale.runs())
+        Subject { turnfold: Turnfold { dir }, store, match_name: "match-00000" }.times(scale.runs())
     });
     told(&format!("{} entries in {} matches", scale.cold_matches() * 100, scale.cold_matches()), &sizes)
 }

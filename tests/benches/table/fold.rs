@@ -12,7 +12,7 @@ use turnfold_core::rules::lifecycle::Lifecycle;
 use turnfold_core::{DicePolicy, Digest, Rules, Seat};
 
 use crate::input::{Play, fixture};
-use crate::measure::{fastest_of, take_turns};
+use crate::measure::{Clock, fastest_of, take_turns};
 use crate::report::{Rate, Table, Time, count, growth, ratio};
 use crate::{Scale, row, setups, yardstick};
 
@@ -116,9 +116,10 @@ impl<R: Rules> Input<R> {
         }
     }
 
-    fn row(&self, name: &str, targets: (f64, f64), scale: Scale) -> Vec<String> {
+    fn row(&self, name: &str, targets: (Option<f64>, f64), scale: Scale) -> Vec<String> {
         let rounds = scale.rounds();
         let [plain, hashed, logged, alone] = take_turns(
+            Clock::Thread,
             rounds,
             [
                 &mut || self.fold(1),
@@ -131,7 +132,10 @@ impl<R: Rules> Input<R> {
         let entries = self.entries();
         let (plain_rate, hashed_rate) = (Rate::of(entries, plain), Rate::of(entries, hashed));
         let grown = |times: u32, work: &dyn Fn(u32), base| {
-            growth((entries, base), (entries * times, fastest_of(scale.growth_rounds(), || work(times))))
+            growth(
+                (entries, base),
+                (entries * times, fastest_of(Clock::Thread, scale.growth_rounds(), || work(times))),
+            )
         };
         let [plain10, plain100] = [10, 100].map(|times| grown(times, &|times| self.fold(times), plain));
         let [hashed10, hashed100] =
@@ -140,8 +144,8 @@ impl<R: Rules> Input<R> {
         row![
             name,
             plain_rate,
-            ratio(plain.as_secs_f64() / f64::from(entries), yardstick().as_secs_f64()),
-            plain_rate.at_least(targets.0),
+            format!("{:.2}", plain.as_secs_f64() / f64::from(entries) / yardstick().as_secs_f64()),
+            targets.0.map_or_else(String::new, |target| plain_rate.at_least(target)),
             bytes,
             hashed_rate,
             ratio(hashed.as_secs_f64(), alone.as_secs_f64()),
@@ -155,7 +159,7 @@ impl<R: Rules> Input<R> {
 
 fn rows<R: Rules>(name: &str, toml: &str, target: f64, scale: Scale) -> Vec<String> {
     let plays = Play::simulate_many(R::NAME, toml, scale.fold_entries());
-    Input::<R>::new(toml, plays).row(name, (0.0, target), scale)
+    Input::<R>::new(toml, plays).row(name, (None, target), scale)
 }
 
 /// What hashing should reach at least, whatever the ruleset.
@@ -166,7 +170,7 @@ pub(crate) fn table(scale: Scale) -> Table {
     let taps: Vec<Play> = Play::simulate_many("cycletap", &ford, scale.fold_entries());
     let taps = taps.iter().map(|play| play.only(Seat::P1, "tap ")).collect();
     let rows = vec![
-        Input::<Cycletap>::new(&ford, taps).row("`cycletap` taps", (5e6, 700e3), scale),
+        Input::<Cycletap>::new(&ford, taps).row("`cycletap` taps", (Some(5e6), 700e3), scale),
         rows::<Cycletap>("`cycletap` ford", &ford, HASHED_MIN, scale),
         rows::<Cycletap>("`cycletap` 40 units", &setups::cycletap(8, 40), HASHED_MIN, scale),
         rows::<Channel>(

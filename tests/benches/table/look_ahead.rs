@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat, registry};
 
-use crate::measure::{fastest_of, time};
+use crate::measure::{Clock, fastest_of, time};
 use crate::report::{Table, Time, count, growth, ratio};
 use crate::{Scale, row, setups, yardstick};
 
@@ -26,7 +26,7 @@ impl Case {
         let once = time(ask).max(Duration::from_nanos(1));
         let repeats = (REPEATED_FOR.as_nanos() / once.as_nanos()).clamp(1, 10_000);
         let repeats = u32::try_from(repeats).expect("ten thousand at most");
-        fastest_of(scale.rounds(), || (0..repeats).for_each(|_| ask())) / repeats
+        fastest_of(Clock::Thread, scale.rounds(), || (0..repeats).for_each(|_| ask())) / repeats
     }
 }
 
@@ -73,7 +73,7 @@ fn lifecycle_prediction(units: usize, turns: u32) -> Case {
 
 /// A release to a cell that no way leads to: the whole board is searched.
 fn hexcapture_release(radius: i32) -> Case {
-    let goal = radius / 2;
+    let goal = radius / 2 + 3;
     let mut state = start("hexcapture", &setups::walled_cell(radius, goal));
     for command in ["move se", "act", "tick 7", "roll 0", "release"] {
         play(state.as_mut(), command);

@@ -90,7 +90,7 @@ pub(crate) fn yardstick() -> Duration {
     *YARD.get_or_init(|| {
         let mut hash = blake3::hash(&[0; 64]);
         let repeats = 100_000;
-        let took = measure::fastest_of(5, || {
+        let took = measure::fastest_of(measure::Clock::Thread, 5, || {
             for _ in 0..repeats {
                 let both = [*hash.as_bytes(), *hash.as_bytes()].concat();
                 hash = blake3::hash(&both);
@@ -145,9 +145,10 @@ cargo bench -p turnfold-tests --bench table > BENCHMARKS.md
 ```
 
 on a machine that does nothing else; it takes some minutes (`-- --quick` takes one, on a tenth of the work, and \
-`-- fold` one section). Absolute numbers are those of this machine and this run; what is compared ran in turns. CPU-bound \
-work tells its fastest round, work that waits for a disk or a process its median. Every measurement checks what its work \
-came to: state hashes, counts of entries, answers. The benches in `core/benches/` are for a closer look.
+`-- fold` one section). Absolute numbers are those of this machine and this run; what is compared ran in turns. Work of \
+one thread tells the processor time of its fastest round; work that waits for a disk tells its median. Every \
+measurement checks what its work came to: state hashes, counts of entries, answers. The benches in `core/benches/` are \
+for a closer look.
 ";
 
 fn print(text: impl Display) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::input::{Play, fixture, workspace};
-use crate::measure::{fastest_of, take_turns};
+use crate::measure::{Clock, fastest_of, take_turns};
 use crate::process::Turnfold;
 use crate::report::{Rate, Table, Time, count, growth, ratio};
 use crate::{Scale, row};
@@ -36,7 +36,7 @@ fn check(turnfold: &Turnfold<'_>, path: &str, threads: &str, entries: u32) {
 
 pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
     let turnfold = Turnfold { dir };
-    let start = fastest_of(20, || drop(turnfold.ok(&["--version"])));
+    let start = fastest_of(Clock::Wall, 20, || drop(turnfold.ok(&["--version"])));
     let mut rows = Vec::new();
     for (ruleset, name) in [("hexcapture", "generated-world"), ("initiative", "small-board")] {
         let sizes = scale.replay_entries().map(|entries| {
@@ -44,7 +44,7 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
             (write_replay(&turnfold, ruleset, name, &file, entries), file)
         });
         let times = sizes.map(|(entries, file)| {
-            let took = fastest_of(scale.rounds(), || check(&turnfold, &file, "1", entries));
+            let took = fastest_of(Clock::Wall, scale.rounds(), || check(&turnfold, &file, "1", entries));
             (entries, took.saturating_sub(start))
         });
         let [small, medium, large] = times;
@@ -81,8 +81,8 @@ fn many_files(turnfold: &Turnfold<'_>, scale: Scale) -> Vec<String> {
     }
     let entries = each * FILES;
     let run = |threads| check(turnfold, "many", threads, entries);
-    let [one, two] =
-        take_turns(scale.rounds(), [&mut || run("1"), &mut || run("2")]).map(|times| times.fastest());
+    let [one, two] = take_turns(Clock::Wall, scale.rounds(), [&mut || run("1"), &mut || run("2")])
+        .map(|times| times.fastest());
     row!["200 files, two threads", entries, Time(two), Rate::of(entries, two), speed_up(one, two, 1.7), "",]
 }
 
