@@ -98,6 +98,9 @@ impl Position {
     }
 }
 
+/// The number of an entry and the state after it.
+type Resumed = (u64, Box<dyn AnyState>);
+
 /// Resumes from the last usable snapshot at or before entry `to`.
 fn resume(
     rules: &dyn AnyRules,
@@ -105,7 +108,7 @@ fn resume(
     store: &Store,
     to: u64,
     build: Option<&Digest>,
-) -> Result<Option<(u64, Box<dyn AnyState>)>, Failure> {
+) -> Result<Option<Resumed>, Failure> {
     let Some(build) = build else { return Ok(None) };
     let Some(snapshot) = store.find_snapshot(&revision.match_name, &revision.branch, to, build)? else {
         return Ok(None);
