@@ -21,5 +21,6 @@ mod damage;
 mod goldens;
 mod layout;
 mod main_job;
+mod platforms;
 mod readme;
 mod versions;
