@@ -10,6 +10,7 @@ mod context;
 mod difference;
 mod failure;
 mod files;
+mod limits;
 mod output;
 mod predicate;
 mod random;

@@ -1,16 +1,14 @@
 //! `turnfold bless`: write outcomes and hashes into replay files.
 
-use std::fs;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::files;
 use crate::output::{Tone, paint};
 use crate::source::read_replay;
-use crate::tfl;
+use crate::{files, limits, tfl};
 
 /// Write outcomes and hashes into replay files
 ///
@@ -32,7 +30,7 @@ struct BlessJson {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     for file in &args.files {
         let text = tfl::bless(&read_replay(file)?)?.to_string();
-        let old = fs::read(file).map_err(|error| Failure::file("read replay", file, &error))?;
+        let old = files::read_input(file, &limits::REPLAY)?;
         let changed = old != text.as_bytes();
         if changed {
             files::write_whole(file, text.as_bytes())?;

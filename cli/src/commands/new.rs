@@ -1,6 +1,5 @@
 //! `turnfold new`: create a match.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -12,7 +11,7 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 use crate::source::find_rules;
-use crate::{clock, random};
+use crate::{clock, files, limits, random};
 
 /// Create a match
 #[derive(Debug, clap::Args)]
@@ -68,8 +67,9 @@ pub(crate) struct Game {
 impl GameArgs {
     pub(crate) fn read(&self) -> Result<Game, Failure> {
         let rules = find_rules(&self.rules)?;
-        let text = fs::read_to_string(&self.setup)
-            .map_err(|error| Failure::file("read setup", &self.setup, &error))?;
+        let bytes = files::read_input(&self.setup, &limits::SETUP)?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", self.setup.display())))?;
         let setup = rules.read_setup(&text).map_err(|error| bad_setup(&self.setup, &error))?;
         let dice = match (self.dice, self.seed) {
             (Dice::Recorded, None) => DicePolicy::Recorded,
@@ -95,8 +95,11 @@ fn bad_setup(path: &Path, error: &SetupError) -> Failure {
 
 /// Makes the first record of a match.
 pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
-    if title.chars().count() > 200 || title.chars().any(char::is_control) {
-        return Err(Failure::usage("expected a title of at most 200 characters without control characters"));
+    let characters_max = limits::TITLE_CHARACTERS_MAX;
+    if title.chars().count() > characters_max || title.chars().any(char::is_control) {
+        return Err(Failure::usage(format!(
+            "expected a title of at most {characters_max} characters without control characters"
+        )));
     }
     Ok(Genesis {
         format: Genesis::FORMAT,

@@ -13,6 +13,8 @@ mod check;
 mod diff;
 mod export;
 mod help;
+#[cfg(unix)] // pipes, devices and limits of memory
+mod hostile;
 mod json;
 mod locked;
 mod log;
