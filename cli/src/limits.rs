@@ -17,6 +17,9 @@ pub(crate) const HEADER_BYTES_MAX: usize = 1 << 22;
 /// The most lines of a replay file.
 pub(crate) const REPLAY_LINES_MAX: usize = 4_000_000;
 
+/// The most distinct states that `perft` holds at a depth.
+pub(crate) const PERFT_STATES_MAX: usize = 1_000_000;
+
 /// Replay files. An outcome tells every effect of a command, so a line with one may be far longer than a command.
 pub(crate) const REPLAY: Limits =
     Limits { what: "replay", bytes_max: 1 << 30, lines_max: REPLAY_LINES_MAX, line_bytes_max: 1 << 26 };

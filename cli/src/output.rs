@@ -11,6 +11,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 /// An output format.
@@ -199,6 +200,16 @@ impl Output {
 pub(crate) fn error(message: impl Display) {
     let style = AnsiColor::Red.on_default().bold();
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", printable(&message.to_string()));
+}
+
+/// Shows how far work of so many parts is, where someone watches; `doing` is a word or two of ours.
+pub(crate) fn progress(doing: &str, parts: usize) -> ProgressBar {
+    if parts < 2 || !stderr_is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template(&format!("{doing} {{bar:30}} {{pos}}/{{len}} {{eta}}"));
+    let bar = ProgressBar::new(parts as u64);
+    style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
 }
 
 /// Tells whether someone watches stderr, so that progress is worth showing.

@@ -21,6 +21,7 @@ mod damage;
 mod goldens;
 mod layout;
 mod main_job;
+mod perft;
 mod platforms;
 mod readme;
 mod versions;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde::Serialize;
 use walkdir::WalkDir;
@@ -41,7 +40,7 @@ struct FileJson<'a> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let files = find_replays(&args.paths)?;
-    let progress = progress(files.len());
+    let progress = output::progress("checking", files.len());
     // Collecting keeps the order of the files, whichever is done first.
     let results: Vec<FileResult> = files
         .into_par_iter()
@@ -101,16 +100,6 @@ fn find_replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     Ok(files)
-}
-
-/// Shows how far the work is, where someone watches.
-fn progress(files: usize) -> ProgressBar {
-    if files < 2 || !output::stderr_is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("checking {bar:30} {pos}/{len} {eta}");
-    let bar = ProgressBar::new(files as u64);
-    style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
 }
 
 fn print(file: &FileResult, output: &mut Output) -> Result<(), Failure> {

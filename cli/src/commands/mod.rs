@@ -16,6 +16,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod matches;
 pub(crate) mod new;
+pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod replay;
 pub(crate) mod run;
@@ -67,6 +68,8 @@ pub(crate) enum Command {
     Blame(blame::Args),
     /// Serialise, reload and fold again at every entry, and compare hashes
     Selftest(selftest::Args),
+    /// Count the command sequences that the rules offer from a setup
+    Perft(perft::Args),
     /// Write outcomes and hashes into replay files
     Bless(bless::Args),
     /// Verify golden logs
@@ -104,6 +107,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Bisect(args) => bisect::run(&args, context),
         Command::Blame(args) => blame::run(&args, context),
         Command::Selftest(args) => selftest::run(&args, context),
+        Command::Perft(args) => perft::run(&args, context),
         Command::Bless(args) => bless::run(&args, context),
         Command::Check(args) => check::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),

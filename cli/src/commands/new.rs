@@ -65,6 +65,11 @@ pub(crate) struct Game {
 }
 
 impl GameArgs {
+    /// Tells whether the dice follow from a seed that is drawn afresh each time.
+    pub(crate) fn draws_a_seed(&self) -> bool {
+        self.dice == Dice::Seeded && self.seed.is_none()
+    }
+
     pub(crate) fn read(&self) -> Result<Game, Failure> {
         let rules = find_rules(&self.rules)?;
         let bytes = files::read_input(&self.setup, &limits::SETUP)?;

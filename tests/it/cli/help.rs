@@ -42,6 +42,7 @@ Commands:
   bisect       Find the first entry at which something becomes true
   blame        Show which entry last changed a field of the view
   selftest     Serialise, reload and fold again at every entry, and compare hashes
+  perft        Count the command sequences that the rules offer from a setup
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs
   verify       Audit stored matches: chain, decoding, rules, seeded dice

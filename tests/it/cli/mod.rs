@@ -19,6 +19,7 @@ mod json;
 mod locked;
 mod log;
 mod new;
+mod perft;
 mod play;
 mod replay;
 mod run;
