@@ -1,7 +1,7 @@
-//! Files written whole or not at all.
+//! Files written whole or not at all, and input read up to a limit.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, FileType};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -92,4 +92,101 @@ fn temporary_in(dir: &Path) -> io::Result<NamedTempFile> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.prefix(".turnfold-").tempfile_in(dir)
+}
+
+/// What a kind of input file may hold at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// What messages call it.
+    pub(crate) what: &'static str,
+    pub(crate) bytes_max: usize,
+    pub(crate) lines_max: usize,
+    /// The longest line, without its line feed.
+    pub(crate) line_bytes_max: usize,
+}
+
+/// Reads a file of bounded size. Pipes and devices are refused, which may never end or never begin.
+pub(crate) fn read_input(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
+    let what = limits.what;
+    let failed = |error: io::Error| Failure::file(&format!("read {what}"), path, &error);
+    let metadata = fs::metadata(path).map_err(failed)?;
+    if let Some(kind) = kind_of(metadata.file_type()) {
+        return Err(Failure::usage(format!("cannot read {what} `{}`: it is {kind}", path.display()))
+            .hint("name a regular file"));
+    }
+    if metadata.len() > limits.bytes_max as u64 {
+        return Err(too_long(path, limits));
+    }
+    read_bounded(&mut BufReader::new(File::open(path).map_err(failed)?), path, limits)
+}
+
+/// Reads input of bounded size that is not a file, such as standard input; `name` is what messages call it.
+pub(crate) fn read_bounded(
+    input: &mut impl BufRead,
+    name: &Path,
+    limits: &Limits,
+) -> Result<Vec<u8>, Failure> {
+    let Limits { what, bytes_max, lines_max, line_bytes_max } = *limits;
+    let mut bytes = Vec::new();
+    for line in 1.. {
+        // One byte more for the line feed, and that a longer line is known from one that fits.
+        let read = input.take(line_bytes_max as u64 + 1).read_until(b'\n', &mut bytes);
+        let length = read.map_err(|error| Failure::file(&format!("read {what}"), name, &error))?;
+        if length == 0 {
+            break;
+        }
+        let place = || format!("{}:{line}", name.display());
+        if length > line_bytes_max && bytes.last() != Some(&b'\n') {
+            return Err(Failure::usage(format!(
+                "{}: expected at most {line_bytes_max} bytes in a line",
+                place()
+            )));
+        }
+        if line > lines_max {
+            return Err(Failure::usage(format!(
+                "{}: expected at most {lines_max} lines in a {what}",
+                place()
+            )));
+        }
+        if bytes.len() > bytes_max {
+            return Err(too_long(name, limits));
+        }
+    }
+    Ok(bytes)
+}
+
+fn too_long(path: &Path, Limits { what, bytes_max, .. }: &Limits) -> Failure {
+    Failure::usage(format!("`{}`: expected at most {bytes_max} bytes in a {what}", path.display()))
+}
+
+/// Says what a path is that is no regular file.
+fn kind_of(file_type: FileType) -> Option<&'static str> {
+    if file_type.is_file() {
+        return None;
+    }
+    Some(if file_type.is_dir() { "a directory" } else { "a pipe, a socket or a device" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { what: "script", bytes_max: 8, lines_max: 3, line_bytes_max: 4 };
+
+    fn check(input: &str, expected: Result<(), &str>) {
+        let read = read_bounded(&mut input.as_bytes(), Path::new("x"), &LIMITS);
+        let told = read.map(|bytes| assert_eq!(bytes, input.as_bytes())).map_err(|error| error.to_string());
+        assert_eq!(told, expected.map_err(String::from), "{input:?}");
+    }
+
+    #[test]
+    fn input_is_read_up_to_its_limits() {
+        for input in ["", "\n", "abcd", "abcd\n", "abcd\nab\n", "\n\n\n", "a\n\nabcd"] {
+            check(input, Ok(()));
+        }
+        check("abcde", Err("x:1: expected at most 4 bytes in a line"));
+        check("a\nabcde\n", Err("x:2: expected at most 4 bytes in a line"));
+        check("\n\n\n\n", Err("x:4: expected at most 3 lines in a script"));
+        check("abcd\nabcd\n", Err("`x`: expected at most 8 bytes in a script"));
+    }
 }

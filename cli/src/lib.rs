@@ -13,6 +13,7 @@ mod difference;
 mod failure;
 mod files;
 mod impact;
+mod limits;
 mod outcomes;
 mod output;
 mod position;

@@ -1,6 +1,5 @@
 //! Lines of play to fold again: from the store or from a replay file, in one form.
 
-use std::fs;
 use std::path::Path;
 
 use turnfold_core::{
@@ -12,6 +11,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::revision::{Revision, SourceName};
 use crate::tfl::{self, Replay};
+use crate::{files, limits};
 
 /// A setup and its entries, ready to be folded.
 pub(crate) struct LineOfPlay {
@@ -165,6 +165,13 @@ impl LineOfPlay {
     /// Writes the line of play as a replay, with every outcome and hash.
     pub(crate) fn to_replay(&self) -> Result<Replay, Failure> {
         let name = self.name.to_string();
+        if self.entries.len() > limits::REPLAY_LINES_MAX / 2 {
+            let most = limits::REPLAY_LINES_MAX / 2;
+            return Err(Failure::usage(format!(
+                "`{name}` has more than {most} entries, too many for a replay file"
+            ))
+            .hint("name an earlier entry, as in `MATCH:SEQ`"));
+        }
         let mut replay = Replay::compose(&name, self.rules, self.dice, &self.title, &self.setup)
             .map_err(|error| broken_setup(&self.name, &error))?;
         let state = self.fold(&mut |step| replay.record(step))?;
@@ -219,7 +226,7 @@ impl SourceEntry {
 
 /// Reads and parses a replay file.
 pub(crate) fn read_replay(path: &Path) -> Result<tfl::Replay, Failure> {
-    let bytes = fs::read(path).map_err(|error| Failure::file("read replay", path, &error))?;
+    let bytes = files::read_input(path, &limits::REPLAY)?;
     tfl::read(&path.display().to_string(), &bytes).map_err(Failure::from)
 }
 

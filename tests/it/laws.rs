@@ -22,6 +22,7 @@ mod secrecy;
 mod setups;
 mod toy;
 
+pub(crate) use commands::{numbers, replaced};
 use matches::Played;
 use report::{Law, Report};
 

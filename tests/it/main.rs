@@ -23,6 +23,8 @@ mod goldens;
 mod layout;
 mod main_job;
 mod mutants;
+mod perft;
+mod platforms;
 mod readme;
 mod rescue;
 mod simulation;

@@ -12,10 +12,10 @@ use serde::Serialize;
 use self::consent::Consent;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::files;
 use crate::output::{self, Output, Tone, counted, paint};
 use crate::render::printable;
 use crate::tfl::{self, Change, RulesChange};
+use crate::{files, limits};
 
 /// Write outcomes and hashes into replay files
 ///
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 impl<'a> Proposal<'a> {
     /// Judges a file.
     fn of(path: &'a Path) -> Result<Self, Failure> {
-        let old = fs::read(path).map_err(|error| Failure::file("read replay", path, &error))?;
+        let old = files::read_input(path, &limits::REPLAY)?;
         let replay = tfl::read(&path.display().to_string(), &old)?;
         let blessed = tfl::bless(&replay)?;
         Ok(Self {
@@ -193,7 +193,7 @@ impl<'a> Proposal<'a> {
     /// Writes the file, unless it is no longer what was judged. A link stays one.
     fn write(&self) -> Result<(), Failure> {
         let unreadable = |error: io::Error| Failure::file("read replay", self.path, &error);
-        let current = fs::read(self.path).map_err(unreadable)?;
+        let current = files::read_input(self.path, &limits::REPLAY)?;
         if current == self.new.as_bytes() {
             return Ok(());
         }

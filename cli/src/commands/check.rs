@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
@@ -14,8 +13,8 @@ use crate::context::Context;
 use crate::corpus;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Output, Tone, counted, paint};
-use crate::render::printable;
 use crate::tfl::{self, Checked, Mismatch, TflError};
+use crate::{files, limits};
 
 /// Verify golden logs
 ///
@@ -112,7 +111,7 @@ fn check_all(paths: Vec<PathBuf>, args: &Args) -> Result<Results, Failure> {
         .build()
         .map_err(|error| Failure::trouble(format!("cannot start threads: {error}")))?;
     let count = paths.len();
-    let progress = progress(count, args.quiet);
+    let progress = output::progress(count as u64, "checking {bar:30} {pos}/{len} {eta}");
     // With `--fail-fast`, the place of the first file known to fail: those before it are checked all the same.
     let limit = AtomicUsize::new(usize::MAX);
     let checked: Vec<Option<FileResult>> = pool.install(|| {
@@ -135,22 +134,10 @@ fn check_all(paths: Vec<PathBuf>, args: &Args) -> Result<Results, Failure> {
 
 fn check_file(path: &Path) -> FileResult {
     let file = path.display().to_string();
-    let result = std::fs::read(path)
-        .map_err(|error| Unusable::File(Failure::file("read replay", path, &error)))
-        .and_then(|bytes| {
-            tfl::read(&file, &bytes).and_then(|replay| tfl::check(&replay)).map_err(Unusable::Replay)
-        });
+    let result = files::read_input(path, &limits::REPLAY).map_err(Unusable::File).and_then(|bytes| {
+        tfl::read(&file, &bytes).and_then(|replay| tfl::check(&replay)).map_err(Unusable::Replay)
+    });
     FileResult { file, result }
-}
-
-/// Shows how far the work is, where someone watches.
-fn progress(files: usize, quiet: bool) -> ProgressBar {
-    if files < 2 || quiet || !output::stderr_is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("checking {bar:30} {pos}/{len} {eta}");
-    let bar = ProgressBar::new(files as u64);
-    style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
 }
 
 impl Results {
@@ -213,12 +200,12 @@ fn print(results: &Results, quiet: bool, output: &mut Output) -> Result<(), Fail
             }
             Ok(_) if quiet => {}
             Ok(Checked { entries, .. }) => {
-                let (ok, name) = (paint(Tone::New, "ok"), printable(&file.file));
+                let (ok, name) = (paint(Tone::New, "ok"), &file.file);
                 output.line(format_args!("{ok} {name} {}", counted(*entries, "entry", "entries")))?;
             }
             Err(unusable) => {
                 let message = unusable.to_string();
-                output.line(format_args!("{} {}", paint(Tone::Old, "failed"), printable(&message)))?;
+                output.line(format_args!("{} {}", paint(Tone::Old, "failed"), message))?;
             }
         }
     }
@@ -226,7 +213,7 @@ fn print(results: &Results, quiet: bool, output: &mut Output) -> Result<(), Fail
     if !failed.is_empty() && results.files.len() > 1 {
         output.line(paint(Tone::Strong, "failed files:"))?;
         for headline in &failed {
-            output.line(format_args!("  {}", printable(headline)))?;
+            output.line(format_args!("  {headline}"))?;
         }
     }
     let tone = if failed.is_empty() { Tone::New } else { Tone::Old };

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let line_of_play = LineOfPlay::of_revision(&args.revision, context)?;
     let text = line_of_play.to_replay()?.to_string();
     let Some(path) = args.output.path()? else {
-        context.output.text(&text)?;
+        context.output.document(&text)?;
         return Ok(Answer::Yes);
     };
     files::write_whole(path, text.as_bytes())?;

@@ -2,7 +2,6 @@
 
 mod report;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -16,6 +15,7 @@ use crate::impact::{Departure, RecordedLog};
 use crate::output;
 use crate::revision::Revision;
 use crate::tfl::{self, Replay};
+use crate::{files, limits};
 
 /// Show what the rules of this build change over a corpus of logs
 ///
@@ -102,7 +102,7 @@ fn of_files(paths: &[PathBuf]) -> Result<Vec<Finding>, Failure> {
 }
 
 fn read(path: &Path) -> Result<Replay, Failure> {
-    let bytes = fs::read(path).map_err(|error| Failure::file("read replay", path, &error))?;
+    let bytes = files::read_input(path, &limits::REPLAY)?;
     Ok(tfl::read_any_version(&path.display().to_string(), &bytes)?)
 }
 

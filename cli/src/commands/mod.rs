@@ -18,6 +18,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod matches;
 pub(crate) mod new;
+pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod replay;
 pub(crate) mod run;
@@ -75,6 +76,8 @@ pub(crate) enum Command {
     Blame(blame::Args),
     /// Serialise, reload and fold again at every entry, and compare hashes
     Selftest(selftest::Args),
+    /// Count the command sequences that the rules offer from a setup
+    Perft(perft::Args),
     Bless(bless::Args),
     Check(check::Args),
     /// Play at random, for logs of any length
@@ -118,6 +121,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Shrink(args) => shrink::run(&args, context),
         Command::Blame(args) => blame::run(&args, context),
         Command::Selftest(args) => selftest::run(&args, context),
+        Command::Perft(args) => perft::run(&args, context),
         Command::Bless(args) => bless::run(&args, context),
         Command::Check(args) => check::run(&args, context),
         Command::Simulate(args) => simulate::run(args, context),

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let json = context.output.is_json();
     let detail = Detail { state: args.step && json, ..Detail::default() };
     if args.step && !json {
-        context.output.text(&render::text(&state.picture(Seat::Host)))?;
+        render::print(&state.picture(Seat::Host), &mut context.output)?;
     }
     for entry in &line_of_play.entries {
         if args.step && !json && !wait_for_enter(context)? {
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         let record = record.expect("a fold that succeeds shows its entry");
         record.print(&mut context.output)?;
         if args.step && !json {
-            context.output.text(&render::text(&state.picture(Seat::Host)))?;
+            render::print(&state.picture(Seat::Host), &mut context.output)?;
         }
         if let Some(difference) = difference(entry, &record, state.as_ref()) {
             context.output.flush()?;

@@ -27,8 +27,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let output = &mut context.output;
     match output.format() {
         Format::Json => output.json(raw(&state.view(args.seat))?)?,
-        Format::Text => output.text(&render::text(&state.picture(args.seat)))?,
-        Format::Svg => output.text(&render::svg(&state.picture(args.seat)))?,
+        Format::Text => render::print(&state.picture(args.seat), output)?,
+        Format::Svg => output.document(&render::svg(&state.picture(args.seat)))?,
     }
     Ok(Answer::Yes)
 }

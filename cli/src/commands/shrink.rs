@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Ok(Answer::Yes);
     }
     let Some(path) = file else {
-        output.text(&replay)?;
+        output.document(&replay)?;
         return Ok(Answer::Yes);
     };
     let (before, tries) = (counted(least.before, "entry", "entries"), counted(least.tries, "try", "tries"));

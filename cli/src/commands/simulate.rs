@@ -165,7 +165,7 @@ fn print(summary: &SimulateJson, context: &mut Context) -> Result<Answer, Failur
         return Ok(Answer::Yes);
     }
     if let Some(replay) = &summary.replay {
-        output.text(replay)?;
+        output.document(replay)?;
         return Ok(Answer::Yes);
     }
     let place = match (&summary.match_name, &summary.file) {

@@ -127,7 +127,8 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
 fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> {
     let json = context.output.is_json();
     if !json {
-        context.output.line(format_args!("\n{}", paint(Tone::Faint, format_args!("# {}", stop.say))))?;
+        context.output.line("")?;
+        context.output.line(paint(Tone::Faint, format_args!("# {}", stop.say)))?;
         context.output.line(paint(Tone::Strong, format_args!("$ turnfold {}", shell_words(stop.words))))?;
         context.output.flush()?;
     }

@@ -73,6 +73,10 @@ fn cut_off(replay: &Replay, cut: Replay, entry: &EntryLine, reason: &str) -> Lea
 }
 
 fn nothing_to_shrink(mismatch: &Mismatch) -> Failure {
+    if matches!(mismatch.kind, MismatchKind::NotDeterministic | MismatchKind::NotStorable) {
+        return Failure::negative(format!("{}, which is a fault of the rules", mismatch.headline()))
+            .hint("`--still 'turnfold check'` finds the smallest log that shows it");
+    }
     Failure::negative(format!("{}, which no entry causes", mismatch.headline()))
         .hint(format!("`turnfold bless {}` writes it anew", mismatch.file))
 }

@@ -6,6 +6,7 @@ use turnfold_core::{Digest, Seat};
 use super::header::{self, Header, Versions};
 use super::lines::{SourceLine, SourceLines, quoted};
 use super::{ARROW, AttemptLine, Closing, EntryLine, FENCE, FIRST_LINE, Line, Replay, TflError};
+use crate::limits::HEADER_BYTES_MAX;
 
 /// Reads a replay file.
 pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Replay, TflError> {
@@ -103,6 +104,9 @@ fn header(lines: &mut SourceLines<'_>, versions: Versions) -> Result<Header, Tfl
         }
         text.push_str(line.text);
         text.push('\n');
+        if text.len() > HEADER_BYTES_MAX {
+            return Err(line.error(0, format!("expected at most {HEADER_BYTES_MAX} bytes in a header")));
+        }
     }
     Header::read(lines.file, text, versions)
 }

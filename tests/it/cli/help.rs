@@ -44,6 +44,7 @@ Commands:
   shrink       Find the smallest log that still shows something
   blame        Show which entry last changed a field of the view
   selftest     Serialise, reload and fold again at every entry, and compare hashes
+  perft        Count the command sequences that the rules offer from a setup
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs
   simulate     Play at random, for logs of any length

@@ -14,12 +14,15 @@ mod check;
 mod diff;
 mod export;
 mod help;
+#[cfg(unix)] // pipes, devices and limits of memory
+mod hostile;
 mod impact;
 mod json;
 mod locked;
 mod log;
 mod matches;
 mod new;
+mod perft;
 mod play;
 mod replay;
 mod run;

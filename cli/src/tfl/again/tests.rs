@@ -43,6 +43,7 @@ impl<const FLAW: u8> Rules for Flawed<FLAW> {
     const NAME: &'static str = Initiative::NAME;
     const VERSION: u32 = Initiative::VERSION;
     const SUMMARY: &'static str = Initiative::SUMMARY;
+    const EXAMPLE: &'static str = Initiative::EXAMPLE;
 
     type Setup = <Initiative as Rules>::Setup;
     type State = State;
