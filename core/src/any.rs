@@ -52,6 +52,12 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// [`Malformed`] when the text is no command of this ruleset.
     fn canonical(&self, command: &str) -> Result<String, Malformed>;
 
+    /// Writes a command given as the log stores it in its canonical text.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are not exactly a command of this ruleset.
+    fn command_text(&self, command: &[u8]) -> Result<String, DecodeError>;
+
     /// Starts a match from the bytes of a setup.
     ///
     /// # Errors

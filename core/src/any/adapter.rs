@@ -55,6 +55,10 @@ impl<R: Rules> AnyRules for Adapter<R> {
         command.parse::<R::Command>().map(|command| command.to_string())
     }
 
+    fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
+        decode_strictly::<R::Command>(command).map(|command| command.to_string())
+    }
+
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
         Ok(Box::new(Folder::<R>::new(R::start(&decode_setup::<R>(setup)?)?)))
     }
