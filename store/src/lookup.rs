@@ -80,6 +80,15 @@ impl FoundBranch {
     }
 }
 
+/// Requires records to lie under the keys for which they were written.
+fn all_in_place<'a>(
+    what: &str,
+    mut records: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+) -> Result<(), StoreError> {
+    let unsealed = records.try_for_each(|(key, value)| record::unseal(key, value).map(|_| ()));
+    unsealed.map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
+}
+
 impl Shared {
     pub(crate) fn read_store(&self) -> Result<StoreRecord, StoreError> {
         let value = self.backend.get(key::STORE)?;
@@ -91,8 +100,10 @@ impl Shared {
         let key = key::of_match(name);
         let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
         let Some(value) = value else {
-            // It never was, or its record is gone: then there are fewer than there should be.
-            self.match_records()?;
+            // It never was, or its record is gone: then there are fewer than there should be, or one lies elsewhere.
+            let records = self.match_records()?;
+            let records = records.iter().map(|(key, value)| (key.as_slice(), value.as_slice()));
+            all_in_place("a match record", records)?;
             return Err(StoreError::NoSuchMatch { match_name: name.clone() });
         };
         FoundMatch::read(name, &key, &value)
@@ -111,7 +122,9 @@ impl Shared {
             Some(value) => FoundBranch::read(found_match, name, &key, &value).map_err(at_branch),
             None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
             None => {
-                self.branch_records(match_name)?;
+                let (_, records) = self.branch_records(match_name)?;
+                let records = records.iter().map(|(_, key, value)| (key.as_slice(), value.as_slice()));
+                all_in_place("a branch record", records).map_err(|error| error.within(match_name, None))?;
                 let (match_name, branch) = (match_name.clone(), name.clone());
                 Err(StoreError::NoSuchBranch { match_name, branch })
             }
