@@ -32,14 +32,14 @@ impl Choices {
 }
 
 /// A match that was played, with all that its entries told.
-pub(super) struct Played {
-    pub(super) setup_name: String,
-    pub(super) setup: Vec<u8>,
-    pub(super) seed: u8,
-    pub(super) dice: DicePolicy,
-    pub(super) entries: Vec<Entry>,
+pub(crate) struct Played {
+    pub(crate) setup_name: String,
+    pub(crate) setup: Vec<u8>,
+    pub(crate) seed: u8,
+    pub(crate) dice: DicePolicy,
+    pub(crate) entries: Vec<Entry>,
     /// Every command that was a candidate of any seat at any moment, sorted.
-    pub(super) commands: Vec<String>,
+    pub(crate) commands: Vec<String>,
 }
 
 impl Played {
@@ -50,19 +50,19 @@ impl Played {
 
 /// An entry and what it told when it was folded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Entry {
-    pub(super) seq: u64,
-    pub(super) seat: Seat,
-    pub(super) command: String,
-    pub(super) command_bytes: Vec<u8>,
-    pub(super) outcome: StepOutcome,
-    pub(super) effects_text: String,
-    pub(super) effects_json: String,
-    pub(super) hash: Digest,
+pub(crate) struct Entry {
+    pub(crate) seq: u64,
+    pub(crate) seat: Seat,
+    pub(crate) command: String,
+    pub(crate) command_bytes: Vec<u8>,
+    pub(crate) outcome: StepOutcome,
+    pub(crate) effects_text: String,
+    pub(crate) effects_json: String,
+    pub(crate) hash: Digest,
 }
 
 impl Entry {
-    pub(super) fn of(step: &mut dyn Step) -> Self {
+    pub(crate) fn of(step: &mut dyn Step) -> Self {
         Self {
             seq: step.seq(),
             seat: step.seat(),
@@ -75,16 +75,16 @@ impl Entry {
         }
     }
 
-    pub(super) fn logged(&self) -> Logged<'_> {
+    pub(crate) fn logged(&self) -> Logged<'_> {
         logged(self.seq, self.seat, &self.command)
     }
 
-    pub(super) fn logged_bytes(&self) -> Logged<'_> {
+    pub(crate) fn logged_bytes(&self) -> Logged<'_> {
         Logged { seq: self.seq, seat: self.seat, command: CommandSource::Bytes(&self.command_bytes) }
     }
 }
 
-pub(super) fn logged(seq: u64, seat: Seat, command: &str) -> Logged<'_> {
+pub(crate) fn logged(seq: u64, seat: Seat, command: &str) -> Logged<'_> {
     Logged { seq, seat, command: CommandSource::Text(command) }
 }
 
@@ -158,11 +158,16 @@ fn choose(
 }
 
 fn by_verb(choices: &mut Choices, commands: &[String]) -> Option<String> {
+    let groups = verbs(commands);
+    let group = choices.pick(&groups)?;
+    choices.pick(group).map(|command| (*command).clone())
+}
+
+/// Groups commands by their verbs.
+pub(crate) fn verbs(commands: &[String]) -> Vec<Vec<&String>> {
     let mut verbs: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for command in commands {
         verbs.entry(verb(command)).or_default().push(command);
     }
-    let groups: Vec<_> = verbs.into_values().collect();
-    let group = choices.pick(&groups)?;
-    choices.pick(group).map(|command| (*command).clone())
+    verbs.into_values().collect()
 }

@@ -132,7 +132,7 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
 }
 
 /// A command never seen before does nothing unless it is applied.
-fn check_harmless(report: &mut Report, state: &dyn AnyState, seat: Seat, text: &str) {
+pub(super) fn check_harmless(report: &mut Report, state: &dyn AnyState, seat: Seat, text: &str) {
     let seat = state.default_seat(text).unwrap_or(seat);
     let mut fork = state.fork();
     let judged = fork.judge(seat, text);

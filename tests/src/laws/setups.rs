@@ -45,7 +45,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, toml: &str) {
 }
 
 /// A setup that was read starts a match, and is the same when it is written and read again.
-fn check_accepted(report: &mut Report, rules: &dyn AnyRules, setup: &[u8]) {
+pub(super) fn check_accepted(report: &mut Report, rules: &dyn AnyRules, setup: &[u8]) {
     match rules.start(setup) {
         Err(error) => report.broke(Law::Setups, format!("it is read, but does not start: {error}")),
         Ok(state) => {

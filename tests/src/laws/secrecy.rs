@@ -32,7 +32,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
         if folded.is_err() || !hidden {
             continue;
         }
-        let questions = questions(moment);
+        let questions = questions(moment.state);
         let (before, after) = (Sight::of(state, viewer, &questions), Sight::of(&*after, viewer, &questions));
         report.doing(format!("{viewer} while {} does `{}`", entry.seat, entry.command));
         if let Some(difference) = before.difference(&after) {
@@ -41,7 +41,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
     }
 }
 
-fn check_view(report: &mut Report, ruleset: &str, view: &str) {
+pub(super) fn check_view(report: &mut Report, ruleset: &str, view: &str) {
     match serde_json::from_str::<Object>(view) {
         Err(error) => report.broke(Law::Views, format!("{error} in {view}")),
         Ok(Object(members)) => {
@@ -60,7 +60,7 @@ fn check_view(report: &mut Report, ruleset: &str, view: &str) {
 fn check_twice(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     let Ok(resumed) = rules.resume(&state.state_bytes()) else { return };
-    let questions = questions(moment);
+    let questions = questions(moment.state);
     for viewer in Seat::ALL {
         // One viewer at a time is enough for the questions, which can be slow.
         let mine = Seat::ALL[moment.step / TWICE_EVERY % Seat::ALL.len()] == viewer;
@@ -113,12 +113,12 @@ impl<'a> Sight<'a> {
 
 /// Makes questions of the forms the ruleset says it knows, with numbers, hexes and ids of this match in place of the
 /// words in capitals.
-fn questions(moment: &Moment<'_>) -> Vec<String> {
-    let Err(QueryError::Unknown { known, .. }) = moment.state.query(Seat::Host, "?") else {
+pub(crate) fn questions(state: &dyn AnyState) -> Vec<String> {
+    let Err(QueryError::Unknown { known, .. }) = state.query(Seat::Host, "?") else {
         return Vec::new();
     };
     let mut words: BTreeSet<String> = ["0", "1", "3", "0,0", "1,-1"].map(String::from).into();
-    if let Ok(view) = serde_json::from_str::<Value>(&moment.state.view(Seat::Host)) {
+    if let Ok(view) = serde_json::from_str::<Value>(&state.view(Seat::Host)) {
         let mut ids = Vec::new();
         collect_ids(&view, &mut ids);
         words.extend(ids.into_iter().take(3));

@@ -9,7 +9,8 @@ const REPEATS_MAX: u32 = 3;
 
 /// What every ruleset promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Law {
+#[expect(missing_docs, reason = "`Display` says what each means")]
+pub enum Law {
     TextRoundTrip,
     BytesRoundTrip,
     LegalIsWhatApplies,
@@ -30,7 +31,7 @@ pub(crate) enum Law {
 
 impl Law {
     /// Every law.
-    pub(crate) const ALL: [Self; 16] = [
+    pub const ALL: [Self; 16] = [
         Self::TextRoundTrip,
         Self::BytesRoundTrip,
         Self::LegalIsWhatApplies,
@@ -99,6 +100,11 @@ impl Report {
 
     pub(crate) fn into_sentences(self) -> Vec<String> {
         self.sentences
+    }
+
+    /// Panics with what was broken, if anything was.
+    pub(crate) fn require_nothing_broken(self) {
+        assert!(self.sentences.is_empty(), "{}", self.sentences.join("\n"));
     }
 
     /// Turns to a setup, or to a match from it.
