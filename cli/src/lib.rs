@@ -1,7 +1,7 @@
 //! The command line of turnfold: arguments, rendering, golden logs and exit codes.
 //!
 //! [`main`] is all that is public: it reads the arguments, runs one verb from `commands` and turns its answer into an
-//! exit code.
+//! exit code. `fuzzing` is a door for the tests alone.
 
 mod args;
 mod clock;
@@ -10,6 +10,8 @@ mod context;
 mod difference;
 mod failure;
 mod files;
+#[doc(hidden)]
+pub mod fuzzing;
 mod output;
 mod predicate;
 mod random;

@@ -18,6 +18,7 @@ mod lifecycle;
 mod cli;
 mod crash;
 mod damage;
+mod fuzz;
 mod goldens;
 mod layout;
 mod main_job;
