@@ -1,7 +1,7 @@
 //! The command line of turnfold: arguments, rendering, golden logs and exit codes.
 //!
 //! [`main`] is all that is public: it reads the arguments, runs one verb from `commands` and turns its answer into an
-//! exit code.
+//! exit code. `fuzzing` is a door for the tests alone.
 
 mod amendment;
 mod args;
@@ -12,6 +12,8 @@ mod corpus;
 mod difference;
 mod failure;
 mod files;
+#[doc(hidden)]
+pub mod fuzzing;
 mod impact;
 mod limits;
 mod outcomes;

@@ -5,7 +5,8 @@ use core::str::FromStr;
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A roll the rules wait for; while one is due nothing but `roll` is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -34,6 +35,15 @@ impl fmt::Display for DueRoll {
         let values = if self.count == 1 { "value" } else { "values" };
         write!(out, "{} {values} in {}..={} for {}", self.count, self.low, self.high, self.purpose)
     }
+}
+
+/// Reads the values of a roll in the log. There is at least one, because the text of a roll has at least one.
+///
+/// # Errors
+/// Those of the deserializer, and one for no values.
+pub(crate) fn some_values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i32>, D::Error> {
+    let values = Vec::deserialize(deserializer)?;
+    if values.is_empty() { Err(D::Error::custom("a roll without values")) } else { Ok(values) }
 }
 
 /// The 32 bytes from which all dice of a seeded match follow; shown as 64 hex digits.
@@ -170,6 +180,17 @@ mod tests {
         assert_eq!(DicePolicy::Seeded(SEED).values(3, &due).unwrap(), values);
         assert_ne!(DicePolicy::Seeded(SEED).values(4, &due).unwrap(), values);
         assert_eq!(DicePolicy::Recorded.values(3, &due), None);
+    }
+
+    #[test]
+    fn a_roll_in_the_log_has_a_value() {
+        use crate::registry::RULESETS;
+        let with_dice = RULESETS.iter().filter(|rules| rules.canonical("roll 1").is_ok());
+        for rules in with_dice {
+            let is_roll = |verb: &u8| rules.command_text(&[*verb, 1, 2]).is_ok_and(|text| text == "roll 1");
+            let verb = (0..20).find(is_roll).unwrap();
+            assert!(rules.command_text(&[verb, 0]).is_err(), "{}", rules.name());
+        }
     }
 
     #[test]

@@ -58,6 +58,22 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
+/// Writes a message that someone else made on one line: line feeds become `, `, other control characters are escaped.
+///
+/// Such messages quote what they found, which may hold anything.
+#[must_use]
+pub fn in_one_line(message: &str) -> String {
+    let mut line = String::with_capacity(message.len());
+    for character in message.chars() {
+        match character {
+            '\n' => line.push_str(", "),
+            _ if character.is_control() => line.extend(character.escape_unicode()),
+            _ => line.push(character),
+        }
+    }
+    line
+}
+
 /// Writes a list as effects do: its items joined by `|`; nothing for an empty list.
 #[derive(Clone, Copy, Debug)]
 pub struct Joined<'a, T>(pub &'a [T]);
@@ -146,6 +162,11 @@ mod tests {
     #[test]
     fn quoted_text_stays_on_its_line() {
         assert_eq!(Quoted("a \"b\" \\ \n — c").to_string(), r#""a \"b\" \\ \u{a} — c""#);
+    }
+
+    #[test]
+    fn a_message_of_someone_else_stays_on_its_line() {
+        assert_eq!(in_one_line("a\n\u{1b}[2J\tb\r — c"), r"a, \u{1b}[2J\u{9}b\u{d} — c");
     }
 
     #[test]

@@ -80,6 +80,12 @@ impl FoundBranch {
     }
 }
 
+/// Requires a record to lie under the key for which it was written.
+fn require_in_place(what: &str, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+    let unsealed = record::unseal(key, value).map(|_| ());
+    unsealed.map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
+}
+
 impl Shared {
     pub(crate) fn read_store(&self) -> Result<StoreRecord, StoreError> {
         let value = self.backend.get(key::STORE)?;
@@ -91,8 +97,12 @@ impl Shared {
         let key = key::of_match(name);
         let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
         let Some(value) = value else {
-            // It never was, or its record is gone: then there are fewer than there should be.
+            // It never was, or its record is gone: then there are fewer than there should be, or one lies elsewhere.
             self.require_all_matches()?;
+            for record in self.scan(key::all_matches()) {
+                let (key, value) = record?;
+                require_in_place("a match record", &key, &value)?;
+            }
             return Err(StoreError::NoSuchMatch { match_name: name.clone() });
         };
         FoundMatch::read(name, &key, &value)
@@ -111,7 +121,11 @@ impl Shared {
             Some(value) => FoundBranch::read(found_match, name, &key, &value).map_err(at_branch),
             None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
             None => {
-                self.branch_records(match_name)?;
+                let (_, records) = self.branch_records(match_name)?;
+                let all_in_place = records
+                    .iter()
+                    .try_for_each(|(_, key, value)| require_in_place("a branch record", key, value));
+                all_in_place.map_err(|error| error.within(match_name, None))?;
                 let (match_name, branch) = (match_name.clone(), name.clone());
                 Err(StoreError::NoSuchBranch { match_name, branch })
             }

@@ -19,6 +19,7 @@ mod cli;
 mod crash;
 mod damage;
 mod durable;
+mod fuzz;
 mod goldens;
 mod layout;
 mod main_job;

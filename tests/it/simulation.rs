@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use turnfold_core::registry::RULESETS;
 use turnfold_core::{AnyState, DicePolicy, Seat, Seed, Simulation};
 
-use crate::laws::fixtures;
 use crate::script::{fixture, start};
+use turnfold_tests::laws::fixtures;
 
 /// Plays from a state on; gives what was played, line by line.
 fn play(state: &mut dyn AnyState, dice: &DicePolicy, seed: u64, seq: u64, count: u64) -> Vec<String> {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use turnfold_core::text::in_one_line;
 use turnfold_core::{DicePolicy, registry};
 
 use super::{HEADER_LINE, TflError};
@@ -40,10 +41,8 @@ impl Header {
     /// Reads the header's text.
     pub(super) fn read(file: &str, text: String, versions: Versions) -> Result<Self, TflError> {
         let source = Source { file, text: &text };
-        let document = DeTable::parse(&text).map_err(|error| {
-            let message = error.message().replace('\n', ", ");
-            source.error(&error.span().unwrap_or_default(), message)
-        })?;
+        let document = DeTable::parse(&text)
+            .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
         let table = document.get_ref();
         let unknown = table.keys().filter(|key| !KEYS.contains(&key.get_ref().as_ref()));
         if let Some(key) = unknown.min_by_key(|key| key.span().start) {
@@ -146,7 +145,7 @@ impl Source<'_> {
             return Err(self.wrong_type("setup", "a table", setup));
         }
         let values: toml::Table = toml::from_str(self.text).map_err(|error| {
-            self.error(&error.span().unwrap_or_else(|| setup.span()), error.message().replace('\n', ", "))
+            self.error(&error.span().unwrap_or_else(|| setup.span()), in_one_line(error.message()))
         })?;
         let values = values.get("setup").and_then(toml::Value::as_table).cloned().unwrap_or_default();
         toml::to_string(&values).map_err(|error| self.error(&setup.span(), error.to_string()))

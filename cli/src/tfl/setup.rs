@@ -124,6 +124,7 @@ mod tests {
     fn a_wrong_type_is_found() {
         check("[setup]\nradius = \"3\"", "7:10: setup: invalid type");
         check("[setup]\nradius = 300", "7:10: setup: invalid value");
+        check("[setup]\n\"\\u001b[2J\" = 3", "7:1: setup: unknown field `\\u{1b}[2J`");
         check("[setup]\nblocked = [[0, 1],\n  [0]]\nradius = 3", "8:3: setup: invalid length 1");
     }
 

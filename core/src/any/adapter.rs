@@ -16,7 +16,7 @@ use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
 use crate::seat::Seat;
 use crate::simulate;
-use crate::text::Malformed;
+use crate::text::{Malformed, in_one_line};
 
 /// Erases the types of a ruleset.
 #[must_use]
@@ -90,7 +90,7 @@ fn locate(text: &str, error: &toml::de::Error) -> SetupError {
     let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
     let line = before.matches('\n').count() + 1;
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let message = error.message().replace('\n', ", ");
+    let message = in_one_line(error.message());
     SetupError::Text { line: count(line), column: count(column), message }
 }
 

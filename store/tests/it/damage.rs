@@ -104,6 +104,24 @@ fn exchanged_and_duplicated_records_are_found() {
 }
 
 #[test]
+fn a_record_under_another_name_is_not_taken_for_one_that_never_was() {
+    let backend = sample();
+    let moved = |ending: &[u8]| {
+        let is_meant = |(key, _): &(Vec<u8>, Vec<u8>)| key.ends_with(ending);
+        let (key, value) = backend.records().into_iter().find(is_meant).unwrap();
+        let mut other = key.clone();
+        *other.last_mut().unwrap() ^= 1;
+        let damaged = backend.copy();
+        damaged.tamper(&key, None);
+        damaged.tamper(&other, Some(value));
+        Store::with_backend(Box::new(damaged)).unwrap()
+    };
+    let is_corrupt = |error: StoreError| matches!(error, StoreError::Corrupt { .. });
+    assert!(is_corrupt(moved(b"mm").head(&name("m"), &BranchName::main()).unwrap_err()));
+    assert!(is_corrupt(moved(b"line").head(&name("m"), &branch("line")).unwrap_err()));
+}
+
+#[test]
 fn records_of_an_older_time_are_found() {
     let backend = MemoryBackend::new();
     let store = Store::with_backend(Box::new(backend.clone())).unwrap();

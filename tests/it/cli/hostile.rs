@@ -11,8 +11,8 @@ use snapbox::str;
 use turnfold_core::registry::RULESETS;
 
 use super::check;
-use crate::laws::{fixtures, numbers, replaced};
 use crate::sandbox::{Sandbox, binary};
+use turnfold_tests::laws::{fixtures, numbers, replaced};
 
 /// The memory that every hostile run has to make do with, in KiB; far less than what it is given to read.
 const MEMORY_KIB: u32 = 600_000;

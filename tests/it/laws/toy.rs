@@ -14,9 +14,8 @@ use turnfold_core::picture::Picture;
 use turnfold_core::rules::Part;
 use turnfold_core::text::{number, split_verb};
 use turnfold_core::{Answer, QueryError, Rules, Seat, SetupError};
+use turnfold_tests::laws::{Fixture, Law, broken_laws};
 
-use super::report::Law;
-use super::{Fixture, broken_laws};
 use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};
 
 mod fault;

@@ -29,7 +29,7 @@ pub enum Command {
     /// Lets time pass.
     Tick(Ticks),
     /// HC-7, HC-14: the value a capture or a meal waits for.
-    Roll(Vec<i32>),
+    Roll(#[serde(deserialize_with = "crate::dice::some_values")] Vec<i32>),
 }
 
 /// A number of ticks, 1..=100,000.

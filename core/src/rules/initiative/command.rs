@@ -16,7 +16,7 @@ use crate::text::{Malformed, number, split_verb};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// IN-1: p1's two dice, then p2's two.
-    Roll(Vec<i32>),
+    Roll(#[serde(deserialize_with = "crate::dice::some_values")] Vec<i32>),
     /// IN-7: puts the cursor on the next selectable unit.
     Cycle,
     /// IN-8: selects the unit under the cursor.

@@ -1,0 +1,92 @@
+//! What is fuzzed: each target takes any bytes and panics where a promise is broken.
+//!
+//! `fuzz/` hands them to libFuzzer; `it/fuzz.rs` runs each target over its corpus and over mutations of that.
+
+use std::path::{Path, PathBuf};
+
+use turnfold_core::AnyRules;
+use turnfold_core::registry::RULESETS;
+
+mod command_text;
+mod encoding;
+mod play;
+mod replay_file;
+mod seeds;
+mod setup;
+mod store;
+
+pub use command_text::command_text;
+pub use encoding::encoding;
+pub use play::play;
+pub use replay_file::replay_file;
+pub use setup::setup;
+pub use store::{entry, store};
+
+/// What a target does with any bytes.
+pub type Run = Box<dyn Fn(&[u8]) + Send + Sync>;
+
+/// Something that is fuzzed.
+pub struct Target {
+    /// Its name, which is that of its binary and of its corpus.
+    pub name: String,
+    /// What it does; panics where a promise is broken.
+    pub run: Run,
+    /// Inputs that get somewhere, from which fuzzing begins.
+    pub seeds: Vec<Vec<u8>>,
+}
+
+impl Target {
+    fn new(name: &str, run: impl Fn(&[u8]) + Send + Sync + 'static, seeds: Vec<Vec<u8>>) -> Self {
+        Self { name: name.to_owned(), run: Box::new(run), seeds }
+    }
+
+    /// Gives the folder in which the inputs are kept that are worth trying again.
+    #[must_use]
+    pub fn corpus(&self) -> PathBuf {
+        corpora().join(&self.name)
+    }
+}
+
+/// Gives the folder that holds the corpora.
+#[must_use]
+pub fn corpora() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus")
+}
+
+/// Lists every target.
+#[must_use]
+pub fn targets() -> Vec<Target> {
+    let mut targets = vec![
+        Target::new("command_text", command_text, seeds::command_texts()),
+        Target::new("encoding", encoding, seeds::encodings()),
+        Target::new("entry", entry, store::entry_seeds()),
+        Target::new("replay_file", replay_file, seeds::replay_files()),
+        Target::new("setup", setup, seeds::setups()),
+        Target::new("store", store, Vec::new()),
+    ];
+    let play_of = |rules: &&'static dyn AnyRules| {
+        let name = rules.name();
+        Target::new(&format!("play_{name}"), move |bytes| play(name, bytes), Vec::new())
+    };
+    targets.extend(RULESETS.iter().map(play_of));
+    targets
+}
+
+/// Takes the first byte off, which chooses a ruleset and one of `kinds` things to do with the rest.
+fn choose(bytes: &[u8], kinds: u8) -> Option<(&'static dyn AnyRules, u8, &[u8])> {
+    let (first, rest) = bytes.split_first()?;
+    let kind = first % kinds;
+    let rules = RULESETS.get(usize::from(first / kinds) % RULESETS.len())?;
+    Some((*rules, kind, rest))
+}
+
+/// Gives the byte with which [`choose`] chooses this.
+fn choice(rules_place: usize, kind: u8, kinds: u8) -> u8 {
+    u8::try_from(rules_place).unwrap() * kinds + kind
+}
+
+/// Requires what a user is told to be one line that cannot command a terminal.
+fn check_message(message: &str) {
+    assert!(!message.is_empty(), "an error says nothing");
+    assert!(!message.contains(char::is_control), "{message:?} holds control characters");
+}

@@ -1,0 +1,187 @@
+//! Stateful play: any commands in any order, and the laws at some moment of the match that comes of them.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use arbitrary::{Result, Unstructured};
+use turnfold_core::registry::RULESETS;
+use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, Seed, registry};
+
+use crate::laws::{Entry, Played, PlayedLaws, fixtures, verbs};
+
+/// The most commands of one match, so that a match takes milliseconds.
+const COMMANDS_MAX: usize = 32;
+
+/// A fixture by name, and the bytes of its setup.
+type Setup = (String, Vec<u8>);
+
+static SETUPS: LazyLock<BTreeMap<&str, Vec<Setup>>> = LazyLock::new(|| {
+    let read = |rules: &&'static dyn AnyRules| {
+        let setups = fixtures(rules.name()).into_iter();
+        let setups = setups.map(|fixture| (fixture.name, rules.read_setup(&fixture.toml).unwrap()));
+        (rules.name(), setups.collect())
+    };
+    RULESETS.iter().map(read).collect()
+});
+
+/// Plays a match of a ruleset as the bytes say.
+pub fn play(ruleset: &str, bytes: &[u8]) {
+    let rules = registry::find(ruleset).unwrap();
+    let mut choices = Unstructured::new(bytes);
+    let mut laws = PlayedLaws::new(rules);
+    // A match whose choices end early is as good as any.
+    if let Ok((setup_name, setup)) = choices.choose(&SETUPS[ruleset]) {
+        let mut table = Table::new(rules, setup_name, setup, &mut choices);
+        while !choices.is_empty() && table.submitted < COMMANDS_MAX {
+            if table.submit(&mut choices, &mut laws).is_err() {
+                break;
+            }
+        }
+        laws.check_end(&*table.state, &table.played);
+        // All laws at once take longer than a whole match, so they are checked of every eighth, at some moment.
+        let sum = bytes.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+        if sum.is_multiple_of(8) {
+            laws.check_moment(&table.played, usize::from(sum / 8) % (table.played.entries.len() + 1));
+        }
+    }
+    laws.require_kept();
+}
+
+/// A match being played.
+struct Table {
+    state: Box<dyn AnyState>,
+    played: Played,
+    submitted: usize,
+}
+
+impl Table {
+    fn new(rules: &dyn AnyRules, name: &str, setup: &[u8], choices: &mut Unstructured<'_>) -> Self {
+        let seeded = choices.ratio(1, 3).unwrap_or_default();
+        let dice = if seeded { DicePolicy::Seeded(Seed::new([3; 32])) } else { DicePolicy::Recorded };
+        let (setup_name, setup) = (name.to_owned(), setup.to_vec());
+        let state = rules.start(&setup).unwrap();
+        let played = Played { setup_name, setup, seed: 1, dice, entries: Vec::new(), commands: Vec::new() };
+        Self { state, played, submitted: 0 }
+    }
+
+    fn next_seq(&self) -> u64 {
+        self.played.entries.len() as u64 + 1
+    }
+
+    /// Gives a command to the match, most often one that applies.
+    fn submit(&mut self, choices: &mut Unstructured<'_>, laws: &mut PlayedLaws<'_>) -> Result<()> {
+        self.submitted += 1;
+        if self.state.due_roll().is_some() && choices.ratio(7, 8)? {
+            let roll = self.roll(choices)?;
+            self.fold(Seat::Host, CommandSource::Text(&roll), laws);
+            return Ok(());
+        }
+        let seats = [self.state.players(), &[Seat::Host]].concat();
+        match choices.int_in_range(0..=15)? {
+            0..=8 => {
+                let legal: Vec<_> = seats.iter().map(|seat| (*seat, self.state.legal(*seat))).collect();
+                let legal: Vec<_> = legal.iter().filter(|(_, legal)| !legal.is_empty()).collect();
+                let (seat, legal) = choices.choose(&legal)?;
+                let command = some_command(choices, legal)?;
+                self.fold(*seat, CommandSource::Text(command), laws);
+            }
+            9..=11 => {
+                let seat = *choices.choose(&Seat::ALL)?;
+                let candidates = self.state.candidates(*choices.choose(&seats)?);
+                let command = some_command(choices, &candidates)?;
+                self.played.commands.push(command.to_owned());
+                self.fold(seat, CommandSource::Text(command), laws);
+            }
+            12 | 13 => {
+                let seat = *choices.choose(&seats)?;
+                let candidates = self.state.candidates(seat);
+                let command = some_command(choices, &candidates)?;
+                let command = mutated(choices, command)?;
+                laws.check_harmless(&*self.state, seat, &command);
+                self.fold(seat, CommandSource::Text(&command), laws);
+            }
+            14 => {
+                let (seat, text) = (*choices.choose(&seats)?, choices.arbitrary::<String>()?);
+                laws.check_harmless(&*self.state, seat, &text);
+                self.fold(seat, CommandSource::Text(&text), laws);
+            }
+            _ => {
+                let (seat, bytes) = (*choices.choose(&seats)?, choices.arbitrary::<Vec<u8>>()?);
+                self.fold(seat, CommandSource::Bytes(&bytes), laws);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a roll: the seed's, or any values that are due, or any at all.
+    fn roll(&self, choices: &mut Unstructured<'_>) -> Result<String> {
+        let due = self.state.due_roll().ok_or(arbitrary::Error::IncorrectFormat)?;
+        let seeded =
+            self.played.dice.values(self.next_seq(), &due).filter(|_| choices.ratio(7, 8) == Ok(true));
+        let any: Result<Vec<i32>> =
+            (0..due.count).map(|_| choices.int_in_range(due.low..=due.high)).collect();
+        let values = if choices.ratio(1, 16)? { choices.arbitrary()? } else { seeded.map_or(any, Ok)? };
+        self.state.roll_command(values).ok_or(arbitrary::Error::IncorrectFormat)
+    }
+
+    /// Folds a command, which must leave the state as it is unless it is applied.
+    fn fold(&mut self, seat: Seat, command: CommandSource<'_>, laws: &mut PlayedLaws<'_>) {
+        let before = self.state.state_bytes();
+        let entry = Logged { seq: self.next_seq(), seat, command };
+        let mut told = None;
+        let folded = self.state.fold(&[entry], &self.played.dice, &mut |step| told = Some(Entry::of(step)));
+        match (folded, told) {
+            (Ok(()), Some(entry)) => {
+                laws.check_entry(&*self.state, &before, &entry);
+                self.played.entries.push(entry);
+            }
+            (Err(error), None) => {
+                assert_eq!(error.seq(), self.next_seq());
+                assert_eq!(self.state.state_bytes(), before, "{error}, and the state changed");
+                if let FoldError::Undecodable { .. } = error {
+                    assert!(matches!(command, CommandSource::Bytes(_)));
+                }
+            }
+            (folded, told) => panic!("the fold answers {folded:?} and shows {told:?}"),
+        }
+    }
+}
+
+/// Chooses the verb first, lest the many hexes of a board crowd out the rest.
+fn some_command<'a>(choices: &mut Unstructured<'_>, commands: &'a [String]) -> Result<&'a str> {
+    let groups = verbs(commands);
+    let group = choices.choose(&groups)?;
+    choices.choose(group).map(|command| command.as_str())
+}
+
+/// Replaces a word of a command, leaves one out or adds one.
+fn mutated(choices: &mut Unstructured<'_>, command: &str) -> Result<String> {
+    const WORDS: [&str; 12] = [
+        "0",
+        "1",
+        "-1",
+        "7",
+        "100000",
+        "2147483647",
+        "-2147483648",
+        "0,0",
+        "1,-1",
+        "n",
+        "100000,-100000",
+        "",
+    ];
+    let mut words: Vec<&str> = command.split(' ').collect();
+    let place = choices.choose_index(words.len())?;
+    match choices.int_in_range(0..=3)? {
+        0 => words[place] = choices.choose(&WORDS)?,
+        1 => _ = words.remove(place),
+        2 => words.insert(place, choices.choose(&WORDS)?),
+        _ => {
+            let (number, end) = (choices.arbitrary::<i16>()?.to_string(), words[place].len());
+            let cut = choices.int_in_range(0..=end)?;
+            let (before, _) = words[place].split_at_checked(cut).unwrap_or_default();
+            return Ok([&words[..place].join(" "), " ", before, &number].concat().trim_start().to_owned());
+        }
+    }
+    Ok(words.join(" "))
+}

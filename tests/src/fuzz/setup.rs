@@ -1,0 +1,64 @@
+//! Setups as TOML: what is accepted starts a match that can be looked at and played, and reads back as it is written.
+
+use turnfold_core::{AnyRules, AnyState, Seat, SetupError};
+
+use super::{check_message, choose};
+use crate::laws;
+
+/// How many commands are played from a setup.
+const ENTRIES_MAX: usize = 4;
+
+/// Reads the bytes after the first as a setup.
+pub fn setup(bytes: &[u8]) {
+    let Some((rules, _, rest)) = choose(bytes, 1) else { return };
+    let Ok(toml) = str::from_utf8(rest) else { return };
+    match rules.read_setup(toml) {
+        Err(error) => check_error(toml, &error),
+        Ok(setup) => {
+            laws::check_setup(rules, &setup);
+            look_around(rules, &setup);
+        }
+    }
+}
+
+fn check_error(toml: &str, error: &SetupError) {
+    check_message(&error.to_string());
+    if let SetupError::Text { line, column, .. } = error {
+        let place = usize::try_from(*line).unwrap().checked_sub(1).unwrap();
+        let text = toml.split('\n').nth(place).unwrap_or_else(|| panic!("there is no line {line}: {error}"));
+        let columns = text.chars().count() + 1;
+        assert!((1..=columns).contains(&usize::try_from(*column).unwrap()), "no such column: {error}");
+    }
+}
+
+/// Looks at the match as everyone does, and plays on as whoever may.
+fn look_around(rules: &dyn AnyRules, setup: &[u8]) {
+    let mut state = rules.start(setup).unwrap();
+    for seq in 1..=ENTRIES_MAX {
+        for seat in [Seat::P1, Seat::P2, Seat::Host] {
+            state.view(seat);
+            state.picture(seat);
+        }
+        for question in laws::questions(&*state).iter().take(8) {
+            if let Err(error) = state.query(Seat::P1, question) {
+                check_message(&error.to_string());
+            }
+        }
+        let Some((seat, command)) = next(&*state, seq) else { break };
+        let entry = laws::logged(seq as u64, seat, &command);
+        state.fold(&[entry], &turnfold_core::DicePolicy::Recorded, &mut |_| {}).unwrap();
+    }
+}
+
+/// Chooses the lowest roll that is due, or one of the legal commands.
+fn next(state: &dyn AnyState, seq: usize) -> Option<(Seat, String)> {
+    if let Some(due) = state.due_roll() {
+        let values = vec![due.low; usize::try_from(due.count).unwrap()];
+        return state.roll_command(values).map(|roll| (Seat::Host, roll));
+    }
+    Seat::ALL.into_iter().find_map(|seat| {
+        let mut legal = state.legal(seat);
+        let place = legal.len().checked_sub(1)?.min(seq * 3);
+        Some((seat, legal.swap_remove(place)))
+    })
+}

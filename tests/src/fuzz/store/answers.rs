@@ -1,0 +1,122 @@
+//! All that a store answers.
+
+use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::{
+    BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchName, Store, StoreError, Verification,
+};
+
+use super::sample::{entries, line, name};
+use crate::fuzz::check_message;
+
+/// What a store answers, or why it does not open.
+pub(super) struct Answers(Result<Told, StoreError>);
+
+struct Told {
+    matches: Result<Vec<MatchInfo>, StoreError>,
+    branches: Result<Vec<BranchInfo>, StoreError>,
+    logs: Vec<Result<Log, StoreError>>,
+    /// The entries from the middle of a page on.
+    later: Result<Vec<turnfold_store::Entry>, StoreError>,
+    verifications: Vec<Result<Verification, StoreError>>,
+    appended: Result<(), StoreError>,
+}
+
+impl Answers {
+    /// Asks everything of what a backend holds.
+    pub(super) fn of(backend: &MemoryBackend) -> Self {
+        Self(Store::with_backend(Box::new(backend.copy())).map(|store| Told::by(&store)))
+    }
+
+    /// Tells whether all is well.
+    pub(super) fn are_good(&self) -> bool {
+        self.0.as_ref().is_ok_and(|told| {
+            let sound = |verified: &Result<Verification, _>| {
+                verified.as_ref().is_ok_and(|verification| verification.findings.is_empty())
+            };
+            told.errors().is_empty() && told.verifications.iter().all(sound)
+        })
+    }
+
+    /// Requires every error to be told in one line, and no call to have ended in a panic.
+    pub(super) fn check_errors(&self) {
+        let errors = match &self.0 {
+            Ok(told) => told.errors(),
+            Err(error) => vec![error],
+        };
+        for error in errors {
+            check_message(&error.to_string());
+            assert!(!matches!(error, StoreError::Failed { .. }), "the committer ended: {error}");
+        }
+    }
+
+    /// Requires whatever is not named as damaged to be as in the sound store.
+    pub(super) fn check_truth(&self, sound: &Self) {
+        let (told, sound) = match (&self.0, &sound.0) {
+            (Ok(told), Ok(sound)) => (told, sound),
+            (Err(error), _) => return check_is_damage(error),
+            (_, Err(error)) => panic!("the sound store does not open: {error}"),
+        };
+        told.errors().into_iter().for_each(check_is_damage);
+        same(&told.matches, &sound.matches);
+        same(&told.branches, &sound.branches);
+        same(&told.later, &sound.later);
+        told.logs.iter().zip(&sound.logs).for_each(|(told, sound)| same(told, sound));
+        for (told, sound) in told.verifications.iter().zip(&sound.verifications) {
+            if told.as_ref().is_ok_and(|verification| verification.findings.is_empty()) {
+                same(told, sound);
+            }
+        }
+    }
+
+    /// Requires the entries that are told to be numbered without a gap up to their head.
+    pub(super) fn check_numbers(&self) {
+        let Ok(told) = &self.0 else { return };
+        for log in told.logs.iter().flatten() {
+            let numbers = log.entries.iter().map(|entry| entry.seq);
+            assert!(numbers.eq(1..=log.head), "the entries are not those up to the head {}", log.head);
+        }
+    }
+}
+
+impl Told {
+    fn by(store: &Store) -> Self {
+        let [m, n, main] = [name("m"), name("n"), name("main")];
+        let main: BranchName = main.as_str().parse().unwrap();
+        let read = |name: &MatchName, branch: &BranchName| store.read(name, branch, None);
+        let later = store
+            .head(&m, &line())
+            .and_then(|head| store.entries(&m, &line(), head.min(30)..=head)?.collect::<Result<Vec<_>, _>>());
+        Self {
+            matches: store.matches(),
+            branches: store.branches(&m),
+            logs: vec![read(&m, &main), read(&m, &line()), read(&n, &main)],
+            later,
+            verifications: vec![store.verify(&m), store.verify(&n)],
+            // Last, because it changes the store.
+            appended: store.append(&m, &line(), 67, entries(68, 68), None).map(drop),
+        }
+    }
+
+    fn errors(&self) -> Vec<&StoreError> {
+        let logs = self.logs.iter().filter_map(|log| log.as_ref().err());
+        let verifications = self.verifications.iter().filter_map(|it| it.as_ref().err());
+        let others = [
+            self.matches.as_ref().err(),
+            self.branches.as_ref().err(),
+            self.later.as_ref().err(),
+            self.appended.as_ref().err(),
+        ];
+        logs.chain(verifications).chain(others.into_iter().flatten()).collect()
+    }
+}
+
+fn check_is_damage(error: &StoreError) {
+    let is_damage = matches!(error, StoreError::Corrupt { .. } | StoreError::Lost { .. });
+    assert!(is_damage && error.kind() == ErrorKind::Trouble, "damage is told as: {error}");
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(told: &Result<T, StoreError>, sound: &Result<T, StoreError>) {
+    if let Ok(told) = told {
+        assert_eq!(Some(told), sound.as_ref().ok(), "damage is served as if it were the truth");
+    }
+}

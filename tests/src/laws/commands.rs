@@ -1,0 +1,215 @@
+//! Commands read back from their text and bytes, and nothing else reads as a command.
+
+use std::ops::Range;
+
+use turnfold_core::decode::DecodeError;
+use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat};
+
+use super::Moment;
+use super::judging::told;
+use super::matches::{Choices, Entry, logged};
+use super::report::{Law, Report};
+
+/// Texts that are commands of no ruleset.
+const NEVER_COMMANDS: [&str; 16] = [
+    "",
+    " ",
+    "  ",
+    "\t",
+    "\n",
+    "\0",
+    "frobnicate",
+    "frobnicate 1,2",
+    "-",
+    "=>",
+    "#",
+    "p1: roll 1",
+    "1",
+    "1,2",
+    "зуг 1,2",
+    "🎲",
+];
+
+/// Numbers at and beyond the ends of what a command can hold.
+const EXTREMES: [&str; 9] = [
+    "0",
+    "-1",
+    "1000001",
+    "2147483647",
+    "-2147483648",
+    "2147483648",
+    "4294967296",
+    "18446744073709551616",
+    "-9223372036854775809",
+];
+
+/// A command that was accepted as `text` means the same as canonical text and as bytes.
+pub(super) fn check_round_trip(report: &mut Report, state: &dyn AnyState, entry: &Entry, text: &str) {
+    let canonical = &entry.command;
+    report.expect(Law::TextRoundTrip, canonical == text, || format!("it is read as `{canonical}`"));
+    let mut fork = state.fork();
+    let mut again = None;
+    let folded =
+        fork.fold(&[entry.logged_bytes()], &DicePolicy::Recorded, &mut |step| again = Some(Entry::of(step)));
+    report.expect(Law::BytesRoundTrip, folded.is_ok() && again.as_ref() == Some(entry), || {
+        format!("as text {entry:?}, as bytes {folded:?} {again:?}")
+    });
+    check_other_bytes(report, state, entry);
+}
+
+/// Bytes cut short, with a surplus or written longer are refused; others are a command only in its one form.
+fn check_other_bytes(report: &mut Report, state: &dyn AnyState, entry: &Entry) {
+    let bytes = &entry.command_bytes;
+    let cut = (0..bytes.len()).map(|length| bytes[..length].to_vec());
+    let surplus = [0, 1, 0xff].map(|byte| [bytes.as_slice(), &[byte]].concat());
+    let longer = bytes.split_first().filter(|(first, _)| **first < 0x80);
+    let longer = longer.map(|(first, rest)| [&[first | 0x80, 0], rest].concat());
+    let before = state.state_bytes();
+    let mut scratch = state.fork();
+    for refused in cut.chain(surplus).chain(longer) {
+        let folded = fold_bytes(&mut *scratch, entry.seat, &refused).map(|_| ());
+        report.expect(Law::BytesRoundTrip, matches!(folded, Err(FoldError::Undecodable { .. })), || {
+            format!("the bytes {refused:?} are not {bytes:?} and give {folded:?}")
+        });
+        report.expect(Law::NothingElseChanges, scratch.state_bytes() == before, || {
+            format!("the refused bytes {refused:?} changed the state")
+        });
+    }
+    for (place, byte) in bytes.iter().enumerate() {
+        for flipped in (0..8).map(|bit| byte ^ (1 << bit)) {
+            let mut other = bytes.clone();
+            other[place] = flipped;
+            let folded = fold_bytes(&mut *state.fork(), entry.seat, &other);
+            let strict = match &folded {
+                Ok(written) => *written == other,
+                Err(FoldError::Undecodable { cause, .. }) => !matches!(cause, DecodeError::Surplus(0)),
+                Err(_) => true,
+            };
+            report.expect(Law::BytesRoundTrip, strict, || format!("the bytes {other:?} give {folded:?}"));
+        }
+    }
+}
+
+/// Folds a command given as bytes and gives the bytes in which the entry writes it.
+fn fold_bytes(state: &mut dyn AnyState, seat: Seat, bytes: &[u8]) -> Result<Vec<u8>, FoldError> {
+    let mut written = Vec::new();
+    let entry = Logged { seq: 1, seat, command: CommandSource::Bytes(bytes) };
+    state.fold(&[entry], &DicePolicy::Recorded, &mut |step| written = step.command_bytes())?;
+    Ok(written)
+}
+
+/// Malformed text is rejected as such, and numbers at the ends of their range do no harm.
+pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
+    let seat = Seat::ALL[moment.step % Seat::ALL.len()];
+    let mut choices = Choices::new(moment.played.seed, u64::try_from(moment.step).unwrap() + 2);
+    let commands = choices.sample(&moment.played.commands, 3);
+    let mut scratch = moment.state.fork();
+    let before = moment.state.state_bytes();
+    let spoiled = commands.iter().flat_map(|command| spoil(command));
+    let long = if moment.step.is_multiple_of(16) { overlong(&commands) } else { Vec::new() };
+    for text in NEVER_COMMANDS.map(String::from).into_iter().chain(spoiled).chain(long) {
+        report.doing(format!("{seat} {text:?}"));
+        let judged = scratch.judge(seat, &text);
+        let rejected = judged.as_ref().is_err_and(|rejected| rejected.code == "malformed");
+        report.expect(Law::Malformed, rejected, || format!("judge answers {}", told(&judged)));
+        let folded = scratch.fold(&[logged(1, seat, &text)], &DicePolicy::Recorded, &mut |_| {});
+        report.expect(Law::Malformed, matches!(folded, Err(FoldError::Malformed { .. })), || {
+            format!("the fold answers {folded:?}")
+        });
+        if scratch.state_bytes() != before {
+            report
+                .expect(Law::NothingElseChanges, folded.is_ok(), || "refused text changed the state".into());
+            scratch = moment.state.fork();
+        }
+        report
+            .expect(Law::Malformed, scratch.default_seat(&text).is_none(), || "it has a default seat".into());
+    }
+    let rolls = moment.state.roll_command(vec![6; 2000]);
+    for text in commands.iter().flat_map(|command| with_extremes(command)).chain(rolls) {
+        report.doing(format!("{seat} `{text}`"));
+        check_harmless(report, moment.state, seat, &text);
+    }
+}
+
+/// A command never seen before does nothing unless it is applied.
+pub(super) fn check_harmless(report: &mut Report, state: &dyn AnyState, seat: Seat, text: &str) {
+    let seat = state.default_seat(text).unwrap_or(seat);
+    let mut fork = state.fork();
+    let judged = fork.judge(seat, text);
+    let mut entry = None;
+    let folded =
+        fork.fold(&[logged(1, seat, text)], &DicePolicy::Recorded, &mut |step| entry = Some(Entry::of(step)));
+    let outcome = entry.map(|entry| entry.outcome);
+    report.expect(Law::LegalIsWhatApplies, judged.clone().ok() == outcome, || {
+        format!("judge answers {}, the fold {folded:?} with {outcome:?}", told(&judged))
+    });
+    let applied = outcome == Some(turnfold_core::StepOutcome::Applied);
+    report.expect(Law::NothingElseChanges, applied || fork.state_bytes() == state.state_bytes(), || {
+        format!("folding it changed the state: {}", told(&judged))
+    });
+}
+
+/// Writes a command in ways in which no command is written.
+///
+/// A word that is a number is taken for one, so that ids in fixtures must not be numbers where a ruling lets them.
+fn spoil(command: &str) -> Vec<String> {
+    let mut spoiled = vec![
+        format!(" {command}"),
+        format!("{command} "),
+        format!("{command}\n"),
+        format!("{command}\r"),
+        format!("{command}\u{a0}"),
+        format!("{command},"),
+        format!("{command} é"),
+        command.to_uppercase(),
+        command.replace(' ', "  ") + if command.contains(' ') { "" } else { "  " },
+        command.replace(' ', "\t") + if command.contains(' ') { "" } else { "\t" },
+    ];
+    for range in numbers(command, |character| !" ,".contains(character)) {
+        let number = &command[range.clone()];
+        let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("-", digits));
+        let others =
+            [format!("+{number}"), format!("{sign}0{digits}"), format!("{number}.0"), format!("-{number}-")];
+        spoiled.extend(others.iter().map(|other| replaced(command, &range, other)));
+    }
+    spoiled
+}
+
+/// Writes some 10 kB of what begins like a command, or does not.
+fn overlong(commands: &[&str]) -> Vec<String> {
+    let mut texts = vec!["a".repeat(10_000), "9".repeat(10_000), "é".repeat(5_000), " ".repeat(10_000)];
+    for command in commands.iter().take(2) {
+        texts.push(format!("{command}{}", " x".repeat(5_000)));
+        texts.push(format!("{command} {}", "é".repeat(5_000)));
+        texts.push(format!("{command}{}", " ".repeat(10_000)));
+    }
+    texts
+}
+
+fn with_extremes(command: &str) -> Vec<String> {
+    let ranges = numbers(command, |character| !" ,".contains(character));
+    ranges.iter().flat_map(|range| EXTREMES.map(|extreme| replaced(command, range, extreme))).collect()
+}
+
+/// Finds the words of a text that are whole numbers in their canonical form.
+pub fn numbers(text: &str, in_word: impl Fn(char) -> bool) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    for (place, character) in text.char_indices().chain([(text.len(), ' ')]) {
+        if place < text.len() && in_word(character) {
+            continue;
+        }
+        let word = &text[start..place];
+        if word.parse::<i64>().is_ok_and(|number| number.to_string() == word) {
+            ranges.push(start..place);
+        }
+        start = place + character.len_utf8();
+    }
+    ranges
+}
+
+/// Puts something else in the place of a part of a text.
+#[must_use]
+pub fn replaced(text: &str, range: &Range<usize>, by: &str) -> String {
+    [&text[..range.start], by, &text[range.end..]].concat()
+}

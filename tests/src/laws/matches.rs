@@ -1,0 +1,173 @@
+//! Matches to try the laws on: seeded random play, with some inputs that the rules ignore.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::dice::DiceStream;
+use turnfold_core::{
+    AnyRules, AnyState, CommandSource, DicePolicy, Digest, FoldError, Logged, Seat, Seed, Step, StepOutcome,
+};
+
+use super::report::{Law, Report};
+use super::{ENTRIES_MAX, Fixture};
+
+/// Seeded choices, the same on every machine.
+pub(super) struct Choices(DiceStream);
+
+impl Choices {
+    pub(super) fn new(seed: u8, number: u64) -> Self {
+        Self(DiceStream::new(&[seed; 32], number))
+    }
+
+    /// Picks one of `items`, or `None` of none.
+    pub(super) fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+        let last = i32::try_from(items.len()).unwrap() - 1;
+        let place = usize::try_from(self.0.draw(0, last.max(0))).unwrap();
+        items.get(place)
+    }
+
+    /// Picks `count` of `items`, perhaps one of them twice.
+    pub(super) fn sample<'a>(&mut self, items: &'a [String], count: usize) -> Vec<&'a str> {
+        (0..count).filter_map(|_| self.pick(items)).map(String::as_str).collect()
+    }
+}
+
+/// A match that was played, with all that its entries told.
+pub(crate) struct Played {
+    pub(crate) setup_name: String,
+    pub(crate) setup: Vec<u8>,
+    pub(crate) seed: u8,
+    pub(crate) dice: DicePolicy,
+    pub(crate) entries: Vec<Entry>,
+    /// Every command that was a candidate of any seat at any moment, sorted.
+    pub(crate) commands: Vec<String>,
+}
+
+impl Played {
+    pub(super) fn every_command(&self) -> Vec<&str> {
+        self.commands.iter().map(String::as_str).collect()
+    }
+}
+
+/// An entry and what it told when it was folded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Entry {
+    pub(crate) seq: u64,
+    pub(crate) seat: Seat,
+    pub(crate) command: String,
+    pub(crate) command_bytes: Vec<u8>,
+    pub(crate) outcome: StepOutcome,
+    pub(crate) effects_text: String,
+    pub(crate) effects_json: String,
+    pub(crate) hash: Digest,
+}
+
+impl Entry {
+    pub(crate) fn of(step: &mut dyn Step) -> Self {
+        Self {
+            seq: step.seq(),
+            seat: step.seat(),
+            command: step.command(),
+            command_bytes: step.command_bytes(),
+            outcome: step.outcome(),
+            effects_text: step.effects_text(),
+            effects_json: step.effects_json(),
+            hash: step.state_hash(),
+        }
+    }
+
+    pub(crate) fn logged(&self) -> Logged<'_> {
+        logged(self.seq, self.seat, &self.command)
+    }
+
+    pub(crate) fn logged_bytes(&self) -> Logged<'_> {
+        Logged { seq: self.seq, seat: self.seat, command: CommandSource::Bytes(&self.command_bytes) }
+    }
+}
+
+pub(crate) fn logged(seq: u64, seat: Seat, command: &str) -> Logged<'_> {
+    Logged { seq, seat, command: CommandSource::Text(command) }
+}
+
+/// Gives the first word of a command.
+pub(super) fn verb(command: &str) -> &str {
+    command.split(' ').next().unwrap_or_default()
+}
+
+/// Gives the word with which rolls begin, if the game has dice.
+pub(super) fn roll_verb(state: &dyn AnyState) -> Option<String> {
+    state.roll_command(vec![1]).map(|command| verb(&command).to_owned())
+}
+
+/// Plays a match; `None` if the setup starts none.
+pub(super) fn play(report: &mut Report, rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> Option<Played> {
+    let setup = rules.read_setup(&fixture.toml).ok()?;
+    let mut state = rules.start(&setup).ok()?;
+    let dice = DicePolicy::Seeded(Seed::new([seed; 32]));
+    let mut choices = Choices::new(seed, 0);
+    let mut commands = BTreeSet::new();
+    let mut entries = Vec::new();
+    while entries.len() < ENTRIES_MAX {
+        report.step(entries.len());
+        for seat in Seat::ALL {
+            commands.extend(state.candidates(seat));
+        }
+        let seq = u64::try_from(entries.len()).unwrap() + 1;
+        let Some((seat, command)) = choose(&*state, &mut choices, &dice, seq) else { break };
+        report.doing(format!("{seat} `{command}`"));
+        let mut entry = None;
+        let folded =
+            state.fold(&[logged(seq, seat, &command)], &dice, &mut |step| entry = Some(Entry::of(step)));
+        if let Err(error) = folded {
+            let malformed = matches!(error, FoldError::Malformed { .. });
+            let law = if malformed { Law::TextRoundTrip } else { Law::LegalIsWhatApplies };
+            report.broke(law, format!("the fold refuses it: {error}"));
+            break;
+        }
+        entries.extend(entry);
+    }
+    let commands = commands.into_iter().collect();
+    Some(Played { setup_name: fixture.name.clone(), setup, seed, dice, entries, commands })
+}
+
+/// Chooses the roll that is due, or a legal command, or now and then one that is ignored.
+///
+/// The verb is chosen first, lest the many hexes of a board crowd out the rest.
+fn choose(
+    state: &dyn AnyState,
+    choices: &mut Choices,
+    dice: &DicePolicy,
+    seq: u64,
+) -> Option<(Seat, String)> {
+    if let Some(due) = state.due_roll() {
+        return state.roll_command(dice.values(seq, &due)?).map(|roll| (Seat::Host, roll));
+    }
+    let legal: Vec<(Seat, Vec<String>)> = Seat::ALL
+        .into_iter()
+        .map(|seat| (seat, state.legal(seat)))
+        .filter(|(_, legal)| !legal.is_empty())
+        .collect();
+    let (seat, legal) = choices.pick(&legal)?;
+    if choices.pick(&[true, false, false, false])? == &true {
+        let mut candidates = state.candidates(*seat);
+        candidates.retain(|command| matches!(state.judge(*seat, command), Ok(StepOutcome::Ignored { .. })));
+        if let Some(ignored) = by_verb(choices, &candidates) {
+            return Some((*seat, ignored));
+        }
+    }
+    by_verb(choices, legal).map(|command| (*seat, command))
+}
+
+fn by_verb(choices: &mut Choices, commands: &[String]) -> Option<String> {
+    let groups = verbs(commands);
+    let group = choices.pick(&groups)?;
+    choices.pick(group).map(|command| (*command).clone())
+}
+
+/// Groups commands by their verbs.
+pub(crate) fn verbs(commands: &[String]) -> Vec<Vec<&String>> {
+    let mut verbs: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    for command in commands {
+        verbs.entry(verb(command)).or_default().push(command);
+    }
+    verbs.into_values().collect()
+}

@@ -1,0 +1,88 @@
+//! The laws for a match that is played from outside, command by command.
+
+use std::collections::BTreeSet;
+
+use turnfold_core::{AnyRules, AnyState, Seat, StepOutcome};
+
+use super::matches::{Entry, Played};
+use super::report::{Law, Report};
+use super::{Moment, SAMPLE, check_moment, commands, effects, replaying, secrecy};
+
+/// Holds a ruleset to the laws while someone else plays.
+pub(crate) struct PlayedLaws<'a> {
+    rules: &'a dyn AnyRules,
+    report: Report,
+}
+
+impl<'a> PlayedLaws<'a> {
+    pub(crate) fn new(rules: &'a dyn AnyRules) -> Self {
+        Self { rules, report: Report::new(rules.name()) }
+    }
+
+    /// Panics with the laws that were broken, if any were.
+    pub(crate) fn require_kept(self) {
+        self.report.require_nothing_broken();
+    }
+
+    /// Requires a command, malformed or not, to do nothing unless it is applied.
+    pub(crate) fn check_harmless(&mut self, state: &dyn AnyState, seat: Seat, text: &str) {
+        self.report.doing(format!("{seat} {text:?}"));
+        self.report.guard(|report| commands::check_harmless(report, state, seat, text));
+    }
+
+    /// Requires what an entry just folded told to be in order.
+    pub(crate) fn check_entry(&mut self, after: &dyn AnyState, before: &[u8], entry: &Entry) {
+        let (rules, report) = (self.rules, &mut self.report);
+        report.doing(format!("{} `{}`", entry.seat, entry.command));
+        report.expect(
+            Law::TextRoundTrip,
+            rules.canonical(&entry.command).as_ref() == Ok(&entry.command),
+            || "its canonical text does not read back".into(),
+        );
+        let text = rules.command_text(&entry.command_bytes);
+        report.expect(Law::BytesRoundTrip, text.as_ref() == Ok(&entry.command), || {
+            format!("its bytes stand for {text:?}")
+        });
+        let changed = after.state_bytes() != before;
+        report.expect(Law::NothingElseChanges, entry.outcome == StepOutcome::Applied || !changed, || {
+            "it is ignored and changes the state".into()
+        });
+        report.guard(|report| effects::check(report, entry));
+    }
+
+    /// Requires the match to be the same when its state is resumed and when its log is folded again, and its views to
+    /// be in order.
+    pub(crate) fn check_end(&mut self, state: &dyn AnyState, played: &Played) {
+        let (rules, report) = (self.rules, &mut self.report);
+        report.enter(&played.setup_name, Some(played.seed));
+        report.step(played.entries.len());
+        let bytes = state.state_bytes();
+        let resumed = rules.resume(&bytes).map(|resumed| (resumed.state_bytes(), resumed.state_hash()));
+        report.expect(Law::Resuming, resumed.as_ref() == Ok(&(bytes, state.state_hash())), || {
+            format!("resumed, it is {resumed:?}")
+        });
+        let mut again = rules.start(&played.setup).unwrap();
+        let log: Vec<_> = played.entries.iter().map(Entry::logged_bytes).collect();
+        let folded = again.fold(&log, &played.dice, &mut |_| {});
+        report.expect(Law::Resuming, folded.is_ok() && again.state_hash() == state.state_hash(), || {
+            format!("folded again from bytes, it gives {folded:?} and {:.16}", again.state_hash())
+        });
+        for viewer in Seat::ALL {
+            report.doing(format!("the view of {viewer}"));
+            secrecy::check_view(report, rules.name(), &state.view(viewer));
+        }
+    }
+
+    /// Checks every law after so many entries, and the match as a whole.
+    pub(crate) fn check_moment(&mut self, played: &Played, step: usize) {
+        self.report.enter(&played.setup_name, Some(played.seed));
+        let mut state = self.rules.start(&played.setup).unwrap();
+        for entry in &played.entries[..step] {
+            state.fold(&[entry.logged()], &played.dice, &mut |_| {}).unwrap();
+        }
+        let tried = played.commands.iter().map(String::as_str).take(SAMPLE).collect();
+        let moment = Moment { played, step, state: &*state, tried };
+        check_moment(&mut self.report, self.rules, &moment, &mut BTreeSet::new());
+        self.report.guard(|report| replaying::check_whole(report, self.rules, played));
+    }
+}

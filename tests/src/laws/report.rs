@@ -1,0 +1,169 @@
+//! The laws by name, and the sentences that say where one was broken.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How often one law is reported for one setup; a broken game breaks it at every step.
+const REPEATS_MAX: u32 = 3;
+
+/// What every ruleset promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "`Display` says what each means")]
+pub enum Law {
+    TextRoundTrip,
+    BytesRoundTrip,
+    LegalIsWhatApplies,
+    NothingElseChanges,
+    AppliedHasEffects,
+    EffectForms,
+    Resuming,
+    Rolls,
+    MatchOver,
+    Seats,
+    Malformed,
+    Views,
+    Stable,
+    Secrecy,
+    Setups,
+    NoPanic,
+}
+
+impl Law {
+    /// Every law.
+    pub const ALL: [Self; 16] = [
+        Self::TextRoundTrip,
+        Self::BytesRoundTrip,
+        Self::LegalIsWhatApplies,
+        Self::NothingElseChanges,
+        Self::AppliedHasEffects,
+        Self::EffectForms,
+        Self::Resuming,
+        Self::Rolls,
+        Self::MatchOver,
+        Self::Seats,
+        Self::Malformed,
+        Self::Views,
+        Self::Stable,
+        Self::Secrecy,
+        Self::Setups,
+        Self::NoPanic,
+    ];
+}
+
+impl Display for Law {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::TextRoundTrip => "a command reads back from its text",
+            Self::BytesRoundTrip => "a command reads back from its bytes and from no others",
+            Self::LegalIsWhatApplies => "legal lists what judge applies",
+            Self::NothingElseChanges => "only applied commands change the state",
+            Self::AppliedHasEffects => "applied commands have effects and others have none",
+            Self::EffectForms => "the text and the JSON of effects agree",
+            Self::Resuming => "resuming anywhere equals playing on",
+            Self::Rolls => "a due roll comes first and as due",
+            Self::MatchOver => "a match that is over takes no more commands",
+            Self::Seats => "each command is for the host or for players",
+            Self::Malformed => "malformed text is rejected as such",
+            Self::Views => "a view is a JSON object that begins with its ruleset",
+            Self::Stable => "asking twice gives the same answer",
+            Self::Secrecy => "a viewer sees nothing of a concealed entry",
+            Self::Setups => "a setup reads back and a bad one is an error",
+            Self::NoPanic => "nothing panics",
+        })
+    }
+}
+
+/// Collects what was broken, and knows where the tests are.
+pub(crate) struct Report {
+    ruleset: &'static str,
+    setup: String,
+    seed: Option<u8>,
+    step: usize,
+    doing: String,
+    repeats: BTreeMap<(Law, String), u32>,
+    sentences: Vec<String>,
+}
+
+impl Report {
+    pub(crate) fn new(ruleset: &'static str) -> Self {
+        Self {
+            ruleset,
+            setup: String::from("none"),
+            seed: None,
+            step: 0,
+            doing: String::new(),
+            repeats: BTreeMap::new(),
+            sentences: Vec::new(),
+        }
+    }
+
+    pub(crate) fn into_sentences(self) -> Vec<String> {
+        self.sentences
+    }
+
+    /// Panics with what was broken, if anything was.
+    pub(crate) fn require_nothing_broken(self) {
+        assert!(self.sentences.is_empty(), "{}", self.sentences.join("\n"));
+    }
+
+    /// Turns to a setup, or to a match from it.
+    pub(crate) fn enter(&mut self, setup: &str, seed: Option<u8>) {
+        setup.clone_into(&mut self.setup);
+        self.seed = seed;
+        self.step(0);
+    }
+
+    /// Turns to the moment after `step` entries.
+    pub(crate) fn step(&mut self, step: usize) {
+        self.step = step;
+        self.doing.clear();
+    }
+
+    /// Says what is being tried, such as a seat and a command.
+    pub(crate) fn doing(&mut self, what: impl Display) {
+        self.doing = shortened(&what.to_string());
+    }
+
+    /// Notes that a law is broken here.
+    pub(crate) fn broke(&mut self, law: Law, how: impl Display) {
+        let repeats = self.repeats.entry((law, self.setup.clone())).or_default();
+        *repeats += 1;
+        if *repeats > REPEATS_MAX {
+            return;
+        }
+        let Self { ruleset, setup, step, doing, .. } = &*self;
+        let seed = self.seed.map_or_else(String::new, |seed| format!(", seed {seed}, after entry {step}"));
+        let doing = if doing.is_empty() { String::new() } else { format!(", {doing}") };
+        let how = shortened(&how.to_string());
+        self.sentences.push(format!("`{law}` is broken: {ruleset}, setup {setup}{seed}{doing}: {how}"));
+    }
+
+    /// Notes that a law is broken unless `kept`.
+    pub(crate) fn expect(&mut self, law: Law, kept: bool, how: impl FnOnce() -> String) {
+        if !kept {
+            self.broke(law, how());
+        }
+    }
+
+    /// Runs `check`, noting a panic as a broken law.
+    pub(crate) fn guard<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        // A report is whole after every note, so what a panic leaves behind can be used.
+        match catch_unwind(AssertUnwindSafe(|| check(self))) {
+            Ok(value) => Some(value),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+                self.broke(Law::NoPanic, format!("panicked with `{text}`"));
+                None
+            }
+        }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= 400 {
+        return text.to_owned();
+    }
+    format!("{}…", text.chars().take(400).collect::<String>())
+}

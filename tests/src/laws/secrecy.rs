@@ -1,0 +1,148 @@
+//! What viewers see: well-formed, the same when asked twice, and nothing of what is concealed from them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use turnfold_core::picture::Picture;
+use turnfold_core::{Answer, AnyRules, AnyState, QueryError, Seat};
+
+use super::Moment;
+use super::effects::Object;
+use super::report::{Law, Report};
+
+/// At which moments all that can be asked is asked twice.
+const TWICE_EVERY: usize = 8;
+
+pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+    let state = moment.state;
+    for viewer in Seat::ALL {
+        report.doing(format!("the view of {viewer}"));
+        check_view(report, rules.name(), &state.view(viewer));
+    }
+    if moment.step.is_multiple_of(TWICE_EVERY) {
+        check_twice(report, rules, moment);
+    }
+    let Some(entry) = moment.played.entries.get(moment.step) else { return };
+    for viewer in Seat::ALL {
+        let mut after = state.fork();
+        let mut hidden = false;
+        let folded = after.fold_as(viewer, &[entry.logged()], &moment.played.dice, &mut |step| {
+            hidden = step.concealed() && step.effects_text().is_empty() && step.effects_json() == "[]";
+        });
+        if folded.is_err() || !hidden {
+            continue;
+        }
+        let questions = questions(moment.state);
+        let (before, after) = (Sight::of(state, viewer, &questions), Sight::of(&*after, viewer, &questions));
+        report.doing(format!("{viewer} while {} does `{}`", entry.seat, entry.command));
+        if let Some(difference) = before.difference(&after) {
+            report.broke(Law::Secrecy, difference);
+        }
+    }
+}
+
+pub(super) fn check_view(report: &mut Report, ruleset: &str, view: &str) {
+    match serde_json::from_str::<Object>(view) {
+        Err(error) => report.broke(Law::Views, format!("{error} in {view}")),
+        Ok(Object(members)) => {
+            let first = members.first().map(|(key, value)| (key.as_str(), value.as_str()));
+            report.expect(Law::Views, first == Some(("ruleset", Some(ruleset))), || {
+                format!("expected it to begin with `ruleset`, found {view}")
+            });
+            let keys: BTreeSet<&String> = members.iter().map(|(key, _)| key).collect();
+            report
+                .expect(Law::Views, keys.len() == members.len(), || format!("a key stands twice in {view}"));
+        }
+    }
+}
+
+/// Nothing but the state decides what is seen: neither asking before nor how the state was reached.
+fn check_twice(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+    let state = moment.state;
+    let Ok(resumed) = rules.resume(&state.state_bytes()) else { return };
+    let questions = questions(moment.state);
+    for viewer in Seat::ALL {
+        // One viewer at a time is enough for the questions, which can be slow.
+        let mine = Seat::ALL[moment.step / TWICE_EVERY % Seat::ALL.len()] == viewer;
+        let questions = if mine { questions.as_slice() } else { &[] };
+        let first = Sight::of(state, viewer, questions);
+        report.doing(viewer);
+        for (how, other) in [("asked again", state), ("resumed", &*resumed)] {
+            if let Some(difference) = first.difference(&Sight::of(other, viewer, questions)) {
+                report.broke(Law::Stable, format!("{how}, {difference}"));
+            }
+        }
+    }
+}
+
+/// All that a viewer can learn of a state.
+struct Sight<'a> {
+    view: String,
+    legal: Vec<String>,
+    candidates: Vec<String>,
+    picture: Picture,
+    answers: Vec<(&'a str, Result<Answer, QueryError>)>,
+}
+
+impl<'a> Sight<'a> {
+    fn of(state: &dyn AnyState, viewer: Seat, questions: &'a [String]) -> Self {
+        let ask = |question: &'a String| (question.as_str(), state.query(viewer, question));
+        Self {
+            view: state.view(viewer),
+            legal: state.legal(viewer),
+            candidates: state.candidates(viewer),
+            picture: state.picture(viewer),
+            answers: questions.iter().map(ask).collect(),
+        }
+    }
+
+    fn difference(&self, other: &Self) -> Option<String> {
+        if self.view != other.view {
+            return Some(format!("the view {} becomes {}", self.view, other.view));
+        }
+        if self.legal != other.legal || self.candidates != other.candidates {
+            return Some(format!("the commands {:?} become {:?}", self.legal, other.legal));
+        }
+        if self.picture != other.picture {
+            return Some(format!("the picture {:?} becomes {:?}", self.picture, other.picture));
+        }
+        let differs = self.answers.iter().zip(&other.answers).find(|(one, two)| one != two);
+        differs.map(|((question, one), (_, two))| format!("`{question}` is answered {one:?}, then {two:?}"))
+    }
+}
+
+/// Makes questions of the forms the ruleset says it knows, with numbers, hexes and ids of this match in place of the
+/// words in capitals.
+pub(crate) fn questions(state: &dyn AnyState) -> Vec<String> {
+    let Err(QueryError::Unknown { known, .. }) = state.query(Seat::Host, "?") else {
+        return Vec::new();
+    };
+    let mut words: BTreeSet<String> = ["0", "1", "3", "0,0", "1,-1"].map(String::from).into();
+    if let Ok(view) = serde_json::from_str::<Value>(&state.view(Seat::Host)) {
+        let mut ids = Vec::new();
+        collect_ids(&view, &mut ids);
+        words.extend(ids.into_iter().take(3));
+    }
+    let placeholder =
+        |word: &str| word.chars().all(|character| character.is_ascii_uppercase() || character == '_');
+    let forms = known.split('`').skip(1).step_by(2);
+    let filled: BTreeSet<String> = forms
+        .flat_map(|form| words.iter().map(move |word| (form, word)))
+        .map(|(form, word)| {
+            let fill = |part| if placeholder(part) { word.as_str() } else { part };
+            form.split(' ').map(fill).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    filled.into_iter().collect()
+}
+
+fn collect_ids(value: &Value, ids: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect_ids(item, ids)),
+        Value::Object(members) => {
+            ids.extend(members.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), String::from)));
+            members.values().for_each(|member| collect_ids(member, ids));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

@@ -1,0 +1,100 @@
+//! Setups read back from what they are written as, and a spoiled one is an error or a match, never a panic.
+
+use turnfold_core::{AnyRules, Seat};
+
+use super::commands::{numbers, replaced};
+use super::report::{Law, Report};
+
+/// Numbers at and beyond the ends of what a setup can hold.
+const EXTREMES: [&str; 12] = [
+    "-1",
+    "0",
+    "1",
+    "101",
+    "256",
+    "65536",
+    "2147483647",
+    "-2147483648",
+    "4294967296",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551616",
+];
+
+/// The most mutations of one setup; a long one is spoiled here and there.
+const MUTATIONS_MAX: usize = 600;
+
+pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, toml: &str) {
+    match rules.read_setup(toml) {
+        Err(error) => report.broke(Law::Setups, error),
+        Ok(setup) => {
+            check_accepted(report, rules, &setup);
+            check_bytes(report, rules, &setup);
+        }
+    }
+    let mutations = mutations(toml);
+    for mutation in mutations.iter().step_by(mutations.len() / MUTATIONS_MAX + 1) {
+        report.doing(format!("setup with {}", mutation.0));
+        report.guard(|report| {
+            if let Ok(setup) = rules.read_setup(&mutation.1) {
+                check_accepted(report, rules, &setup);
+            }
+        });
+    }
+    report.doing("");
+}
+
+/// A setup that was read starts a match, and is the same when it is written and read again.
+pub(super) fn check_accepted(report: &mut Report, rules: &dyn AnyRules, setup: &[u8]) {
+    match rules.start(setup) {
+        Err(error) => report.broke(Law::Setups, format!("it is read, but does not start: {error}")),
+        Ok(state) => {
+            for seat in Seat::ALL {
+                state.view(seat);
+            }
+        }
+    }
+    match rules.write_setup(setup).and_then(|written| rules.read_setup(&written)) {
+        Err(error) => report.broke(Law::Setups, format!("what it is written as is refused: {error}")),
+        Ok(again) => report.expect(Law::Setups, again == setup, || {
+            format!("the bytes {setup:?} become {again:?} when written and read")
+        }),
+    }
+}
+
+/// Stored bytes that are not exactly a setup are refused.
+fn check_bytes(report: &mut Report, rules: &dyn AnyRules, setup: &[u8]) {
+    let surplus = [setup, &[0]].concat();
+    for refused in (0..setup.len()).map(|length| &setup[..length]).chain([surplus.as_slice()]) {
+        let accepted = rules.start(refused).is_ok() || rules.write_setup(refused).is_ok();
+        report.expect(Law::Setups, !accepted, || {
+            format!("a setup of {} bytes is read from {}", setup.len(), refused.len())
+        });
+    }
+}
+
+/// Spoils a setup: each line dropped or doubled, each number changed, the text cut.
+fn mutations(toml: &str) -> Vec<(String, String)> {
+    let lines: Vec<&str> = toml.lines().collect();
+    let mut mutations = Vec::new();
+    for (place, line) in lines.iter().enumerate() {
+        let mut dropped = lines.clone();
+        dropped.remove(place);
+        mutations.push((format!("line {} dropped", place + 1), dropped.join("\n")));
+        let mut doubled = lines.clone();
+        doubled.insert(place, line);
+        mutations.push((format!("line {} doubled", place + 1), doubled.join("\n")));
+        mutations.push((format!("the text cut after line {}", place + 1), lines[..=place].join("\n")));
+        let half: String = line.chars().take(line.chars().count() / 2).collect();
+        let cut = [&lines[..place], &[half.as_str()]].concat().join("\n");
+        mutations.push((format!("the text cut within line {}", place + 1), cut));
+    }
+    let in_word = |character: char| character.is_alphanumeric() || "_-+.".contains(character);
+    for range in numbers(toml, in_word) {
+        for extreme in EXTREMES {
+            let what = format!("{extreme} for {} at byte {}", &toml[range.clone()], range.start);
+            mutations.push((what, replaced(toml, &range, extreme)));
+        }
+    }
+    mutations
+}
