@@ -1,6 +1,6 @@
 //! What every verb has at hand.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use turnfold_store::Store;
 
@@ -19,6 +19,11 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(store_dir: PathBuf, format: Format, grammar: clap::Command) -> Self {
         Self { store_dir, output: Output::new(format), grammar }
+    }
+
+    /// Gives the directory of the store.
+    pub(crate) fn store_dir(&self) -> &Path {
+        &self.store_dir
     }
 
     /// Opens the store, which must exist.

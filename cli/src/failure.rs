@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use turnfold_store::StoreError;
+use turnfold_store::{ErrorKind, StoreError};
 
 use crate::tfl::TflError;
 
@@ -56,6 +56,16 @@ impl Failure {
         Self::new(FailureKind::Trouble, message)
     }
 
+    /// What the store says, sorted as it sorts it.
+    pub(crate) fn of_kind(kind: ErrorKind, message: impl Into<String>) -> Self {
+        let kind = match kind {
+            ErrorKind::Negative => FailureKind::Negative,
+            ErrorKind::Unusable => FailureKind::Usage,
+            ErrorKind::Trouble => FailureKind::Trouble,
+        };
+        Self::new(kind, message)
+    }
+
     /// Adds what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -92,13 +102,7 @@ impl fmt::Display for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        use turnfold_store::ErrorKind;
-        let kind = match error.kind() {
-            ErrorKind::Negative => FailureKind::Negative,
-            ErrorKind::Unusable => FailureKind::Usage,
-            ErrorKind::Trouble => FailureKind::Trouble,
-        };
-        let failure = Self::new(kind, error.to_string());
+        let failure = Self::of_kind(error.kind(), error.to_string());
         match &error {
             StoreError::NoSuchMatch { .. } => failure.hint("`turnfold matches` lists those there are"),
             StoreError::NoSuchBranch { match_name, .. } => {

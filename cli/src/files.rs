@@ -1,12 +1,36 @@
-//! Files written whole or not at all.
+//! Files written whole or not at all, and input read up to a limit.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
+use std::fs::{self, File, FileType};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
 use crate::failure::Failure;
+
+/// A file that a verb makes, unless standard output is to take it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct NewFile {
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Overwrite the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+impl NewFile {
+    /// Gives the file, which must not exist unless it is to be overwritten; `None` is standard output.
+    pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
+        match &self.output {
+            Some(path) if path.exists() && !self.force => {
+                Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"))
+            }
+            path => Ok(path.as_deref()),
+        }
+    }
+}
 
 /// Writes a file so that whoever looks sees the old content or the new, also after a crash: a temporary file beside
 /// it is synced and then takes its name. A file that is replaced keeps its permissions.
@@ -15,8 +39,40 @@ pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
         .map_err(|error| Failure::trouble(format!("cannot write `{}`: {error}", path.display())))
 }
 
+/// Writes a file that only its owner can read, whole or not at all, as it comes. Unless `force` is set, a file that is
+/// there is kept.
+pub(crate) fn write_private<T>(
+    path: &Path,
+    force: bool,
+    write: impl FnOnce(&mut File) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let failed = |error: io::Error| Failure::trouble(format!("cannot write `{}`: {error}", path.display()));
+    let dir = dir_of(path);
+    if !dir.is_dir() {
+        let message = format!("cannot write `{}`: there is no directory `{}`", path.display(), dir.display());
+        return Err(Failure::usage(message));
+    }
+    let mut file = Builder::new().prefix(".turnfold-").tempfile_in(dir).map_err(failed)?;
+    let written = write(file.as_file_mut())?;
+    file.as_file().sync_all().map_err(failed)?;
+    let named = if force { file.persist(path) } else { file.persist_noclobber(path) };
+    named.map_err(|error| failed(error.error))?;
+    #[cfg(unix)]
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed)?;
+    Ok(written)
+}
+
+/// Tells whether a file argument means standard input or output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn dir_of(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let dir = dir_of(path);
     let mut file = temporary_in(dir)?;
     file.write_all(content)?;
     if let Ok(old) = fs::metadata(path) {
@@ -36,4 +92,101 @@ fn temporary_in(dir: &Path) -> io::Result<NamedTempFile> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.prefix(".turnfold-").tempfile_in(dir)
+}
+
+/// What a kind of input file may hold at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// What messages call it.
+    pub(crate) what: &'static str,
+    pub(crate) bytes_max: usize,
+    pub(crate) lines_max: usize,
+    /// The longest line, without its line feed.
+    pub(crate) line_bytes_max: usize,
+}
+
+/// Reads a file of bounded size. Pipes and devices are refused, which may never end or never begin.
+pub(crate) fn read_input(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
+    let what = limits.what;
+    let failed = |error: io::Error| Failure::file(&format!("read {what}"), path, &error);
+    let metadata = fs::metadata(path).map_err(failed)?;
+    if let Some(kind) = kind_of(metadata.file_type()) {
+        return Err(Failure::usage(format!("cannot read {what} `{}`: it is {kind}", path.display()))
+            .hint("name a regular file"));
+    }
+    if metadata.len() > limits.bytes_max as u64 {
+        return Err(too_long(path, limits));
+    }
+    read_bounded(&mut BufReader::new(File::open(path).map_err(failed)?), path, limits)
+}
+
+/// Reads input of bounded size that is not a file, such as standard input; `name` is what messages call it.
+pub(crate) fn read_bounded(
+    input: &mut impl BufRead,
+    name: &Path,
+    limits: &Limits,
+) -> Result<Vec<u8>, Failure> {
+    let Limits { what, bytes_max, lines_max, line_bytes_max } = *limits;
+    let mut bytes = Vec::new();
+    for line in 1.. {
+        // One byte more for the line feed, and that a longer line is known from one that fits.
+        let read = input.take(line_bytes_max as u64 + 1).read_until(b'\n', &mut bytes);
+        let length = read.map_err(|error| Failure::file(&format!("read {what}"), name, &error))?;
+        if length == 0 {
+            break;
+        }
+        let place = || format!("{}:{line}", name.display());
+        if length > line_bytes_max && bytes.last() != Some(&b'\n') {
+            return Err(Failure::usage(format!(
+                "{}: expected at most {line_bytes_max} bytes in a line",
+                place()
+            )));
+        }
+        if line > lines_max {
+            return Err(Failure::usage(format!(
+                "{}: expected at most {lines_max} lines in a {what}",
+                place()
+            )));
+        }
+        if bytes.len() > bytes_max {
+            return Err(too_long(name, limits));
+        }
+    }
+    Ok(bytes)
+}
+
+fn too_long(path: &Path, Limits { what, bytes_max, .. }: &Limits) -> Failure {
+    Failure::usage(format!("`{}`: expected at most {bytes_max} bytes in a {what}", path.display()))
+}
+
+/// Says what a path is that is no regular file.
+fn kind_of(file_type: FileType) -> Option<&'static str> {
+    if file_type.is_file() {
+        return None;
+    }
+    Some(if file_type.is_dir() { "a directory" } else { "a pipe, a socket or a device" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { what: "script", bytes_max: 8, lines_max: 3, line_bytes_max: 4 };
+
+    fn check(input: &str, expected: Result<(), &str>) {
+        let read = read_bounded(&mut input.as_bytes(), Path::new("x"), &LIMITS);
+        let told = read.map(|bytes| assert_eq!(bytes, input.as_bytes())).map_err(|error| error.to_string());
+        assert_eq!(told, expected.map_err(String::from), "{input:?}");
+    }
+
+    #[test]
+    fn input_is_read_up_to_its_limits() {
+        for input in ["", "\n", "abcd", "abcd\n", "abcd\nab\n", "\n\n\n", "a\n\nabcd"] {
+            check(input, Ok(()));
+        }
+        check("abcde", Err("x:1: expected at most 4 bytes in a line"));
+        check("a\nabcde\n", Err("x:2: expected at most 4 bytes in a line"));
+        check("\n\n\n\n", Err("x:4: expected at most 3 lines in a script"));
+        check("abcd\nabcd\n", Err("`x`: expected at most 8 bytes in a script"));
+    }
 }

@@ -3,25 +3,33 @@
 //! [`main`] is all that is public: it reads the arguments, runs one verb from `commands` and turns its answer into an
 //! exit code. `fuzzing` is a door for the tests alone.
 
+mod amendment;
 mod args;
 mod clock;
 mod commands;
 mod context;
+mod corpus;
 mod difference;
 mod failure;
 mod files;
 #[doc(hidden)]
 pub mod fuzzing;
+mod impact;
+mod limits;
+mod outcomes;
 mod output;
+mod position;
 mod predicate;
 mod random;
 mod record;
 mod render;
 mod revision;
 mod script;
+mod shrink;
 mod source;
 mod table;
 mod tfl;
+mod verdict;
 
 use std::panic;
 use std::process::ExitCode;

@@ -1,12 +1,20 @@
 //! Everything the program prints: answers to stdout, diagnostics to stderr, colour only on a terminal.
+//!
+//! This is the one place that keeps names, titles and whatever else comes from outside from commanding a terminal:
+//! what is printed as text or JSON has its control characters escaped here, wherever they came from. So colour is
+//! not written into text but marked in it, by [`paint`], and becomes escape sequences only on the way out.
 
-use std::fmt::Display;
+use std::borrow::Cow;
+use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
+
+use crate::failure::Failure;
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,10 +57,89 @@ impl Tone {
     }
 }
 
-/// Wraps text in the colour of its tone; the output strips it where colour is not wanted.
+/// The marks of painted text: characters that Unicode keeps for a program's own use, one for each tone.
+const MARKS: [(char, Tone); 6] = [
+    ('\u{fdd0}', Tone::Plain),
+    ('\u{fdd1}', Tone::Faint),
+    ('\u{fdd2}', Tone::Strong),
+    ('\u{fdd3}', Tone::New),
+    ('\u{fdd4}', Tone::Old),
+    ('\u{fdd5}', Tone::Odd),
+];
+
+/// Marks text with its tone, for [`Output`] to colour.
+///
+/// A mark that text from outside brings along can choose another tone, which is harmless.
 pub(crate) fn paint(tone: Tone, text: impl Display) -> String {
-    let style = tone.style();
-    format!("{style}{text}{style:#}")
+    let mark = |wanted| MARKS.iter().find(|(_, tone)| *tone == wanted).map_or(' ', |(mark, _)| *mark);
+    format!("{}{text}{}", mark(tone), mark(Tone::Plain))
+}
+
+/// Tells whether a character could rewrite, reorder or break what a terminal shows: controls, marks of writing
+/// direction, line separators, and characters that are none.
+fn is_unprintable(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(character, '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}')
+}
+
+/// Escapes the characters that could rewrite what a terminal shows.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    escaped(text, |escaped, character| escaped.extend(character.escape_unicode()))
+}
+
+/// Escapes, in a JSON document, what JSON lets stand but a terminal should not see; it means the same.
+fn printable_json(json: &str) -> Cow<'_, str> {
+    escaped(json, |escaped, character| {
+        let mut units = [0; 2];
+        for unit in character.encode_utf16(&mut units) {
+            write!(escaped, "\\u{unit:04x}").expect("writing to a string cannot fail");
+        }
+    })
+}
+
+fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
+    if !text.contains(is_unprintable) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_unprintable(character) { escape(&mut escaped, character) } else { escaped.push(character) }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Writes marked text: colours for the marks, everything else printable. `is_kept` lets characters through.
+fn write_marked(out: &mut impl Write, text: &str, is_kept: fn(char) -> bool) -> io::Result<()> {
+    if !text.contains(is_unprintable) {
+        return out.write_all(text.as_bytes());
+    }
+    let mut style = Style::new();
+    for piece in text.split_inclusive(is_unprintable) {
+        let (last, character) = piece.char_indices().next_back().unwrap_or_default();
+        let before = piece.get(..last).unwrap_or_default();
+        let mark = MARKS.iter().find(|(mark, _)| *mark == character);
+        if let Some((_, tone)) = mark {
+            write!(out, "{before}{style:#}{}", tone.style())?;
+            style = tone.style();
+        } else if is_kept(character) {
+            out.write_all(piece.as_bytes())?;
+        } else {
+            write!(out, "{before}{}", printable(piece.get(last..).unwrap_or_default()))?;
+        }
+    }
+    write!(out, "{style:#}")
+}
+
+/// Writes a line of pieces in styles of their own.
+fn write_spans<'a>(
+    out: &mut impl Write,
+    spans: impl IntoIterator<Item = (Style, &'a str)>,
+) -> io::Result<()> {
+    for (style, text) in spans {
+        write!(out, "{style}{}{style:#}", printable(text))?;
+    }
+    writeln!(out)
 }
 
 /// Writes a count with its noun.
@@ -81,18 +168,41 @@ impl Output {
 
     /// Prints a line of text, which may be painted.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
-        writeln!(self.stdout, "{text}")
+        write_marked(&mut self.stdout, &text.to_string(), |_| false)?;
+        writeln!(self.stdout)
     }
 
-    /// Prints text as it is; it brings its own line breaks.
+    /// Prints text that may be painted and brings its own line breaks.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
-        self.stdout.write_all(text.as_bytes())
+        write_marked(&mut self.stdout, text, |character| character == '\n')
+    }
+
+    /// Prints a line of pieces in styles of their own, such as one of a drawn board.
+    pub(crate) fn spans<'a>(&mut self, spans: impl IntoIterator<Item = (Style, &'a str)>) -> io::Result<()> {
+        write_spans(&mut self.stdout, spans)
+    }
+
+    /// Prints a file, such as a picture or a script for a shell, byte for byte.
+    pub(crate) fn document(&mut self, document: &str) -> io::Result<()> {
+        self.stdout.write_all(document.as_bytes())
     }
 
     /// Prints a JSON document on a line of its own.
     pub(crate) fn json(&mut self, document: &(impl Serialize + ?Sized)) -> io::Result<()> {
-        serde_json::to_writer(&mut self.stdout, document)?;
-        self.line("")
+        let json = serde_json::to_string(document)?;
+        writeln!(self.stdout, "{}", printable_json(&json))
+    }
+
+    /// Gives standard output for bytes that are no text; a terminal is no place for them.
+    pub(crate) fn bytes(&mut self) -> Result<io::StdoutLock<'static>, Failure> {
+        self.flush()?;
+        let stdout = io::stdout().lock();
+        if stdout.is_terminal() {
+            return Err(
+                Failure::usage("standard output is a terminal").hint("name a file, or send it to one")
+            );
+        }
+        Ok(stdout)
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
@@ -103,10 +213,67 @@ impl Output {
 /// Prints a diagnostic to stderr; where even that is closed there is nobody to tell.
 pub(crate) fn error(message: impl Display) {
     let style = AnsiColor::Red.on_default().bold();
-    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {message}");
+    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", printable(&message.to_string()));
+}
+
+/// Shows on stderr how far the work is, where someone watches, until it is dropped. The template is indicatif's.
+pub(crate) fn progress(steps: u64, template: &str) -> ProgressBar {
+    let target =
+        if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(steps), target).with_finish(ProgressFinish::AndClear);
+    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+}
+
+/// Tells whether someone sits at the terminal who can be asked.
+pub(crate) fn is_attended() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
 /// Tells whether someone watches stderr, so that progress is worth showing.
 pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a hostile title may hold: escape sequences of either kind, a bell, line breaks, a turned direction.
+    const HOSTILE: &str = "\u{1b}]0;x\u{7} \u{9b}31m \r\n \u{7f} \u{202e}";
+
+    fn marked(text: &str, is_kept: fn(char) -> bool) -> String {
+        let mut out = Vec::new();
+        write_marked(&mut out, text, is_kept).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn whatever_is_printed_commands_no_terminal() {
+        let expected = r"\u{1b}]0;x\u{7} \u{9b}31m \u{d}\u{a} \u{7f} \u{202e}";
+        assert_eq!(marked(HOSTILE, |_| false), expected);
+        assert_eq!(printable(HOSTILE), expected);
+        assert_eq!(marked("a\tb\nc", |character| character == '\n'), "a\\u{9}b\nc");
+        let mut out = Vec::new();
+        write_spans(&mut out, [(Style::new(), HOSTILE)]).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{expected}\n"));
+    }
+
+    #[test]
+    fn painted_text_is_coloured_and_escaped_all_the_same() {
+        let line = format!("{} {}", paint(Tone::Old, "a\u{1b}[2J"), paint(Tone::Strong, "b"));
+        assert_eq!(marked(&line, |_| false), "\u{1b}[31ma\\u{1b}[2J\u{1b}[0m \u{1b}[1mb\u{1b}[0m");
+    }
+
+    #[test]
+    fn colour_ends_with_the_text() {
+        assert_eq!(marked("\u{fdd3}green", |_| false), "\u{1b}[32mgreen\u{1b}[0m");
+    }
+
+    #[test]
+    fn json_is_escaped_and_means_the_same() {
+        let json = serde_json::to_string(HOSTILE).unwrap();
+        let printed = printable_json(&json);
+        assert!(!printed.contains(is_unprintable), "{printed}");
+        assert_eq!(serde_json::from_str::<String>(&printed).unwrap(), HOSTILE);
+    }
 }

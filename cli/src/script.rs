@@ -1,12 +1,12 @@
 //! Scripts: `[SEAT:] command`, one a line, `#` comments.
 
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use turnfold_core::Seat;
 
 use crate::failure::Failure;
+use crate::{files, limits};
 
 /// A command as a user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,13 +37,11 @@ impl ScriptLine {
 
 /// Reads the commands of a script: a file, or standard input for `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<ScriptLine>, Failure> {
-    let mut bytes = Vec::new();
-    let result = if path == Path::new("-") {
-        io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    let bytes = if path == Path::new("-") {
+        files::read_bounded(&mut io::stdin().lock(), path, &limits::SCRIPT)?
     } else {
-        fs::read(path).map(|content| bytes = content)
+        files::read_input(path, &limits::SCRIPT)?
     };
-    result.map_err(|error| Failure::file("read script", path, &error))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let line =
             error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|byte| **byte == b'\n');

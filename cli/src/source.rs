@@ -1,17 +1,17 @@
 //! Lines of play to fold again: from the store or from a replay file, in one form.
 
-use std::fs;
 use std::path::Path;
 
 use turnfold_core::{
     AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, SetupError, Step, registry,
 };
-use turnfold_store::{Genesis, Log};
+use turnfold_store::{Entry, Genesis, Log};
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::revision::{Revision, SourceName};
 use crate::tfl::{self, Replay};
+use crate::{files, limits};
 
 /// A setup and its entries, ready to be folded.
 pub(crate) struct LineOfPlay {
@@ -64,28 +64,23 @@ impl LineOfPlay {
     /// Takes over a log read from the store.
     pub(crate) fn of_log(revision: &Revision, log: Log) -> Result<Self, Failure> {
         let rules = rules_of(&log.genesis, revision)?;
-        let entry = |entry: turnfold_store::Entry| SourceEntry {
-            seq: entry.seq,
-            seat: entry.seat,
-            command: SourceCommand::Bytes(entry.command),
-            outcome: None,
-            hash: None,
-            recorded_at_ms: Some(entry.recorded_at_ms),
-            key: entry.key.map(|key| key.to_string()),
-        };
         Ok(Self {
             name: SourceName::Revision(revision.clone()),
             rules,
             setup: log.genesis.setup,
             dice: log.genesis.dice,
             title: log.genesis.title,
-            entries: log.entries.into_iter().map(entry).collect(),
+            entries: log.entries.into_iter().map(SourceEntry::from).collect(),
         })
     }
 
     /// Reads a replay file.
     pub(crate) fn of_file(path: &Path) -> Result<Self, Failure> {
-        let replay = read_replay(path)?;
+        Self::of_replay(path, &read_replay(path)?)
+    }
+
+    /// Takes over a replay read from a file.
+    pub(crate) fn of_replay(path: &Path, replay: &Replay) -> Result<Self, Failure> {
         let rules = replay.rules();
         let setup = replay.setup()?;
         let entry = |entry: &tfl::EntryLine| SourceEntry {
@@ -119,7 +114,7 @@ impl LineOfPlay {
 
     /// Makes the state before the first entry.
     pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, Failure> {
-        self.rules.start(&self.setup).map_err(|error| self.broken_setup(&error))
+        self.rules.start(&self.setup).map_err(|error| broken_setup(&self.name, &error))
     }
 
     /// Folds everything, showing each entry.
@@ -146,31 +141,74 @@ impl LineOfPlay {
         }
     }
 
+    /// Gives a line of play from the same setup with other entries, their rolls recorded as they are.
+    pub(crate) fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
+        let entry = |(seq, (seat, command)): (u64, (Seat, &str))| SourceEntry {
+            seq,
+            seat,
+            command: SourceCommand::Text(command.into()),
+            outcome: None,
+            hash: None,
+            recorded_at_ms: None,
+            key: None,
+        };
+        Self {
+            name: self.name.clone(),
+            setup: self.setup.clone(),
+            title: self.title.clone(),
+            dice: DicePolicy::Recorded,
+            entries: (1..).zip(commands).map(entry).collect(),
+            ..*self
+        }
+    }
+
     /// Writes the line of play as a replay, with every outcome and hash.
     pub(crate) fn to_replay(&self) -> Result<Replay, Failure> {
         let name = self.name.to_string();
+        if self.entries.len() > limits::REPLAY_LINES_MAX / 2 {
+            let most = limits::REPLAY_LINES_MAX / 2;
+            return Err(Failure::usage(format!(
+                "`{name}` has more than {most} entries, too many for a replay file"
+            ))
+            .hint("name an earlier entry, as in `MATCH:SEQ`"));
+        }
         let mut replay = Replay::compose(&name, self.rules, self.dice, &self.title, &self.setup)
-            .map_err(|error| self.broken_setup(&error))?;
+            .map_err(|error| broken_setup(&self.name, &error))?;
         let state = self.fold(&mut |step| replay.record(step))?;
         replay.close(state.state_hash());
         Ok(replay)
     }
 
-    fn broken_setup(&self, error: &SetupError) -> Failure {
-        Failure::trouble(format!("`{}`: {error}", self.name))
-    }
-
-    /// An entry that its own rules refuse: the log disagrees with them.
     pub(crate) fn broken_entry(&self, error: &FoldError) -> Failure {
-        let message = format!("`{}`: {error}", self.name);
-        match &self.name {
-            SourceName::File(_) => {
-                Failure::negative(message).hint("correct the entry or cut the log before it")
-            }
-            SourceName::Revision(revision) => Failure::negative(message).hint(format!(
-                "the log disagrees with its rules, see `turnfold verify {}`",
-                revision.match_name
-            )),
+        broken_entry(&self.name, error)
+    }
+}
+
+/// A setup that its own rules refuse.
+pub(crate) fn broken_setup(name: &SourceName, error: &SetupError) -> Failure {
+    Failure::trouble(format!("`{name}`: {error}"))
+}
+
+/// An entry that its own rules refuse: the log disagrees with them.
+pub(crate) fn broken_entry(name: &SourceName, error: &FoldError) -> Failure {
+    let message = format!("`{name}`: {error}");
+    match name {
+        SourceName::File(_) => Failure::negative(message).hint("correct the entry or cut the log before it"),
+        SourceName::Revision(revision) => Failure::negative(message)
+            .hint(format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)),
+    }
+}
+
+impl From<Entry> for SourceEntry {
+    fn from(entry: Entry) -> Self {
+        Self {
+            seq: entry.seq,
+            seat: entry.seat,
+            command: SourceCommand::Bytes(entry.command),
+            outcome: None,
+            hash: None,
+            recorded_at_ms: Some(entry.recorded_at_ms),
+            key: entry.key.map(|key| key.to_string()),
         }
     }
 }
@@ -188,8 +226,27 @@ impl SourceEntry {
 
 /// Reads and parses a replay file.
 pub(crate) fn read_replay(path: &Path) -> Result<tfl::Replay, Failure> {
-    let bytes = fs::read(path).map_err(|error| Failure::file("read replay", path, &error))?;
+    let bytes = files::read_input(path, &limits::REPLAY)?;
     tfl::read(&path.display().to_string(), &bytes).map_err(Failure::from)
+}
+
+/// Fills in what a replay leaves out; whatever it tells must be true. `undone` says what else does not happen.
+pub(crate) fn bless_if_true(path: &Path, replay: &Replay, undone: &str) -> Result<Replay, Failure> {
+    let file = path.display();
+    let untrue = |what: String| {
+        Failure::negative(format!("{what}, {undone}")).hint(format!("`turnfold check {file}` explains it"))
+    };
+    let blessed = tfl::bless(replay)?;
+    for ((line, told), found) in replay.numbered_entries().zip(blessed.entries()) {
+        let differs = |told: &Option<String>, found: &Option<String>| told.is_some() && told != found;
+        if differs(&told.outcome, &found.outcome) || differs(&told.hash, &found.hash) {
+            return Err(untrue(format!("{file}:{line}: entry {} does not do what the file says", told.seq)));
+        }
+    }
+    if replay.closing.is_some() && replay.closing != blessed.closing {
+        return Err(untrue(format!("{file}: the closing line is not that of its entries")));
+    }
+    Ok(blessed)
 }
 
 /// Finds the ruleset by name, or says which there are.
@@ -201,7 +258,8 @@ pub(crate) fn find_rules(name: &str) -> Result<&'static dyn AnyRules, Failure> {
     })
 }
 
-fn rules_of(genesis: &Genesis, revision: &Revision) -> Result<&'static dyn AnyRules, Failure> {
+/// Finds the rules under which a match was recorded, or says why they cannot be had.
+pub(crate) fn rules_of(genesis: &Genesis, revision: &Revision) -> Result<&'static dyn AnyRules, Failure> {
     let rules = find_rules(&genesis.ruleset)?;
     if rules.version() == genesis.ruleset_version {
         return Ok(rules);

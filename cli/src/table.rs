@@ -38,6 +38,11 @@ impl Roller {
     }
 }
 
+/// Tells whether a command records a roll, in every ruleset alike.
+pub(crate) fn is_roll(command: &str) -> bool {
+    command.split(' ').next() == Some("roll")
+}
+
 /// A match being played.
 pub(crate) struct Table {
     pub(crate) state: Box<dyn AnyState>,
@@ -75,10 +80,23 @@ impl Table {
         default_seat: Option<Seat>,
         played: &mut Vec<Played>,
     ) -> Result<Result<(), Box<Record>>, Failure> {
-        let is_roll = line.command.split(' ').next() == Some("roll");
-        if !is_roll {
+        if !is_roll(&line.command) {
             self.roll_due(played)?;
         }
+        match self.submit_alone(line, default_seat) {
+            Ok(entry) => played.push(entry),
+            Err(record) => return Ok(Err(record)),
+        }
+        self.roll_due(played)?;
+        Ok(Ok(()))
+    }
+
+    /// Plays one line and no roll beside it, or gives its record when it was rejected.
+    pub(crate) fn submit_alone(
+        &mut self,
+        line: &ScriptLine,
+        default_seat: Option<Seat>,
+    ) -> Result<Played, Box<Record>> {
         let seat = line.seat.or(default_seat).or_else(|| self.state.default_seat(&line.command));
         let outcome = match (&line.malformed, seat) {
             (Some(message), _) => Err(Rejected { code: "malformed", message: message.clone() }),
@@ -86,36 +104,37 @@ impl Table {
             // Nobody issues what is no command; judging says why it is none.
             (None, None) => Err(self.malformed(&line.command)),
         };
-        match outcome {
-            Ok(entry) => played.push(entry),
-            Err(rejected) => {
-                let record =
-                    Record::rejected(seat, &line.command, rejected, self.state.as_ref(), self.detail);
-                return Ok(Err(Box::new(record)));
-            }
-        }
-        self.roll_due(played)?;
-        Ok(Ok(()))
+        outcome.map_err(|rejected| {
+            let state = self.state.as_ref();
+            Box::new(Record::rejected(seat, &line.command, rejected, state, self.detail))
+        })
     }
 
     /// Rolls what is due, as often as it is due.
     pub(crate) fn roll_due(&mut self, played: &mut Vec<Played>) -> Result<(), Failure> {
         for _ in 0..ROLLS_IN_A_ROW_MAX {
-            let Some(due) = self.state.due_roll() else { return Ok(()) };
-            let values = match self.roller {
-                Roller::Nobody => return Ok(()),
-                Roller::Seeded => self.dice.values(self.next_seq, &due),
-                Roller::System => Some(random::roll(&due)?),
-            };
-            let Some(command) = values.and_then(|values| self.state.roll_command(values)) else {
-                return Ok(());
-            };
-            let entry = self.fold(Seat::Host, &command);
-            let broken =
-                |rejected: Rejected| Failure::trouble(format!("the rules reject their own dice: {rejected}"));
-            played.push(entry.map_err(broken)?);
+            match self.roll_once()? {
+                Some(roll) => played.push(roll),
+                None => return Ok(()),
+            }
         }
         Err(Failure::trouble(format!("a roll is still due after {ROLLS_IN_A_ROW_MAX} rolls in a row")))
+    }
+
+    /// Rolls what is due once, if anybody rolls; a tie leaves the roll due.
+    pub(crate) fn roll_once(&mut self) -> Result<Option<Played>, Failure> {
+        let Some(due) = self.state.due_roll() else { return Ok(None) };
+        let values = match self.roller {
+            Roller::Nobody => return Ok(None),
+            Roller::Seeded => self.dice.values(self.next_seq, &due),
+            Roller::System => Some(random::roll(&due)?),
+        };
+        let Some(command) = values.and_then(|values| self.state.roll_command(values)) else {
+            return Ok(None);
+        };
+        let broken =
+            |rejected: Rejected| Failure::trouble(format!("the rules reject their own dice: {rejected}"));
+        self.fold(Seat::Host, &command).map(Some).map_err(broken)
     }
 
     fn malformed(&self, command: &str) -> Rejected {

@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::decode::DecodeError;
-use crate::dice::{DicePolicy, DueRoll};
+use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::hash::Digest;
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, SetupError};
@@ -34,6 +34,9 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// Says in one line what the game is.
     fn summary(&self) -> &'static str;
 
+    /// Gives a small setup to try the game on, as TOML.
+    fn example(&self) -> &'static str;
+
     /// Reads a setup from TOML, checks that a match can start from it, and gives its bytes for the log.
     ///
     /// # Errors
@@ -51,6 +54,11 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// # Errors
     /// [`Malformed`] when the text is no command of this ruleset.
     fn canonical(&self, command: &str) -> Result<String, Malformed>;
+
+    /// Gives the ids of the rules behind a reason or rejection, such as `CT-6`, by its name.
+    ///
+    /// Empty for a name that is neither, and for the rejections that all rulesets share.
+    fn rule_ids(&self, code: &str) -> &'static [&'static str];
 
     /// Writes a command given as the log stores it in its canonical text.
     ///
@@ -117,6 +125,9 @@ pub trait AnyState: sealed::Sealed + Send {
     /// Gives the hash of the state.
     fn state_hash(&self) -> Digest;
 
+    /// Gives the hash that another version of the ruleset gives to a state of the same bytes.
+    fn state_hash_as(&self, version: u32) -> Digest;
+
     /// Gives the state's bytes, from which it can be resumed.
     fn state_bytes(&self) -> Vec<u8>;
 
@@ -125,6 +136,12 @@ pub trait AnyState: sealed::Sealed + Send {
 
     /// Lists the commands that `legal` chooses from.
     fn candidates(&self, seat: Seat) -> Vec<String>;
+
+    /// Draws a seat that has a legal command and one of its legal commands, as [`Simulation`] tells; rolls are drawn
+    /// elsewhere.
+    ///
+    /// [`Simulation`]: crate::simulate::Simulation
+    fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)>;
 
     /// Gives the view of `viewer` as a JSON document.
     fn view(&self, viewer: Seat) -> String;

@@ -42,6 +42,7 @@ pub mod outcome;
 pub mod picture;
 pub mod registry;
 pub mod seat;
+pub mod simulate;
 pub mod text;
 
 pub use any::{AnyRules, AnyState, CommandSource, FoldError, Logged, Rejected, Step, StepOutcome};
@@ -50,4 +51,5 @@ pub use hash::Digest;
 pub use hex::{Board, Direction, Hex};
 pub use rules::{Answer, QueryError, Rules, SetupError};
 pub use seat::Seat;
+pub use simulate::Simulation;
 pub use text::Malformed;

@@ -26,9 +26,15 @@ pub enum Outcome<I> {
 }
 
 /// Why a ruleset ignores a command; one variant for each reason of the ruling.
-pub trait Reason: Copy + Eq + Debug {
+pub trait Reason: Copy + Eq + Debug + 'static {
+    /// Every reason.
+    const ALL: &'static [Self];
+
     /// Gives the reason's name in `snake_case`.
     fn code(self) -> &'static str;
+
+    /// Gives the ids of the rules that have this reason, such as `CT-6`.
+    fn rules(self) -> &'static [&'static str];
 
     /// Gives the text for the player, where the ruling has one.
     fn text(self) -> Option<&'static str> {
@@ -37,9 +43,15 @@ pub trait Reason: Copy + Eq + Debug {
 }
 
 /// Why a ruleset does not accept a command at all. `Display` is the message for the player.
-pub trait Rejection: Copy + Eq + Debug + Display + From<Refusal> {
+pub trait Rejection: Copy + Eq + Debug + Display + From<Refusal> + 'static {
+    /// Every rejection of the ruleset's own, without those that all rulesets share.
+    const ALL: &'static [Self];
+
     /// Gives the rejection's name in `snake_case`.
     fn code(self) -> &'static str;
+
+    /// Gives the ids of the rules that have this rejection, such as `CT-2`; those that all rulesets share have none.
+    fn rules(self) -> &'static [&'static str];
 }
 
 /// Receives effects as they happen.

@@ -34,6 +34,8 @@ pub trait Rules: Sized + Send + Sync + 'static {
     const VERSION: u32;
     /// What the game is, in one line.
     const SUMMARY: &'static str;
+    /// A small setup to try the game on, as TOML.
+    const EXAMPLE: &'static str;
 
     /// How a match begins, as written in TOML.
     type Setup: Clone + Debug + Serialize + DeserializeOwned;

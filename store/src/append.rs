@@ -6,7 +6,7 @@ use turnfold_core::Digest;
 
 use crate::backend::{Change, Place};
 use crate::chain::Linker;
-use crate::committer::{Done, Staged, Work, Writer};
+use crate::committer::{BranchKey, Done, Staged, Work, Writer};
 use crate::entry::{NewEntry, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
@@ -35,15 +35,22 @@ pub(crate) struct Append {
     pub(crate) key: Option<IdempotencyKey>,
 }
 
+impl Append {
+    pub(crate) fn branch_key(&self) -> Option<BranchKey> {
+        self.key.clone().map(|key| (self.match_name.clone(), self.branch.clone(), key))
+    }
+}
+
 impl Store {
     /// Appends entries to a branch, all or none; when it returns they are durable.
     ///
-    /// With a `key` that an earlier append to this branch had, nothing is appended and the earlier one's result is
-    /// given again, wherever the head is now. Keys belong to the branch they were used on: a branch that begins on it
-    /// does not inherit them.
+    /// With a `key` that an earlier append of the same commands by the same seats to this branch had, nothing is
+    /// appended and the earlier one's result is given again, wherever the head is now. Keys belong to the branch they
+    /// were used on: a branch that begins on it does not inherit them.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when the head is not `expected_head`; [`StoreError::NothingToAppend`] and
+    /// [`StoreError::Conflict`] when the head is not `expected_head`; [`StoreError::KeyReused`] when the key was used
+    /// for something else; [`StoreError::NothingToAppend`] and
     /// [`StoreError::TooLarge`] for unusable entries; [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`];
     /// [`StoreError::Full`] and [`StoreError::Failed`] when it cannot be made durable.
     pub fn append(
@@ -96,6 +103,32 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// Gives the result of an earlier append with the same key, if it appended the same.
+    fn earlier_result(
+        &self,
+        (match_name, branch): (MatchName, BranchName),
+        KeyRecord { first, last }: KeyRecord,
+        entries: &[NewEntry],
+    ) -> Result<Appended, StoreError> {
+        let (found_match, found, head) = self.find(&match_name, &branch)?;
+        let mut stored = self.entries(&match_name, &found_match, (&branch, &found, head), first..=last)?;
+        let mut asked = entries.iter();
+        let same = loop {
+            match (stored.next().transpose()?, asked.next()) {
+                (Some(stored), Some(asked))
+                    if (stored.seat, &stored.command) == (asked.seat, &asked.command) => {}
+                (stored, asked) => break stored.is_none() && asked.is_none(),
+            }
+        };
+        if same {
+            Ok(Appended { first, last, repeated: true })
+        } else {
+            Err(StoreError::KeyReused { match_name, branch, first, last })
+        }
+    }
+}
+
 /// What the committer knows of a branch.
 pub(crate) struct BranchState {
     pub(crate) id: u64,
@@ -138,7 +171,20 @@ impl BranchState {
     /// Gives the changes that move the first entries from tails to pages.
     pub(crate) fn seal(&mut self) -> Vec<Change> {
         let tails = self.tail_keys();
-        let mut changes = self.unsealed.cut_pages(self.id);
+        let pages = self.unsealed.cut_pages(self.id);
+        self.sealed(pages, tails)
+    }
+
+    /// Gives the changes that move all entries from tails to pages.
+    pub(crate) fn seal_all(&mut self) -> Vec<Change> {
+        let tails = self.tail_keys();
+        let mut pages = self.unsealed.cut_pages(self.id);
+        pages.extend(self.unsealed.cut_rest(self.id));
+        self.sealed(pages, tails)
+    }
+
+    /// Adds to new pages that the tails on them go.
+    fn sealed(&self, mut changes: Vec<Change>, tails: Vec<Vec<u8>>) -> Vec<Change> {
         let sealed = tails.len() - self.unsealed.records.len();
         changes.extend(tails.into_iter().take(sealed).map(|key| Change { key, value: None }));
         changes
@@ -156,6 +202,7 @@ impl Writer {
         append: Append,
         staged: &mut Staged,
     ) -> Result<Appended, StoreError> {
+        let branch_key = append.branch_key();
         let Append { match_name, branch, expected_head, entries, key } = append;
         let names = (match_name, branch);
         if !self.branches.contains_key(&names) {
@@ -163,10 +210,11 @@ impl Writer {
             self.branches.insert(names.clone(), state);
         }
         let state = self.branches.get_mut(&names).expect("it was there or has just been put there");
-        if let Some(appended) = earlier_result(&self.shared, staged, state.id, key.as_ref())
-            .map_err(|error| error.within(&names.0, Some(&names.1)))?
+        if let Some(key) = &key
+            && let Some(earlier) =
+                self.shared.find_key(state.id, key).map_err(|error| error.within(&names.0, Some(&names.1)))?
         {
-            return Ok(appended);
+            return self.shared.earlier_result(names, earlier, &entries);
         }
         let before = state.head;
         if before.seq != expected_head {
@@ -182,30 +230,14 @@ impl Writer {
         staged.changes.extend(state.extend(entries, key.as_ref()));
         let appended = Appended { first: before.seq + 1, last: state.head.seq, repeated: false };
         if let Some(key) = &key {
-            let record_key = key::of_idempotency(state.id, key);
             let Appended { first, last, .. } = appended;
-            staged.changes.push(record::put(record_key.clone(), &KeyRecord { first, last }));
-            staged.keys.insert(record_key, Appended { repeated: true, ..appended });
+            staged.changes.push(record::put(key::of_idempotency(state.id, key), &KeyRecord { first, last }));
         }
+        staged.keys.extend(branch_key);
         staged.heads_before.entry(state.id).or_insert(before);
         let (match_name, branch) = names.clone();
         staged.last = Some(Place { match_name, branch, seq: appended.last });
         staged.touched.push(names);
         Ok(appended)
     }
-}
-
-/// Gives the result of an earlier append with the same key, which may still wait for its flush.
-fn earlier_result(
-    shared: &Shared,
-    staged: &Staged,
-    branch_id: u64,
-    key: Option<&IdempotencyKey>,
-) -> Result<Option<Appended>, StoreError> {
-    let Some(key) = key else { return Ok(None) };
-    if let Some(appended) = staged.keys.get(&key::of_idempotency(branch_id, key)) {
-        return Ok(Some(*appended));
-    }
-    let record = shared.find_key(branch_id, key)?;
-    Ok(record.map(|KeyRecord { first, last }| Appended { first, last, repeated: true }))
 }

@@ -1,6 +1,4 @@
-//! Matches and branches: which there are.
-
-use std::ops::Range;
+//! Branches: which there are.
 
 use turnfold_core::Digest;
 
@@ -11,19 +9,6 @@ use crate::key;
 use crate::lookup::{FoundBranch, FoundMatch};
 use crate::names::{BranchName, MatchName};
 use crate::open::{Shared, Store};
-
-/// What [`Store::matches`] tells of a match.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MatchInfo {
-    /// Its name.
-    pub name: MatchName,
-    /// How it begins.
-    pub genesis: Genesis,
-    /// The number of the last entry of `main`.
-    pub head: Seq,
-    /// How many branches it has, `main` among them.
-    pub branches: u64,
-}
 
 /// What [`Store::branches`] tells of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,27 +23,7 @@ pub struct BranchInfo {
     pub head_link: Digest,
 }
 
-/// How many records are read at a time while listing.
-const SCAN_MAX: usize = 256;
-
 impl Store {
-    /// Lists the matches by name.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] at the first match that cannot be read, or when some are missing.
-    pub fn matches(&self) -> Result<Vec<MatchInfo>, StoreError> {
-        let records = self.shared.match_records()?;
-        records.iter().map(|(key, value)| self.match_info(key, value)).collect()
-    }
-
-    fn match_info(&self, key: &[u8], value: &[u8]) -> Result<MatchInfo, StoreError> {
-        let name = key::text_after(key, key::MATCH_PREFIX).and_then(|text| text.parse().ok());
-        let name: MatchName = name.ok_or_else(|| StoreError::damaged("a match record has no proper name"))?;
-        let found = FoundMatch::read(&name, key, value)?;
-        let (_, _, head) = self.shared.find(&name, &BranchName::main())?;
-        Ok(MatchInfo { genesis: found.genesis(&name)?, name, head: head.seq, branches: found.branches })
-    }
-
     /// Gives how a match begins.
     ///
     /// # Errors
@@ -106,21 +71,6 @@ fn with_names(records: Vec<Record>) -> Result<Vec<NamedRecord>, StoreError> {
 }
 
 impl Shared {
-    /// Gives the records of all matches; their number is right.
-    pub(crate) fn match_records(&self) -> Result<Vec<Record>, StoreError> {
-        let found = self.unless_changed(
-            |shared| shared.read_store().map(|record| (record.matches, record.next_id)),
-            |shared, (expected, _)| {
-                let records = shared.scan_all(&key::all_matches())?;
-                let is_right = records.len() as u64 == expected;
-                Ok(is_right.then_some(records).ok_or(expected))
-            },
-        )?;
-        found.map_err(|expected| {
-            StoreError::damaged(format!("it should hold {expected} matches, but holds another number"))
-        })
-    }
-
     /// Gives a match and the records of its branches; their number is right.
     pub(crate) fn branch_records(
         &self,
@@ -170,7 +120,7 @@ impl Shared {
     }
 
     /// Looks at `what` while `version` stays the same; a writer may have been between the two.
-    fn unless_changed<V: PartialEq + Copy, T, E>(
+    pub(crate) fn unless_changed<V: PartialEq + Copy, T, E>(
         &self,
         version: impl Fn(&Self) -> Result<V, StoreError>,
         look: impl Fn(&Self, V) -> Result<Result<T, E>, StoreError>,
@@ -183,21 +133,6 @@ impl Shared {
                 return Ok(found);
             }
             before = after;
-        }
-    }
-
-    /// Gives every record in a range of keys.
-    pub(crate) fn scan_all(&self, range: &Range<Vec<u8>>) -> Result<Vec<Record>, StoreError> {
-        let mut range = range.clone();
-        let mut all = Vec::new();
-        loop {
-            let found = self.backend.scan(&range, SCAN_MAX)?;
-            let Some((last, _)) = found.last().filter(|_| found.len() == SCAN_MAX) else {
-                all.extend(found);
-                return Ok(all);
-            };
-            range.start = [last.as_slice(), &[0]].concat();
-            all.extend(found);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The committer: the one thread that writes. It stages what many callers want, makes it durable with one flush, and
 //! answers them all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
@@ -10,13 +10,17 @@ use crate::append::{Append, Appended, BranchState};
 use crate::backend::{Change, Place, Watermark};
 use crate::create::{BranchCreation, BranchDeletion, MatchCreation};
 use crate::error::StoreError;
-use crate::names::{BranchName, MatchName};
+use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::open::Shared;
 use crate::record::{HeadRecord, StoreRecord};
 use crate::{key, record};
 
 /// The most requests that wait, and the most that one flush serves.
 const QUEUE_MAX: usize = 256;
+
+/// Enough changes, and bytes of them, for one flush: what is more makes it no cheaper.
+const CHANGES_MAX: usize = 4096;
+const BYTES_MAX: usize = 128 * 1024;
 
 /// The most branches whose state is kept; beyond it all are read again when they are written to.
 const BRANCHES_MAX: usize = 4096;
@@ -86,13 +90,29 @@ pub(crate) struct Staged {
     pub(crate) changes: Vec<Change>,
     /// The entries appended by them.
     pub(crate) entries: u64,
-    /// The idempotency keys among them, by record key.
-    pub(crate) keys: BTreeMap<Vec<u8>, Appended>,
+    /// The idempotency keys among them.
+    pub(crate) keys: BTreeSet<BranchKey>,
     /// The branches appended to and their heads before.
     pub(crate) heads_before: BTreeMap<u64, HeadRecord>,
     pub(crate) touched: Vec<(MatchName, BranchName)>,
     /// The end of the branch written to last.
     pub(crate) last: Option<Place>,
+}
+
+/// An idempotency key on its branch.
+pub(crate) type BranchKey = (MatchName, BranchName, IdempotencyKey);
+
+impl Staged {
+    fn is_full(&self) -> bool {
+        let bytes = |change: &Change| change.key.len() + change.value.as_ref().map_or(0, Vec::len);
+        self.changes.len() >= CHANGES_MAX || self.changes.iter().map(bytes).sum::<usize>() >= BYTES_MAX
+    }
+
+    /// Tells whether the work repeats a key that waits here, whose entries must be stored before they can be compared.
+    fn has_key_of(&self, work: &Work) -> bool {
+        let Work::Append(append) = work else { return false };
+        append.branch_key().is_some_and(|key| self.keys.contains(&key))
+    }
 }
 
 type Reply = (SyncSender<Result<Done, StoreError>>, Result<Done, StoreError>);
@@ -123,7 +143,7 @@ impl Writer {
         for Request { work, reply } in group {
             // Creating and deleting look at stored records, so nothing may wait when they begin.
             let stands_alone = !matches!(work, Work::Append(_));
-            if stands_alone {
+            if stands_alone || staged.is_full() || staged.has_key_of(&work) {
                 self.commit(std::mem::take(&mut staged), std::mem::take(&mut replies));
             }
             let answer = self.stage(work, &mut staged);

@@ -1,5 +1,7 @@
 //! Creating matches and branches, and deleting branches.
 
+use std::sync::PoisonError;
+
 use crate::append::BranchState;
 use crate::backend::{Change, Place};
 use crate::committer::{Staged, Work, Writer};
@@ -8,7 +10,7 @@ use crate::error::StoreError;
 use crate::lookup::{FoundBranch, FoundMatch};
 use crate::names::{BranchName, MatchName};
 use crate::open::Store;
-use crate::record::{BranchRecord, HeadRecord, MatchRecord, Parent};
+use crate::record::{BranchRecord, MatchRecord, Parent};
 use crate::{chain, key, record};
 
 pub(crate) struct MatchCreation {
@@ -22,6 +24,7 @@ pub(crate) struct BranchCreation {
     name: BranchName,
     from: BranchName,
     at: Seq,
+    entries: Vec<NewEntry>,
 }
 
 pub(crate) struct BranchDeletion {
@@ -59,12 +62,30 @@ impl Store {
         from: &BranchName,
         at: Seq,
     ) -> Result<(), StoreError> {
+        self.create_branch_with(match_name, name, from, at, Vec::new())
+    }
+
+    /// Creates a branch as [`create_branch`](Store::create_branch) does, with its first own entries, all or nothing.
+    ///
+    /// They are numbered from `at + 1` and carry no idempotency key.
+    ///
+    /// # Errors
+    /// Those of [`create_branch`](Store::create_branch), and [`StoreError::TooLarge`].
+    pub fn create_branch_with(
+        &self,
+        match_name: &MatchName,
+        name: &BranchName,
+        from: &BranchName,
+        at: Seq,
+        entries: Vec<NewEntry>,
+    ) -> Result<(), StoreError> {
+        entries.iter().try_for_each(NewEntry::check_size)?;
         let (match_name, name, from) = (match_name.clone(), name.clone(), from.clone());
-        let creation = BranchCreation { match_name, name, from, at };
+        let creation = BranchCreation { match_name, name, from, at, entries };
         self.committer.perform(Work::CreateBranch(creation)).map(|_| ())
     }
 
-    /// Deletes a branch with the entries that only it has.
+    /// Deletes a branch with the entries that only it has. It waits for a backup to be done with a match.
     ///
     /// # Errors
     /// [`StoreError::MainBranch`] and [`StoreError::BranchInUse`] when it may not be deleted,
@@ -73,6 +94,7 @@ impl Store {
         if name.is_main() {
             return Err(StoreError::MainBranch { match_name: match_name.clone() });
         }
+        let _alone = self.shared.deleting.write().unwrap_or_else(PoisonError::into_inner);
         let deletion = BranchDeletion { match_name: match_name.clone(), name: name.clone() };
         self.committer.perform(Work::DeleteBranch(deletion)).map(|_| ())
     }
@@ -111,7 +133,7 @@ impl Writer {
         creation: BranchCreation,
         staged: &mut Staged,
     ) -> Result<(), StoreError> {
-        let BranchCreation { match_name, name, from, at } = creation;
+        let BranchCreation { match_name, name, from, at, entries } = creation;
         let (found_match, found_from, head) = self.shared.find(&match_name, &from)?;
         if self.shared.backend.get(&key::of_branch(found_match.id, &name))?.is_some() {
             return Err(StoreError::BranchExists { match_name, branch: name });
@@ -124,9 +146,14 @@ impl Writer {
         let parent = Parent { name: from.to_string(), id: found_from.id, at, link };
         let branch_record = BranchRecord { id, parent: Some(parent) };
         staged.changes.push(record::put(key::of_branch(found_match.id, &name), &branch_record));
-        staged.changes.push(record::put(key::of_head(id), &HeadRecord { seq: at, link }));
         staged.changes.push(recount(&match_name, &found_match, found_match.branches + 1));
-        staged.last = Some(Place { match_name, branch: name, seq: at });
+        staged.entries += entries.len() as u64;
+        let mut state = BranchState::new(id, at, link);
+        staged.changes.extend(state.extend(entries, None));
+        staged.last =
+            Some(Place { match_name: match_name.clone(), branch: name.clone(), seq: state.head.seq });
+        staged.touched.push((match_name.clone(), name.clone()));
+        self.branches.insert((match_name, name), state);
         self.record.next_id += 1;
         Ok(())
     }

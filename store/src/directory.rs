@@ -1,33 +1,28 @@
-//! A store's directory: what says that it is one, and the lock that keeps others out.
+//! A store's directory, and what says that it is one.
 
-use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::backend::disk::{SLED_DIR, WATERMARK_FILE};
 use crate::backend::watermark::{read_at_most, sync_dir};
 use crate::error::StoreError;
+use crate::lock::{LOCK_FILE, Lock};
+use crate::private;
+use crate::rescue::swap;
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
-const LOCK_FILE: &str = "LOCK";
 const FORMAT: &str = "turnfold store 1\n";
-
-/// How often, and how long apart, the lock is tried. A process about to end, or one that is being started by the holder
-/// and has not yet closed the files it got from it, should not fail anyone.
-const LOCK_TRIES: u32 = 25;
-const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// A directory on which we hold the lock.
 pub(crate) struct Held {
-    pub(crate) lock: File,
+    pub(crate) lock: Lock,
     /// Whether it is a store; if not, it is empty or its creation was cut short.
     pub(crate) is_complete: bool,
 }
 
 /// Takes the lock of an existing store.
-pub(crate) fn hold_existing(dir: &Path) -> Result<File, StoreError> {
+pub(crate) fn hold_existing(dir: &Path) -> Result<Lock, StoreError> {
     match std::fs::metadata(dir) {
         Ok(found) if !found.is_dir() => return Err(not_a_store(dir, "it is a file")),
         Ok(_) => {}
@@ -37,7 +32,8 @@ pub(crate) fn hold_existing(dir: &Path) -> Result<File, StoreError> {
         Err(error) => return Err(failed(dir, "read", dir, error)),
     }
     if has_format(dir)? {
-        let lock = lock(dir)?;
+        let lock = Lock::take(dir)?;
+        finish_swap(dir)?;
         require_records(dir)?;
         return Ok(lock);
     }
@@ -53,7 +49,7 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
         Ok(found) if !found.is_dir() => return Err(not_a_store(dir, "it is a file")),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            std::fs::create_dir_all(dir).map_err(|error| failed(dir, "create", dir, error))?;
+            private::create_dir(dir).map_err(|error| failed(dir, "create", dir, error))?;
         }
         Err(error) => return Err(failed(dir, "read", dir, error)),
     }
@@ -65,13 +61,19 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
             return Err(not_a_store(dir, &reason));
         }
     }
-    let lock = lock(dir)?;
+    let lock = Lock::take(dir)?;
     // Another process may have completed the store before we got the lock.
     let is_complete = has_format(dir)?;
     if is_complete {
+        finish_swap(dir)?;
         require_records(dir)?;
     }
     Ok(Held { lock, is_complete })
+}
+
+/// Finishes a compaction that was cut short.
+fn finish_swap(dir: &Path) -> Result<(), StoreError> {
+    swap::finish(dir).map_err(|error| failed(dir, "finish the compaction of", dir, error))
 }
 
 /// Requires sled's files in a complete store: where they are missing, sled would make an empty database.
@@ -88,7 +90,8 @@ fn require_records(dir: &Path) -> Result<(), StoreError> {
 /// Declares the directory a store; the last step of creation.
 pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
     let draft = dir.join(FORMAT_DRAFT);
-    let written = File::create(&draft).and_then(|mut file| {
+    let created = private::options().write(true).create(true).truncate(true).open(&draft);
+    let written = created.and_then(|mut file| {
         file.write_all(FORMAT.as_bytes())?;
         file.sync_all()
     });
@@ -119,24 +122,6 @@ fn has_format(dir: &Path) -> Result<bool, StoreError> {
     }
 }
 
-fn lock(dir: &Path) -> Result<File, StoreError> {
-    let path = dir.join(LOCK_FILE);
-    let file = File::options().create(true).truncate(false).read(true).write(true).open(&path);
-    let file = file.map_err(|error| failed(dir, "open", &path, error))?;
-    let mut tries = 1;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if tries < LOCK_TRIES => {
-                tries += 1;
-                std::thread::sleep(LOCK_PAUSE);
-            }
-            Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { dir: dir.to_owned() }),
-            Err(TryLockError::Error(error)) => return Err(failed(dir, "lock", &path, error)),
-        }
-    }
-}
-
 fn names(dir: &Path) -> Result<Vec<String>, StoreError> {
     let listed: io::Result<Vec<_>> = std::fs::read_dir(dir).and_then(|entries| {
         entries.map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned())).collect()
@@ -148,7 +133,7 @@ fn not_a_store(dir: &Path, reason: &str) -> StoreError {
     StoreError::NotAStore { dir: dir.to_owned(), reason: reason.to_owned() }
 }
 
-fn failed(dir: &Path, action: &str, path: &Path, source: io::Error) -> StoreError {
+pub(crate) fn failed(dir: &Path, action: &str, path: &Path, source: io::Error) -> StoreError {
     match source.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             StoreError::Unwritable { dir: PathBuf::from(dir), source }

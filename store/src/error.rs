@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::backend::{BackendError, Place};
+use crate::lock::Holder;
 use crate::names::{BranchName, MatchName};
 
 /// What a store refuses or fails to do.
@@ -12,10 +13,12 @@ use crate::names::{BranchName, MatchName};
 #[non_exhaustive]
 pub enum StoreError {
     /// Another process, or another handle in this one, has the store.
-    #[error("store `{}` is locked by another process: wait for it to end, then try again", dir.display())]
+    #[error("store `{}` is locked by {holder}", dir.display())]
     Locked {
         /// The store's directory.
         dir: PathBuf,
+        /// Who has it, where that can be known.
+        holder: Holder,
     },
     /// There is no store here.
     #[error("no store at `{}`: create a match first, or name the right directory", dir.display())]
@@ -97,6 +100,21 @@ pub enum StoreError {
         expected: u64,
         /// The head as it is.
         head: u64,
+    },
+    /// The key belongs to an append of something else; nothing was appended.
+    #[error(
+        "the idempotency key was used for other commands, entries {first} to {last} of `{match_name}@{branch}`; \
+         choose a new key"
+    )]
+    KeyReused {
+        /// The match.
+        match_name: MatchName,
+        /// The branch.
+        branch: BranchName,
+        /// The first entry that carries the key.
+        first: u64,
+        /// The last entry that carries it.
+        last: u64,
     },
     /// There is no match of this name.
     #[error("no match `{match_name}` in this store")]
@@ -214,7 +232,7 @@ impl StoreError {
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::Conflict { .. } => ErrorKind::Negative,
+            Self::Conflict { .. } | Self::KeyReused { .. } => ErrorKind::Negative,
             Self::NoSuchMatch { .. }
             | Self::NoSuchBranch { .. }
             | Self::NoSuchSeq { .. }
@@ -277,11 +295,12 @@ impl From<BackendError> for StoreError {
 }
 
 fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 /// Writes where the damage is, with a colon behind it, or nothing when that is unknown.
-fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>, seq: Option<u64>) -> String {
+pub(crate) fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>, seq: Option<u64>) -> String {
     let mut text = String::new();
     let parts = [
         match_name.map(|name| format!("match `{name}`")),

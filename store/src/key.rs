@@ -62,6 +62,12 @@ pub(crate) const MATCH_PREFIX: usize = 1;
 /// The bytes before a name in the key of a branch or of an idempotency key.
 pub(crate) const ID_PREFIX: usize = 9;
 
+/// Gives the id in the key of a record of a match or branch.
+pub(crate) fn id_of(key: &[u8]) -> Option<u64> {
+    let id = key.get(1..ID_PREFIX)?.try_into().ok()?;
+    Some(u64::from_be_bytes(id))
+}
+
 /// Gives the seq in the key of a page or tail.
 pub(crate) fn seq_of(key: &[u8]) -> Option<u64> {
     let seq = key.get(ID_PREFIX..)?.try_into().ok()?;

@@ -42,9 +42,14 @@ mod error;
 mod append;
 mod branch;
 mod create;
+mod matches;
 mod open;
+mod orphan;
 mod read;
+mod snapshot;
 mod verify;
+
+mod rescue;
 
 #[doc(hidden)]
 pub mod backend;
@@ -52,17 +57,26 @@ mod chain;
 mod committer;
 mod directory;
 mod key;
+mod lock;
 mod lookup;
 mod page;
+mod private;
 mod record;
+mod scan;
 mod segment;
 
 pub use append::Appended;
-pub use branch::{BranchInfo, MatchInfo};
+pub use branch::BranchInfo;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, StoreError};
+pub use lock::Holder;
+pub use matches::{MatchInfo, Matches};
 pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
 pub use open::Store;
 pub use read::{Entries, Log};
 pub use record::Place;
+pub use rescue::{
+    Compacted, LostEntries, MatchStats, RescueError, Salvage, StoreCheck, StoreFinding, StoreStats, Totals,
+};
+pub use snapshot::{SNAPSHOT_INTERVAL, Snapshot};
 pub use verify::{BranchVerification, Finding, FindingKind, Verification};

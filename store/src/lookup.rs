@@ -23,7 +23,7 @@ pub(crate) fn read_store_record(value: &[u8]) -> Result<StoreRecord, StoreError>
 }
 
 /// A match as its record tells of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FoundMatch {
     pub(crate) id: u64,
     pub(crate) branches: u64,
@@ -80,12 +80,9 @@ impl FoundBranch {
     }
 }
 
-/// Requires records to lie under the keys for which they were written.
-fn all_in_place<'a>(
-    what: &str,
-    mut records: impl Iterator<Item = (&'a [u8], &'a [u8])>,
-) -> Result<(), StoreError> {
-    let unsealed = records.try_for_each(|(key, value)| record::unseal(key, value).map(|_| ()));
+/// Requires a record to lie under the key for which it was written.
+fn require_in_place(what: &str, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+    let unsealed = record::unseal(key, value).map(|_| ());
     unsealed.map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
 }
 
@@ -101,9 +98,11 @@ impl Shared {
         let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
         let Some(value) = value else {
             // It never was, or its record is gone: then there are fewer than there should be, or one lies elsewhere.
-            let records = self.match_records()?;
-            let records = records.iter().map(|(key, value)| (key.as_slice(), value.as_slice()));
-            all_in_place("a match record", records)?;
+            self.require_all_matches()?;
+            for record in self.scan(key::all_matches()) {
+                let (key, value) = record?;
+                require_in_place("a match record", &key, &value)?;
+            }
             return Err(StoreError::NoSuchMatch { match_name: name.clone() });
         };
         FoundMatch::read(name, &key, &value)
@@ -123,8 +122,10 @@ impl Shared {
             None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
             None => {
                 let (_, records) = self.branch_records(match_name)?;
-                let records = records.iter().map(|(_, key, value)| (key.as_slice(), value.as_slice()));
-                all_in_place("a branch record", records).map_err(|error| error.within(match_name, None))?;
+                let all_in_place = records
+                    .iter()
+                    .try_for_each(|(_, key, value)| require_in_place("a branch record", key, value));
+                all_in_place.map_err(|error| error.within(match_name, None))?;
                 let (match_name, branch) = (match_name.clone(), name.clone());
                 Err(StoreError::NoSuchBranch { match_name, branch })
             }

@@ -10,7 +10,9 @@ use crate::backend::memory::MemoryBackend;
 use crate::backend::{Backend, BackendError, Watermark};
 use crate::committer::Committer;
 use crate::error::StoreError;
+use crate::lock::Lock;
 use crate::record::{HeadRecord, StoreRecord};
+use crate::snapshot::Snapshots;
 use crate::{directory, key, lookup, record};
 
 /// A store of matches: an append-only log for every branch of each.
@@ -28,6 +30,10 @@ pub(crate) struct Shared {
     pub(crate) backend: Box<dyn Backend>,
     /// The acknowledged heads of branches while newer ones are written but not yet durable.
     pub(crate) acknowledged: RwLock<BTreeMap<u64, HeadRecord>>,
+    /// Held for reading by who needs the branches of a match to stay, for writing while one is deleted.
+    pub(crate) deleting: RwLock<()>,
+    /// Beside a log on disk.
+    pub(crate) snapshots: Option<Snapshots>,
 }
 
 impl Store {
@@ -38,7 +44,7 @@ impl Store {
     /// use, [`StoreError::UnknownFormat`], [`StoreError::Lost`] and [`StoreError::Corrupt`] when it cannot be served.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         let lock = directory::hold_existing(dir)?;
-        Self::start(Box::new(DiskBackend::open(dir, lock)?))
+        Self::start(Box::new(DiskBackend::open(dir, lock)?), Some(Snapshots::of(dir)))
     }
 
     /// Opens a store, making it first when `dir` does not exist or is empty.
@@ -47,13 +53,30 @@ impl Store {
     /// As for [`open`](Store::open); [`StoreError::NotAStore`] when the directory belongs to something else, which is
     /// then left as it is.
     pub fn open_or_create(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_or_create_by(dir, DiskBackend::open)
+    }
+
+    fn open_or_create_by(
+        dir: &Path,
+        open: impl FnOnce(&Path, Lock) -> Result<DiskBackend, BackendError>,
+    ) -> Result<Self, StoreError> {
         let held = directory::hold_or_create(dir)?;
-        let backend = Box::new(DiskBackend::open(dir, held.lock)?);
+        let backend = Box::new(open(dir, held.lock)?);
         if !held.is_complete {
             initialize(backend.as_ref())?;
             directory::complete(dir)?;
         }
-        Self::start(backend)
+        Self::start(backend, Some(Snapshots::of(dir)))
+    }
+
+    /// As [`open_or_create`](Store::open_or_create), but durable as in a build in which sled's sync is not bound to
+    /// `fdatasync`; so that tests can compare.
+    ///
+    /// # Errors
+    /// As for [`open_or_create`](Store::open_or_create).
+    #[doc(hidden)]
+    pub fn open_or_create_unbound(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_or_create_by(dir, DiskBackend::open_unbound)
     }
 
     /// Makes an empty store in memory.
@@ -74,11 +97,11 @@ impl Store {
         if backend.watermark()?.is_none() {
             initialize(backend.as_ref())?;
         }
-        Self::start(backend)
+        Self::start(backend, None)
     }
 
-    fn start(backend: Box<dyn Backend>) -> Result<Self, StoreError> {
-        let shared = Arc::new(Shared { backend, acknowledged: RwLock::default() });
+    pub(crate) fn start(backend: Box<dyn Backend>, snapshots: Option<Snapshots>) -> Result<Self, StoreError> {
+        let shared = Arc::new(Shared { snapshots, ..Shared::new(backend) });
         let marked = shared.backend.watermark()?;
         let record = read_store_record(shared.backend.as_ref())?;
         check_history(record.as_ref(), marked.as_ref()).map_err(|error| shared.locate_loss(error))?;
@@ -113,6 +136,10 @@ impl fmt::Debug for Store {
 }
 
 impl Shared {
+    pub(crate) fn new(backend: Box<dyn Backend>) -> Self {
+        Self { backend, acknowledged: RwLock::default(), deleting: RwLock::default(), snapshots: None }
+    }
+
     /// Adds how much is left of the branch that was written to last.
     fn locate_loss(&self, error: StoreError) -> StoreError {
         match error {

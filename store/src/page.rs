@@ -45,16 +45,30 @@ impl Unsealed {
         let mut pages = Vec::new();
         let mut sealed = 0;
         while let Some(count) = page_length(self.records.get(sealed..).unwrap_or_default()) {
-            let records: Vec<_> = self.records.iter().skip(sealed).take(count).map(Vec::as_slice).collect();
-            let link = records.iter().fold(self.before, |before, entry| linker.link(&before, entry));
-            let page = Page { version: VERSION, link, records };
-            pages.push(record::put(key::of_page(branch_id, self.first), &page));
-            self.first += count as u64;
-            self.before = link;
+            pages.push(self.page(branch_id, &linker, sealed, count));
             sealed += count;
         }
         self.records.drain(..sealed);
         pages
+    }
+
+    /// Moves what remains, which fills no page, into one all the same.
+    pub(crate) fn cut_rest(&mut self, branch_id: u64) -> Option<Change> {
+        let count = self.records.len();
+        let page = (count > 0).then(|| self.page(branch_id, &Linker::new(), 0, count));
+        self.records.clear();
+        page
+    }
+
+    /// Makes a page of `count` records after those already on pages.
+    fn page(&mut self, branch_id: u64, linker: &Linker, sealed: usize, count: usize) -> Change {
+        let records: Vec<_> = self.records.iter().skip(sealed).take(count).map(Vec::as_slice).collect();
+        let link = records.iter().fold(self.before, |before, entry| linker.link(&before, entry));
+        let change =
+            record::put(key::of_page(branch_id, self.first), &Page { version: VERSION, link, records });
+        self.first += count as u64;
+        self.before = link;
+        change
     }
 }
 

@@ -12,6 +12,7 @@ use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::open::{Shared, Store};
 use crate::record::{HeadRecord, KeyRecord};
 use crate::segment::read_page;
+use crate::snapshot::{SNAPSHOT_INTERVAL, has_snapshot};
 
 /// What an audit of a match found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,10 +58,15 @@ pub enum FindingKind {
     Disagrees,
     /// This build does not have the match's ruleset, in its version.
     UnknownRules,
+    /// The log and its rules are in order, but a state kept to spare folding it was another.
+    WrongSnapshot,
 }
 
 /// How many entries are folded at a time.
 const FOLD_MAX: usize = 256;
+
+// Every snapshot follows the last entry of a fold.
+const _: () = assert!(SNAPSHOT_INTERVAL.is_multiple_of(FOLD_MAX as u64));
 
 impl Store {
     /// Audits a match: numbering, chain and encoding of every branch, and every command under the match's rules, with
@@ -69,23 +75,38 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and trouble with reading that is not damage; damage is a finding.
     pub fn verify(&self, match_name: &MatchName) -> Result<Verification, StoreError> {
-        let mut audit =
-            Audit { shared: &self.shared, match_name, findings: Vec::new(), branches: Vec::new() };
-        match audit.run() {
-            Ok(()) => {}
-            Err(error @ StoreError::Corrupt { .. }) => audit.damage(None, error),
-            Err(error) => return Err(error),
-        }
-        let Audit { findings, branches, .. } = audit;
+        let Audit { findings, branches, .. } = audit(&self.shared, match_name, true)?;
         Ok(Verification { branches, findings })
     }
 }
 
-struct Audit<'a> {
+/// Audits a match, with its rules or without.
+pub(crate) fn audit<'a>(
     shared: &'a Shared,
     match_name: &'a MatchName,
-    findings: Vec<Finding>,
+    folds: bool,
+) -> Result<Audit<'a>, StoreError> {
+    let (findings, branches) = (Vec::new(), Vec::new());
+    let mut audit = Audit { shared, match_name, folds, findings, branches, sound: 0, own_entries: 0 };
+    match audit.run() {
+        Ok(()) => {}
+        Err(error @ StoreError::Corrupt { .. }) => audit.damage(None, error),
+        Err(error) => return Err(error),
+    }
+    Ok(audit)
+}
+
+/// An audit and what it found.
+pub(crate) struct Audit<'a> {
+    shared: &'a Shared,
+    match_name: &'a MatchName,
+    /// Whether commands are folded under their rules.
+    folds: bool,
+    pub(crate) findings: Vec<Finding>,
     branches: Vec<BranchVerification>,
+    /// How many branches are sound as far as they were looked at, and how many entries those have of their own.
+    pub(crate) sound: u64,
+    pub(crate) own_entries: u64,
 }
 
 /// The state of a branch while it is folded; gone once its rules do not agree.
@@ -95,7 +116,7 @@ impl Audit<'_> {
     fn run(&mut self) -> Result<(), StoreError> {
         let found_match = self.shared.find_match(self.match_name)?;
         let genesis = found_match.genesis(self.match_name)?;
-        let start = self.start(&genesis);
+        let start = if self.folds { self.start(&genesis) } else { None };
         let mut branches = match self.shared.branch_records(self.match_name) {
             Ok((_, branches)) => branches,
             Err(error) => {
@@ -161,6 +182,7 @@ impl Audit<'_> {
         let mut chunk = Vec::new();
         for entry in &mut entries {
             let entry = entry?;
+            let seq = entry.seq;
             if let Some(key) = entry.key.clone().filter(|_| entry.seq > found.forked_at()) {
                 let KeyRecord { last, .. } =
                     keys.entry(key).or_insert(KeyRecord { first: entry.seq, last: entry.seq });
@@ -170,13 +192,19 @@ impl Audit<'_> {
             if chunk.len() == FOLD_MAX {
                 self.fold(name, &mut folding, &chunk, &dice);
                 chunk.clear();
+                self.audit_snapshot(name, seq, folding.as_deref())?;
             }
         }
         self.fold(name, &mut folding, &chunk, &dice);
         let link = entries.link();
         self.audit_keys(name, found, head, keys)?;
         self.audit_strays(name, found, head)?;
-        if let Some(state) = folding.filter(|_| self.findings.len() == findings_before) {
+        if self.findings.len() != findings_before {
+            return Ok(());
+        }
+        self.sound += 1;
+        self.own_entries += head.seq - found.forked_at();
+        if let Some(state) = folding {
             let (branch, state_hash) = (name.clone(), state.state_hash());
             self.branches.push(BranchVerification { branch, entries: head.seq, link, state_hash });
         }
@@ -197,6 +225,26 @@ impl Audit<'_> {
             self.find(Some(name), Some(error.seq()), FindingKind::Disagrees, error.to_string());
             *folding = None;
         }
+    }
+
+    /// Compares the snapshot after an entry, if there is one, with what the entries fold to; a wrong one is removed.
+    fn audit_snapshot(
+        &mut self,
+        name: &BranchName,
+        seq: Seq,
+        folded: Option<&dyn AnyState>,
+    ) -> Result<(), StoreError> {
+        let (Some(snapshots), Some(state)) = (&self.shared.snapshots, folded) else { return Ok(()) };
+        if !has_snapshot(seq) {
+            return Ok(());
+        }
+        let link = self.shared.link_at(self.match_name, name, seq)?;
+        if snapshots.read(&link, seq, None).is_some_and(|kept| kept != state.state_bytes()) {
+            snapshots.remove(&link);
+            let message = "its snapshot is not the state that the entries fold to; it was removed";
+            self.find(Some(name), Some(seq), FindingKind::WrongSnapshot, message.to_owned());
+        }
+        Ok(())
     }
 
     /// Requires the index of idempotency keys to say what the entries say.

@@ -53,3 +53,42 @@ fn kill_9_during_a_loop_of_plays_loses_no_acknowledged_entry() {
     sandbox.ok("verify");
     assert!(killed > 0 && killed < ROUNDS, "{killed} of {ROUNDS} calls were killed");
 }
+
+#[test]
+fn kill_9_during_an_amendment_leaves_the_whole_branch_or_none() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new long --rules initiative --setup fixtures/initiative/no-units.toml");
+    sandbox.write("script.txt", "roll 1 1 2 2\nnext-turn\n".repeat(100));
+    sandbox.ok("play long --script script.txt");
+    let original = sandbox.ok("log long");
+    let amend = |branch: &str| format!("amend long:51 \"roll 3 3 4 4\" --branch {branch}");
+    let call = |branch| time_of(|| drop(sandbox.ok(&amend(branch))));
+    let whole_call = ["a", "b", "c"].map(call).into_iter().max().unwrap();
+    let latest = i32::try_from(2 * whole_call.as_micros()).unwrap();
+    let mut moments = DiceStream::new(&[10; 32], 0);
+    let mut killed = 0;
+    for round in 0..ROUNDS {
+        let branch = format!("line-{round}");
+        let mut child = sandbox
+            .command(["amend", "long:51", "roll 3 3 4 4", "--branch", &branch])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_micros(u64::try_from(moments.draw(0, latest)).unwrap()));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let acknowledged = output.status.success();
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        killed += i32::from(!acknowledged);
+        let branches = sandbox.ok("branches long");
+        let found = branches.lines().find(|line| line.starts_with(&format!("{branch} ")));
+        match found {
+            Some(line) => assert!(line.contains(" 200 entries, from main:50 "), "round {round}: {line}"),
+            None => assert!(!acknowledged, "round {round}: {branch} is missing"),
+        }
+    }
+    assert_eq!(sandbox.ok("log long"), original);
+    sandbox.ok("verify long");
+    assert!(killed > 0 && killed < ROUNDS, "{killed} of {ROUNDS} calls were killed");
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turnfold_core::registry::RULESETS;
+use turnfold_core::registry::{self, RULESETS};
 
 /// The files of every ruleset's folder; others may be added.
 const ROOMS: [&str; 12] = [
@@ -37,6 +37,8 @@ const RULINGS: [(&str, &str, u32); 5] = [
     ("initiative", "IN", 12),
     ("lifecycle", "LC", 15),
 ];
+/// The one file with unsafe code: it makes the store durable.
+const UNSAFE: &str = "store/src/backend/durable.rs";
 const SOURCE_LINES_MAX: usize = 400;
 const ARCHITECTURE_LINES_MAX: usize = 150;
 
@@ -136,9 +138,13 @@ fn code_of(line: &str) -> String {
     code
 }
 
+fn is_in_word(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_'
+}
+
 /// Finds a float type or literal; fields such as `pair.0.1`, ranges and methods of integers are none.
 fn float_in(code: &str) -> Option<String> {
-    let in_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let in_word = is_in_word;
     let mut rest = code;
     let mut after_dot = false;
     while let Some(character) = rest.chars().next() {
@@ -177,6 +183,28 @@ fn floats_are_told_from_what_looks_like_them() {
         assert_eq!(float_in(other), None, "{other}");
     }
     assert_eq!(code_of(r#"say("1.5 \" 2.5"); // 3.5"#), "say(); ");
+}
+
+#[test]
+fn no_crate_has_a_build_script_and_unsafe_code_stands_in_one_file() {
+    let mut unsafe_files = BTreeSet::new();
+    for (folder, _) in CRATES {
+        let folder = root().join(folder);
+        for path in files(&folder, "Cargo.toml").into_iter().chain(files(&folder, ".rs")) {
+            assert!(!path.ends_with("build.rs"), "{}", path.display());
+            let text = read(&path);
+            if path.ends_with("Cargo.toml") {
+                let manifest: toml::Table = text.parse().unwrap();
+                assert!(manifest["package"].get("build").is_none(), "{}", path.display());
+            } else if text
+                .lines()
+                .any(|line| code_of(line).split(|c: char| !is_in_word(c)).any(|word| word == "unsafe"))
+            {
+                unsafe_files.insert(path.strip_prefix(root()).unwrap().to_path_buf());
+            }
+        }
+    }
+    assert_eq!(unsafe_files, BTreeSet::from([UNSAFE.into()]));
 }
 
 #[test]
@@ -225,6 +253,44 @@ fn every_rule_stands_in_the_code_and_in_a_proof() {
         let code: String = files(&rulesets()[name], ".rs").iter().map(|path| read(path)).collect();
         assert_eq!(rule_ids(&code).last(), Some(&(prefix.to_owned(), last)), "the last rule of {name}");
     }
+}
+
+#[test]
+fn reasons_give_the_rules_that_their_docs_name() {
+    for (name, folder) in rulesets() {
+        let rules = registry::find(&name).unwrap();
+        let text = read(&folder.join("reason.rs"));
+        let mut doc = BTreeSet::new();
+        let mut variants = 0;
+        for line in text.lines().map(str::trim) {
+            if let Some(comment) = line.strip_prefix("///") {
+                doc = comment.split_once(':').map(|(ids, _)| rule_ids(ids)).unwrap_or_default();
+                continue;
+            }
+            let variant =
+                line.strip_suffix(',').filter(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+            if let Some(variant) = variant {
+                let code = snake_case(variant);
+                let given = rules.rule_ids(&code);
+                assert_eq!(rule_ids(&given.join(" ")), doc, "the rules of `{code}` of {name}");
+                assert_eq!(given.len(), doc.len(), "the rules of `{code}` of {name} are told once each");
+                variants += 1;
+            }
+            doc.clear();
+        }
+        assert!(variants > 0, "core/src/rules/{name}/reason.rs has no reasons");
+        assert!(rules.rule_ids("no_such_reason").is_empty());
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    name.char_indices().fold(String::new(), |mut words, (at, character)| {
+        if at > 0 && character.is_ascii_uppercase() {
+            words.push('_');
+        }
+        words.push(character.to_ascii_lowercase());
+        words
+    })
 }
 
 /// Finds rule ids such as `CT-7`: two capitals, a hyphen and a number, not part of a longer word.

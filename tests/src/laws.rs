@@ -23,6 +23,7 @@ mod setups;
 use matches::Choices;
 use report::Report;
 
+pub use commands::{numbers, replaced};
 pub(crate) use matches::{Entry, Played, logged, verbs};
 pub(crate) use played::PlayedLaws;
 pub use report::Law;

@@ -4,9 +4,9 @@ use turnfold_core::Seat;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
+use crate::position::Position;
 use crate::record::raw;
 use crate::revision::SourceName;
-use crate::source::LineOfPlay;
 
 /// Ask the ruleset a question
 ///
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = LineOfPlay::load(&args.source, context)?.state()?;
+    let state = Position::seek(&args.source, context)?;
     let question = args.query.join(" ");
     let answer = state.query(args.seat, &question).map_err(|error| Failure::usage(error.to_string()))?;
     let output = &mut context.output;

@@ -1,21 +1,17 @@
 //! `turnfold bisect`: the first entry at which something becomes true.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
 use serde::Serialize;
-use tempfile::TempDir;
 use turnfold_core::{AnyState, Seat};
 
 use crate::context::Context;
 use crate::difference::{Difference, differences, view_of};
 use crate::failure::{Answer, Failure};
-use crate::files;
 use crate::output::{Tone, counted, paint};
 use crate::predicate::Predicate;
 use crate::record::{Detail, Record, RecordJson};
 use crate::revision::SourceName;
 use crate::source::{LineOfPlay, SourceEntry};
+use crate::verdict::{ShellJudge, Verdict};
 
 /// Find the first entry at which something becomes true
 ///
@@ -55,19 +51,11 @@ struct BisectJson<'a> {
     state: Vec<Difference>,
 }
 
-/// What a probe says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    False,
-    True,
-    CannotTell,
-}
-
 /// Asks whether the condition holds after some number of entries.
 struct Probe<'a> {
     line: &'a LineOfPlay,
     args: &'a Args,
-    dir: Option<TempDir>,
+    judge: Option<ShellJudge<'a>>,
     /// A state known to be before whatever is asked next, and its number of entries.
     base: (usize, Box<dyn AnyState>),
     probes: u64,
@@ -75,9 +63,8 @@ struct Probe<'a> {
 
 impl<'a> Probe<'a> {
     fn new(line: &'a LineOfPlay, args: &'a Args) -> Result<Self, Failure> {
-        let no_dir = |error| Failure::trouble(format!("cannot make a temporary folder: {error}"));
-        let dir = args.run.is_some().then(TempDir::new).transpose().map_err(no_dir)?;
-        Ok(Self { line, args, dir, base: (0, line.start()?), probes: 0 })
+        let judge = args.run.as_deref().map(ShellJudge::new).transpose()?;
+        Ok(Self { line, args, judge, base: (0, line.start()?), probes: 0 })
     }
 
     /// Folds on from the base, which stays.
@@ -92,25 +79,17 @@ impl<'a> Probe<'a> {
 
     fn ask(&mut self, count: usize) -> Result<Verdict, Failure> {
         self.probes += 1;
-        let verdict = match (&self.args.when, &self.args.run, &self.dir) {
-            (Some(predicate), ..) => {
+        let verdict = match (&self.args.when, &self.judge) {
+            (Some(predicate), _) => {
                 let state = self.state_after(count)?;
                 let holds = predicate.holds(&view_of(state.as_ref(), self.args.seat));
                 if holds { Verdict::True } else { Verdict::False }
             }
-            (None, Some(command), Some(dir)) => run_command(command, &self.prefix(count, dir.path())?)?,
-            _ => return Err(Failure::usage("`bisect` needs `--when` or `--run`")),
+            (None, Some(judge)) => judge.judge(&self.line.until(count).to_replay()?)?,
+            (None, None) => return Err(Failure::usage("`bisect` needs `--when` or `--run`")),
         };
         tracing::info!(count, ?verdict, "looked at the state after so many entries");
         Ok(verdict)
-    }
-
-    /// Writes the first entries as a replay file.
-    fn prefix(&self, count: usize, dir: &Path) -> Result<std::path::PathBuf, Failure> {
-        let path = dir.join("prefix.tfl");
-        let replay = self.line.until(count).to_replay()?;
-        files::write_whole(&path, replay.to_string().as_bytes())?;
-        Ok(path)
     }
 
     /// Takes a state known to be before whatever is asked next.
@@ -119,23 +98,6 @@ impl<'a> Probe<'a> {
             self.base = (count, self.state_after(count)?);
         }
         Ok(())
-    }
-}
-
-fn run_command(command: &str, replay: &Path) -> Result<Verdict, Failure> {
-    let status = Command::new("sh")
-        .args(["-c", &format!("{command} \"$1\""), "sh"])
-        .arg(replay)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .status()
-        .map_err(|error| Failure::trouble(format!("cannot run `sh`: {error}")))?;
-    match status.code() {
-        Some(0) => Ok(Verdict::False),
-        Some(125) => Ok(Verdict::CannotTell),
-        Some(1..=127) => Ok(Verdict::True),
-        _ => Err(Failure::trouble(format!("`{command}` ended with {status}"))
-            .hint("0, 125 or 1 to 127 was expected")),
     }
 }
 

@@ -1,145 +1,222 @@
 //! `turnfold check`: verify golden logs.
 
-use std::path::{Path, PathBuf};
+mod report;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::ValueEnum;
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
-use serde::Serialize;
-use walkdir::WalkDir;
 
 use crate::context::Context;
+use crate::corpus;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Output, Tone, counted, paint};
-use crate::source::read_replay;
-use crate::tfl::{self, Checked, MismatchReport};
+use crate::tfl::{self, Checked, Mismatch, TflError};
+use crate::{files, limits};
 
 /// Verify golden logs
 ///
-/// Folds every replay file again, many at once, and compares each outcome and state hash. A failure shows the first
-/// entry that differs. Exits with 1 when any file fails.
+/// Folds every replay file again, many at once, and compares each outcome and state hash; then folds it a second time
+/// and on from a state stored half-way, which must come to the same. A failure shows the first entry that differs, the
+/// rules its outcome names, what was expected and got, and how the states differ: field by field from the state the
+/// file stands for where that is known, else what the entry changes. Exits with 1 when any file fails.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  turnfold check\n  turnfold check --fail-fast --quiet replays/initiative\n  \
+    turnfold check --report junit > check.xml"
+)]
 pub(crate) struct Args {
     /// Replay files, or folders to search for `*.tfl`
     #[arg(value_name = "PATH", default_value = "replays")]
     paths: Vec<PathBuf>,
+
+    /// Check no file after the first that fails
+    #[arg(long)]
+    fail_fast: bool,
+
+    /// How many files to check at once [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+
+    /// Print only failures and the summary
+    #[arg(short, long, conflicts_with = "report")]
+    quiet: bool,
+
+    /// Print one document for other programs; `--format json` prints a line for each file instead
+    #[arg(long, value_enum, value_name = "KIND")]
+    report: Option<ReportKind>,
+}
+
+/// A form in which other programs take the whole result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportKind {
+    /// JUnit XML, one test case for each file
+    Junit,
+    /// Commands of a GitHub workflow, which mark the line in the file
+    Github,
+    /// One JSON document with the summary and every file
+    Json,
 }
 
 /// What came of one file.
 struct FileResult {
-    path: PathBuf,
-    result: Result<Checked, Failure>,
+    /// The path as it was named or found.
+    file: String,
+    result: Result<Checked, Unusable>,
 }
 
-#[derive(Serialize)]
-struct FileJson<'a> {
-    file: String,
-    ok: bool,
-    entries: Option<u64>,
-    error: Option<String>,
-    mismatch: Option<MismatchReport<'a>>,
+/// A file that cannot be checked at all.
+enum Unusable {
+    /// It is no replay that this build can fold.
+    Replay(TflError),
+    /// It cannot be read.
+    File(Failure),
+}
+
+/// What came of all files.
+struct Results {
+    /// In the order in which they were named and found.
+    files: Vec<FileResult>,
+    /// How many files were left out after a failure.
+    not_checked: usize,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let files = find_replays(&args.paths)?;
-    let progress = progress(files.len());
-    // Collecting keeps the order of the files, whichever is done first.
-    let results: Vec<FileResult> = files
-        .into_par_iter()
-        .map(|path| {
-            let result = check_file(&path);
+    if args.report.is_some() && context.output.is_json() {
+        return Err(Failure::usage("`--report` and `--format json` exclude each other")
+            .hint("`--report json` prints one document, `--format json` a line for each file"));
+    }
+    let results = check_all(corpus::replays(&args.paths)?, args)?;
+    match args.report {
+        Some(ReportKind::Junit) => report::junit(&results, &mut context.output)?,
+        Some(ReportKind::Github) => report::github(&results, &mut context.output)?,
+        Some(ReportKind::Json) => report::json(&results, &mut context.output)?,
+        None if context.output.is_json() => {
+            for file in results.files.iter().filter(|file| !(args.quiet && file.is_good())) {
+                context.output.json(&report::FileJson::of(file))?;
+            }
+        }
+        None => print(&results, args.quiet, &mut context.output)?,
+    }
+    Ok(if results.failed().next().is_none() { Answer::Yes } else { Answer::No })
+}
+
+/// Checks the files, many at once. The result depends neither on how many nor on which is done first.
+fn check_all(paths: Vec<PathBuf>, args: &Args) -> Result<Results, Failure> {
+    let threads = args.jobs.map_or(0, usize::from);
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| Failure::trouble(format!("cannot start threads: {error}")))?;
+    let count = paths.len();
+    let progress = output::progress(count as u64, "checking {bar:30} {pos}/{len} {eta}");
+    // With `--fail-fast`, the place of the first file known to fail: those before it are checked all the same.
+    let limit = AtomicUsize::new(usize::MAX);
+    let checked: Vec<Option<FileResult>> = pool.install(|| {
+        let one = |(place, path): (usize, PathBuf)| {
+            let result = (place <= limit.load(Ordering::Relaxed)).then(|| check_file(&path));
+            if args.fail_fast && result.as_ref().is_some_and(|file| !file.is_good()) {
+                limit.fetch_min(place, Ordering::Relaxed);
+            }
             progress.inc(1);
-            FileResult { path, result }
-        })
-        .collect();
-    progress.finish_and_clear();
-    let mut failed = 0;
-    let mut entries = 0;
-    for file in &results {
-        if !matches!(&file.result, Ok(Checked { difference: None, .. })) {
-            failed += 1;
-        }
-        entries += file.result.as_ref().map_or(0, |checked| checked.entries);
-        print(file, &mut context.output)?;
-    }
-    if !context.output.is_json() {
-        let passed = results.len() - failed;
-        let tone = if failed == 0 { Tone::New } else { Tone::Old };
-        context.output.line(paint(
-            tone,
-            format_args!("{passed} passed, {failed} failed ({})", counted(entries, "entry", "entries")),
-        ))?;
-    }
-    Ok(if failed == 0 { Answer::Yes } else { Answer::No })
-}
-
-fn check_file(path: &Path) -> Result<Checked, Failure> {
-    Ok(tfl::check(&read_replay(path)?)?)
-}
-
-/// Finds the replay files named and those in folders named, in order. Nothing to check is an error, not a pass.
-fn find_replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::new();
-    for path in paths {
-        let before = files.len();
-        for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.map_err(|error| {
-                let failed = error.path().unwrap_or(path).display().to_string();
-                let cause = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-                Failure::usage(format!("cannot read `{failed}`: {cause}"))
-                    .hint("name replay files or a folder with `*.tfl` in it")
-            })?;
-            let named = entry.depth() == 0;
-            if entry.file_type().is_file()
-                && (named || entry.path().extension().is_some_and(|it| it == "tfl"))
-            {
-                files.push(entry.into_path());
-            }
-        }
-        if files.len() == before {
-            return Err(Failure::usage(format!("no replay files (`*.tfl`) under `{}`", path.display()))
-                .hint("nothing was checked"));
-        }
-    }
-    Ok(files)
-}
-
-/// Shows how far the work is, where someone watches.
-fn progress(files: usize) -> ProgressBar {
-    if files < 2 || !output::stderr_is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("checking {bar:30} {pos}/{len} {eta}");
-    let bar = ProgressBar::new(files as u64);
-    style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
-}
-
-fn print(file: &FileResult, output: &mut Output) -> Result<(), Failure> {
-    let name = file.path.display();
-    if output.is_json() {
-        let (entries, mismatch, error) = match &file.result {
-            Ok(checked) => {
-                (Some(checked.entries), checked.difference.as_ref().map(|mismatch| mismatch.report()), None)
-            }
-            Err(failure) => (None, None, Some(failure.to_string())),
+            result
         };
-        let ok = mismatch.is_none() && error.is_none();
-        output.json(&FileJson { file: name.to_string(), ok, entries, error, mismatch })?;
-        return Ok(());
+        paths.into_par_iter().enumerate().map(one).collect()
+    });
+    progress.finish_and_clear();
+    let until = limit.into_inner().saturating_add(1);
+    let files: Vec<_> = checked.into_iter().take(until).flatten().collect();
+    let not_checked = count - files.len();
+    Ok(Results { files, not_checked })
+}
+
+fn check_file(path: &Path) -> FileResult {
+    let file = path.display().to_string();
+    let result = files::read_input(path, &limits::REPLAY).map_err(Unusable::File).and_then(|bytes| {
+        tfl::read(&file, &bytes).and_then(|replay| tfl::check(&replay)).map_err(Unusable::Replay)
+    });
+    FileResult { file, result }
+}
+
+impl Results {
+    /// Gives the files that did not pass.
+    fn failed(&self) -> impl Iterator<Item = &FileResult> {
+        self.files.iter().filter(|file| !file.is_good())
     }
-    match &file.result {
-        Ok(Checked { difference: None, entries }) => {
-            output.line(format_args!(
-                "{} {name} {}",
-                paint(Tone::New, "ok"),
-                counted(*entries, "entry", "entries")
-            ))?;
+
+    /// Gives the number of entries in the files that could be read.
+    fn entries(&self) -> u64 {
+        self.files.iter().filter_map(|file| file.result.as_ref().ok()).map(|checked| checked.entries).sum()
+    }
+
+    /// Tells how many files passed, failed and were not checked.
+    fn summary(&self) -> String {
+        let failed = self.failed().count();
+        let passed = self.files.len() - failed;
+        let skipped = match self.not_checked {
+            0 => String::new(),
+            count => format!(", {count} not checked"),
+        };
+        format!("{passed} passed, {failed} failed{skipped} ({})", counted(self.entries(), "entry", "entries"))
+    }
+}
+
+impl FileResult {
+    fn is_good(&self) -> bool {
+        matches!(&self.result, Ok(Checked { difference: None, .. }))
+    }
+
+    fn mismatch(&self) -> Option<&Mismatch> {
+        self.result.as_ref().ok().and_then(|checked| checked.difference.as_deref())
+    }
+
+    /// Tells in one line what is wrong, where something is.
+    fn headline(&self) -> Option<String> {
+        match &self.result {
+            Ok(checked) => checked.difference.as_ref().map(|mismatch| mismatch.headline()),
+            Err(unusable) => Some(unusable.to_string()),
         }
-        Ok(Checked { difference: Some(mismatch), .. }) => {
-            for (tone, line) in mismatch.lines() {
-                output.line(paint(tone, line))?;
+    }
+}
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Replay(error) => error.fmt(out),
+            Self::File(failure) => failure.fmt(out),
+        }
+    }
+}
+
+fn print(results: &Results, quiet: bool, output: &mut Output) -> Result<(), Failure> {
+    for file in &results.files {
+        match &file.result {
+            Ok(Checked { difference: Some(mismatch), .. }) => {
+                for (tone, line) in mismatch.lines() {
+                    output.line(paint(tone, line))?;
+                }
+            }
+            Ok(_) if quiet => {}
+            Ok(Checked { entries, .. }) => {
+                let (ok, name) = (paint(Tone::New, "ok"), &file.file);
+                output.line(format_args!("{ok} {name} {}", counted(*entries, "entry", "entries")))?;
+            }
+            Err(unusable) => {
+                let message = unusable.to_string();
+                output.line(format_args!("{} {}", paint(Tone::Old, "failed"), message))?;
             }
         }
-        Err(failure) => output.line(format_args!("{} {failure}", paint(Tone::Old, "failed")))?,
     }
+    let failed: Vec<_> = results.failed().filter_map(FileResult::headline).collect();
+    if !failed.is_empty() && results.files.len() > 1 {
+        output.line(paint(Tone::Strong, "failed files:"))?;
+        for headline in &failed {
+            output.line(format_args!("  {headline}"))?;
+        }
+    }
+    let tone = if failed.is_empty() { Tone::New } else { Tone::Old };
+    output.line(paint(tone, results.summary()))?;
     Ok(())
 }

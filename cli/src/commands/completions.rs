@@ -17,6 +17,6 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut context.grammar, "turnfold", &mut script);
-    context.output.text(&String::from_utf8_lossy(&script))?;
+    context.output.document(&String::from_utf8_lossy(&script))?;
     Ok(Answer::Yes)
 }

@@ -1,21 +1,28 @@
-//! `turnfold diff`: where two lines of play part, and how their states differ.
+//! `turnfold diff`: where two lines of play part, and how their outcomes and states differ.
 
-use serde::Serialize;
-use serde_json::Value;
-use similar::TextDiff;
-use turnfold_core::Seat;
+mod compare;
 
+use turnfold_core::{Seat, Step};
+
+use self::compare::{Comparison, Folded, OutcomeDifference, Played, Side, Stat, compare};
 use crate::context::Context;
-use crate::difference::{Difference, differences, view_of};
+use crate::difference::view_of;
 use crate::failure::{Answer, Failure};
-use crate::output::{Output, Tone, paint};
-use crate::revision::SourceName;
-use crate::source::LineOfPlay;
+use crate::outcomes::changed_lines;
+use crate::output::{Output, Tone, counted, paint};
+use crate::revision::{SourceName, shell_path};
+use crate::source::{LineOfPlay, SourceEntry};
 
 /// Show where two lines of play part and how their states differ
 ///
-/// Exits with 1 if they differ.
+/// Prints the commands that only one of them has, the outcomes that differ although the command is the same, and the
+/// fields in which the states at the end differ. Both are folded by the rules of this build; a file that tells other
+/// outcomes is pointed out. Looking as a player, what the player may not know of is left out. Exits with 1 if they
+/// differ.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  turnfold diff duel duel@flank\n  turnfold diff --stat before.tfl after.tfl"
+)]
 pub(crate) struct Args {
     /// Revision or replay file
     #[arg(value_name = "A")]
@@ -29,39 +36,13 @@ pub(crate) struct Args {
     #[arg(short = 'U', long, value_name = "N", default_value_t = 3)]
     context: usize,
 
-    /// Whose view to compare
+    /// Whose eyes to look through
     #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
     seat: Seat,
-}
 
-/// How two lines of play compare; the JSON document.
-#[derive(Serialize)]
-struct Comparison {
-    equal: bool,
-    a: Side,
-    b: Side,
-    /// The first entry that is not the same in both.
-    parts_at: Option<u64>,
-    /// The game (ruleset, dice, setup) as a unified diff; empty when it is the same.
-    game: String,
-    /// The commands as a unified diff; empty when they are the same.
-    commands: String,
-    state: Vec<Difference>,
-}
-
-#[derive(Serialize)]
-struct Side {
-    name: String,
-    entries: u64,
-    state_hash: String,
-}
-
-/// A line of play folded and written out.
-struct Folded {
-    side: Side,
-    game: String,
-    commands: Vec<String>,
-    view: Value,
+    /// Print one line that counts what differs
+    #[arg(long)]
+    stat: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -69,26 +50,45 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let b = fold(&LineOfPlay::load(&args.b, context)?, args.seat)?;
     let comparison = compare(a, b, args.context);
     let output = &mut context.output;
-    if output.is_json() {
-        output.json(&comparison)?;
-    } else {
-        print(&comparison, output)?;
+    match (args.stat, output.is_json()) {
+        (false, true) => output.json(&comparison)?,
+        (true, true) => output.json(&comparison.stat)?,
+        (false, false) => print(&comparison, output)?,
+        (true, false) => print_stat(&comparison, output)?,
     }
-    Ok(if comparison.equal { Answer::Yes } else { Answer::No })
+    Ok(if comparison.stat.equal { Answer::Yes } else { Answer::No })
 }
 
+/// Folds a line of play as a seat may know it.
 fn fold(line_of_play: &LineOfPlay, seat: Seat) -> Result<Folded, Failure> {
-    let mut commands = Vec::new();
-    let state = line_of_play
-        .fold(&mut |step| commands.push(format!("{} {} {}\n", step.seq(), step.seat(), step.command())))?;
+    let mut played = Vec::new();
+    let mut recorded_differs_at = None;
+    let mut entries = line_of_play.entries.iter();
+    let mut state = line_of_play.start()?;
+    let observe = &mut |step: &mut dyn Step| {
+        let entry = entries.next();
+        if recorded_differs_at.is_none() && entry.is_some_and(|entry| tells_otherwise(entry, step, seat)) {
+            recorded_differs_at = Some(step.seq());
+        }
+        if !step.concealed() {
+            let command = format!("{} {}", step.seat(), step.command());
+            played.push(Played { seq: step.seq(), command, outcome: step.outcome_text() });
+        }
+    };
+    state
+        .fold_as(seat, &line_of_play.logged(), &line_of_play.dice, observe)
+        .map_err(|error| line_of_play.broken_entry(&error))?;
     let rules = line_of_play.rules;
     let setup =
         rules.write_setup(&line_of_play.setup).map_err(|error| Failure::trouble(error.to_string()))?;
+    let entries = u64::try_from(played.len()).unwrap_or(u64::MAX);
     Ok(Folded {
         side: Side {
             name: line_of_play.name.to_string(),
-            entries: line_of_play.head(),
-            state_hash: state.state_hash().to_string(),
+            entries,
+            // A hash could betray what a player may not know.
+            state_hash: (seat == Seat::Host).then(|| state.state_hash().to_string()),
+            recorded_differs_at,
         },
         game: format!(
             "ruleset {} version {}\ndice {}\n{setup}",
@@ -96,55 +96,98 @@ fn fold(line_of_play: &LineOfPlay, seat: Seat) -> Result<Folded, Failure> {
             rules.version(),
             line_of_play.dice
         ),
-        commands,
+        played,
         view: view_of(state.as_ref(), seat),
     })
 }
 
-fn compare(a: Folded, b: Folded, context: usize) -> Comparison {
-    let same = a.commands.iter().zip(&b.commands).take_while(|(a, b)| a == b).count();
-    let parts = same < a.commands.len().max(b.commands.len());
-    let unified = |old: &str, new: &str| {
-        let diff = TextDiff::from_lines(old, new);
-        diff.unified_diff().context_radius(context).header(&a.side.name, &b.side.name).to_string()
+/// Tells whether an entry's source says something else of it than the rules do. Only the host sees whole outcomes.
+fn tells_otherwise(entry: &SourceEntry, step: &mut dyn Step, seat: Seat) -> bool {
+    let outcome = entry.outcome.as_ref().filter(|_| seat == Seat::Host);
+    outcome.is_some_and(|outcome| *outcome != step.outcome_text())
+        || entry.hash.as_ref().is_some_and(|hash| *hash != format!("{:.16}", step.state_hash()))
+}
+
+fn print_stat(comparison: &Comparison, output: &mut Output) -> Result<(), Failure> {
+    if comparison.stat.equal {
+        return print(comparison, output);
+    }
+    let Stat { equal: _, same_game, parts_at, only_in_a, only_in_b, outcomes_differ, fields_differ } =
+        comparison.stat;
+    let game = if same_game { "" } else { "other game, " };
+    let parts = parts_at.map_or_else(|| "same commands".into(), |seq| format!("parts at entry {seq}"));
+    let only = |count: u64, side: &Side| {
+        format!("{} only in {}", counted(count, "command", "commands"), side.shown())
     };
-    let game = if a.game == b.game { String::new() } else { unified(&a.game, &b.game) };
-    let commands = if parts { unified(&a.commands.concat(), &b.commands.concat()) } else { String::new() };
-    let state = differences(&a.view, &b.view);
-    let equal = game.is_empty() && !parts && a.side.state_hash == b.side.state_hash;
-    let parts_at = parts.then(|| u64::try_from(same + 1).unwrap_or(u64::MAX));
-    Comparison { equal, a: a.side, b: b.side, parts_at, game, commands, state }
+    output.line(format_args!(
+        "{game}{parts}, {}, {}, {}, {}",
+        only(only_in_a, &comparison.a),
+        only(only_in_b, &comparison.b),
+        counted(outcomes_differ, "outcome differs", "outcomes differ"),
+        counted(fields_differ, "field differs", "fields differ"),
+    ))?;
+    Ok(())
 }
 
 fn print(comparison: &Comparison, output: &mut Output) -> Result<(), Failure> {
-    let Comparison { a, b, .. } = comparison;
-    if comparison.equal {
-        let hash = paint(Tone::Faint, format_args!("#{:.16}", a.state_hash));
-        output.line(format_args!("{} and {} are equal: {} entries {hash}", a.name, b.name, a.entries))?;
+    let Comparison { stat, a, b, .. } = comparison;
+    for side in [a, b] {
+        print_note(side, output)?;
+    }
+    if stat.equal {
+        let hash = a.state_hash.as_ref().map(|hash| paint(Tone::Faint, format_args!(" #{hash:.16}")));
+        let (hash, entries) = (hash.unwrap_or_default(), counted(a.entries, "entry", "entries"));
+        output.line(format_args!("{} and {} are equal: {entries}{hash}", a.shown(), b.shown()))?;
         return Ok(());
     }
-    if !comparison.game.is_empty() {
+    if !stat.same_game {
         output.line(paint(Tone::Strong, "the games differ from the start"))?;
         print_unified(&comparison.game, output)?;
     }
-    match comparison.parts_at {
-        Some(seq) => {
-            output.line(paint(Tone::Strong, format_args!("the lines of play part at entry {seq}")))?;
-        }
-        None => {
-            output.line(paint(Tone::Strong, format_args!("both play the same {} commands", a.entries)))?;
-        }
-    }
+    let parts = stat.parts_at.map(|seq| format!("the lines of play part at entry {seq}"));
+    let same = || format!("both play the same {}", counted(a.entries, "command", "commands"));
+    output.line(paint(Tone::Strong, parts.unwrap_or_else(same)))?;
     print_unified(&comparison.commands, output)?;
+    if !comparison.outcomes.is_empty() {
+        output.line(paint(Tone::Strong, "outcomes that differ although the command is the same"))?;
+    }
+    for outcome in &comparison.outcomes {
+        print_outcome(outcome, output)?;
+    }
     if comparison.state.is_empty() {
-        let unseen =
-            if a.state_hash == b.state_hash { "the states are equal" } else { "the views are equal" };
-        output.line(paint(Tone::Strong, unseen))?;
+        let is_equal = a.state_hash.is_some() && a.state_hash == b.state_hash;
+        output.line(paint(
+            Tone::Strong,
+            if is_equal { "the states are equal" } else { "the views are equal" },
+        ))?;
         return Ok(());
     }
-    output.line(paint(Tone::Strong, format_args!("state, {} → {}", a.name, b.name)))?;
+    output.line(paint(Tone::Strong, format_args!("state, {} → {}", a.shown(), b.shown())))?;
     for difference in &comparison.state {
         output.line(format_args!("  {difference}"))?;
+    }
+    Ok(())
+}
+
+/// Says that a file tells something else than what is compared here.
+fn print_note(side: &Side, output: &mut Output) -> Result<(), Failure> {
+    let Some(seq) = side.recorded_differs_at else { return Ok(()) };
+    let note = paint(Tone::Odd, "note:");
+    output.line(format_args!(
+        "{note} {} tells something else of entry {seq} than the rules of this build, by which it is compared; \
+         `turnfold check {}` explains",
+        side.shown(),
+        shell_path(&side.name)
+    ))?;
+    Ok(())
+}
+
+fn print_outcome(outcome: &OutcomeDifference, output: &mut Output) -> Result<(), Failure> {
+    let OutcomeDifference { seq_in_a, seq_in_b, command, a, b } = outcome;
+    let other = if seq_in_a == seq_in_b { String::new() } else { format!(", there entry {seq_in_b}") };
+    output.line(format_args!("  entry {seq_in_a} ({command}){other}"))?;
+    for (tone, line) in changed_lines(a, b) {
+        output.line(paint(tone, line))?;
     }
     Ok(())
 }

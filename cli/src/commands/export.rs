@@ -1,10 +1,8 @@
 //! `turnfold export`: a revision as a replay file.
 
-use std::path::PathBuf;
-
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::files;
+use crate::files::{self, NewFile};
 use crate::output::counted;
 use crate::revision::Revision;
 use crate::source::LineOfPlay;
@@ -19,25 +17,17 @@ pub(crate) struct Args {
     #[arg(value_name = "REV")]
     revision: Revision,
 
-    /// Write to a file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Overwrite the file if it exists
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    output: NewFile,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let line_of_play = LineOfPlay::of_revision(&args.revision, context)?;
     let text = line_of_play.to_replay()?.to_string();
-    let Some(path) = &args.output else {
-        context.output.text(&text)?;
+    let Some(path) = args.output.path()? else {
+        context.output.document(&text)?;
         return Ok(Answer::Yes);
     };
-    if path.exists() && !args.force {
-        return Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"));
-    }
     files::write_whole(path, text.as_bytes())?;
     if !context.output.is_json() {
         let entries = counted(line_of_play.head(), "entry", "entries");

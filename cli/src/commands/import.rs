@@ -9,7 +9,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use crate::source::read_replay;
+use crate::source::{bless_if_true, read_replay};
 use crate::tfl;
 
 /// Create a match from a replay file
@@ -32,26 +32,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         None => name_of(&args.file)?,
     };
     let replay = read_replay(&args.file)?;
-    // Whatever the file tells must be true; what it leaves out, blessing fills in.
-    let blessed = tfl::bless(&replay)?;
-    let told = replay.numbered_entries().zip(blessed.entries());
-    for ((line, told), found) in told {
-        let differs = |told: &Option<String>, found: &Option<String>| told.is_some() && told != found;
-        if differs(&told.outcome, &found.outcome) || differs(&told.hash, &found.hash) {
-            let place = format!("{}:{line}: entry {}", args.file.display(), told.seq);
-            return Err(Failure::negative(format!(
-                "{place} does not do what the file says, nothing was imported"
-            ))
-            .hint(format!("`turnfold check {}` explains it", args.file.display())));
-        }
-    }
-    if replay.closing.is_some() && replay.closing != blessed.closing {
-        let file = args.file.display();
-        return Err(Failure::negative(format!(
-            "{file}: the closing line is not that of its entries, nothing was imported"
-        ))
-        .hint(format!("`turnfold check {file}` explains it")));
-    }
+    let blessed = bless_if_true(&args.file, &replay, "nothing was imported")?;
     let setup = replay.setup()?;
     let rules = replay.rules();
     let mut state = replay.start()?;

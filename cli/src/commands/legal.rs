@@ -6,8 +6,8 @@ use turnfold_core::Seat;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
+use crate::position::Position;
 use crate::revision::SourceName;
-use crate::source::LineOfPlay;
 
 /// List the commands that would be applied
 ///
@@ -30,7 +30,7 @@ struct LegalCommand {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = LineOfPlay::load(&args.source, context)?.state()?;
+    let state = Position::seek(&args.source, context)?;
     let seats = match args.seat {
         Some(seat) => vec![seat],
         None => state.players().iter().copied().chain([Seat::Host]).collect(),

@@ -7,9 +7,10 @@ use turnfold_core::Seat;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
+use crate::position::Position;
 use crate::record::{Detail, Record, RecordJson};
 use crate::revision::SourceName;
-use crate::source::{LineOfPlay, SourceEntry};
+use crate::source::SourceEntry;
 
 /// Print the entries of a revision with their outcomes
 ///
@@ -31,7 +32,7 @@ pub(crate) struct Args {
 
     /// Print only the last N entries
     #[arg(short = 'n', long, value_name = "N")]
-    last: Option<usize>,
+    last: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -43,20 +44,15 @@ struct LogLine<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let line_of_play = LineOfPlay::load(&args.source, context)?;
-    let skipped = args.last.map_or(0, |last| line_of_play.entries.len().saturating_sub(last));
-    let first = line_of_play.entries.get(skipped).map_or(u64::MAX, |entry| entry.seq);
+    let mut position = Position::before_last(args.last.unwrap_or(u64::MAX), &args.source, context)?;
     let detail = Detail { hide_hashes: args.seat != Seat::Host, ..Detail::default() };
     let mut records = Vec::new();
-    let mut state = line_of_play.start()?;
-    state
-        .fold_as(args.seat, &line_of_play.logged(), &line_of_play.dice, &mut |step| {
-            if step.seq() >= first && !step.concealed() {
-                records.push(Record::of(step, detail));
-            }
-        })
-        .map_err(|error| line_of_play.broken_entry(&error))?;
-    let mut entries = line_of_play.entries.iter();
+    position.fold(args.seat, &mut |step| {
+        if !step.concealed() {
+            records.push(Record::of(step, detail));
+        }
+    })?;
+    let mut entries = position.entries.iter();
     for record in &records {
         let entry = entries.find(|entry| Some(entry.seq) == record.seq);
         if context.output.is_json() {

@@ -1,14 +1,31 @@
 //! `turnfold matches`: the matches of the store.
 
+use std::io;
+
 use serde::Serialize;
+use turnfold_store::{MatchInfo, MatchName};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, counted, paint};
+use crate::output::{Output, Tone, counted, paint};
 
 /// List the matches of the store
+///
+/// They come by name. `--after` and `--limit` read a long list page by page: go on after the last name of a page.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "Example: turnfold matches --after duel --limit 20")]
+pub(crate) struct Args {
+    /// Begin after this name, whether or not there is such a match
+    #[arg(long, value_name = "MATCH")]
+    after: Option<MatchName>,
+
+    /// List at most so many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+/// How many matches are read before they are printed, so that their columns stand under each other.
+const PAGE: usize = 256;
 
 #[derive(Serialize)]
 struct MatchJson<'a> {
@@ -22,11 +39,21 @@ struct MatchJson<'a> {
     created_at_ms: i64,
 }
 
-pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let matches = context.open_store()?.matches()?;
-    let output = &mut context.output;
-    let width = matches.iter().map(|info| info.name.as_str().len()).max().unwrap_or(0);
-    for info in &matches {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let store = context.open_store()?;
+    let mut matches = store.matches_after(args.after.as_ref())?.take(args.limit.unwrap_or(usize::MAX));
+    loop {
+        let page: Vec<_> = matches.by_ref().take(PAGE).collect::<Result<_, _>>()?;
+        print(&page, &mut context.output)?;
+        if page.len() < PAGE {
+            return Ok(Answer::Yes);
+        }
+    }
+}
+
+fn print(page: &[MatchInfo], output: &mut Output) -> io::Result<()> {
+    let width = page.iter().map(|info| info.name.as_str().len()).max().unwrap_or(0);
+    for info in page {
         let genesis = &info.genesis;
         if output.is_json() {
             output.json(&MatchJson {
@@ -46,5 +73,5 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
         let branches = counted(info.branches, "branch", "branches");
         output.line(format_args!("{name}  {}  {entries}, {branches}{title}", genesis.ruleset))?;
     }
-    Ok(Answer::Yes)
+    Ok(())
 }

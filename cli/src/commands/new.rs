@@ -1,6 +1,5 @@
 //! `turnfold new`: create a match.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -12,7 +11,7 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 use crate::source::find_rules;
-use crate::{clock, random};
+use crate::{clock, files, limits, random};
 
 /// Create a match
 #[derive(Debug, clap::Args)]
@@ -51,7 +50,7 @@ pub(crate) struct GameArgs {
 
 /// Where the rolls of a match come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Dice {
+pub(super) enum Dice {
     /// From outside: whoever rolls dice on a table records them with `roll`
     Recorded,
     /// From a seed, so that anyone can recompute them
@@ -66,11 +65,14 @@ pub(crate) struct Game {
 }
 
 impl GameArgs {
+    /// Tells whether the dice follow from a seed that is drawn afresh each time.
+    pub(crate) fn draws_a_seed(&self) -> bool {
+        self.dice == Dice::Seeded && self.seed.is_none()
+    }
+
     pub(crate) fn read(&self) -> Result<Game, Failure> {
         let rules = find_rules(&self.rules)?;
-        let text = fs::read_to_string(&self.setup)
-            .map_err(|error| Failure::file("read setup", &self.setup, &error))?;
-        let setup = rules.read_setup(&text).map_err(|error| bad_setup(&self.setup, &error))?;
+        let setup = read_setup(rules, &self.setup)?;
         let dice = match (self.dice, self.seed) {
             (Dice::Recorded, None) => DicePolicy::Recorded,
             (Dice::Recorded, Some(_)) => {
@@ -81,6 +83,14 @@ impl GameArgs {
         };
         Ok(Game { rules, setup, dice })
     }
+}
+
+/// Reads a setup from a TOML file and checks it.
+pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = files::read_input(path, &limits::SETUP)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))?;
+    rules.read_setup(&text).map_err(|error| bad_setup(path, &error))
 }
 
 /// Names the file in what is wrong with a setup.
@@ -95,8 +105,11 @@ fn bad_setup(path: &Path, error: &SetupError) -> Failure {
 
 /// Makes the first record of a match.
 pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
-    if title.chars().count() > 200 || title.chars().any(char::is_control) {
-        return Err(Failure::usage("expected a title of at most 200 characters without control characters"));
+    let characters_max = limits::TITLE_CHARACTERS_MAX;
+    if title.chars().count() > characters_max || title.chars().any(char::is_control) {
+        return Err(Failure::usage(format!(
+            "expected a title of at most {characters_max} characters without control characters"
+        )));
     }
     Ok(Genesis {
         format: Genesis::FORMAT,

@@ -10,11 +10,11 @@ use turnfold_store::{IdempotencyKey, NewEntry, Store};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
+use crate::position::Position;
 use crate::record::{Detail, Record};
 use crate::revision::Revision;
 use crate::script::{self, ScriptLine};
-use crate::source::LineOfPlay;
-use crate::table::{Played, Roller, Table};
+use crate::table::{Played, Roller, Table, is_roll};
 
 /// Append commands to a match and print what becomes of each
 ///
@@ -80,8 +80,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return repeat(args, &lines, &store, range, context);
     }
     let whole = Revision { seq: None, ..args.revision.clone() };
-    let log = store.read(match_name, branch, None)?;
-    let head = log.head;
+    let position = Position::before_last_of(0, &whole, &store)?;
+    let head = position.head;
     for expected in args.expect.into_iter().chain(args.revision.seq) {
         if expected != head {
             return Err(Failure::negative(format!(
@@ -92,10 +92,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             )));
         }
     }
-    let line_of_play = LineOfPlay::of_log(&whole, log)?;
-    let dice = line_of_play.dice;
+    let dice = position.dice;
     let roller = Roller::choose(&dice, args.no_auto_roll, args.dice.is_some())?;
-    let mut table = Table::new(line_of_play.state()?, dice, roller, head + 1, Detail::default());
+    let mut table = Table::new(position.state, dice, roller, head + 1, Detail::default());
     let mut played = Vec::new();
     if lines.is_empty() {
         table.roll_due(&mut played)?;
@@ -161,15 +160,11 @@ fn repeat(
 ) -> Result<Answer, Failure> {
     let (first, last) = range.into_inner();
     let revision = args.revision.at(last);
-    let log = store.read(&revision.match_name, &revision.branch, Some(last))?;
-    let line_of_play = LineOfPlay::of_log(&revision, log)?;
+    let count = last.saturating_sub(first).saturating_add(1);
+    let mut position = Position::before_last_of(count, &revision, store)?;
     let mut records = Vec::new();
-    line_of_play.fold(&mut |step| {
-        if step.seq() >= first {
-            records.push(Record::of(step, Detail::default()));
-        }
-    })?;
-    if !is_same_request(lines, args.seat, &records, line_of_play.rules) {
+    position.fold(Seat::Host, &mut |step| records.push(Record::of(step, Detail::default())))?;
+    if !is_same_request(lines, args.seat, &records, position.rules) {
         return Err(Failure::negative(format!(
             "the key was used for other commands, entries {first} to {last} of `{}`",
             Revision { seq: None, ..revision }
@@ -199,7 +194,7 @@ fn is_same_request(
         });
         if matches {
             asked.next();
-        } else if record.command.split(' ').next() != Some("roll") {
+        } else if !is_roll(&record.command) {
             return false;
         }
     }

@@ -1,12 +1,12 @@
 //! `turnfold replay`: fold again from the start, entry by entry.
 
-use std::io::{self, IsTerminal};
+use std::io;
 
 use turnfold_core::{AnyState, Seat};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, counted, paint};
+use crate::output::{self, Tone, counted, paint};
 use crate::record::{Detail, Record};
 use crate::render;
 use crate::revision::SourceName;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let json = context.output.is_json();
     let detail = Detail { state: args.step && json, ..Detail::default() };
     if args.step && !json {
-        context.output.text(&render::text(&state.picture(Seat::Host)))?;
+        render::print(&state.picture(Seat::Host), &mut context.output)?;
     }
     for entry in &line_of_play.entries {
         if args.step && !json && !wait_for_enter(context)? {
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         let record = record.expect("a fold that succeeds shows its entry");
         record.print(&mut context.output)?;
         if args.step && !json {
-            context.output.text(&render::text(&state.picture(Seat::Host)))?;
+            render::print(&state.picture(Seat::Host), &mut context.output)?;
         }
         if let Some(difference) = difference(entry, &record, state.as_ref()) {
             context.output.flush()?;
@@ -89,7 +89,7 @@ fn difference(entry: &SourceEntry, record: &Record, state: &dyn AnyState) -> Opt
 
 /// Waits between steps where someone can press a key; tells whether to go on.
 fn wait_for_enter(context: &mut Context) -> Result<bool, Failure> {
-    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+    if !output::is_attended() {
         return Ok(true);
     }
     context.output.line(paint(Tone::Faint, "Enter for the next entry, q to quit"))?;

@@ -5,10 +5,10 @@ use turnfold_core::Seat;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::Format;
+use crate::position::Position;
 use crate::record::raw;
 use crate::render;
 use crate::revision::SourceName;
-use crate::source::LineOfPlay;
 
 /// Show what a seat sees: the board, the JSON view or a picture
 #[derive(Debug, clap::Args)]
@@ -23,12 +23,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = LineOfPlay::load(&args.source, context)?.state()?;
+    let state = Position::seek(&args.source, context)?;
     let output = &mut context.output;
     match output.format() {
         Format::Json => output.json(raw(&state.view(args.seat))?)?,
-        Format::Text => output.text(&render::text(&state.picture(args.seat)))?,
-        Format::Svg => output.text(&render::svg(&state.picture(args.seat)))?,
+        Format::Text => render::print(&state.picture(args.seat), output)?,
+        Format::Svg => output.document(&render::svg(&state.picture(args.seat)))?,
     }
     Ok(Answer::Yes)
 }

@@ -76,7 +76,10 @@ const PLAYED: &[Stop] = &[
     stop("…and goes its own way.", &["play", "duel@caution", "stand"]),
     negative("Where do the two part, and how do their states differ?", &["diff", "duel", "duel@caution"]),
     stop("A match becomes a file that reads well in `git diff`…", &["export", "duel", "-o", "duel.tfl"]),
-    stop("…to which `bless` would add whatever outcomes and hashes it lacked…", &["bless", "duel.tfl"]),
+    stop(
+        "…to which `bless` would add whatever outcomes and hashes it lacked…",
+        &["bless", "--check", "duel.tfl"],
+    ),
     stop("…and which `check` folds again, in every test run to come.", &["check", "duel.tfl"]),
 ];
 
@@ -124,7 +127,8 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
 fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> {
     let json = context.output.is_json();
     if !json {
-        context.output.line(format_args!("\n{}", paint(Tone::Faint, format_args!("# {}", stop.say))))?;
+        context.output.line("")?;
+        context.output.line(paint(Tone::Faint, format_args!("# {}", stop.say)))?;
         context.output.line(paint(Tone::Strong, format_args!("$ turnfold {}", shell_words(stop.words))))?;
         context.output.flush()?;
     }

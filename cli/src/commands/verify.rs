@@ -1,7 +1,7 @@
 //! `turnfold verify`: the audit of stored matches.
 
 use serde::Serialize;
-use turnfold_store::{BranchName, FindingKind, MatchName, Verification};
+use turnfold_store::{BranchName, FindingKind, MatchName, StoreError, Verification};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -48,18 +48,20 @@ fn code(kind: FindingKind) -> &'static str {
         FindingKind::Damaged => "damaged",
         FindingKind::Disagrees => "disagrees",
         FindingKind::UnknownRules => "unknown_rules",
+        FindingKind::WrongSnapshot => "wrong_snapshot",
     }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let store = context.open_store()?;
-    let matches = if args.matches.is_empty() {
-        store.matches()?.into_iter().map(|info| info.name).collect()
+    let matches: Box<dyn Iterator<Item = Result<MatchName, StoreError>>> = if args.matches.is_empty() {
+        Box::new(store.matches_after(None)?.map(|info| info.map(|info| info.name)))
     } else {
-        args.matches.clone()
+        Box::new(args.matches.iter().cloned().map(Ok))
     };
     let (mut disagreeing, mut damaged) = (0, 0);
-    for match_name in &matches {
+    for match_name in matches {
+        let match_name = &match_name?;
         let verification = store.verify(match_name)?;
         for finding in &verification.findings {
             if finding.kind == FindingKind::Damaged { damaged += 1 } else { disagreeing += 1 }

@@ -4,22 +4,18 @@ mod svg;
 mod text;
 
 pub(crate) use svg::svg;
-pub(crate) use text::text;
 
-use std::borrow::Cow;
+use std::io;
 
-/// Escapes control characters, which could rewrite what a terminal shows.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
+use turnfold_core::picture::Picture;
+
+use crate::output::Output;
+pub(crate) use crate::output::printable;
+
+/// Draws a picture as characters, in colours where they are wanted.
+pub(crate) fn print(picture: &Picture, output: &mut Output) -> io::Result<()> {
+    for line in text::lines(picture) {
+        output.spans(line.spans.iter().map(|span| (text::style(span.tint), span.text.as_str())))?;
     }
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() {
-            escaped.extend(character.escape_unicode());
-        } else {
-            escaped.push(character);
-        }
-    }
-    Cow::Owned(escaped)
+    Ok(())
 }

@@ -14,7 +14,6 @@
 //! The number at the upper left of a hex is the `r` of the row that runs from it down to the right.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use anstyle::{AnsiColor, RgbColor, Style};
@@ -29,21 +28,8 @@ const WHOLE_RADIUS_MAX: u8 = 12;
 /// How many hexes are drawn around what stands on a larger board.
 const MARGIN: i32 = 2;
 
-/// Draws a picture as text with colours, to be stripped where none are wanted.
-pub(crate) fn text(picture: &Picture) -> String {
-    let mut text = String::new();
-    for line in lines(picture) {
-        for span in line.spans {
-            let style = style(span.tint);
-            write!(text, "{style}{}{style:#}", span.text).expect("writing to a string cannot fail");
-        }
-        text.push('\n');
-    }
-    text
-}
-
 /// Draws a picture as lines without trailing spaces; an empty line parts the blocks.
-fn lines(picture: &Picture) -> Vec<Line> {
+pub(super) fn lines(picture: &Picture) -> Vec<Line> {
     let mut lines = Vec::new();
     for block in &picture.blocks {
         if !lines.is_empty() {
@@ -57,7 +43,8 @@ fn lines(picture: &Picture) -> Vec<Line> {
     lines
 }
 
-fn style(tint: Tint) -> Style {
+/// Chooses the colour of a tint.
+pub(super) fn style(tint: Tint) -> Style {
     match tint {
         Tint::Plain => Style::new(),
         Tint::Faint => Style::new().dimmed(),
@@ -348,9 +335,8 @@ part of a board of radius 100: where something stands
     }
 
     #[test]
-    fn colours_are_ansi_codes_around_the_spans() {
-        let line = Line::plain("turn 1 ").with("A1", Tint::Rgb(0x12_34_56));
-        let picture = Picture { blocks: vec![Block::Lines(vec![line])] };
-        assert_eq!(text(&picture), "turn 1 \u{1b}[38;2;18;52;86mA1\u{1b}[0m\n");
+    fn a_colour_of_the_game_is_that_colour() {
+        let style = style(Tint::Rgb(0x12_34_56));
+        assert_eq!(format!("{style}A1{style:#}"), "\u{1b}[38;2;18;52;86mA1\u{1b}[0m");
     }
 }

@@ -1,9 +1,11 @@
 //! Checking: folding a replay again and comparing what it says, up to the first difference.
 
-use serde::Serialize;
-use turnfold_core::{AnyState, Digest, FoldError, Logged, Rejected, Seat, Step, StepOutcome};
+use turnfold_core::{AnyRules, Digest, FoldError, Rejected, Step, StepOutcome};
 
+use super::again::Again;
+use super::explain::{explain, rolled};
 use super::fold::Witness;
+use super::mismatch::{Hashes, Mismatch, MismatchKind, Place};
 use super::write::LogHasher;
 use super::{AttemptLine, Closing, EntryLine, Replay, TflError};
 
@@ -16,122 +18,74 @@ pub(crate) struct Checked {
     pub(crate) difference: Option<Box<Mismatch>>,
 }
 
-/// Where a replay and the rules disagree.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mismatch {
-    pub(crate) file: String,
-    /// The line in the file, from 1.
-    pub(crate) line: usize,
-    pub(crate) place: Place,
-    pub(crate) kind: MismatchKind,
-    /// What the file says.
-    pub(crate) expected: String,
-    /// What the rules say.
-    pub(crate) actual: String,
-    /// The state hashes after the entry, where they differ too.
-    pub(crate) hashes: Option<Hashes>,
-    /// The host's views around an entry.
-    pub(crate) views: Option<Views>,
-}
-
-/// What stands on the line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    Entry {
-        seq: u64,
-        seat: Seat,
-        /// The command as the file writes it.
-        command: String,
-    },
-    Attempt {
-        /// The entry before it, or 0.
-        after: u64,
-        seat: Seat,
-        command: String,
-    },
-    ClosingLine,
-}
-
-/// In what a replay and the rules disagree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum MismatchKind {
-    /// The file lacks an outcome, a hash or the closing line.
-    Missing,
-    /// The command is not written in its canonical form.
-    NotCanonical,
-    /// The outcome.
-    Outcome,
-    /// The state hash after an entry whose outcome agrees.
-    StateHash,
-    /// The rules reject an entry.
-    Rejected,
-    /// A roll that is not the one of the seed.
-    WrongRoll,
-    /// An attempt is accepted, or rejected for another reason.
-    Attempt,
-    /// The number of entries in the closing line.
-    ClosingCount,
-    /// The state hash in the closing line.
-    ClosingState,
-    /// The log digest in the closing line.
-    ClosingLog,
-}
-
-/// Two state hashes, 16 digits each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Hashes {
-    pub(crate) expected: String,
-    pub(crate) actual: String,
-}
-
-/// The host's views before and after an entry, as JSON documents.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Views {
-    pub(crate) before: String,
-    /// Absent when the entry cannot be folded.
-    pub(crate) after: Option<String>,
-}
-
 /// Folds a replay and compares every outcome, hash and the closing line, up to the first difference.
+///
+/// Whatever comes of it must come of it again: the entries are folded a second time, and on from a state that was
+/// stored half-way. So neither a pass nor a failure is an accident of one run.
 ///
 /// A setup that cannot be started and a command that is none are errors rather than differences.
 pub(crate) fn check(replay: &Replay) -> Result<Checked, TflError> {
+    check_under(replay.rules(), replay)
+}
+
+/// Checks a replay under a ruleset; tests use others than the registry's.
+pub(super) fn check_under(rules: &dyn AnyRules, replay: &Replay) -> Result<Checked, TflError> {
     let entries: Vec<_> = replay.numbered_entries().collect();
-    let mut state = replay.start()?;
+    let setup = replay.setup_under(rules)?;
+    let auditing = || audit(rules, &setup, replay, &entries);
+    let audit = auditing()?;
+    let folded = entries.get(..audit.folded).unwrap_or_default();
+    let again = Again { rules, setup: &setup, dice: &replay.header.dice, entries: folded };
+    let mut difference = match again.disagreement(&audit.hash) {
+        Some(disagreement) => Some(disagreement.mismatch(replay)),
+        None => {
+            audit.difference.map(|first| confirm(first, auditing().ok().and_then(|second| second.difference)))
+        }
+    };
+    if let Some(mismatch) = &mut difference {
+        explain(rules, replay, mismatch)?;
+    }
+    let count = u64::try_from(entries.len()).expect("lines in memory can be counted");
+    Ok(Checked { entries: count, difference })
+}
+
+/// Requires a second comparison to find the same difference, lest it be one of two runs rather than of file and rules.
+fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch> {
+    if second.as_ref() == Some(&first) {
+        return first;
+    }
+    let told = |mismatch: &Mismatch| format!("{} ({})", mismatch.actual, mismatch.title());
+    let (expected, actual) =
+        (told(&first), second.map_or_else(|| "no difference".into(), |second| told(&second)));
+    Box::new(Mismatch { kind: MismatchKind::NotDeterministic, expected, actual, hashes: None, ..*first })
+}
+
+/// What came of comparing once.
+struct Audit {
+    /// The number of entries folded.
+    folded: usize,
+    /// The first 16 digits of the state hash after them.
+    hash: String,
+    difference: Option<Box<Mismatch>>,
+}
+
+fn audit(
+    rules: &dyn AnyRules,
+    setup: &[u8],
+    replay: &Replay,
+    entries: &[(usize, &EntryLine)],
+) -> Result<Audit, TflError> {
+    let mut state = rules.start(setup).map_err(|error| replay.header.locate(&replay.file, &error))?;
     let mut auditor =
-        Auditor { replay, entries: &entries, seen: 0, log: LogHasher::default(), difference: None };
+        Auditor { replay, entries, seen: 0, log: LogHasher::default(), difference: None, hash: None };
     if let Err(error) = replay.fold(state.as_mut(), &mut auditor) {
         auditor.stopped(&error)?;
     }
     if auditor.difference.is_none() {
         auditor.closing(state.state_hash());
     }
-    let mut difference = auditor.difference;
-    if let Some(mismatch) = &mut difference {
-        mismatch.views = views(replay, mismatch)?;
-    }
-    let count = u64::try_from(entries.len()).expect("lines in memory can be counted");
-    Ok(Checked { entries: count, difference })
-}
-
-/// Folds up to the entry of a mismatch once more, for the views around it.
-fn views(replay: &Replay, mismatch: &Mismatch) -> Result<Option<Views>, TflError> {
-    let shows_change = !matches!(mismatch.kind, MismatchKind::Missing | MismatchKind::NotCanonical);
-    let Place::Entry { seq, .. } = mismatch.place else { return Ok(None) };
-    if !shows_change {
-        return Ok(None);
-    }
-    let log: Vec<Logged<'_>> = replay.entries().map(EntryLine::logged).collect();
-    let (before, rest) = log.split_at(log.partition_point(|logged| logged.seq < seq));
-    let mut state = replay.start()?;
-    let fold =
-        |state: &mut dyn AnyState, log: &[Logged<'_>]| state.fold(log, &replay.header.dice, &mut |_| {});
-    fold(state.as_mut(), before).map_err(|error| replay.locate(&error))?;
-    let before = state.view(Seat::Host);
-    let after =
-        rest.get(..1).filter(|entry| fold(state.as_mut(), entry).is_ok()).map(|_| state.view(Seat::Host));
-    Ok(Some(Views { before, after }))
+    let hash = auditor.hash.unwrap_or_else(|| format!("{:.16}", state.state_hash()));
+    Ok(Audit { folded: auditor.seen, hash, difference: auditor.difference })
 }
 
 /// Compares until something differs.
@@ -142,6 +96,8 @@ struct Auditor<'a> {
     seen: usize,
     log: LogHasher,
     difference: Option<Box<Mismatch>>,
+    /// The state hash after the entry that differs, beyond which the fold may have gone.
+    hash: Option<String>,
 }
 
 impl Witness for Auditor<'_> {
@@ -155,6 +111,7 @@ impl Witness for Auditor<'_> {
         if *said == actual {
             self.log.add(said);
         } else {
+            self.hash.clone_from(&actual.hash);
             self.difference = Some(self.entry_mismatch(line, said, actual));
         }
     }
@@ -191,7 +148,8 @@ impl Auditor<'_> {
     ) -> Box<Mismatch> {
         let (expected, actual) = sides;
         let file = self.replay.file.clone();
-        Box::new(Mismatch { file, line, place, kind, expected, actual, hashes: None, views: None })
+        let (hashes, rules, dice, state) = (None, Vec::new(), None, None);
+        Box::new(Mismatch { file, line, place, kind, expected, actual, hashes, rules, dice, state })
     }
 
     /// Gives the number of entries folded.
@@ -255,18 +213,6 @@ impl Auditor<'_> {
             .find_map(|(kind, sides)| sides.map(|sides| (kind, sides))),
         };
         self.difference = found.map(|(kind, sides)| self.mismatch(line, Place::ClosingLine, kind, sides));
-    }
-}
-
-fn rolled(values: &[i32]) -> String {
-    let values: Vec<_> = values.iter().map(ToString::to_string).collect();
-    format!("rolled {}", values.join(" "))
-}
-
-impl Place {
-    fn entry(entry: &EntryLine) -> Self {
-        let EntryLine { seq, seat, command, .. } = entry.clone();
-        Self::Entry { seq, seat, command }
     }
 }
 

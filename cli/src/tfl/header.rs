@@ -17,8 +17,10 @@ const KEYS: [&str; 6] = ["ruleset", "version", "dice", "seed", "title", "setup"]
 pub(crate) struct Header {
     /// The text itself, kept as it was written; each line ends with a line feed.
     pub(crate) text: String,
-    /// The ruleset's name, which the registry knows, in the version of this build.
+    /// The ruleset's name, which the registry knows.
     pub(crate) ruleset: &'static str,
+    /// The version under which the match was recorded: that of this build, unless any was asked for.
+    pub(crate) version: u32,
     pub(crate) dice: DicePolicy,
     /// The match's title; empty when left out.
     pub(crate) title: String,
@@ -26,9 +28,18 @@ pub(crate) struct Header {
     pub(crate) setup: String,
 }
 
+/// Which versions of a ruleset are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Versions {
+    /// That of this build alone; logs of another would be folded wrongly.
+    Own,
+    /// Any, for those who want to know what would become of the log.
+    Any,
+}
+
 impl Header {
     /// Reads the header's text.
-    pub(super) fn read(file: &str, text: String) -> Result<Self, TflError> {
+    pub(super) fn read(file: &str, text: String, versions: Versions) -> Result<Self, TflError> {
         let source = Source { file, text: &text };
         let document = DeTable::parse(&text)
             .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
@@ -41,11 +52,11 @@ impl Header {
                 format!("expected a key of the header, found `{}`; {known}", printable(key.get_ref()));
             return Err(source.error(&key.span(), message));
         }
-        let ruleset = source.ruleset(table)?;
+        let (ruleset, version) = source.ruleset(table, versions)?;
         let dice = source.dice(table)?;
         let title = source.text(table, "title")?.map_or_else(String::new, |(title, _)| title.into());
         let setup = source.setup(table)?;
-        Ok(Self { text, ruleset, dice, title, setup })
+        Ok(Self { text, ruleset, version, dice, title, setup })
     }
 
     /// Gives the number of the line that follows the closing `+++`.
@@ -84,8 +95,8 @@ impl Source<'_> {
         Ok(Some((text, value.span())))
     }
 
-    /// Finds the ruleset and requires it to be of this build's version; logs of another would be folded wrongly.
-    fn ruleset(&self, table: &DeTable<'_>) -> Result<&'static str, TflError> {
+    /// Finds the ruleset and the version, which must be one of those to be read.
+    fn ruleset(&self, table: &DeTable<'_>, versions: Versions) -> Result<(&'static str, u32), TflError> {
         let (name, span) = self.text(table, "ruleset")?.ok_or_else(|| self.missing("`ruleset`"))?;
         let Some(rules) = registry::find(name) else {
             let known: Vec<_> =
@@ -98,13 +109,15 @@ impl Source<'_> {
         let value = table.get("version").ok_or_else(|| self.missing("`version`"))?;
         let integer =
             value.get_ref().as_integer().ok_or_else(|| self.wrong_type("version", "an integer", value))?;
-        if u32::from_str_radix(integer.as_str(), integer.radix()) != Ok(rules.version()) {
+        let version = u32::from_str_radix(integer.as_str(), integer.radix());
+        let is_read = |version: &u32| versions == Versions::Any || *version == rules.version();
+        let version = version.ok().filter(is_read).ok_or_else(|| {
             let (name, known) = (rules.name(), rules.version());
             let message =
                 format!("expected version {known} of `{name}`, the one of this build, found {integer}");
-            return Err(self.error(&value.span(), message));
-        }
-        Ok(rules.name())
+            self.error(&value.span(), message)
+        })?;
+        Ok((rules.name(), version))
     }
 
     fn dice(&self, table: &DeTable<'_>) -> Result<DicePolicy, TflError> {

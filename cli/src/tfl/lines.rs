@@ -1,10 +1,8 @@
 //! The lines of a file being read, and errors that tell line and column.
 
 use super::{ARROW, HEADER_LINE, TflError};
+use crate::limits::COMMAND_BYTES_MAX;
 use crate::render::printable;
-
-/// The longest line after the header, in bytes. Outcomes are not counted: they are as long as the rules make them.
-pub(super) const LINE_BYTES_MAX: usize = 1 << 16;
 
 /// A file's lines, each checked for what no line may hold.
 pub(super) struct SourceLines<'a> {
@@ -53,9 +51,10 @@ impl<'a> SourceLine<'a> {
             return Err(self.error(at, "expected no control characters, found U+0009".into()));
         }
         let counted = self.text.split_once(ARROW).map_or(self.text, |(counted, _)| counted).len();
-        if counted > LINE_BYTES_MAX {
+        // Outcomes are not counted: they are as long as the rules make them.
+        if counted > COMMAND_BYTES_MAX {
             let message =
-                format!("expected at most {LINE_BYTES_MAX} bytes before an outcome, found {counted}");
+                format!("expected at most {COMMAND_BYTES_MAX} bytes before an outcome, found {counted}");
             return Err(self.error(0, message));
         }
         let trimmed = self.text.trim_end_matches(' ').len();

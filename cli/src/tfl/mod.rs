@@ -23,11 +23,15 @@
 //! finds it again (as long as no line of the header begins with a digit). Outcomes, hashes and the closing line may
 //! be missing: [`bless()`] fills them in, [`check()`] demands them.
 
+mod again;
 mod bless;
+mod change;
 mod check;
+mod explain;
 mod fold;
 mod header;
 mod lines;
+mod mismatch;
 mod read;
 mod report;
 mod setup;
@@ -37,9 +41,11 @@ mod write;
 mod example;
 
 pub(crate) use bless::bless;
+pub(crate) use change::{Change, RulesChange, change_lines};
 pub(crate) use check::{Checked, check};
 pub(crate) use header::Header;
-pub(crate) use read::read;
+pub(crate) use mismatch::{Mismatch, MismatchKind};
+pub(crate) use read::{read, read_any_version};
 pub(crate) use report::MismatchReport;
 
 use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Seat, registry};
@@ -136,13 +142,21 @@ impl Replay {
 
     /// Gives the setup's bytes, as the log stores them.
     pub(crate) fn setup(&self) -> Result<Vec<u8>, TflError> {
-        self.rules().read_setup(&self.header.setup).map_err(|error| self.header.locate(&self.file, &error))
+        self.setup_under(self.rules())
+    }
+
+    fn setup_under(&self, rules: &dyn AnyRules) -> Result<Vec<u8>, TflError> {
+        rules.read_setup(&self.header.setup).map_err(|error| self.header.locate(&self.file, &error))
     }
 
     /// Starts the match.
     pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, TflError> {
-        let setup = self.setup()?;
-        self.rules().start(&setup).map_err(|error| self.header.locate(&self.file, &error))
+        self.start_under(self.rules())
+    }
+
+    fn start_under(&self, rules: &dyn AnyRules) -> Result<Box<dyn AnyState>, TflError> {
+        let setup = self.setup_under(rules)?;
+        rules.start(&setup).map_err(|error| self.header.locate(&self.file, &error))
     }
 
     /// Gives the entries in order.
@@ -166,6 +180,12 @@ impl Replay {
     /// Gives the number of the line after the last of [`lines`](Self::lines).
     fn closing_line(&self) -> usize {
         self.header.first_line_after() + self.lines.len()
+    }
+
+    /// Gives the replay up to a line of the file, without a closing line.
+    pub(crate) fn until_line(&self, line: usize) -> Self {
+        let lines = self.numbered_lines().take_while(|(number, _)| *number <= line);
+        Self { lines: lines.map(|(_, line)| line.clone()).collect(), closing: None, ..self.clone() }
     }
 
     /// Says where in the file an entry stands that cannot be folded.

@@ -3,15 +3,25 @@
 use turnfold_core::text::number;
 use turnfold_core::{Digest, Seat};
 
-use super::header::{self, Header};
+use super::header::{self, Header, Versions};
 use super::lines::{SourceLine, SourceLines, quoted};
 use super::{ARROW, AttemptLine, Closing, EntryLine, FENCE, FIRST_LINE, Line, Replay, TflError};
+use crate::limits::HEADER_BYTES_MAX;
 
 /// Reads a replay file.
 pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Replay, TflError> {
+    read_versions(file, bytes, Versions::Own)
+}
+
+/// Reads a replay file of any version of its ruleset, whose state hashes then are not those of this build.
+pub(crate) fn read_any_version(file: &str, bytes: &[u8]) -> Result<Replay, TflError> {
+    read_versions(file, bytes, Versions::Any)
+}
+
+fn read_versions(file: &str, bytes: &[u8], versions: Versions) -> Result<Replay, TflError> {
     let mut lines = SourceLines { file, rest: decode(file, bytes)?, number: 0 };
     first_line(&mut lines)?;
-    let header = header(&mut lines)?;
+    let header = header(&mut lines, versions)?;
     let mut replay = Replay { file: file.into(), header, lines: Vec::new(), closing: None };
     let mut count = 0;
     while let Some(line) = lines.next()? {
@@ -74,7 +84,7 @@ fn first_line(lines: &mut SourceLines<'_>) -> Result<(), TflError> {
     }
 }
 
-fn header(lines: &mut SourceLines<'_>) -> Result<Header, TflError> {
+fn header(lines: &mut SourceLines<'_>, versions: Versions) -> Result<Header, TflError> {
     let missing = |lines: &SourceLines<'_>, what: &str| {
         TflError::new(
             lines.file,
@@ -94,8 +104,11 @@ fn header(lines: &mut SourceLines<'_>) -> Result<Header, TflError> {
         }
         text.push_str(line.text);
         text.push('\n');
+        if text.len() > HEADER_BYTES_MAX {
+            return Err(line.error(0, format!("expected at most {HEADER_BYTES_MAX} bytes in a header")));
+        }
     }
-    Header::read(lines.file, text)
+    Header::read(lines.file, text, versions)
 }
 
 /// Reads `SEQ SEAT COMMAND[ => OUTCOME][ #HASH]`.

@@ -1,12 +1,14 @@
 //! A mismatch told: as lines for people and as a document for programs.
 
 use serde::Serialize;
-use similar::{ChangeTag, TextDiff};
 use turnfold_core::Seat;
 
-use super::check::{Hashes, Mismatch, MismatchKind, Place};
-use crate::difference::{Difference, differences, read_view};
+use super::mismatch::{DiceFinding, Hashes, Mismatch, MismatchKind, Place, StateDifference};
+use crate::difference::Difference;
+use crate::outcomes::changed_lines;
 use crate::output::Tone;
+use crate::render::printable;
+use crate::revision::shell_path;
 
 /// A mismatch as a JSON document.
 #[derive(Clone, Debug, Serialize)]
@@ -18,12 +20,27 @@ pub(crate) struct MismatchReport<'a> {
     seat: Option<Seat>,
     command: Option<&'a str>,
     kind: MismatchKind,
+    /// The ids of the rules behind the reasons that the outcomes name.
+    rules: &'a [&'static str],
+    dice: Option<DiceFinding>,
     expected: &'a str,
     actual: &'a str,
     state_hash: Option<&'a Hashes>,
-    /// The fields that the entry changed; null when it could not be folded.
-    state: Option<Vec<Difference>>,
+    /// What the fields are before and after.
+    state_sides: Option<StateSides>,
+    /// The fields that differ; null where no states can be compared.
+    state: Option<&'a [Difference]>,
+    /// The command that reproduces it, or that fills in what is missing.
     next: String,
+}
+
+/// Which states the old and new values of a mismatch belong to.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum StateSides {
+    Equal,
+    BeforeAndAfter,
+    ExpectedAndActual,
 }
 
 impl Mismatch {
@@ -41,16 +58,28 @@ impl Mismatch {
             seat,
             command,
             kind: self.kind,
+            rules: &self.rules,
+            dice: self.dice,
             expected: &self.expected,
             actual: &self.actual,
             state_hash: self.hashes.as_ref(),
-            state: self.changes(),
-            next: self.next(),
+            state_sides: self.state.as_ref().map(|state| match state {
+                StateDifference::Equal => StateSides::Equal,
+                StateDifference::OfEntry(_) => StateSides::BeforeAndAfter,
+                StateDifference::FromExpected(_) => StateSides::ExpectedAndActual,
+            }),
+            state: self.state.as_ref().map(StateDifference::fields),
+            next: self.next_command(),
         }
     }
 
-    /// Tells the mismatch in one line: file, line, entry and in what it differs.
+    /// Tells the mismatch in one line: file, line, entry, in what it differs, and the rules that the outcomes name.
     pub(crate) fn headline(&self) -> String {
+        format!("{}:{}: {}", printable(&self.file), self.line, self.title())
+    }
+
+    /// Tells entry and difference, without the file.
+    pub(crate) fn title(&self) -> String {
         let place = match &self.place {
             Place::Entry { seq, seat, command } => format!("entry {seq} ({seat} {command})"),
             Place::Attempt { seat, command, .. } => format!("attempt ({seat} {command})"),
@@ -66,13 +95,18 @@ impl Mismatch {
             MismatchKind::Attempt => "verdict differs",
             MismatchKind::ClosingCount => "number of entries differs",
             MismatchKind::ClosingLog => "log digest differs",
+            MismatchKind::NotDeterministic => "the fold is not deterministic, a second one differs",
+            MismatchKind::NotStorable => "the state does not survive storage, a fold resumed from it differs",
         };
-        format!("{}:{}: {place}: {what}", self.file, self.line)
+        let rules =
+            if self.rules.is_empty() { String::new() } else { format!(" [{}]", self.rules.join(", ")) };
+        format!("{place}: {what}{rules}")
     }
 
     /// Tells the mismatch in full, line by line.
     pub(crate) fn lines(&self) -> Vec<(Tone, String)> {
         let mut lines = vec![(Tone::Strong, self.headline())];
+        lines.extend(self.dice.map(|finding| (Tone::Plain, format!("dice: {}", finding.text()))));
         if self.kind != MismatchKind::Missing {
             lines.extend(changed_lines(&self.expected, &self.actual));
         }
@@ -80,64 +114,55 @@ impl Mismatch {
             lines.push((Tone::Old, format!("- #{expected}")));
             lines.push((Tone::New, format!("+ #{actual}")));
         }
-        if let (Some(changes), Place::Entry { seq, .. }) = (self.changes(), &self.place) {
-            if changes.is_empty() {
-                lines.push((Tone::Plain, format!("state: entry {seq} changes nothing that the view shows")));
-            } else {
-                lines.push((Tone::Plain, format!("state, before → after entry {seq}:")));
-            }
-            lines.extend(changes.iter().map(|change| (Tone::Plain, format!("  {change}"))));
+        if let (Some(state), Place::Entry { seq, .. }) = (&self.state, &self.place) {
+            let heading = match state {
+                StateDifference::Equal => "state: the same, as the hashes agree".into(),
+                StateDifference::OfEntry(fields) if fields.is_empty() => {
+                    format!("state: entry {seq} changes nothing that the view shows")
+                }
+                StateDifference::OfEntry(_) => format!("state, before → after entry {seq}:"),
+                StateDifference::FromExpected(fields) if fields.is_empty() => {
+                    "state: what differs is not in the view".into()
+                }
+                StateDifference::FromExpected(_) => format!("state after entry {seq}, expected → got:"),
+            };
+            lines.push((Tone::Plain, heading));
+            lines.extend(state.fields().iter().map(|field| (Tone::Plain, format!("  {field}"))));
         }
-        lines.push((Tone::Faint, self.next()));
+        let what = if self.is_to_be_blessed() { "to fill it in" } else { "to reproduce" };
+        lines.push((Tone::Faint, format!("{what}: {}", self.next_command())));
         lines
     }
 
-    /// Gives the fields that differ between the views around the entry.
-    fn changes(&self) -> Option<Vec<Difference>> {
-        let views = self.views.as_ref()?;
-        views.after.as_ref().map(|after| differences(&read_view(&views.before), &read_view(after)))
+    fn is_to_be_blessed(&self) -> bool {
+        matches!(self.kind, MismatchKind::Missing | MismatchKind::NotCanonical)
     }
 
-    /// Says what to run next.
-    fn next(&self) -> String {
-        let file = &self.file;
+    /// Gives the command to run next.
+    fn next_command(&self) -> String {
+        let file = shell_path(&self.file);
         match (self.kind, &self.place) {
-            (MismatchKind::Missing | MismatchKind::NotCanonical, _) => {
-                format!("to fill it in: turnfold bless {file}")
+            _ if self.is_to_be_blessed() => format!("turnfold bless {file}"),
+            (MismatchKind::NotDeterministic | MismatchKind::NotStorable, _) => {
+                format!("turnfold selftest {file}")
             }
-            (_, Place::Entry { seq, .. } | Place::Attempt { after: seq, .. }) => {
-                format!("to see it: turnfold replay {file} --to {seq}")
-            }
-            (_, Place::ClosingLine) => format!("to see it: turnfold replay {file}"),
+            (_, Place::Entry { seq, .. }) => format!("turnfold replay {file} --to {seq}"),
+            (_, Place::Attempt { .. } | Place::ClosingLine) => format!("turnfold check {file}"),
         }
     }
 }
 
-/// Compares two outcomes, one effect a line.
-fn changed_lines(expected: &str, actual: &str) -> Vec<(Tone, String)> {
-    let (expected, actual) = (effects(expected), effects(actual));
-    let diff = TextDiff::from_slices(&expected, &actual);
-    diff.iter_all_changes()
-        .map(|change| match change.tag() {
-            ChangeTag::Delete => (Tone::Old, format!("- {}", change.value())),
-            ChangeTag::Insert => (Tone::New, format!("+ {}", change.value())),
-            ChangeTag::Equal => (Tone::Plain, format!("  {}", change.value())),
-        })
-        .collect()
-}
-
-/// Splits an outcome at each `; ` that is not within double quotes.
-fn effects(outcome: &str) -> Vec<&str> {
-    let (mut effects, mut start) = (Vec::new(), 0);
-    let (mut quoted, mut escaped) = (false, false);
-    for (place, byte) in outcome.bytes().enumerate() {
-        quoted ^= byte == b'"' && !escaped;
-        escaped = quoted && byte == b'\\' && !escaped;
-        if !quoted && outcome.get(place..).is_some_and(|rest| rest.starts_with("; ")) {
-            effects.extend(outcome.get(start..place));
-            start = place + 2;
+impl DiceFinding {
+    fn text(self) -> &'static str {
+        match self {
+            Self::OtherValues => {
+                "the seed gives other values; of the file's values the rules make what the file says"
+            }
+            Self::OtherRules => "the values are those of the seed, so the rules differ",
+            Self::OtherValuesAndRules => {
+                "the seed gives other values; of the file's values the rules make something else, too"
+            }
+            Self::RecordedValues => "recorded, so the values are the file's and the rules differ",
         }
     }
-    effects.extend(outcome.get(start..));
-    effects
 }

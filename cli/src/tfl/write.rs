@@ -73,7 +73,8 @@ impl Replay {
             TomlString(title),
             toml::to_string(&wrapped).map_err(unwritable)?,
         );
-        let header = Header { text, ruleset: rules.name(), dice, title: title.into(), setup };
+        let (ruleset, version) = (rules.name(), rules.version());
+        let header = Header { text, ruleset, version, dice, title: title.into(), setup };
         Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
     }
 
@@ -84,13 +85,15 @@ impl Replay {
 
     /// Adds the closing line of a replay that ends in a state of this hash.
     pub(crate) fn close(&mut self, state: Digest) {
+        let count = self.entries().last().map_or(0, |entry| entry.seq);
+        self.closing = Some(Closing { count, state, log: self.log_digest() });
+    }
+
+    /// Computes the log digest of the entries as they stand.
+    pub(super) fn log_digest(&self) -> Digest {
         let mut log = LogHasher::default();
-        let mut count = 0;
-        for entry in self.entries() {
-            log.add(entry);
-            count += 1;
-        }
-        self.closing = Some(Closing { count, state, log: log.finish() });
+        self.entries().for_each(|entry| log.add(entry));
+        log.finish()
     }
 }
 

@@ -8,13 +8,14 @@ use alloc::vec::Vec;
 
 use super::{AnyRules, AnyState, FoldError, Logged, Rejected, Step, StepOutcome, sealed};
 use crate::decode::{DecodeError, decode_strictly};
-use crate::dice::{DicePolicy, DueRoll};
+use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::fold::{Folder, to_json};
-use crate::hash::Digest;
+use crate::hash::{Digest, hash_as};
 use crate::outcome::{Reason, Rejection, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
 use crate::seat::Seat;
+use crate::simulate;
 use crate::text::{Malformed, in_one_line};
 
 /// Erases the types of a ruleset.
@@ -40,6 +41,10 @@ impl<R: Rules> AnyRules for Adapter<R> {
         R::SUMMARY
     }
 
+    fn example(&self) -> &'static str {
+        R::EXAMPLE
+    }
+
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
         let setup: R::Setup = toml::from_str(toml).map_err(|error| locate(toml, &error))?;
         R::start(&setup)?;
@@ -53,6 +58,12 @@ impl<R: Rules> AnyRules for Adapter<R> {
 
     fn canonical(&self, command: &str) -> Result<String, Malformed> {
         command.parse::<R::Command>().map(|command| command.to_string())
+    }
+
+    fn rule_ids(&self, code: &str) -> &'static [&'static str] {
+        let reason = R::Reason::ALL.iter().find(|reason| reason.code() == code).map(|reason| reason.rules());
+        let rejection = || R::Rejection::ALL.iter().find(|rejection| rejection.code() == code);
+        reason.or_else(|| rejection().map(|rejection| rejection.rules())).unwrap_or_default()
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
@@ -139,6 +150,10 @@ impl<R: Rules> AnyState for Folder<R> {
         self.hasher.clone().hash::<R>(&self.state)
     }
 
+    fn state_hash_as(&self, version: u32) -> Digest {
+        hash_as(R::NAME, version, &self.state_bytes())
+    }
+
     fn state_bytes(&self) -> Vec<u8> {
         postcard::to_allocvec(&self.state).expect("plain data encodes")
     }
@@ -149,6 +164,11 @@ impl<R: Rules> AnyState for Folder<R> {
 
     fn candidates(&self, seat: Seat) -> Vec<String> {
         R::candidates(&self.state, seat).iter().map(ToString::to_string).collect()
+    }
+
+    fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)> {
+        let drawn = simulate::random_command::<R>(&self.state, chance);
+        drawn.map(|(seat, command)| (seat, command.to_string()))
     }
 
     fn view(&self, viewer: Seat) -> String {

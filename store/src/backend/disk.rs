@@ -3,14 +3,16 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::path::Path;
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use super::guard::guarded;
+use super::syncing::Syncing;
 use super::watermark::{WatermarkFile, sync_dir};
-use super::{Backend, BackendError, Change, Place, Record, Watermark};
+use super::{Backend, BackendError, Change, Place, Record, Watermark, pieces};
+use crate::lock::Lock;
+use crate::private;
 
 /// The folder of sled's files in a store's directory.
 pub(crate) const SLED_DIR: &str = "sled";
@@ -29,41 +31,47 @@ pub struct DiskBackend {
     // The order is that of closing: sled first, the lock on the directory last.
     db: sled::Db,
     watermark: WatermarkFile,
-    sled_file: PathBuf,
-    sync: Mutex<Syncing>,
-    _lock: File,
-}
-
-/// Who makes sled's writes durable.
-enum Syncing {
-    /// Our `sync_file_range`; so many calls had been counted before the writes that are not flushed yet.
-    Bound { calls_before: Option<u64> },
-    /// A second handle on sled's file, because nothing was bound.
-    Handle(File),
+    syncing: Syncing,
+    /// Held while a batch is applied, and by readers while they put a value together from its pieces.
+    pieces: RwLock<()>,
+    _lock: Lock,
 }
 
 impl DiskBackend {
     /// Opens or creates sled's files in `dir`, on which `lock` holds the lock.
-    pub(crate) fn open(dir: &Path, lock: File) -> Result<Self, BackendError> {
+    pub(crate) fn open(dir: &Path, lock: Lock) -> Result<Self, BackendError> {
         let sled_dir = dir.join(SLED_DIR);
-        let is_new = !sled_dir.join("db").exists();
+        let is_new = !sled_dir.join("db").metadata().is_ok_and(|found| found.len() > 0);
+        private::create_dir(&sled_dir).map_err(|source| failed("create", &sled_dir, source))?;
         let watermark = WatermarkFile::at(dir.join(WATERMARK_FILE));
         drop_unfinished_snapshots(&sled_dir)
             .map_err(|source| failed("remove an unfinished snapshot in", &sled_dir, source))?;
-        let db = open_sled(&sled_dir).map_err(|error| tell_what_was_there(error, &watermark))?;
-        let sync = Mutex::new(Syncing::Bound { calls_before: None });
-        let backend = Self { db, watermark, sled_file: sled_dir.join("db"), sync, _lock: lock };
+        let opened = match open_sled(&sled_dir) {
+            Err(BackendError::Damaged(_)) if !watermark.exists() => open_anew(&sled_dir),
+            opened => opened,
+        };
+        let db = opened.map_err(|error| tell_what_was_there(error, &watermark))?;
+        let syncing = Syncing::of(sled_dir.join("db"));
+        let backend = Self { db, watermark, syncing, pieces: RwLock::default(), _lock: lock };
         if is_new {
             backend.settle(dir, &sled_dir)?;
         }
         Ok(backend)
     }
 
-    /// Makes the names and first contents of new files durable.
+    /// Opens as [`open`](Self::open) does in a build in which sled's sync is not bound to `fdatasync`.
+    pub(crate) fn open_unbound(dir: &Path, lock: Lock) -> Result<Self, BackendError> {
+        let backend = Self::open(dir, lock)?;
+        backend.syncing.distrust_binding()?;
+        Ok(backend)
+    }
+
+    /// Makes the names and first contents of new files durable, and keeps everyone but their owner out.
     fn settle(&self, dir: &Path, sled_dir: &Path) -> Result<(), BackendError> {
         guarded("flush", || self.db.flush())?;
         let synced = (|| {
             for file in ["db", "conf"] {
+                private::restrict(&sled_dir.join(file))?;
                 File::open(sled_dir.join(file))?.sync_all()?;
             }
             sync_dir(sled_dir)?;
@@ -107,6 +115,17 @@ fn drop_unfinished_snapshots(sled_dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Opens sled after its creation was cut short, which may have left a part of `conf`. That file says nothing that we do
+/// not tell sled again.
+fn open_anew(sled_dir: &Path) -> Result<sled::Db, BackendError> {
+    match std::fs::remove_file(sled_dir.join("conf")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(failed("remove an unfinished `conf` in", sled_dir, error))
+        }
+        _ => open_sled(sled_dir),
+    }
+}
+
 fn open_sled(sled_dir: &Path) -> Result<sled::Db, BackendError> {
     let config = sled::Config::new().path(sled_dir).cache_capacity(CACHE_BYTES).use_compression(false);
     let action = format!("open `{}`", sled_dir.display());
@@ -127,90 +146,90 @@ fn is_lock_error(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Other && error.to_string().starts_with("could not acquire lock")
 }
 
-#[cfg(target_os = "linux")]
-use super::durable::calls;
-
-/// Elsewhere nothing is bound, so the second handle is used from the first flush on.
-#[cfg(not(target_os = "linux"))]
-fn calls() -> u64 {
-    0
-}
-
-fn open_for_sync(db: &Path) -> Result<File, BackendError> {
-    File::options().read(true).write(true).open(db).map_err(|source| failed("open", db, source))
-}
-
-fn failed(action: &str, path: &Path, source: io::Error) -> BackendError {
+pub(super) fn failed(action: &str, path: &Path, source: io::Error) -> BackendError {
     BackendError::Io { action: format!("{action} `{}`", path.display()), source }
 }
 
 impl DiskBackend {
-    fn sync(&self) -> Result<(), BackendError> {
-        let mut sync = self.sync.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *sync {
-            Syncing::Bound { calls_before } => match calls_before.take() {
-                Some(before) if calls() <= before => {
-                    tracing::warn!(
-                        "sled's sync is not bound to fdatasync in this build; syncing its file ourselves"
-                    );
-                    let handle = open_for_sync(&self.sled_file)?;
-                    handle.sync_data().map_err(|source| failed("sync", &self.sled_file, source))?;
-                    *sync = Syncing::Handle(handle);
-                    Ok(())
+    /// Gives the value of a record from what was stored under its key a moment ago; `None` when it has gone since.
+    fn value(&self, key: &[u8], stored: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        if pieces::count(stored).is_none() {
+            return Ok(Some(stored.to_vec()));
+        }
+        // The pieces are several records: no batch may come between them.
+        let _no_batch = self.pieces.read().unwrap_or_else(PoisonError::into_inner);
+        let read = |key: &[u8]| guarded("read", || Ok(self.db.get(key)?.map(|found| found.to_vec())));
+        read(key)?.map(|stored| pieces::join(key, &stored, read)).transpose()
+    }
+
+    /// Gives the batch that makes changes, and about how many bytes it writes.
+    fn batch(&self, changes: &[Change]) -> Result<(sled::Batch, usize), BackendError> {
+        let (mut batch, mut bytes) = (sled::Batch::default(), 0);
+        for Change { key, value } in changes {
+            // A value that was in pieces may now need fewer of them, or none.
+            let before = guarded("read", || self.db.get(key))?;
+            for number in 0..before.and_then(|stored| pieces::count(&stored)).unwrap_or(0) {
+                batch.remove(pieces::key_of(key, number));
+            }
+            match value {
+                Some(value) => {
+                    for (key, part) in pieces::cut(key, value) {
+                        bytes += key.len() + part.len();
+                        batch.insert(key, part);
+                    }
                 }
-                _ => Ok(()),
-            },
-            Syncing::Handle(handle) => {
-                handle.sync_data().map_err(|source| failed("sync", &self.sled_file, source))
+                None => batch.remove(key.as_slice()),
             }
         }
+        Ok((batch, bytes))
     }
 }
 
 impl Backend for DiskBackend {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        guarded("read", || Ok(self.db.get(key)?.map(|value| value.to_vec())))
+        let stored = guarded("read", || self.db.get(key))?;
+        stored.map_or(Ok(None), |stored| self.value(key, &stored))
     }
 
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
         if range.start >= range.end {
             return Ok(Vec::new());
         }
-        guarded("read", || {
-            let found = self.db.range(range.clone()).take(limit);
-            found.map(|record| record.map(|(key, value)| (key.to_vec(), value.to_vec()))).collect()
-        })
+        let found: Vec<_> =
+            guarded("read", || self.db.range(range.clone()).take(limit).collect::<Result<_, _>>())?;
+        let values = found.into_iter().map(|(key, stored)| Ok((key.to_vec(), self.value(&key, &stored)?)));
+        values.filter_map(|record| record.map(|(key, value)| Some((key, value?))).transpose()).collect()
     }
 
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
         if range.start >= range.end {
             return Ok(None);
         }
-        guarded("read", || {
-            let found = self.db.get_lt(&range.end)?.filter(|(key, _)| key.as_ref() >= range.start.as_slice());
-            Ok(found.map(|(key, value)| (key.to_vec(), value.to_vec())))
-        })
+        let mut end = range.end.clone();
+        loop {
+            let found = guarded("read", || self.db.get_lt(&end))?;
+            let found = found.filter(|(key, _)| key.as_ref() >= range.start.as_slice());
+            let Some((key, stored)) = found else { return Ok(None) };
+            if let Some(value) = self.value(&key, &stored)? {
+                return Ok(Some((key.to_vec(), value)));
+            }
+            end = key.to_vec();
+        }
     }
 
     fn write(&self, changes: &[Change]) -> Result<(), BackendError> {
-        if let Syncing::Bound { calls_before } =
-            &mut *self.sync.lock().unwrap_or_else(PoisonError::into_inner)
-        {
-            calls_before.get_or_insert_with(calls);
+        let (batch, bytes) = self.batch(changes)?;
+        if self.syncing.begin_write(bytes) {
+            self.flush()?;
+            self.syncing.begin_write(bytes);
         }
-        let mut batch = sled::Batch::default();
-        for change in changes {
-            match &change.value {
-                Some(value) => batch.insert(change.key.as_slice(), value.as_slice()),
-                None => batch.remove(change.key.as_slice()),
-            }
-        }
+        let _no_reader = self.pieces.write().unwrap_or_else(PoisonError::into_inner);
         guarded("write", || self.db.apply_batch(batch))
     }
 
     fn flush(&self) -> Result<(), BackendError> {
         guarded("flush", || self.db.flush())?;
-        self.sync()
+        self.syncing.end_flush()
     }
 
     fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
@@ -218,7 +237,7 @@ impl Backend for DiskBackend {
     }
 
     fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
-        if self.watermark.exists() {
+        if self.watermark.is_whole() {
             self.watermark.replace(watermark)
         } else {
             self.watermark.create(watermark)
@@ -231,39 +250,73 @@ mod tests {
     use super::*;
 
     fn backend(dir: &Path) -> DiskBackend {
-        let lock = File::create(dir.join("LOCK")).unwrap();
-        DiskBackend::open(dir, lock).unwrap()
+        DiskBackend::open(dir, Lock::take(dir).unwrap()).unwrap()
     }
 
-    fn put(value: u8) -> [Change; 1] {
-        [Change { key: vec![1], value: Some(vec![value]) }]
+    fn filler(length: usize) -> Vec<u8> {
+        length.to_le_bytes().into_iter().cycle().take(length).collect()
+    }
+
+    fn put(key: &[u8], length: usize) -> Change {
+        Change { key: key.to_vec(), value: Some(filler(length)) }
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn every_flush_reaches_fdatasync_through_the_bound_symbol() {
+        use crate::backend::durable::calls;
+
         let dir = tempfile::tempdir().unwrap();
         let backend = backend(dir.path());
-        for value in 0..10 {
+        for length in 10..20 {
             let before = calls();
-            backend.write(&put(value)).unwrap();
+            backend.write(&[put(b"a", length)]).unwrap();
             backend.flush().unwrap();
             assert!(calls() > before);
         }
-        assert!(matches!(*backend.sync.lock().unwrap(), Syncing::Bound { calls_before: None }));
     }
 
     #[test]
-    fn without_the_symbol_a_second_handle_syncs() {
+    fn a_long_value_is_read_whole_while_it_is_replaced_and_removed() {
         let dir = tempfile::tempdir().unwrap();
         let backend = backend(dir.path());
-        backend.write(&put(1)).unwrap();
-        // As if no call had been counted since.
-        *backend.sync.lock().unwrap() = Syncing::Bound { calls_before: Some(u64::MAX) };
-        backend.flush().unwrap();
-        assert!(matches!(*backend.sync.lock().unwrap(), Syncing::Handle(_)));
-        backend.write(&put(2)).unwrap();
-        backend.flush().unwrap();
-        assert_eq!(backend.get(&[1]).unwrap(), Some(vec![2]));
+        let lengths = [20_000, 20_001, 30_000, 7];
+        let is_whole = |value: &Vec<u8>| lengths.contains(&value.len()) && *value == filler(value.len());
+        let range = b"a".to_vec()..b"b".to_vec();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for length in lengths.into_iter().cycle().take(200) {
+                    backend.write(&[put(b"a", length)]).unwrap();
+                    backend.write(&[Change { key: b"a".to_vec(), value: None }]).unwrap();
+                }
+            });
+            while !writer.is_finished() {
+                let scanned = backend.scan(&range, 9).unwrap().pop();
+                let found =
+                    [scanned, backend.last(&range).unwrap()].map(|record| record.map(|(_, value)| value));
+                let found = found.into_iter().chain([backend.get(b"a").unwrap()]);
+                assert!(found.flatten().all(|value| is_whole(&value)));
+            }
+        });
+    }
+
+    #[test]
+    fn long_values_come_back_whole_and_leave_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let backend = backend(dir.path());
+        for length in [9, 200_000, 5_000, 70_000, 12] {
+            backend.write(&[put(b"a", length), put(b"b", 8), put(b"c", length)]).unwrap();
+            let value = filler(length);
+            assert_eq!(backend.get(b"a").unwrap(), Some(value.clone()));
+            let range = b"a".to_vec()..b"c".to_vec();
+            let expected = [(b"a".to_vec(), value.clone()), (b"b".to_vec(), filler(8))];
+            assert_eq!(backend.scan(&range, 9).unwrap(), expected);
+            assert_eq!(backend.last(&(b"c".to_vec()..b"d".to_vec())).unwrap(), Some((b"c".to_vec(), value)));
+        }
+        assert_eq!(backend.db.len(), 3);
+        backend.write(&[put(b"a", 70_000)]).unwrap();
+        let removals = [b"a", b"b", b"c"].map(|key| Change { key: key.to_vec(), value: None });
+        backend.write(&removals).unwrap();
+        assert!(backend.db.is_empty());
     }
 }

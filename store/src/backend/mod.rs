@@ -11,6 +11,9 @@ mod durable;
 pub mod faulty;
 mod guard;
 pub mod memory;
+pub(crate) mod pieces;
+pub(crate) mod raw;
+mod syncing;
 pub(crate) mod watermark;
 
 /// A record's key and value.

@@ -9,24 +9,25 @@ use std::sync::{Mutex, PoisonError};
 use turnfold_core::Digest;
 
 use super::{BackendError, Place, Watermark};
+use crate::private;
 
 const LINE_BYTES: usize = 512;
 const TEXT_BYTES: usize = LINE_BYTES - CHECK_DIGITS - 2;
 const CHECK_DIGITS: usize = 20;
 
 /// The file with its two lines, of which the older one is overwritten.
-pub(super) struct WatermarkFile {
+pub(crate) struct WatermarkFile {
     path: PathBuf,
     older_line: Mutex<usize>,
 }
 
 impl WatermarkFile {
-    pub(super) fn at(path: PathBuf) -> Self {
+    pub(crate) fn at(path: PathBuf) -> Self {
         Self { path, older_line: Mutex::new(0) }
     }
 
     /// Reads the newer of the valid lines, or `None` when there is no file.
-    pub(super) fn read(&self) -> Result<Option<Watermark>, BackendError> {
+    pub(crate) fn read(&self) -> Result<Option<Watermark>, BackendError> {
         let bytes = match std::fs::read(&self.path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -51,7 +52,8 @@ impl WatermarkFile {
     /// Writes the file anew, with the same watermark in both lines.
     pub(super) fn create(&self, watermark: &Watermark) -> Result<(), BackendError> {
         let line = write(watermark);
-        let created = File::create(&self.path).and_then(|mut file| {
+        let created = private::options().write(true).create(true).truncate(true).open(&self.path);
+        let created = created.and_then(|mut file| {
             file.write_all(&[line.as_bytes(), line.as_bytes()].concat())?;
             file.sync_all()
         });
@@ -75,6 +77,11 @@ impl WatermarkFile {
 
     pub(super) fn exists(&self) -> bool {
         self.path.exists()
+    }
+
+    /// Tells whether both lines are there, whatever they say; the file is shorter when its creation was cut short.
+    pub(super) fn is_whole(&self) -> bool {
+        self.path.metadata().is_ok_and(|found| found.len() == 2 * LINE_BYTES as u64)
     }
 
     fn failed(&self, action: &str, source: io::Error) -> BackendError {

@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 use std::thread;
 
+use turnfold_core::Seat;
 use turnfold_store::backend::Backend;
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{Appended, BranchName, ErrorKind, IdempotencyKey, Store, StoreError};
+use turnfold_store::{Appended, BranchName, ErrorKind, IdempotencyKey, NewEntry, Store, StoreError};
 
 use crate::game::{branch, genesis, labels, name, opaque};
 
@@ -52,7 +53,24 @@ fn a_key_gives_the_first_result_again_at_any_head() {
         let again = append(&store, head, 1..=2, Some("k")).unwrap();
         assert_eq!(again, Appended { repeated: true, ..first });
     }
+    for other in [1..=1, 1..=3, 2..=3] {
+        for head in [0, 2, 3] {
+            let error = append(&store, head, other.clone(), Some("k")).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Negative);
+            assert_eq!(
+                error.to_string(),
+                "the idempotency key was used for other commands, entries 1 to 2 of `m@main`; choose a new key"
+            );
+        }
+    }
     let (match_name, main, key) = (name("m"), BranchName::main(), "k".parse().unwrap());
+    // Another seat is another payload; the time of recording is none of it.
+    let by = |seat, recorded_at_ms| {
+        let entries = (1..=2).map(|label| NewEntry { seat, recorded_at_ms, ..opaque(label) }).collect();
+        store.append(&match_name, &main, 0, entries, Some(&key))
+    };
+    assert!(matches!(by(Seat::P2, 0), Err(StoreError::KeyReused { first: 1, last: 2, .. })));
+    assert_eq!(by(Seat::P1, 99).unwrap(), Appended { repeated: true, ..first });
     assert_eq!(store.find_key(&match_name, &main, &key).unwrap(), Some(1..=2));
     assert_eq!(store.find_key(&match_name, &main, &"other".parse().unwrap()).unwrap(), None);
 
@@ -64,6 +82,23 @@ fn a_key_gives_the_first_result_again_at_any_head() {
     assert_eq!(appended, Appended { first: 4, last: 4, repeated: false });
     assert_eq!(labels(&store, "m", "main"), [1, 2, 3]);
     assert_eq!(labels(&store, "m", "line"), [1, 2, 3, 4]);
+}
+
+#[test]
+fn a_key_repeated_by_many_threads_at_once_appends_once() {
+    let store = store();
+    for (round, entries) in [1..=1, 1..=3, 1..=70].into_iter().enumerate() {
+        let key = format!("k{round}");
+        let head = store.head(&name("m"), &BranchName::main()).unwrap();
+        let appended: Vec<_> = thread::scope(|scope| {
+            let one = || append(&store, head, entries.clone(), Some(&key)).unwrap();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(appended.iter().filter(|appended| !appended.repeated).count(), 1);
+        assert!(appended.iter().all(|appended| appended.first == head + 1));
+    }
+    assert_eq!(store.head(&name("m"), &BranchName::main()).unwrap(), 74);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Matches and branches: shared prefixes, lists, deletion, and what is refused.
 
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
+use turnfold_store::{BranchName, COMMAND_BYTES_MAX, ErrorKind, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, labels, name, opaque};
 
@@ -44,6 +44,52 @@ fn a_branch_shares_its_prefix_without_copying_it() {
         store.create_branch(&name("m"), &twig, &line, at + 101).unwrap();
         assert_eq!(labels(&store, "m", "twig"), expected);
     }
+}
+
+#[test]
+fn a_branch_begins_with_entries_of_its_own() {
+    for (at, count) in [(0, 0), (0, 1), (3, 5), (64, 63), (64, 64), (100, 1), (100, 200), (150, 64)] {
+        let (store, backend) = store(150);
+        let (main, line) = (BranchName::main(), branch("line"));
+        let mut expected: Vec<_> = (1..=at).chain(1001..=1000 + count).collect();
+        let entries = (1001..=1000 + count).map(opaque).collect();
+        store.create_branch_with(&name("m"), &line, &main, at, entries).unwrap();
+        assert_eq!(labels(&store, "m", "line"), expected);
+        assert_eq!(labels(&store, "m", "main"), (1..=150).collect::<Vec<_>>());
+        let listed = &store.branches(&name("m")).unwrap()[1];
+        assert_eq!((listed.parent.clone(), listed.head), (Some((main, at)), at + count));
+
+        // It goes on, before the store is opened again and after.
+        store.append(&name("m"), &line, at + count, vec![opaque(7)], None).unwrap();
+        store.close().unwrap();
+        let store = Store::with_backend(Box::new(backend)).unwrap();
+        store.append(&name("m"), &line, at + count + 1, vec![opaque(8)], None).unwrap();
+        expected.extend([7, 8]);
+        assert_eq!(labels(&store, "m", "line"), expected);
+    }
+}
+
+#[test]
+fn a_branch_with_entries_has_the_chain_of_one_that_was_appended_to() {
+    let (store, _) = store(10);
+    let (main, entries) = (BranchName::main(), || (20..=120).map(opaque).collect::<Vec<_>>());
+    store.create_branch_with(&name("m"), &branch("at-once"), &main, 6, entries()).unwrap();
+    store.create_branch(&name("m"), &branch("then"), &main, 6).unwrap();
+    store.append(&name("m"), &branch("then"), 6, entries(), None).unwrap();
+    let branches = store.branches(&name("m")).unwrap();
+    assert_eq!(branches[1].head_link, branches[2].head_link);
+}
+
+#[test]
+fn a_branch_with_a_command_too_large_is_refused() {
+    let (store, backend) = store(3);
+    let before = backend.records();
+    let mut entry = opaque(1);
+    entry.command = vec![0; COMMAND_BYTES_MAX + 1];
+    let entries = vec![opaque(1), entry];
+    let error = store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 1, entries);
+    assert!(matches!(error, Err(StoreError::TooLarge { .. })), "{error:?}");
+    assert_eq!(backend.records(), before);
 }
 
 #[test]
@@ -125,11 +171,13 @@ fn a_whole_match_verifies_on_every_branch() {
     store.create_branch(&name("m"), &line, &main, 70).unwrap();
     let more = commands(80).into_iter().skip(70).collect();
     store.append(&name("m"), &line, 70, more, Some(&"k".parse().unwrap())).unwrap();
+    let twig = commands(130).into_iter().skip(60).collect();
+    store.create_branch_with(&name("m"), &branch("twig"), &main, 60, twig).unwrap();
     let verification = store.verify(&name("m")).unwrap();
     assert_eq!(verification.findings, []);
     let told: Vec<_> =
         verification.branches.iter().map(|found| (found.branch.as_str(), found.entries)).collect();
-    assert_eq!(told, [("main", 100), ("line", 80)]);
+    assert_eq!(told, [("main", 100), ("line", 80), ("twig", 130)]);
     for (verified, listed) in verification.branches.iter().zip(store.branches(&name("m")).unwrap()) {
         assert_eq!(verified.link, listed.head_link);
     }

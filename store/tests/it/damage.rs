@@ -182,3 +182,116 @@ fn a_log_that_its_rules_do_not_accept_disagrees() {
     seeded.dice = turnfold_core::DicePolicy::Seeded(turnfold_core::Seed::new([1; 32]));
     check_disagreement(&seeded, commands(3), (FindingKind::Disagrees, Some(1), "seeded dice"));
 }
+
+/// Makes a record that a store takes for its own: its check is right, wherever its body is from.
+fn reseal(key: &[u8], value: &[u8]) -> Vec<u8> {
+    let body = &value[..value.len() - 8];
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 record");
+    hasher.update(key).update(body).update(&(key.len() as u64).to_le_bytes());
+    [body, &hasher.finalize().as_bytes()[..8]].concat()
+}
+
+/// Two matches of the same commands, with other ids and times.
+fn two_matches() -> MemoryBackend {
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    for match_name in ["m", "n"] {
+        let match_id = [match_name.as_bytes()[0]; 16];
+        let mut entries = commands(67);
+        for entry in &mut entries {
+            entry.recorded_at_ms += i64::from(match_id[0]);
+        }
+        store.create_match(&name(match_name), &Genesis { match_id, ..genesis() }, entries).unwrap();
+    }
+    store.close().unwrap();
+    backend
+}
+
+#[test]
+fn pages_and_tails_of_two_matches_that_change_places_are_named_in_both() {
+    let backend = two_matches();
+    let records = backend.records();
+    for table in [b'p', b't'] {
+        let of_table: Vec<_> = records.iter().filter(|(key, _)| key[0] == table).collect();
+        let (first, second) = (of_table[0], of_table[of_table.len() / 2]);
+        assert_eq!(first.0[9..], second.0[9..], "the same seq of two branches");
+        let seq = u64::from_be_bytes(first.0[9..].try_into().unwrap());
+        for with_right_checks in [false, true] {
+            let swapped = backend.copy();
+            for (to, from) in [(first, second), (second, first)] {
+                let value = if with_right_checks { reseal(&to.0, &from.1) } else { from.1.clone() };
+                swapped.tamper(&to.0, Some(value));
+            }
+            let store = Store::with_backend(Box::new(swapped)).unwrap();
+            for match_name in ["m", "n"] {
+                let error = store.read(&name(match_name), &BranchName::main(), None).unwrap_err();
+                let StoreError::Corrupt { match_name: found, branch, seq: at, .. } = &error else {
+                    panic!("{error}")
+                };
+                assert_eq!((found, branch), (&Some(name(match_name)), &Some(BranchName::main())));
+                // A tail with a right check is noticed where the chain meets a stored link.
+                let noticed = if with_right_checks && table == b't' { seq..=67 } else { seq..=seq };
+                assert!(at.is_some_and(|at| noticed.contains(&at)), "{error}");
+                assert!(!store.verify(&name(match_name)).unwrap().findings.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn records_in_another_order_are_named() {
+    let backend = two_matches();
+    let tails: Vec<_> = backend.records().into_iter().filter(|(key, _)| key[0] == b't').collect();
+    let (left, right) = (&tails[0], &tails[1]);
+    for with_right_checks in [false, true] {
+        let swapped = backend.copy();
+        for (to, from) in [(left, right), (right, left)] {
+            let value = if with_right_checks { reseal(&to.0, &from.1) } else { from.1.clone() };
+            swapped.tamper(&to.0, Some(value));
+        }
+        let store = Store::with_backend(Box::new(swapped)).unwrap();
+        let error = store.read(&name("m"), &BranchName::main(), None).unwrap_err();
+        assert!(error.to_string().contains("match `m`, branch `main`, entry 65"), "{error}");
+    }
+}
+
+#[test]
+fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
+    let backend = two_matches();
+    let store = Store::with_backend(Box::new(backend.copy())).unwrap();
+    assert_eq!(orphans(&store), [""; 0]);
+    for (key, value) in
+        backend.records().into_iter().filter(|(key, _)| matches!(key[0], b'b' | b'h' | b'k' | b'p' | b't'))
+    {
+        // As of a branch or match that there is not.
+        let mut other = key.clone();
+        other[1] = 9;
+        let copied = backend.copy();
+        copied.tamper(&other, Some(reseal(&other, &value)));
+        let store = Store::with_backend(Box::new(copied)).unwrap();
+        let place =
+            format!("1 record belongs to nothing, the first is `{}`: there is no ", other.escape_ascii());
+        assert!(matches!(&orphans(&store)[..], [told] if told.starts_with(&place)), "{:?}", orphans(&store));
+        assert_eq!(store.verify(&name("m")).unwrap().findings, []);
+    }
+    for (key, value) in backend.records().into_iter().filter(|(key, _)| matches!(key[0], b'p' | b't')) {
+        // As an entry behind the last.
+        let behind = [&key[..9], &500_u64.to_be_bytes()].concat();
+        let copied = backend.copy();
+        copied.tamper(&behind, Some(reseal(&behind, &value)));
+        let store = Store::with_backend(Box::new(copied)).unwrap();
+        let findings = ["m", "n"].map(|match_name| store.verify(&name(match_name)).unwrap().findings);
+        let finding = findings.iter().flatten().next().unwrap();
+        assert!(finding.message.contains("behind the head, which is 67"), "{finding:?}");
+    }
+    let foreign = backend.copy();
+    foreign.tamper(b"zoo", Some(b"anything".to_vec()));
+    let store = Store::with_backend(Box::new(foreign)).unwrap();
+    let told = "1 record belongs to nothing, the first is `zoo`: there is no such table";
+    assert_eq!(orphans(&store), [told]);
+}
+
+fn orphans(store: &Store) -> Vec<String> {
+    let findings = store.check(&mut |_| ()).unwrap().findings.into_iter();
+    findings.filter(|found| found.match_name.is_none()).map(|found| found.finding.message).collect()
+}

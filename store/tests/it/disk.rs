@@ -1,13 +1,14 @@
 //! On disk: creating, reopening, what is no store, and two processes.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use tempfile::TempDir;
-use turnfold_store::{BranchName, ErrorKind, FindingKind, Store, StoreError};
+use turnfold_store::{BranchName, ErrorKind, FindingKind, Holder, Store, StoreError};
 
+use crate::child;
 use crate::game::{branch, commands, genesis, labels, name, opaque};
 
 fn dir() -> (TempDir, PathBuf) {
@@ -16,52 +17,18 @@ fn dir() -> (TempDir, PathBuf) {
     (parent, dir)
 }
 
-/// Runs [`child`] in another process.
-fn spawn(task: &str, dir: &Path) -> Child {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "disk::child", "--nocapture", "--quiet"]);
-    command.env("TURNFOLD_STORE_TASK", task).env("TURNFOLD_STORE_DIR", dir);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-fn run(task: &str, dir: &Path) -> String {
-    let output = spawn(task, dir).wait_with_output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    text
-}
-
-/// Does what other tests want done in a process of its own; by itself it does nothing.
-#[test]
-#[expect(clippy::print_stdout, reason = "the other process reports by it")]
-fn child() {
-    let Ok(task) = std::env::var("TURNFOLD_STORE_TASK") else { return };
-    let dir = PathBuf::from(std::env::var("TURNFOLD_STORE_DIR").unwrap());
-    match task.as_str() {
-        "read" => println!("read {:?}", labels(&Store::open(&dir).unwrap(), "m", "main")),
-        "locked" => println!("locked {}", Store::open(&dir).unwrap_err()),
-        "append" => {
-            let store = Store::open(&dir).unwrap();
-            for head in store.head(&name("m"), &BranchName::main()).unwrap().. {
-                store.append(&name("m"), &BranchName::main(), head, vec![opaque(head + 1)], None).unwrap();
-                println!("acknowledged {}", head + 1);
-            }
-        }
-        other => panic!("unknown task {other}"),
-    }
-}
-
 #[test]
 fn a_store_reads_the_same_in_another_process() {
     let (_parent, dir) = dir();
     let store = Store::open_or_create(&dir).unwrap();
     store.create_match(&name("m"), &genesis(), (1..=150).map(opaque).collect()).unwrap();
-    let told = run("locked", &dir);
-    assert!(told.contains("is locked by another process"), "{told}");
+    let told = child::run("locked", &dir);
+    assert!(told.contains(&format!("is locked by process {}", std::process::id())), "{told}");
     let error = Store::open(&dir).unwrap_err();
-    assert!(matches!(error, StoreError::Locked { .. }), "{error}");
+    assert!(matches!(error, StoreError::Locked { holder: Holder::ThisProcess, .. }), "{error}");
     store.close().unwrap();
-    assert!(run("read", &dir).contains(&format!("read {:?}", (1..=150).collect::<Vec<_>>())));
+    assert_eq!(fs::read_to_string(dir.join("LOCK")).unwrap(), "");
+    assert!(child::run("read", &dir).contains(&format!("read {:?}", (1..=150).collect::<Vec<_>>())));
     // And at once in this one.
     for _ in 0..5 {
         let store = Store::open_or_create(&dir).unwrap();
@@ -70,29 +37,50 @@ fn a_store_reads_the_same_in_another_process() {
     assert_eq!(fs::read_to_string(dir.join("FORMAT")).unwrap(), "turnfold store 1\n");
 }
 
+#[cfg(target_os = "linux")]
 #[test]
-fn what_was_acknowledged_survives_a_killed_process() {
+fn a_lock_that_names_a_process_long_gone_is_told_as_such() {
     let (_parent, dir) = dir();
-    let store = Store::open_or_create(&dir).unwrap();
-    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
-    drop(store);
-    let mut acknowledged = 0;
-    for round in 1..=5 {
-        let mut child = spawn("append", &dir);
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let numbers = lines.map_while(Result::ok).filter_map(|line| {
-            line.split_once("acknowledged ").and_then(|(_, number)| number.trim().parse::<u64>().ok())
-        });
-        acknowledged = numbers.take(40 * round).last().unwrap();
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let store = Store::open(&dir).unwrap();
-        let found = labels(&store, "m", "main");
-        assert!(found.len() as u64 >= acknowledged);
-        assert_eq!(found, (1..=found.len() as u64).collect::<Vec<_>>());
-        store.close().unwrap();
+    Store::open_or_create(&dir).unwrap().close().unwrap();
+    let check = |content: &str, expected: Holder| {
+        let mut lock = fs::File::options().write(true).truncate(true).open(dir.join("LOCK")).unwrap();
+        lock.write_all(content.as_bytes()).unwrap();
+        lock.lock().unwrap();
+        let error = Store::open(&dir).unwrap_err();
+        let StoreError::Locked { holder, .. } = &error else { panic!("{error}") };
+        assert_eq!(*holder, expected);
+        assert!(error.to_string().contains("then try again"), "{error}");
+    };
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    check(&format!("{}\n", child.id()), Holder::After(child.id()));
+    check("1\n", Holder::Process(1));
+    for unknown in ["", "\n", "me", "-1", "99999999999999"] {
+        check(unknown, Holder::Unknown);
     }
-    assert!(acknowledged >= 200);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_may_enter_the_folders_and_read_the_files() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (parent, dir) = dir();
+    let dir = dir.join("below");
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
+    store.close().unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&dir), mode(&dir.join("sled"))), (0o700, 0o700));
+    for file in ["FORMAT", "LOCK", "WATERMARK", "sled/db", "sled/conf"] {
+        assert_eq!(mode(&dir.join(file)), 0o600, "{file}");
+    }
+    // Folders above it are no concern of the store's, and what its owner has allowed stays allowed.
+    assert_ne!(mode(&parent.path().join("store")) & 0o055, 0);
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o750)).unwrap();
+    fs::set_permissions(dir.join("sled/db"), fs::Permissions::from_mode(0o640)).unwrap();
+    Store::open_or_create(&dir).unwrap().close().unwrap();
+    assert_eq!((mode(&dir), mode(&dir.join("sled/db"))), (0o750, 0o640));
 }
 
 fn check_open(dir: &Path, expected: &str) {
@@ -235,7 +223,7 @@ fn a_snapshot_that_sled_was_writing_when_it_was_killed_does_no_harm() {
     store.create_match(&name("m"), &genesis(), (1..=150).map(opaque).collect()).unwrap();
     store.close().unwrap();
     let read = || {
-        let told = run("read", &dir);
+        let told = child::run("read", &dir);
         told.lines().find(|line| line.starts_with("read ")).map(ToString::to_string)
     };
     let before = read();

@@ -1,5 +1,6 @@
 //! Faults: a call to the backend fails, the power goes, and nothing acknowledged is lost.
 
+use turnfold_store::backend::Backend;
 use turnfold_store::backend::faulty::{Fault, FaultyBackend};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
@@ -7,8 +8,8 @@ use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
 use crate::game::{branch, genesis, labels, name, opaque};
 
 /// What a session was told before something failed.
-#[derive(Default)]
-struct Told {
+#[derive(Clone, Default)]
+pub(crate) struct Told {
     created: bool,
     main: Vec<u64>,
     line: Option<Vec<u64>>,
@@ -22,10 +23,20 @@ fn session(backend: FaultyBackend<MemoryBackend>) -> (Told, Option<StoreError>) 
 }
 
 fn play(backend: FaultyBackend<MemoryBackend>, told: &mut Told) -> Result<(), StoreError> {
-    let store = Store::with_backend(Box::new(backend))?;
+    play_on(Box::new(backend), told, &mut |_| {})
+}
+
+/// Plays the session and tells after each call what was acknowledged until then.
+pub(crate) fn play_on(
+    backend: Box<dyn Backend>,
+    told: &mut Told,
+    tell: &mut dyn FnMut(&Told),
+) -> Result<(), StoreError> {
+    let store = Store::with_backend(backend)?;
     let (match_name, main, line) = (name("m"), BranchName::main(), branch("line"));
     store.create_match(&match_name, &genesis(), Vec::new())?;
     told.created = true;
+    tell(told);
     let mut label = 0;
     for count in [1, 2, 60, 1, 1, 70, 3, 64, 1] {
         let head = told.main.len() as u64;
@@ -34,19 +45,23 @@ fn play(backend: FaultyBackend<MemoryBackend>, told: &mut Told) -> Result<(), St
         let entries = labels.iter().copied().map(opaque).collect();
         store.append(&match_name, &main, head, entries, Some(&format!("k{label}").parse().unwrap()))?;
         told.main.extend(labels);
+        tell(told);
         store.read(&match_name, &main, None)?;
     }
     store.create_branch(&match_name, &line, &main, 100)?;
-    let line_labels = told.line.insert(told.main[..100].to_vec());
+    told.line = Some(told.main[..100].to_vec());
+    tell(told);
     for label in 1000..1070 {
-        store.append(&match_name, &line, line_labels.len() as u64, vec![opaque(label)], None)?;
-        line_labels.push(label);
+        let head = told.line.as_ref().map_or(0, Vec::len) as u64;
+        store.append(&match_name, &line, head, vec![opaque(label)], None)?;
+        told.line.iter_mut().for_each(|labels| labels.push(label));
+        tell(told);
     }
     store.close()
 }
 
 /// Opens what a power cut leaves and requires all that was acknowledged, and at most one append more.
-fn check_survives(told: &Told, backend: &MemoryBackend, what: &str) {
+pub(crate) fn check_survives(told: &Told, backend: &MemoryBackend, what: &str) {
     let store = Store::with_backend(Box::new(backend.after_power_cut())).unwrap();
     if !told.created && store.genesis(&name("m")).is_err() {
         return;
@@ -66,13 +81,20 @@ fn check_survives(told: &Told, backend: &MemoryBackend, what: &str) {
 #[test]
 fn nothing_acknowledged_is_lost_whichever_call_fails() {
     type Kind = fn(u64) -> Fault;
-    let kinds: [Kind; 6] =
-        [Fault::Write, Fault::DiskFull, Fault::Flush, Fault::FlushLate, Fault::Watermark, Fault::Read];
+    let kinds: [Kind; 7] = [
+        Fault::Write,
+        Fault::ShortWrite,
+        Fault::DiskFull,
+        Fault::Flush,
+        Fault::FlushLate,
+        Fault::Watermark,
+        Fault::Read,
+    ];
     for kind in kinds {
         let mut failures = 0;
         for call in 1.. {
             let memory = MemoryBackend::new();
-            let (told, failure) = session(FaultyBackend::new(memory.clone(), kind(call)));
+            let (told, failure) = session(FaultyBackend::new(memory.clone(), [kind(call)]));
             check_survives(&told, &memory, &format!("{:?}", kind(call)));
             let Some(error) = failure else { break };
             assert_eq!(error.kind(), ErrorKind::Trouble, "{error}");
@@ -82,11 +104,49 @@ fn nothing_acknowledged_is_lost_whichever_call_fails() {
     }
 }
 
+/// Creates a branch with 100 entries of its own on a match of 10; tells whether that was acknowledged.
+fn create_branch(backend: FaultyBackend<MemoryBackend>) -> Result<(), StoreError> {
+    let store = Store::with_backend(Box::new(backend))?;
+    store.create_match(&name("m"), &genesis(), (1..=10).map(opaque).collect())?;
+    let entries = (101..=200).map(opaque).collect();
+    store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 7, entries)
+}
+
+#[test]
+fn a_branch_is_created_with_all_its_entries_or_not_at_all_whichever_call_fails() {
+    type Kind = fn(u64) -> Fault;
+    let kinds: [Kind; 6] =
+        [Fault::Write, Fault::DiskFull, Fault::Flush, Fault::FlushLate, Fault::Watermark, Fault::Read];
+    let whole: Vec<_> = (1..=7).chain(101..=200).collect();
+    let (mut absent, mut unacknowledged) = (0, 0);
+    for kind in kinds {
+        for call in 1..100 {
+            let memory = MemoryBackend::new();
+            let acknowledged = create_branch(FaultyBackend::new(memory.clone(), [kind(call)])).is_ok();
+            let store = Store::with_backend(Box::new(memory.after_power_cut())).unwrap();
+            let Ok(branches) = store.branches(&name("m")) else {
+                assert!(!acknowledged, "{:?}", kind(call));
+                continue;
+            };
+            // The match itself was created with its entries, or there is no match.
+            assert_eq!(labels(&store, "m", "main"), (1..=10).collect::<Vec<_>>(), "{:?}", kind(call));
+            if branches.len() == 1 {
+                assert!(!acknowledged, "{:?}", kind(call));
+                absent += 1;
+            } else {
+                assert_eq!(labels(&store, "m", "line"), whole, "{:?}", kind(call));
+                unacknowledged += i32::from(!acknowledged);
+            }
+        }
+    }
+    assert!(absent > 3 && unacknowledged > 0, "{absent} absent, {unacknowledged} not acknowledged");
+}
+
 #[test]
 fn after_a_failed_flush_the_handle_takes_no_more_and_shows_only_what_is_durable() {
-    for fault in [Fault::Flush(4), Fault::DiskFull(4)] {
+    for fault in [Fault::Flush(4), Fault::DiskFull(4), Fault::ShortWrite(4)] {
         let memory = MemoryBackend::new();
-        let store = Store::with_backend(Box::new(FaultyBackend::new(memory.clone(), fault))).unwrap();
+        let store = Store::with_backend(Box::new(FaultyBackend::new(memory.clone(), [fault]))).unwrap();
         let (match_name, main) = (name("m"), BranchName::main());
         store.create_match(&match_name, &genesis(), Vec::new()).unwrap();
         store.append(&match_name, &main, 0, vec![opaque(1)], None).unwrap();

@@ -8,7 +8,16 @@
 
 mod append;
 mod branches;
+mod chance;
+mod child;
 mod damage;
 mod disk;
 mod faults;
+#[cfg(unix)]
+mod full;
 mod game;
+mod killed;
+mod power;
+mod rescue;
+mod sessions;
+mod snapshots;

@@ -1,5 +1,6 @@
 //! `turnfold bisect`.
 
+use serde_json::Value;
 use snapbox::str;
 
 use super::{check, duel};
@@ -98,4 +99,16 @@ fn a_whole_match_takes_as_many_looks_as_its_length_has_digits() {
     let golden = workspace().join("replays/initiative/lance-against-star.tfl");
     let told = Sandbox::new().ok(&format!("bisect \"{}\" --when \"/turn > 2\"", golden.display()));
     assert!(told.starts_with("entry 51 makes `/turn > 2` true (9 looks)"), "{told}");
+}
+
+#[test]
+fn ten_thousand_entries_take_no_more_looks_than_their_number_has_bits() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("simulate --rules hexcapture --seed 7 --steps 10000 -o random.tfl");
+    let told = sandbox.ok("--format json bisect random.tfl --when \"/tick > 12345\"");
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let (first, looks) = (told["first"].as_u64().unwrap(), told["probes"].as_u64().unwrap());
+    assert!(first > 5_000, "{told}");
+    // The setup, the end, and each halving between them.
+    assert!(looks <= 2 + 14, "{looks} looks at 10,000 entries");
 }

@@ -1,6 +1,6 @@
 //! `turnfold bless`.
 
-use snapbox::str;
+use snapbox::{assert_data_eq, str};
 
 use super::check;
 use crate::sandbox::Sandbox;
@@ -28,8 +28,12 @@ fn outcomes_are_filled_in_and_comments_stay() {
     check(
         &sandbox,
         "check bug.tfl
+         bless --check bug.tfl
          bless bug.tfl
+         check --quiet bug.tfl
+         bless --accept bug.tfl
          bless bug.tfl
+         bless --check bug.tfl
          check bug.tfl",
         str![[r#"
 $ turnfold check bug.tfl
@@ -37,9 +41,51 @@ bug.tfl:11: entry 1 (host roll 1 1 2 2): the outcome is missing
 to fill it in: turnfold bless bug.tfl
 0 passed, 1 failed (2 entries)
 exit 1
+$ turnfold bless --check bug.tfl
+bug.tfl:11: entry 1 (host roll 1 1 2 2)
++ rolled p1=2 p2=4
++ initiative p1=2 p2=4 loser=p1 winner=p2
++ movement_order impulses=
++ flash text="Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first"
++ movement_complete
++ #f4cff325fe92f4c2
+bug.tfl:13: attempt (p1 cycle)
++ rejected wrong_phase
+bug.tfl:14: entry 2 (host next-turn)
++ turn_started turn=2
++ #2df496a842a9e500
+bug.tfl:15: closing line
++ = 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log fc532dd88039ee4772537c9af401b1494a7d69742a871acedd6cc73f38077d8d
+would bless bug.tfl
+exit 1
 $ turnfold bless bug.tfl
+bug.tfl:11: entry 1 (host roll 1 1 2 2)
++ rolled p1=2 p2=4
++ initiative p1=2 p2=4 loser=p1 winner=p2
++ movement_order impulses=
++ flash text="Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first"
++ movement_complete
++ #f4cff325fe92f4c2
+bug.tfl:13: attempt (p1 cycle)
++ rejected wrong_phase
+bug.tfl:14: entry 2 (host next-turn)
++ turn_started turn=2
++ #2df496a842a9e500
+bug.tfl:15: closing line
++ = 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log fc532dd88039ee4772537c9af401b1494a7d69742a871acedd6cc73f38077d8d
+would bless bug.tfl
+stderr| error: nothing was written: 1 file would change; `--accept` writes
+exit 1
+$ turnfold check --quiet bug.tfl
+bug.tfl:11: entry 1 (host roll 1 1 2 2): the outcome is missing
+to fill it in: turnfold bless bug.tfl
+0 passed, 1 failed (2 entries)
+exit 1
+$ turnfold bless --accept bug.tfl
 blessed bug.tfl
 $ turnfold bless bug.tfl
+unchanged bug.tfl
+$ turnfold bless --check bug.tfl
 unchanged bug.tfl
 $ turnfold check bug.tfl
 ok bug.tfl 2 entries
@@ -47,7 +93,7 @@ ok bug.tfl 2 entries
 
 "#]],
     );
-    snapbox::assert_data_eq!(
+    assert_data_eq!(
         sandbox.read("bug.tfl"),
         str![[r#"
 turnfold replay 1
@@ -67,6 +113,193 @@ radius = 1
 = 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log fc532dd88039ee4772537c9af401b1494a7d69742a871acedd6cc73f38077d8d
 
 "#]]
+    );
+}
+
+/// A golden log as a build with other rules would have blessed it: its hashes from entry 2 on are of other states.
+fn of_other_rules(sandbox: &Sandbox) -> String {
+    sandbox.write("bug.tfl", SCRIPT.to_owned() + "3 host roll 1 1 2 2\n4 host next-turn\n");
+    sandbox.ok("bless --accept bug.tfl");
+    let mut entries = blake3::Hasher::new();
+    let mut altered = String::new();
+    for line in sandbox.read("bug.tfl").lines() {
+        let mut line = line.to_owned();
+        if line.starts_with(|digit: char| digit.is_ascii_digit()) {
+            if !line.starts_with('1') {
+                line.replace_range(line.len() - 16.., "0123456789abcdef");
+            }
+            entries.update(format!("{line}\n").as_bytes());
+        }
+        if let Some((state, _)) = line.rsplit_once(" log ").filter(|_| line.starts_with('=')) {
+            line = format!("{state} log {}", entries.finalize());
+        }
+        altered += &(line + "\n");
+    }
+    altered
+}
+
+#[test]
+fn other_states_under_the_same_version_are_a_rules_change() {
+    let sandbox = Sandbox::new();
+    let altered = of_other_rules(&sandbox);
+    sandbox.write("altered.tfl", &altered);
+    sandbox.write("edited.tfl", altered.replace("1 host roll 1 1 2 2", "1 host roll 1 1 2 3"));
+    check(
+        &sandbox,
+        "bless altered.tfl
+         bless --check edited.tfl
+         --format json bless --check altered.tfl
+         bless --accept altered.tfl bug.tfl
+         --format json bless altered.tfl",
+        str![[r#"
+$ turnfold bless altered.tfl
+altered.tfl:14: entries 2 to 4: only the state hashes change
+altered.tfl:17: closing line
+- = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288
++ = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log d6e65ab64ae092520b250d3869dc337faf88db1456a7e8e621f32bb2d6f75b21
+rules change? altered.tfl: from entry 2 on, the rules come to other states than the file tells, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
+would bless altered.tfl
+stderr| error: nothing was written: 1 file would change; `--accept` writes
+exit 1
+$ turnfold bless --check edited.tfl
+edited.tfl:11: entry 1 (host roll 1 1 2 3)
+- rolled p1=2 p2=4
+- initiative p1=2 p2=4 loser=p1 winner=p2
++ rolled p1=2 p2=5
++ initiative p1=2 p2=5 loser=p1 winner=p2
+  movement_order impulses=
+- flash text="Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first"
++ flash text="Initiative: P1 rolled 2, P2 rolled 5 — P1 moves first"
+  movement_complete
+- #f4cff325fe92f4c2
++ #a0ed4d9747fe686b
+edited.tfl:14: entries 2 to 4: only the state hashes change
+edited.tfl:17: closing line
+- = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288
++ = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log bade06e12271f98d19e80a9d623b86f8df9fae424a373d752c08af7349121ac2
+rules change? edited.tfl: from entry 1 on, the rules come to other states than the file tells, under the same version 1 of `initiative`: unless that comes of editing the file, it is a rules change; raise the ruleset's VERSION
+would bless edited.tfl
+exit 1
+$ turnfold --format json bless --check altered.tfl
+{"file":"altered.tfl","changed":true,"written":false,"rules_change":{"from_entry":2,"edited":false,"ruleset":"initiative","version":1},"changes":[{"line":14,"seq":2,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=2","new":"turn_started turn=2"},"state_hash":{"old":"0123456789abcdef","new":"2df496a842a9e500"}},{"line":15,"seq":3,"seat":"host","command":"roll 1 1 2 2","written_as":null,"outcome":{"old":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete","new":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete"},"state_hash":{"old":"0123456789abcdef","new":"f0da8fb1918e1382"}},{"line":16,"seq":4,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=3","new":"turn_started turn=3"},"state_hash":{"old":"0123456789abcdef","new":"67fc3e75a8adb9c5"}},{"line":17,"seq":null,"seat":null,"command":null,"written_as":null,"outcome":{"old":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288","new":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log d6e65ab64ae092520b250d3869dc337faf88db1456a7e8e621f32bb2d6f75b21"},"state_hash":{"old":null,"new":null}}]}
+exit 1
+$ turnfold bless --accept altered.tfl bug.tfl
+rules change? altered.tfl: from entry 2 on, the rules come to other states than the file tells, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
+blessed altered.tfl
+unchanged bug.tfl
+$ turnfold --format json bless altered.tfl
+{"file":"altered.tfl","changed":false,"written":false,"rules_change":null,"changes":[]}
+
+"#]],
+    );
+    assert_eq!(sandbox.read("altered.tfl"), sandbox.read("bug.tfl"));
+}
+
+#[test]
+fn nothing_is_written_under_continuous_integration() {
+    let sandbox = Sandbox::new();
+    sandbox.write("bug.tfl", SCRIPT);
+    let run = |ci: &str, args: &str| {
+        let args = format!("bless {args} bug.tfl");
+        sandbox.command(args.split_whitespace()).env("CI", ci).output().unwrap()
+    };
+    for args in ["", "--accept"] {
+        let output = run("true", args);
+        assert_eq!(output.status.code(), Some(2));
+        assert_data_eq!(
+            String::from_utf8(output.stderr).unwrap(),
+            str![[r#"
+error: golden logs are not blessed where the variable `CI` is set; `--check` tells what would change
+
+"#]]
+        );
+    }
+    assert_eq!(run("true", "--check").status.code(), Some(1));
+    assert_eq!(sandbox.read("bug.tfl"), SCRIPT);
+    assert_eq!(run("false", "--accept").status.code(), Some(0));
+    assert_eq!(run("true", "--check").status.code(), Some(0));
+}
+
+#[test]
+fn no_file_is_written_unless_all_can_be_blessed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("good.tfl", SCRIPT);
+    sandbox.write("torn.tfl", "turnfold replay 1\n");
+    assert_eq!(sandbox.run("bless --accept good.tfl torn.tfl").status.code(), Some(2));
+    assert_eq!(sandbox.read("good.tfl"), SCRIPT);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let sandbox = Sandbox::new();
+    sandbox.write("bug.tfl", SCRIPT);
+    std::os::unix::fs::symlink("bug.tfl", sandbox.path("link.tfl")).unwrap();
+    sandbox.ok("bless --accept link.tfl");
+    assert!(sandbox.path("link.tfl").is_symlink());
+    sandbox.ok("check bug.tfl");
+}
+
+#[test]
+fn help_has_an_example() {
+    check(
+        &Sandbox::new(),
+        "bless --help\nbless --accept --check x.tfl",
+        str![[r#"
+$ turnfold bless --help
+Write outcomes and hashes into replay files
+
+Folds each file again, shows what would change, and asks on a terminal whether to write it: `y` this
+file, `n` not this one, `a` this and all others, `q` no more. Elsewhere nothing is written without
+`--accept`. Comments and order stay; blessing a blessed file changes nothing. All files are judged
+before any is written, and each is written whole or not at all. Exits with 1 if a change was not
+written, and with 2 where the variable CI is set, unless told only to check: golden logs are blessed
+by people.
+
+Usage: turnfold bless [OPTIONS] <FILE>...
+
+Arguments:
+  <FILE>...
+          The replay files
+
+Options:
+      --accept
+          Write without asking
+
+      --store <DIR>
+          Directory of the store
+          
+          [env: TURNFOLD_STORE=]
+          [default: .turnfold]
+
+      --check
+          Only tell what would change; exits with 1 if anything would
+
+      --format <FORMAT>
+          How to print the answer; `svg` is for `show` only
+
+          Possible values:
+          - text: For people
+          - json: One JSON document, or JSON Lines for sequences
+          - svg:  A picture
+          
+          [default: text]
+
+  -v, --verbose...
+          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+Examples:
+  turnfold bless replays/initiative/moves.tfl
+  turnfold bless --accept bug.tfl
+  turnfold bless --check replays/*/*.tfl
+$ turnfold bless --accept --check x.tfl
+stderr| error: the argument '--accept' cannot be used with '--check'; see `--help`
+exit 2
+
+"#]],
     );
 }
 

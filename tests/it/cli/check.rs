@@ -1,8 +1,11 @@
 //! `turnfold check`.
 
+use std::fs;
+
 use snapbox::str;
 
 use super::{check, duel};
+use crate::sandbox::Sandbox;
 
 #[test]
 fn a_failure_shows_entry_outcomes_and_state() {
@@ -38,10 +41,8 @@ $ turnfold check outcome.tfl
 outcome.tfl:41: entry 2 (p1 confirm): outcome differs
 - selected unit=locust
 + selected unit=atlas
-state, before → after entry 2:
-  /selected null → "atlas"
-  /prompt "Player 1: select a unit to move (1 remaining)" → "Player 1: move Atlas AS7-D"
-to see it: turnfold replay outcome.tfl --to 2
+state: the same, as the hashes agree
+to reproduce: turnfold replay outcome.tfl --to 2
 0 passed, 1 failed (3 entries)
 exit 1
 $ turnfold check hash.tfl
@@ -57,7 +58,7 @@ state, before → after entry 3:
   /units/0/at [0,2] → [0,1]
   /prompt "Player 1: move Atlas AS7-D" → "Player 2: select a unit to move (1 remaining)"
   /status "Player 1's turn — move 1 of 1 units" → "Player 2's turn — move 1 of 1 units"
-to see it: turnfold replay hash.tfl --to 3
+to reproduce: turnfold replay hash.tfl --to 3
 0 passed, 1 failed (3 entries)
 exit 1
 $ turnfold check unclosed.tfl
@@ -67,6 +68,7 @@ to fill it in: turnfold bless unclosed.tfl
 exit 1
 $ turnfold check roll.tfl
 roll.tfl:40: entry 1 (host roll 1 2 3 5): outcome differs
+dice: recorded, so the values are the file's and the rules differ
 - rolled p1=3 p2=7
 - initiative p1=3 p2=7 loser=p1 winner=p2
 + rolled p1=3 p2=8
@@ -91,24 +93,297 @@ state, before → after entry 1:
   /due_roll {"purpose":"initiative","count":4,"low":1,"high":6} → null
   /prompt "Roll for initiative" → "Player 1: select a unit to move (1 remaining)"
   /status "" → "Player 1's turn — move 1 of 1 units"
-to see it: turnfold replay roll.tfl --to 1
+to reproduce: turnfold replay roll.tfl --to 1
 0 passed, 1 failed (3 entries)
 exit 1
 $ turnfold check outcome.tfl good.tfl
 outcome.tfl:41: entry 2 (p1 confirm): outcome differs
 - selected unit=locust
 + selected unit=atlas
-state, before → after entry 2:
-  /selected null → "atlas"
-  /prompt "Player 1: select a unit to move (1 remaining)" → "Player 1: move Atlas AS7-D"
-to see it: turnfold replay outcome.tfl --to 2
+state: the same, as the hashes agree
+to reproduce: turnfold replay outcome.tfl --to 2
 ok good.tfl 3 entries
+failed files:
+  outcome.tfl:41: entry 2 (p1 confirm): outcome differs
 1 passed, 1 failed (6 entries)
 exit 1
 $ turnfold --format json check outcome.tfl good.tfl
-{"file":"outcome.tfl","ok":false,"entries":3,"error":null,"mismatch":{"file":"outcome.tfl","line":41,"seq":2,"seat":"p1","command":"confirm","kind":"outcome","expected":"selected unit=locust","actual":"selected unit=atlas","state_hash":null,"state":[{"path":"/selected","old":null,"new":"atlas"},{"path":"/prompt","old":"Player 1: select a unit to move (1 remaining)","new":"Player 1: move Atlas AS7-D"}],"next":"to see it: turnfold replay outcome.tfl --to 2"}}
+{"file":"outcome.tfl","ok":false,"entries":3,"error":null,"mismatch":{"file":"outcome.tfl","line":41,"seq":2,"seat":"p1","command":"confirm","kind":"outcome","rules":[],"dice":null,"expected":"selected unit=locust","actual":"selected unit=atlas","state_hash":null,"state_sides":"equal","state":[],"next":"turnfold replay outcome.tfl --to 2"}}
 {"file":"good.tfl","ok":true,"entries":3,"error":null,"mismatch":null}
 exit 1
+
+"#]],
+    );
+}
+
+/// A sandbox with a good golden log, one with another outcome and one that is no replay, under `goldens`.
+fn goldens() -> Sandbox {
+    let sandbox = duel();
+    fs::create_dir_all(sandbox.path("goldens/more")).unwrap();
+    sandbox.ok("export duel -o goldens/more/good.tfl");
+    let good = sandbox.read("goldens/more/good.tfl");
+    sandbox.write("goldens/bad, 100%.tfl", good.replace("selected unit=atlas", "ignored no_unit"));
+    sandbox.write("goldens/torn.tfl", &good[..30]);
+    sandbox.write("goldens/notes.txt", "no replay");
+    sandbox
+}
+
+#[test]
+fn a_run_goes_on_to_the_other_files_unless_told_otherwise() {
+    check(
+        &goldens(),
+        "check goldens
+         check --quiet goldens
+         check --quiet goldens/more
+         check --fail-fast --jobs 1 goldens
+         check --fail-fast --jobs 8 --quiet goldens/more goldens
+         check --jobs 0 goldens",
+        str![[r#"
+$ turnfold check goldens
+goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
+- ignored no_unit
++ selected unit=atlas
+state: the same, as the hashes agree
+to reproduce: turnfold replay 'goldens/bad, 100%.tfl' --to 2
+ok goldens/more/good.tfl 3 entries
+failed goldens/torn.tfl:3:9: expected a line feed, found nothing
+failed files:
+  goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
+  goldens/torn.tfl:3:9: expected a line feed, found nothing
+1 passed, 2 failed (6 entries)
+exit 1
+$ turnfold check --quiet goldens
+goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
+- ignored no_unit
++ selected unit=atlas
+state: the same, as the hashes agree
+to reproduce: turnfold replay 'goldens/bad, 100%.tfl' --to 2
+failed goldens/torn.tfl:3:9: expected a line feed, found nothing
+failed files:
+  goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
+  goldens/torn.tfl:3:9: expected a line feed, found nothing
+1 passed, 2 failed (6 entries)
+exit 1
+$ turnfold check --quiet goldens/more
+1 passed, 0 failed (3 entries)
+$ turnfold check --fail-fast --jobs 1 goldens
+goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
+- ignored no_unit
++ selected unit=atlas
+state: the same, as the hashes agree
+to reproduce: turnfold replay 'goldens/bad, 100%.tfl' --to 2
+0 passed, 1 failed, 2 not checked (3 entries)
+exit 1
+$ turnfold check --fail-fast --jobs 8 --quiet goldens/more goldens
+goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
+- ignored no_unit
++ selected unit=atlas
+state: the same, as the hashes agree
+to reproduce: turnfold replay 'goldens/bad, 100%.tfl' --to 2
+failed files:
+  goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
+1 passed, 1 failed, 2 not checked (6 entries)
+exit 1
+$ turnfold check --jobs 0 goldens
+stderr| error: invalid value '0' for '--jobs <N>': 0 is not in 1..=1024; see `--help`
+exit 2
+
+"#]],
+    );
+}
+
+#[test]
+fn reports_are_for_other_programs() {
+    check(
+        &goldens(),
+        "check --report junit goldens
+         check --report github goldens
+         check --report json goldens
+         --format json check --quiet goldens
+         check --report junit goldens/more
+         check --report github goldens/more
+         --format json check --report json goldens
+         check --quiet --report github goldens
+         check --report junit missing",
+        str![[r#"
+$ turnfold check --report junit goldens
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="turnfold check" tests="3" skipped="0" failures="1" errors="1">
+    <testsuite name="goldens" tests="2" skipped="0" errors="1" failures="1">
+        <testcase name="bad, 100%.tfl" classname="goldens">
+            <failure message="goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]" type="outcome">goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
+- ignored no_unit
++ selected unit=atlas
+state: the same, as the hashes agree
+to reproduce: turnfold replay &apos;goldens/bad, 100%.tfl&apos; --to 2</failure>
+        </testcase>
+        <testcase name="torn.tfl" classname="goldens">
+            <error message="goldens/torn.tfl:3:9: expected a line feed, found nothing" type="unusable">goldens/torn.tfl:3:9: expected a line feed, found nothing</error>
+        </testcase>
+    </testsuite>
+    <testsuite name="goldens/more" tests="1" skipped="0" errors="0" failures="0">
+        <testcase name="good.tfl" classname="goldens/more"/>
+    </testsuite>
+</testsuites>
+exit 1
+$ turnfold check --report github goldens
+::error file=goldens/bad%2C 100%25.tfl,line=41,title=entry 2 (p1 confirm)%3A outcome differs [IN-8%2C IN-9]::goldens/bad, 100%25.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]%0A- ignored no_unit%0A+ selected unit=atlas%0Astate: the same, as the hashes agree%0Ato reproduce: turnfold replay 'goldens/bad, 100%25.tfl' --to 2
+::error file=goldens/torn.tfl,line=3,title=expected a line feed%2C found nothing::goldens/torn.tfl:3:9: expected a line feed, found nothing
+1 passed, 2 failed (6 entries)
+exit 1
+$ turnfold check --report json goldens
+{"ok":false,"passed":1,"failed":2,"not_checked":0,"entries":6,"files":[{"file":"goldens/bad, 100%.tfl","ok":false,"entries":3,"error":null,"mismatch":{"file":"goldens/bad, 100%.tfl","line":41,"seq":2,"seat":"p1","command":"confirm","kind":"outcome","rules":["IN-8","IN-9"],"dice":null,"expected":"ignored no_unit","actual":"selected unit=atlas","state_hash":null,"state_sides":"equal","state":[],"next":"turnfold replay 'goldens/bad, 100%.tfl' --to 2"}},{"file":"goldens/more/good.tfl","ok":true,"entries":3,"error":null,"mismatch":null},{"file":"goldens/torn.tfl","ok":false,"entries":null,"error":"goldens/torn.tfl:3:9: expected a line feed, found nothing","mismatch":null}]}
+exit 1
+$ turnfold --format json check --quiet goldens
+{"file":"goldens/bad, 100%.tfl","ok":false,"entries":3,"error":null,"mismatch":{"file":"goldens/bad, 100%.tfl","line":41,"seq":2,"seat":"p1","command":"confirm","kind":"outcome","rules":["IN-8","IN-9"],"dice":null,"expected":"ignored no_unit","actual":"selected unit=atlas","state_hash":null,"state_sides":"equal","state":[],"next":"turnfold replay 'goldens/bad, 100%.tfl' --to 2"}}
+{"file":"goldens/torn.tfl","ok":false,"entries":null,"error":"goldens/torn.tfl:3:9: expected a line feed, found nothing","mismatch":null}
+exit 1
+$ turnfold check --report junit goldens/more
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="turnfold check" tests="1" skipped="0" failures="0" errors="0">
+    <testsuite name="goldens/more" tests="1" skipped="0" errors="0" failures="0">
+        <testcase name="good.tfl" classname="goldens/more"/>
+    </testsuite>
+</testsuites>
+$ turnfold check --report github goldens/more
+1 passed, 0 failed (3 entries)
+$ turnfold --format json check --report json goldens
+stderr| error: `--report` and `--format json` exclude each other; `--report json` prints one document, `--format json` a line for each file
+exit 2
+$ turnfold check --quiet --report github goldens
+stderr| error: the argument '--quiet' cannot be used with '--report <KIND>'; see `--help`
+exit 2
+$ turnfold check --report junit missing
+stderr| error: cannot read `missing`: No such file or directory (os error 2); name replay files or a folder with `*.tfl` in it
+exit 2
+
+"#]],
+    );
+}
+
+#[test]
+fn a_junit_report_holds_whatever_a_file_holds() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o good.tfl");
+    let good = sandbox.read("good.tfl");
+    sandbox.write("a<b>&\"c\".tfl", good.replace("selected unit=atlas", "selected <![CDATA[ ]]> & \u{fffe}"));
+    sandbox.write("escape.tfl", "\u{1b}[31mred\u{0}");
+    let output =
+        sandbox.command(["check", "--report", "junit", "a<b>&\"c\".tfl", "escape.tfl"]).output().unwrap();
+    let xml = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let valid = |character: char| {
+        character == '\n' || (character >= ' ' && character != '\u{fffe}' && character != '\u{ffff}')
+    };
+    assert!(xml.chars().all(valid), "{xml}");
+    let report = quick_junit::Report::deserialize_from_str(&xml).unwrap();
+    assert_eq!((report.tests, report.failures, report.errors), (2, 1, 1));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_those_that_lead_nowhere_fail() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o good.tfl");
+    fs::create_dir(sandbox.path("links")).unwrap();
+    std::os::unix::fs::symlink("../good.tfl", sandbox.path("links/a.tfl")).unwrap();
+    std::os::unix::fs::symlink("../gone.tfl", sandbox.path("links/b.tfl")).unwrap();
+    std::os::unix::fs::symlink("links", sandbox.path("here")).unwrap();
+    check(
+        &sandbox,
+        "check links
+         check here/a.tfl
+         check here",
+        str![[r#"
+$ turnfold check links
+ok links/a.tfl 3 entries
+failed cannot read replay `links/b.tfl`: No such file or directory (os error 2)
+failed files:
+  cannot read replay `links/b.tfl`: No such file or directory (os error 2)
+1 passed, 1 failed (3 entries)
+exit 1
+$ turnfold check here/a.tfl
+ok here/a.tfl 3 entries
+1 passed, 0 failed (3 entries)
+$ turnfold check here
+ok here/a.tfl 3 entries
+failed cannot read replay `here/b.tfl`: No such file or directory (os error 2)
+failed files:
+  cannot read replay `here/b.tfl`: No such file or directory (os error 2)
+1 passed, 1 failed (3 entries)
+exit 1
+
+"#]],
+    );
+}
+
+#[test]
+fn help_has_an_example() {
+    check(
+        &Sandbox::new(),
+        "check --help",
+        str![[r#"
+$ turnfold check --help
+Verify golden logs
+
+Folds every replay file again, many at once, and compares each outcome and state hash; then folds it
+a second time and on from a state stored half-way, which must come to the same. A failure shows the
+first entry that differs, the rules its outcome names, what was expected and got, and how the states
+differ: field by field from the state the file stands for where that is known, else what the entry
+changes. Exits with 1 when any file fails.
+
+Usage: turnfold check [OPTIONS] [PATH]...
+
+Arguments:
+  [PATH]...
+          Replay files, or folders to search for `*.tfl`
+          
+          [default: replays]
+
+Options:
+      --fail-fast
+          Check no file after the first that fails
+
+      --store <DIR>
+          Directory of the store
+          
+          [env: TURNFOLD_STORE=]
+          [default: .turnfold]
+
+      --format <FORMAT>
+          How to print the answer; `svg` is for `show` only
+
+          Possible values:
+          - text: For people
+          - json: One JSON document, or JSON Lines for sequences
+          - svg:  A picture
+          
+          [default: text]
+
+      --jobs <N>
+          How many files to check at once [default: one for each core]
+
+  -q, --quiet
+          Print only failures and the summary
+
+  -v, --verbose...
+          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+
+      --report <KIND>
+          Print one document for other programs; `--format json` prints a line for each file instead
+
+          Possible values:
+          - junit:  JUnit XML, one test case for each file
+          - github: Commands of a GitHub workflow, which mark the line in the file
+          - json:   One JSON document with the summary and every file
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+Examples:
+  turnfold check
+  turnfold check --fail-fast --quiet replays/initiative
+  turnfold check --report junit > check.xml
 
 "#]],
     );

@@ -3,6 +3,7 @@
 use snapbox::str;
 
 use super::{check, duel};
+use crate::sandbox::Sandbox;
 
 #[test]
 fn two_lines_of_play_part_somewhere() {
@@ -54,7 +55,7 @@ exit 1
 $ turnfold diff duel duel.tfl
 duel and duel.tfl are equal: 3 entries #8bc3cdd5a21478a4
 $ turnfold --format json diff duel duel@flank
-{"equal":false,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7"},"b":{"name":"duel@flank","entries":3,"state_hash":"d1e3fa94a390e8624eac9c81106f4e2f3fe5da58a71424ef0334817d4b0e7080"},"parts_at":3,"game":"","commands":"--- duel\n+++ duel@flank\n@@ -1,3 +1,3 @@\n 1 host roll 1 2 3 4\n 2 p1 confirm\n-3 p1 move 0,1\n+3 p1 move 1,1\n","state":[{"path":"/cursor","old":[0,1],"new":[1,1]},{"path":"/units/0/at","old":[0,1],"new":[1,1]}]}
+{"equal":false,"same_game":true,"parts_at":3,"only_in_a":1,"only_in_b":1,"outcomes_differ":0,"fields_differ":2,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":null},"b":{"name":"duel@flank","entries":3,"state_hash":"d1e3fa94a390e8624eac9c81106f4e2f3fe5da58a71424ef0334817d4b0e7080","recorded_differs_at":null},"game":"","commands":"--- duel\n+++ duel@flank\n@@ -1,3 +1,3 @@\n 1 host roll 1 2 3 4\n 2 p1 confirm\n-3 p1 move 0,1\n+3 p1 move 1,1\n","outcomes":[],"state":[{"path":"/cursor","old":[0,1],"new":[1,1]},{"path":"/units/0/at","old":[0,1],"new":[1,1]}]}
 exit 1
 $ turnfold diff other duel:0
 the games differ from the start
@@ -107,6 +108,244 @@ exit 1
 $ turnfold diff duel missing.tfl
 stderr| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
 exit 2
+
+"#]],
+    );
+}
+
+/// A sandbox in which `duel` goes on, and so does its branch `held`, where a unit stands that moves in `duel`.
+fn held() -> Sandbox {
+    let sandbox = duel();
+    sandbox.ok("branch duel:2 held");
+    sandbox.ok("play duel@held stand \"p2: click 0,-2\" \"move 0,-1\" \"p1: click 0,1\"");
+    sandbox.ok("play duel \"p2: click 0,-2\" \"move 0,-1\" \"p1: click 0,1\"");
+    sandbox
+}
+
+#[test]
+fn outcomes_of_the_same_commands_are_compared() {
+    check(
+        &held(),
+        "diff duel duel@held
+         diff --stat duel duel@held
+         --format json diff --stat duel duel@held
+         --format json diff duel duel@held
+         diff --stat duel:2 duel@held:2
+         diff -U 0 duel duel@held --as p1",
+        str![[r#"
+$ turnfold diff duel duel@held
+the lines of play part at entry 3
+--- duel
++++ duel@held
+@@ -1,6 +1,6 @@
+ 1 host roll 1 2 3 4
+ 2 p1 confirm
+-3 p1 move 0,1
++3 p1 stand
+ 4 p2 click 0,-2
+ 5 p2 move 0,-1
+ 6 p1 click 0,1
+outcomes that differ although the command is the same
+  entry 6 (p1 click 0,1)
+- ignored already_moved
++ ignored no_unit
+state, duel → duel@held
+  /units/0/at [0,1] → [0,2]
+exit 1
+$ turnfold diff --stat duel duel@held
+parts at entry 3, 1 command only in duel, 1 command only in duel@held, 1 outcome differs, 1 field differs
+exit 1
+$ turnfold --format json diff --stat duel duel@held
+{"equal":false,"same_game":true,"parts_at":3,"only_in_a":1,"only_in_b":1,"outcomes_differ":1,"fields_differ":1}
+exit 1
+$ turnfold --format json diff duel duel@held
+{"equal":false,"same_game":true,"parts_at":3,"only_in_a":1,"only_in_b":1,"outcomes_differ":1,"fields_differ":1,"a":{"name":"duel","entries":6,"state_hash":"af5c882477b7222b8ef2b0e81907c6eed31bdc3b53a3d816d789abd4543c6f94","recorded_differs_at":null},"b":{"name":"duel@held","entries":6,"state_hash":"cd7936d394057771d1186f7b297b711056bb6a735c3ef0b2e749d78ba5bb7924","recorded_differs_at":null},"game":"","commands":"--- duel\n+++ duel@held\n@@ -1,6 +1,6 @@\n 1 host roll 1 2 3 4\n 2 p1 confirm\n-3 p1 move 0,1\n+3 p1 stand\n 4 p2 click 0,-2\n 5 p2 move 0,-1\n 6 p1 click 0,1\n","outcomes":[{"seq_in_a":6,"seq_in_b":6,"command":"p1 click 0,1","a":"ignored already_moved","b":"ignored no_unit"}],"state":[{"path":"/units/0/at","old":[0,1],"new":[0,2]}]}
+exit 1
+$ turnfold diff --stat duel:2 duel@held:2
+duel:2 and duel@held:2 are equal: 2 entries #01c8c4ec6ad17e5a
+$ turnfold diff -U 0 duel duel@held --as p1
+the lines of play part at entry 3
+--- duel
++++ duel@held
+@@ -3 +3 @@
+-3 p1 move 0,1
++3 p1 stand
+outcomes that differ although the command is the same
+  entry 6 (p1 click 0,1)
+- ignored already_moved
++ ignored no_unit
+state, duel → duel@held
+  /units/0/at [0,1] → [0,2]
+exit 1
+
+"#]],
+    );
+}
+
+#[test]
+fn commands_are_aligned_whatever_their_numbers() {
+    let sandbox = duel();
+    sandbox.ok("branch duel:1 careful");
+    sandbox.ok("play duel@careful cycle confirm \"move 0,1\"");
+    check(
+        &sandbox,
+        "diff -U 1 duel duel@careful\ndiff --stat duel duel@careful",
+        str![[r#"
+$ turnfold diff -U 1 duel duel@careful
+the lines of play part at entry 2
+--- duel
++++ duel@careful
+@@ -1,2 +1,3 @@
+ 1 host roll 1 2 3 4
++2 p1 cycle
+ 2 p1 confirm
+outcomes that differ although the command is the same
+  entry 2 (p1 confirm), there entry 3
+- selected unit=atlas
++ selected unit=locust
+  entry 3 (p1 move 0,1), there entry 4
+- moved unit=atlas from=0,2 to=0,1
++ moved unit=locust from=-1,2 to=0,1
+  cursor at=0,1
+  impulse_advanced index=1 player=p2 units=1
+state, duel → duel@careful
+  /moved ["atlas"] → ["locust"]
+  /units/0/at [0,1] → [0,2]
+  /units/1/at [-1,2] → [0,1]
+exit 1
+$ turnfold diff --stat duel duel@careful
+parts at entry 2, 0 commands only in duel, 1 command only in duel@careful, 2 outcomes differ, 3 fields differ
+exit 1
+
+"#]],
+    );
+}
+
+#[test]
+fn a_file_that_tells_something_else_is_pointed_out() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o duel.tfl");
+    let file = sandbox.read("duel.tfl");
+    sandbox.write("other rules.tfl", file.replace("selected unit=atlas", "selected unit=locust"));
+    sandbox.write("rejected.tfl", file.replace("2 p1 confirm", "2 p2 confirm"));
+    let lines = file.lines().filter(|line| !line.starts_with("= "));
+    let bare: Vec<_> = lines.map(|line| line.split(" => ").next().unwrap()).collect();
+    sandbox.write("bare.tfl", bare.join("\n") + "\n");
+    check(
+        &sandbox,
+        "diff duel \"other rules.tfl\"
+         --format json diff duel \"other rules.tfl\"
+         diff duel rejected.tfl
+         diff duel bare.tfl",
+        str![[r#"
+$ turnfold diff duel "other rules.tfl"
+note: other rules.tfl tells something else of entry 2 than the rules of this build, by which it is compared; `turnfold check 'other rules.tfl'` explains
+duel and other rules.tfl are equal: 3 entries #8bc3cdd5a21478a4
+$ turnfold --format json diff duel "other rules.tfl"
+{"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":null},"b":{"name":"other rules.tfl","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":2},"game":"","commands":"","outcomes":[],"state":[]}
+$ turnfold diff duel rejected.tfl
+stderr| error: `rejected.tfl`: entry 2: rejected not_your_turn: it is the other player's impulse; correct the entry or cut the log before it
+exit 1
+$ turnfold diff duel bare.tfl
+duel and bare.tfl are equal: 3 entries #8bc3cdd5a21478a4
+
+"#]],
+    );
+}
+
+#[test]
+fn a_player_sees_no_more_of_a_difference_than_of_the_match() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
+    sandbox.ok("branch ford:0 other");
+    sandbox.ok("play ford \"p1: tap 0,2\"");
+    check(
+        &sandbox,
+        "diff ford ford@other --as p1
+         diff ford ford@other --as p2
+         --format json diff ford ford@other --as p2",
+        str![[r#"
+$ turnfold diff ford ford@other --as p1
+the lines of play part at entry 1
+--- ford
++++ ford@other
+@@ -1 +0,0 @@
+-1 p1 tap 0,2
+state, ford → ford@other
+  /tap/state "origin_selected" → "idle"
+  /tap/origin [0,2] → null
+exit 1
+$ turnfold diff ford ford@other --as p2
+ford and ford@other are equal: 0 entries
+$ turnfold --format json diff ford ford@other --as p2
+{"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"ford","entries":0,"state_hash":null,"recorded_differs_at":null},"b":{"name":"ford@other","entries":0,"state_hash":null,"recorded_differs_at":null},"game":"","commands":"","outcomes":[],"state":[]}
+
+"#]],
+    );
+}
+
+#[test]
+fn help_has_an_example() {
+    check(
+        &Sandbox::new(),
+        "diff --help",
+        str![[r#"
+$ turnfold diff --help
+Show where two lines of play part and how their states differ
+
+Prints the commands that only one of them has, the outcomes that differ although the command is the
+same, and the fields in which the states at the end differ. Both are folded by the rules of this
+build; a file that tells other outcomes is pointed out. Looking as a player, what the player may not
+know of is left out. Exits with 1 if they differ.
+
+Usage: turnfold diff [OPTIONS] <A> <B>
+
+Arguments:
+  <A>
+          Revision or replay file
+
+  <B>
+          Revision or replay file
+
+Options:
+      --store <DIR>
+          Directory of the store
+          
+          [env: TURNFOLD_STORE=]
+          [default: .turnfold]
+
+  -U, --context <N>
+          Lines of context around differing commands
+          
+          [default: 3]
+
+      --as <SEAT>
+          Whose eyes to look through
+          
+          [default: host]
+
+      --format <FORMAT>
+          How to print the answer; `svg` is for `show` only
+
+          Possible values:
+          - text: For people
+          - json: One JSON document, or JSON Lines for sequences
+          - svg:  A picture
+          
+          [default: text]
+
+      --stat
+          Print one line that counts what differs
+
+  -v, --verbose...
+          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+Examples:
+  turnfold diff duel duel@flank
+  turnfold diff --stat before.tfl after.tfl
 
 "#]],
     );

@@ -36,15 +36,21 @@ Commands:
   branches     List the branches of a match
   replay       Fold a revision or file again from the start, showing each entry
   branch       Begin a new line of play from any point, or delete one
+  amend        Change one entry and play the rest again on top, as a new branch or file
   diff         Show where two lines of play part and how their states differ
   export       Write a revision as a replay file
   import       Create a match from a replay file
   bisect       Find the first entry at which something becomes true
+  shrink       Find the smallest log that still shows something
   blame        Show which entry last changed a field of the view
   selftest     Serialise, reload and fold again at every entry, and compare hashes
+  perft        Count the command sequences that the rules offer from a setup
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs
+  simulate     Play at random, for logs of any length
+  impact       Show what the rules of this build change over a corpus of logs
   verify       Audit stored matches: chain, decoding, rules, seeded dice
+  store        Check, back up, restore, salvage, compact and measure a store
   tour         See all of the above in a minute, in a temporary store
   completions  Print a completion script for a shell
   man          Write manual pages

@@ -5,6 +5,7 @@ use snapbox::data::Data;
 
 use crate::sandbox::Sandbox;
 
+mod amend;
 mod bisect;
 mod blame;
 mod bless;
@@ -13,15 +14,24 @@ mod check;
 mod diff;
 mod export;
 mod help;
+#[cfg(unix)] // pipes, devices and limits of memory
+mod hostile;
+mod impact;
 mod json;
 mod locked;
 mod log;
+mod matches;
 mod new;
+mod perft;
 mod play;
 mod replay;
 mod run;
 mod selftest;
 mod show;
+mod shrink;
+mod simulate;
+mod snapshots;
+mod store;
 mod tour;
 mod verify;
 

@@ -93,10 +93,10 @@ $ turnfold new duel --rules initiative --setup bad.toml
 stderr| error: bad.toml:1:10: string values must be quoted, expected literal string
 exit 2
 $ turnfold new duel --rules initiative --setup binary.toml
-stderr| error: cannot read setup `binary.toml`: stream did not contain valid UTF-8
+stderr| error: `binary.toml`: expected UTF-8 text
 exit 2
 $ turnfold new duel --rules initiative --setup fixtures
-stderr| error: cannot read setup `fixtures`: Is a directory (os error 21)
+stderr| error: cannot read setup `fixtures`: it is a directory; name a regular file
 exit 2
 $ turnfold new Duel --rules initiative --setup fixtures/initiative/small-board.toml
 stderr| error: invalid value 'Duel' for '<MATCH>': expected a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit, found `Duel`; see `--help`

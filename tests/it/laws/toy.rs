@@ -49,6 +49,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     const NAME: &'static str = "toy";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "two players add to a total and keep a secret";
+    const EXAMPLE: &'static str = "";
 
     type Setup = Setup<FAULT>;
     type State = State;

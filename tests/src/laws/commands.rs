@@ -192,7 +192,7 @@ fn with_extremes(command: &str) -> Vec<String> {
 }
 
 /// Finds the words of a text that are whole numbers in their canonical form.
-pub(super) fn numbers(text: &str, in_word: impl Fn(char) -> bool) -> Vec<Range<usize>> {
+pub fn numbers(text: &str, in_word: impl Fn(char) -> bool) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut start = 0;
     for (place, character) in text.char_indices().chain([(text.len(), ' ')]) {
@@ -208,6 +208,8 @@ pub(super) fn numbers(text: &str, in_word: impl Fn(char) -> bool) -> Vec<Range<u
     ranges
 }
 
-pub(super) fn replaced(text: &str, range: &Range<usize>, by: &str) -> String {
+/// Puts something else in the place of a part of a text.
+#[must_use]
+pub fn replaced(text: &str, range: &Range<usize>, by: &str) -> String {
     [&text[..range.start], by, &text[range.end..]].concat()
 }

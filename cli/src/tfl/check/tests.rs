@@ -1,8 +1,11 @@
 //! Every kind of mismatch, as it is told.
 
+use turnfold_core::{DicePolicy, Seed};
+
 use super::*;
-use crate::tfl::bless;
 use crate::tfl::example::{FIRST, body, replay};
+use crate::tfl::mismatch::{DiceFinding, StateDifference};
+use crate::tfl::{Line, bless};
 
 const SCRIPT: &str = "# roll\n1 host roll 6 6 1 1\n! p1 stand\n2 p2 click 0,-3\n3 p2 move 0,-2\n";
 
@@ -38,17 +41,15 @@ fn a_changed_outcome_is_shown_with_context_and_state() {
     let mismatch = check_change(
         "selected unit=b1",
         "selected unit=b2; deselected",
-        r#"
+        r"
 x.tfl:21: entry 2 (p2 click 0,-3): outcome differs
   cursor at=0,-3
 - selected unit=b2
 - deselected
 + selected unit=b1
-state, before → after entry 2:
-  /selected null → "b1"
-  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move b1"
-to see it: turnfold replay x.tfl --to 2
-"#,
+state: the same, as the hashes agree
+to reproduce: turnfold replay x.tfl --to 2
+",
     );
     assert_eq!((mismatch.line, mismatch.kind), (FIRST + 3, MismatchKind::Outcome));
 }
@@ -58,7 +59,7 @@ fn outcome_and_hash_may_differ_together() {
     let hash = piece("selected unit=b1 #", "\n");
     let expected = format!(
         r#"
-x.tfl:21: entry 2 (p2 click 0,-3): outcome differs
+x.tfl:21: entry 2 (p2 click 0,-3): outcome differs [IN-8, IN-9]
 - ignored no_unit
 + cursor at=0,-3
 + selected unit=b1
@@ -67,7 +68,7 @@ x.tfl:21: entry 2 (p2 click 0,-3): outcome differs
 state, before → after entry 2:
   /selected null → "b1"
   /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move b1"
-to see it: turnfold replay x.tfl --to 2
+to reproduce: turnfold replay x.tfl --to 2
 "#
     );
     let old = format!("cursor at=0,-3; selected unit=b1 #{hash}");
@@ -86,7 +87,7 @@ x.tfl:21: entry 2 (p2 click 0,-3): state hash differs
 state, before → after entry 2:
   /selected null → "b1"
   /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move b1"
-to see it: turnfold replay x.tfl --to 2
+to reproduce: turnfold replay x.tfl --to 2
 "#
     );
     let mismatch = check_change(&hash, &wrong, &expected);
@@ -99,9 +100,12 @@ to see it: turnfold replay x.tfl --to 2
         "seat",
         "command",
         "kind",
+        "rules",
+        "dice",
         "expected",
         "actual",
         "state_hash",
+        "state_sides",
         "state",
         "next",
     ];
@@ -120,7 +124,7 @@ x.tfl:21: entry 2 (p1 click 0,-3): the rules reject it
 - cursor at=0,-3
 - selected unit=b1
 + rejected not_your_turn: it is the other player's impulse
-to see it: turnfold replay x.tfl --to 2
+to reproduce: turnfold replay x.tfl --to 2
 ",
     );
 }
@@ -134,17 +138,17 @@ fn an_attempt_that_is_judged_otherwise_is_found() {
 x.tfl:20: attempt (p1 stand): verdict differs
 - rejected wrong_seat
 + rejected not_your_turn
-to see it: turnfold replay x.tfl --to 1
+to reproduce: turnfold check x.tfl
 ",
     );
     check_change(
         "! p1 stand",
         "! p2 stand",
         "
-x.tfl:20: attempt (p2 stand): verdict differs
+x.tfl:20: attempt (p2 stand): verdict differs [IN-10, IN-11, IN-12]
 - rejected not_your_turn
 + ignored nothing_selected
-to see it: turnfold replay x.tfl --to 1
+to reproduce: turnfold check x.tfl
 ",
     );
 }
@@ -171,7 +175,7 @@ fn a_changed_closing_line_is_found() {
     let check_digest = |digest: &str, what: &str| {
         let wrong = "ab".repeat(32);
         let told = format!(
-            "x.tfl:23: closing line: {what} differs\n- {wrong}\n+ {digest}\nto see it: turnfold replay x.tfl"
+            "x.tfl:23: closing line: {what} differs\n- {wrong}\n+ {digest}\nto reproduce: turnfold check x.tfl"
         );
         check_change(digest, &wrong, &told);
     };
@@ -187,12 +191,70 @@ fn a_malformed_command_is_an_error() {
 }
 
 #[test]
+fn where_the_file_expects_no_change_the_states_are_compared() {
+    let before = piece("1 host", "\n").rsplit_once('#').unwrap().1.to_string();
+    let hash = piece("selected unit=b1 #", "\n");
+    let expected = format!(
+        r#"
+x.tfl:21: entry 2 (p2 click 0,-3): outcome differs [IN-8, IN-9]
+- ignored no_unit
++ cursor at=0,-3
++ selected unit=b1
+- #{before}
++ #{hash}
+state after entry 2, expected → got:
+  /selected null → "b1"
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move b1"
+to reproduce: turnfold replay x.tfl --to 2
+"#
+    );
+    let old = format!("cursor at=0,-3; selected unit=b1 #{hash}");
+    check_change(&old, &format!("ignored no_unit #{before}"), &expected);
+}
+
+/// Blesses a roll with recorded dice, has it changed, and checks it with these dice; the values are the seed's or not.
+fn check_roll(dice: DicePolicy, is_seeds: bool, change: impl Fn(&mut EntryLine)) -> Mismatch {
+    let due = replay("").start().unwrap().due_roll().unwrap();
+    let values =
+        DicePolicy::Seeded(SEED).values(1, &due).filter(|_| is_seeds).unwrap_or_else(|| vec![1, 1, 1, 2]);
+    let mut replay =
+        bless(&replay(&format!("1 host {}\n", rolled(&values).replace("rolled", "roll")))).unwrap();
+    replay.header.dice = dice;
+    replay.lines.iter_mut().for_each(|line| match line {
+        Line::Entry(entry) => change(entry),
+        _ => unreachable!("there is one entry"),
+    });
+    *check(&replay).unwrap().difference.expect("the change is found")
+}
+
+const SEED: Seed = Seed::new([7; 32]);
+
+#[test]
 fn a_seeded_roll_must_be_the_one_of_the_seed() {
-    let mut replay = replay("1 host roll 1 1 1 2\n");
-    replay.header.dice = turnfold_core::DicePolicy::Seeded(turnfold_core::Seed::new([7; 32]));
-    let mismatch = check(&replay).unwrap().difference.unwrap();
+    let mismatch = check_roll(DicePolicy::Seeded(SEED), false, |_| {});
     assert_eq!((mismatch.kind, mismatch.expected.as_str()), (MismatchKind::WrongRoll, "rolled 1 1 1 2"));
     assert!(mismatch.actual.starts_with("rolled "));
+    assert_eq!(mismatch.dice, Some(DiceFinding::OtherValues));
+    // The file's state is known: it is what the rules make of the file's values.
+    let Some(StateDifference::FromExpected(fields)) = mismatch.state else { panic!("{:?}", mismatch.state) };
+    assert_eq!(fields[0].path, "/initiative/rolls/p1");
+    assert_eq!(fields[0].old, Some(2.into()));
+}
+
+#[test]
+fn a_roll_tells_whether_dice_or_rules_differ() {
+    let other_rules = |entry: &mut EntryLine| entry.hash = Some("0123456789abcdef".into());
+    let cases = [
+        (DicePolicy::Seeded(SEED), false, DiceFinding::OtherValuesAndRules),
+        (DicePolicy::Seeded(SEED), true, DiceFinding::OtherRules),
+        (DicePolicy::Recorded, false, DiceFinding::RecordedValues),
+    ];
+    for (dice, is_seeds, expected) in cases {
+        let mismatch = check_roll(dice, is_seeds, other_rules);
+        assert_eq!(mismatch.dice, Some(expected));
+        assert!(matches!(mismatch.state, Some(StateDifference::OfEntry(_))));
+        assert!(mismatch.lines()[1].1.starts_with("dice: "), "{:?}", mismatch.lines());
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Each kind of malformed file, with the place and the message it gets.
 
 use super::*;
-use crate::tfl::lines::LINE_BYTES_MAX;
+use crate::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX};
 
 const HEADER: &str = "ruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\n[setup]\nradius = 3\n";
 
@@ -136,10 +136,17 @@ fn control_characters_stand_nowhere() {
 
 #[test]
 fn lines_are_not_endless_but_outcomes_may_be_long() {
-    let long = "x".repeat(LINE_BYTES_MAX);
+    let long = "x".repeat(COMMAND_BYTES_MAX);
     check_body(&format!("# {long}\n"), "1: expected at most 65536 bytes before an outcome, found 65538");
     let text = format!("{FIRST_LINE}\n+++\n{HEADER}+++\n1 p1 stand => {long}\n");
     assert!(read("x.tfl", text.as_bytes()).is_ok());
+}
+
+#[test]
+fn a_header_is_not_endless() {
+    let comment = format!("# {}\n", "x".repeat(HEADER_BYTES_MAX / 4));
+    let text = format!("{FIRST_LINE}\n+++\n{}{HEADER}+++\n", comment.repeat(4));
+    check(text.as_bytes(), "6:1: expected at most 4194304 bytes in a header");
 }
 
 #[test]

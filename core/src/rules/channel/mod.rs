@@ -52,6 +52,7 @@ impl Rules for Channel {
     const NAME: &'static str = "channel";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "energies moved along channels into harmony, for up to four players";
+    const EXAMPLE: &'static str = include_str!("../../../../fixtures/channel/dealt-for-two.toml");
 
     type Setup = Setup;
     type State = State;

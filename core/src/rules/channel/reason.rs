@@ -9,7 +9,13 @@ use crate::outcome::{self, Refusal};
 pub enum Reason {}
 
 impl outcome::Reason for Reason {
+    const ALL: &'static [Self] = &[];
+
     fn code(self) -> &'static str {
+        match self {}
+    }
+
+    fn rules(self) -> &'static [&'static str] {
         match self {}
     }
 }
@@ -58,6 +64,24 @@ impl From<Refusal> for Rejection {
 }
 
 impl outcome::Rejection for Rejection {
+    const ALL: &'static [Self] = &[
+        Self::WrongPhase,
+        Self::NotYourTurn,
+        Self::NotOneFlow,
+        Self::SameColour,
+        Self::BadRow,
+        Self::RowFull,
+        Self::MustTakeBlackOrWhite,
+        Self::BlackAndWhite,
+        Self::NotchBlocked,
+        Self::NoToken,
+        Self::TooManyOfColour,
+        Self::LastToken,
+        Self::ChannelUsed,
+        Self::Impossible,
+        Self::NotOffered,
+    ];
+
     fn code(self) -> &'static str {
         match self {
             Self::Refused(refusal) => refusal.code(),
@@ -76,6 +100,24 @@ impl outcome::Rejection for Rejection {
             Self::ChannelUsed => "channel_used",
             Self::Impossible => "impossible",
             Self::NotOffered => "not_offered",
+        }
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        match self {
+            Self::Refused(_) | Self::WrongPhase | Self::NotYourTurn => &[],
+            Self::NotOneFlow
+            | Self::SameColour
+            | Self::BadRow
+            | Self::RowFull
+            | Self::MustTakeBlackOrWhite
+            | Self::BlackAndWhite
+            | Self::NotchBlocked
+            | Self::TooManyOfColour
+            | Self::LastToken => &["CH-4"],
+            Self::NoToken => &["CH-4", "CH-5"],
+            Self::ChannelUsed | Self::Impossible => &["CH-5"],
+            Self::NotOffered => &["CH-10", "CH-12"],
         }
     }
 }

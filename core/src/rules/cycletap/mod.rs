@@ -47,6 +47,7 @@ impl Rules for Cycletap {
     const NAME: &'static str = "cycletap";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "orders placed in secret by cycling taps, carried out at once";
+    const EXAMPLE: &'static str = include_str!("../../../../fixtures/cycletap/close-quarters.toml");
 
     type Setup = Setup;
     type State = State;

@@ -30,6 +30,19 @@ pub enum Reason {
 }
 
 impl outcome::Reason for Reason {
+    const ALL: &'static [Self] = &[
+        Self::NoFriendlyUnit,
+        Self::OutOfBounds,
+        Self::NotAdjacent,
+        Self::Impassable,
+        Self::Defending,
+        Self::PoolExhausted,
+        Self::EnemyOccupied,
+        Self::Loop,
+        Self::PathFull,
+        Self::NothingToUndo,
+    ];
+
     fn code(self) -> &'static str {
         match self {
             Self::NoFriendlyUnit => "no_friendly_unit",
@@ -42,6 +55,17 @@ impl outcome::Reason for Reason {
             Self::Loop => "loop",
             Self::PathFull => "path_full",
             Self::NothingToUndo => "nothing_to_undo",
+        }
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        match self {
+            Self::NoFriendlyUnit => &["CT-3"],
+            Self::OutOfBounds | Self::NotAdjacent | Self::Impassable => &["CT-6", "CT-8"],
+            Self::Defending | Self::PoolExhausted => &["CT-6"],
+            Self::EnemyOccupied => &["CT-7", "CT-8"],
+            Self::Loop | Self::PathFull => &["CT-8"],
+            Self::NothingToUndo => &["CT-10"],
         }
     }
 }
@@ -64,11 +88,20 @@ impl From<Refusal> for Rejection {
 }
 
 impl outcome::Rejection for Rejection {
+    const ALL: &'static [Self] = &[Self::WrongPhase, Self::NotYourTurn];
+
     fn code(self) -> &'static str {
         match self {
             Self::Refused(refusal) => refusal.code(),
             Self::WrongPhase => "wrong_phase",
             Self::NotYourTurn => "not_your_turn",
+        }
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        match self {
+            Self::WrongPhase | Self::NotYourTurn => &["CT-2"],
+            Self::Refused(_) => &[],
         }
     }
 }

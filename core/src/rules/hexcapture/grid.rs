@@ -3,14 +3,21 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::palette::Color;
 use crate::hex::{Board, Hex};
 
 /// The cells of a field, in the order of the board's hexes: 0 is empty, any other byte a colour's index plus 1.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Grid(Vec<u8>);
+
+/// Written at once rather than cell by cell; the bytes are the same, a length and the cells.
+impl Serialize for Grid {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
 
 impl Grid {
     pub(super) fn empty(board: Board) -> Self {

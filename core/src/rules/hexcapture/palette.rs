@@ -2,11 +2,10 @@
 
 use core::fmt;
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::text::Malformed;
 
@@ -31,8 +30,8 @@ impl fmt::Display for Color {
 }
 
 /// A colour as people see it, written `#RRGGBB`; small hex digits are read too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Rgb(u32);
 
 impl Rgb {
@@ -45,9 +44,24 @@ impl Rgb {
     }
 }
 
-impl From<Rgb> for String {
-    fn from(rgb: Rgb) -> Self {
-        format!("#{:06X}", rgb.0)
+impl fmt::Display for Rgb {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "#{:06X}", self.0)
+    }
+}
+
+/// The text of `Display`, but without making a string of it: palettes are part of a state, which is hashed after every
+/// entry.
+impl Serialize for Rgb {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = *b"#000000";
+        let mut rest = self.0;
+        for character in text.iter_mut().skip(1).rev() {
+            let digit = char::from_digit(rest % 16, 16).map_or('0', |digit| digit.to_ascii_uppercase());
+            *character = u8::try_from(digit).expect("hex digits are ASCII");
+            rest /= 16;
+        }
+        serializer.serialize_str(str::from_utf8(&text).expect("hex digits are ASCII"))
     }
 }
 
@@ -125,7 +139,11 @@ mod tests {
     #[test]
     fn colours_are_six_hex_digits() {
         let read = |text: &str| Rgb::try_from(String::from(text));
-        assert_eq!(read("#ff80Aa").map(String::from), Ok("#FF80AA".into()));
+        for (text, canonical) in [("#ff80Aa", "#FF80AA"), ("#090a9f", "#090A9F"), ("#000000", "#000000")] {
+            let rgb = read(text).unwrap();
+            assert_eq!(alloc::format!("{rgb}"), canonical);
+            assert_eq!(serde_json::to_value(rgb).unwrap(), canonical);
+        }
         for text in ["", "#", "FF8000", "#FF800", "#FF80000", "#GG0000", "#+F8000", "# F8000", "#ÿ0000"] {
             assert!(read(text).is_err(), "{text}");
         }

@@ -104,7 +104,6 @@ fn legend(state: &State) -> Vec<Line> {
     let counts = state.eaten.iter().zip(adjacent);
     let colors = (0..).map(Color::new).zip(&state.palette.colors).zip(counts);
     let line = |((color, rgb), (eaten, adjacent)): ((Color, &Rgb), (&u32, u32))| {
-        let rgb = String::from(*rgb);
         let chance = state.palette.chance(color);
         Line::default()
             .with(format!("{} {rgb}", letter(color)), tint(state, color))

@@ -24,6 +24,16 @@ pub enum Reason {
 }
 
 impl outcome::Reason for Reason {
+    const ALL: &'static [Self] = &[
+        Self::OutOfBounds,
+        Self::Throttled,
+        Self::AlreadyHeld,
+        Self::Cooldown,
+        Self::NotHeld,
+        Self::InInventory,
+        Self::NotCarrying,
+    ];
+
     fn code(self) -> &'static str {
         match self {
             Self::OutOfBounds => "out_of_bounds",
@@ -33,6 +43,15 @@ impl outcome::Reason for Reason {
             Self::NotHeld => "not_held",
             Self::InInventory => "in_inventory",
             Self::NotCarrying => "not_carrying",
+        }
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        match self {
+            Self::OutOfBounds | Self::Throttled => &["HC-2", "HC-3"],
+            Self::AlreadyHeld | Self::Cooldown => &["HC-4"],
+            Self::NotHeld => &["HC-5"],
+            Self::InInventory | Self::NotCarrying => &["HC-7"],
         }
     }
 }
@@ -48,8 +67,14 @@ impl From<Refusal> for Rejection {
 }
 
 impl outcome::Rejection for Rejection {
+    const ALL: &'static [Self] = &[];
+
     fn code(self) -> &'static str {
         self.0.code()
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        &[]
     }
 }
 

@@ -43,6 +43,7 @@ impl Rules for Initiative {
     const NAME: &'static str = "initiative";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
+    const EXAMPLE: &'static str = include_str!("../../../../fixtures/initiative/small-board.toml");
 
     type Setup = Setup;
     type State = State;

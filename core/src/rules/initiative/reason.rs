@@ -28,6 +28,18 @@ pub enum Reason {
 }
 
 impl outcome::Reason for Reason {
+    const ALL: &'static [Self] = &[
+        Self::NoUnit,
+        Self::NotYourUnit,
+        Self::AlreadyMoved,
+        Self::OutOfBounds,
+        Self::NothingSelected,
+        Self::Impassable,
+        Self::Occupied,
+        Self::SameHex,
+        Self::OutOfReach,
+    ];
+
     fn code(self) -> &'static str {
         match self {
             Self::NoUnit => "no_unit",
@@ -39,6 +51,15 @@ impl outcome::Reason for Reason {
             Self::Occupied => "occupied",
             Self::SameHex => "same_hex",
             Self::OutOfReach => "out_of_reach",
+        }
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        match self {
+            Self::NoUnit | Self::NotYourUnit | Self::AlreadyMoved => &["IN-8", "IN-9"],
+            Self::OutOfBounds => &["IN-9", "IN-11"],
+            Self::NothingSelected => &["IN-10", "IN-11", "IN-12"],
+            Self::Impassable | Self::Occupied | Self::SameHex | Self::OutOfReach => &["IN-11"],
         }
     }
 
@@ -73,11 +94,19 @@ impl From<Refusal> for Rejection {
 }
 
 impl outcome::Rejection for Rejection {
+    const ALL: &'static [Self] = &[Self::WrongPhase, Self::NotYourTurn];
+
     fn code(self) -> &'static str {
         match self {
             Self::Refused(refusal) => refusal.code(),
             Self::WrongPhase => "wrong_phase",
             Self::NotYourTurn => "not_your_turn",
+        }
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        match self {
+            Self::Refused(_) | Self::WrongPhase | Self::NotYourTurn => &[],
         }
     }
 }

@@ -45,6 +45,7 @@ impl Rules for Lifecycle {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str =
         "charge-meter race with upkeep, status effects and a predicted queue of turns";
+    const EXAMPLE: &'static str = include_str!("../../../../fixtures/lifecycle/duel.toml");
 
     type Setup = Setup;
     type State = State;

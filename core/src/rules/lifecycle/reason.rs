@@ -24,6 +24,16 @@ pub enum Reason {
 }
 
 impl outcome::Reason for Reason {
+    const ALL: &'static [Self] = &[
+        Self::UnknownSkill,
+        Self::NotEnoughAp,
+        Self::AlreadyMoved,
+        Self::AlreadyAttacked,
+        Self::OnCooldown,
+        Self::UnknownUnit,
+        Self::BadTarget,
+    ];
+
     fn code(self) -> &'static str {
         match self {
             Self::UnknownSkill => "unknown_skill",
@@ -33,6 +43,18 @@ impl outcome::Reason for Reason {
             Self::OnCooldown => "on_cooldown",
             Self::UnknownUnit => "unknown_unit",
             Self::BadTarget => "bad_target",
+        }
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        match self {
+            Self::UnknownSkill
+            | Self::NotEnoughAp
+            | Self::AlreadyMoved
+            | Self::AlreadyAttacked
+            | Self::OnCooldown
+            | Self::UnknownUnit
+            | Self::BadTarget => &["LC-11"],
         }
     }
 }
@@ -59,6 +81,8 @@ impl From<Refusal> for Rejection {
 }
 
 impl outcome::Rejection for Rejection {
+    const ALL: &'static [Self] = &[Self::NotYourTurn, Self::NoActiveUnit, Self::UnitActive, Self::Stalemate];
+
     fn code(self) -> &'static str {
         match self {
             Self::Refused(refusal) => refusal.code(),
@@ -66,6 +90,14 @@ impl outcome::Rejection for Rejection {
             Self::NoActiveUnit => "no_active_unit",
             Self::UnitActive => "unit_active",
             Self::Stalemate => "stalemate",
+        }
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        match self {
+            Self::NotYourTurn | Self::NoActiveUnit | Self::UnitActive => &["LC-1"],
+            Self::Stalemate => &["LC-5"],
+            Self::Refused(_) => &[],
         }
     }
 }

@@ -130,11 +130,17 @@ pub(super) enum Reason {
 }
 
 impl outcome::Reason for Reason {
+    const ALL: &'static [Self] = &[Self::TooMuch, Self::SameSecret];
+
     fn code(self) -> &'static str {
         match self {
             Self::TooMuch => "too_much",
             Self::SameSecret => "same_secret",
         }
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        &[]
     }
 }
 
@@ -151,11 +157,17 @@ impl From<Refusal> for Rejection {
 }
 
 impl outcome::Rejection for Rejection {
+    const ALL: &'static [Self] = &[Self::NotYourTurn];
+
     fn code(self) -> &'static str {
         match self {
             Self::Refused(refusal) => refusal.code(),
             Self::NotYourTurn => "not_your_turn",
         }
+    }
+
+    fn rules(self) -> &'static [&'static str] {
+        &[]
     }
 }
 

@@ -1,0 +1,259 @@
+//! `turnfold amend`: change one entry and play the rest again on top.
+
+use std::path::{Path, PathBuf};
+
+use turnfold_core::Seat;
+use turnfold_store::{BranchName, NewEntry};
+
+use crate::amendment::{self, Amendment, Change, Names};
+use crate::clock;
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::files;
+use crate::output::{Tone, counted, paint};
+use crate::revision::{EntryName, Revision, SourceName};
+use crate::script::ScriptLine;
+use crate::source::{LineOfPlay, bless_if_true, read_replay};
+use crate::tfl::{self, Replay};
+
+/// Change one entry and play the rest again on top, as a new branch or file
+///
+/// The command takes the place of the entry; with `--insert` it comes before it, with `--drop` the entry is left out.
+/// The new line of play begins after the entry before; the original is never touched.
+///
+/// Later entries that the rules now reject are listed with their reasons. Then nothing is created, unless
+/// `--keep-going` leaves them out. Later entries of which something else becomes stay, and are told.
+///
+/// Rolls of seeded dice are made again by the seed, as they fall due, because their values follow from the numbers of
+/// the entries. Recorded rolls keep their values; where none is due they no longer apply, and where one is due that
+/// was never recorded, the entries up to the next recorded roll do not.
+///
+/// Entries played again keep the time at which they were recorded first, but not their idempotency keys. In files,
+/// comments stay, and attempts (`!`) are tried again: one that is now accepted no longer applies.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --branch NAME\n       \
+                      turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --output FILE",
+    after_help = "Examples: turnfold amend duel:7 'p1: stand' --branch caution\n          \
+                  turnfold amend duel.tfl:7 --drop -o without.tfl"
+)]
+#[command(group = clap::ArgGroup::new("target").required(true).args(["branch", "output"]))]
+pub(crate) struct Args {
+    /// The entry to change
+    #[arg(value_name = "REV:SEQ|FILE:SEQ")]
+    entry: EntryName,
+
+    #[command(flatten)]
+    change: ChangeArgs,
+
+    /// Seat of a command that names none [default: whose command it is]
+    #[arg(long = "as", value_name = "SEAT")]
+    seat: Option<Seat>,
+
+    /// Leave out the later entries that no longer apply
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Create this branch, which begins after the entry before
+    #[arg(long, value_name = "NAME")]
+    branch: Option<BranchName>,
+
+    /// Write the whole line of play, blessed, to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Overwrite the file if it exists
+    #[arg(long, conflicts_with = "branch")]
+    force: bool,
+}
+
+/// What happens to the entry
+#[derive(Debug, clap::Args)]
+struct ChangeArgs {
+    /// The new command, `[SEAT:] command`, such as `p1: move 2,3`
+    #[arg(value_name = "COMMAND", required_unless_present = "drop", conflicts_with = "drop")]
+    command: Option<String>,
+
+    /// Put the command before the entry instead
+    #[arg(long, conflicts_with = "drop")]
+    insert: bool,
+
+    /// Leave the entry out instead
+    #[arg(long)]
+    drop: bool,
+}
+
+/// Where the new line of play goes.
+enum Target<'a> {
+    Branch(&'a BranchName),
+    File(&'a Path),
+}
+
+impl ChangeArgs {
+    fn read(&self) -> Result<Change, Failure> {
+        let line = self.command.as_deref().map(ScriptLine::parse);
+        match line {
+            None if self.drop => Ok(Change::Drop),
+            None => Err(Failure::usage("`amend` needs a command or `--drop`")),
+            Some(line) if self.insert => Ok(Change::Insert(line)),
+            Some(line) => Ok(Change::Replace(line)),
+        }
+    }
+}
+
+impl Args {
+    fn target(&self) -> Result<Target<'_>, Failure> {
+        match (&self.branch, &self.output) {
+            (_, Some(path)) if path.exists() && !self.force => {
+                Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"))
+            }
+            (_, Some(path)) => Ok(Target::File(path)),
+            (Some(branch), None) => Ok(Target::Branch(branch)),
+            (None, None) => Err(Failure::usage("`amend` needs `--branch` or `--output`")),
+        }
+    }
+
+    /// Requires the entry to be among those there are.
+    fn check_seq(&self, head: u64) -> Result<(), Failure> {
+        let EntryName { source, seq } = &self.entry;
+        if *seq == 0 {
+            return Err(Failure::usage(format!("`{}` is the setup", self.entry)).hint("entries count from 1"));
+        }
+        if *seq > head {
+            return Err(Failure::usage(format!("`{source}` has no entry {seq}; its last is {head}"))
+                .hint("to go on at the end, `branch` and `play`"));
+        }
+        Ok(())
+    }
+
+    fn amend(&self, original: &Replay, context: &mut Context) -> Result<Amendment, Failure> {
+        let change = self.change.read()?;
+        match amendment::amend(original, self.entry.seq, &change, self.seat)? {
+            Ok(amendment) => Ok(amendment),
+            Err(record) => {
+                record.print(&mut context.output)?;
+                context.output.flush()?;
+                Err(Failure::negative("the command was rejected; nothing was created"))
+            }
+        }
+    }
+
+    /// Tells of conflicts that keep the amendment from being created.
+    fn check_conflicts(
+        &self,
+        amendment: &Amendment,
+        names: &Names,
+        context: &mut Context,
+    ) -> Result<(), Failure> {
+        if amendment.conflicts.is_empty() || self.keep_going {
+            return Ok(());
+        }
+        let output = &mut context.output;
+        if output.is_json() {
+            output.json(&amendment.to_json(names, false)?)?;
+        } else {
+            amendment.print_change(output)?;
+            amendment.print_conflicts(output)?;
+        }
+        output.flush()?;
+        let conflicts =
+            counted(amendment.conflicts.len() as u64, "line no longer applies", "lines no longer apply");
+        Err(Failure::negative(format!("{conflicts}, nothing was created"))
+            .hint("`--keep-going` leaves them out"))
+    }
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let target = args.target()?;
+    let source = args.entry.source.to_string();
+    let (amendment, names) = match (&args.entry.source, target) {
+        (SourceName::Revision(revision), Target::Branch(branch)) => {
+            let Revision { match_name, .. } = revision;
+            let names = Names { source, target: format!("{match_name}@{branch}") };
+            (onto_branch(args, revision, branch, &names, context)?, names)
+        }
+        (SourceName::File(path), Target::Branch(_)) => {
+            return Err(Failure::usage(format!("`{}` is a file, it has no branches", path.display()))
+                .hint("name a new file with `--output`"));
+        }
+        (source_name, Target::File(path)) => {
+            let original = match source_name {
+                SourceName::Revision(revision) => LineOfPlay::of_revision(revision, context)?.to_replay()?,
+                SourceName::File(path) => bless_if_true(path, &read_replay(path)?, "nothing was written")?,
+            };
+            let names = Names { source, target: path.display().to_string() };
+            (to_file(args, &original, path, &names, context)?, names)
+        }
+    };
+    print(args, &amendment, &names, context)
+}
+
+fn onto_branch(
+    args: &Args,
+    revision: &Revision,
+    branch: &BranchName,
+    names: &Names,
+    context: &mut Context,
+) -> Result<Amendment, Failure> {
+    let Revision { match_name, branch: from, .. } = revision;
+    let store = context.open_store()?;
+    let line_of_play = LineOfPlay::of_log(revision, store.read(match_name, from, None)?)?;
+    args.check_seq(line_of_play.head())?;
+    let amendment = args.amend(&line_of_play.to_replay()?, context)?;
+    args.check_conflicts(&amendment, names, context)?;
+    let now = clock::now_ms();
+    let recorded_at = |origin: u64| {
+        let entry = line_of_play.entries.get(usize::try_from(origin - 1).ok()?)?;
+        entry.recorded_at_ms
+    };
+    let entries = amendment.entries.iter().map(|entry| NewEntry {
+        seat: entry.seat,
+        command: entry.command.clone(),
+        recorded_at_ms: entry.origin.and_then(recorded_at).unwrap_or(now),
+    });
+    store.create_branch_with(match_name, branch, from, args.entry.seq - 1, entries.collect())?;
+    Ok(amendment)
+}
+
+fn to_file(
+    args: &Args,
+    original: &Replay,
+    path: &Path,
+    names: &Names,
+    context: &mut Context,
+) -> Result<Amendment, Failure> {
+    args.check_seq(original.entries().last().map_or(0, |entry| entry.seq))?;
+    let amendment = args.amend(original, context)?;
+    args.check_conflicts(&amendment, names, context)?;
+    let text = tfl::bless(&amendment.replay)?.to_string();
+    files::write_whole(path, text.as_bytes())?;
+    Ok(amendment)
+}
+
+fn print(
+    args: &Args,
+    amendment: &Amendment,
+    names: &Names,
+    context: &mut Context,
+) -> Result<Answer, Failure> {
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&amendment.to_json(names, true)?)?;
+        return Ok(Answer::Yes);
+    }
+    amendment.print_change(output)?;
+    amendment.print_conflicts(output)?;
+    amendment.print_differences(names, output)?;
+    let target = match &args.branch {
+        Some(_) => {
+            let place = format!("{}:{}", names.source, amendment.seq - 1);
+            format!("created {}, which begins after {place}", paint(Tone::Strong, &names.target))
+        }
+        None => format!("wrote `{}`", names.target),
+    };
+    let entries = counted(amendment.head(), "entry", "entries");
+    let kept = amendment.kept();
+    let hash = paint(Tone::Faint, format_args!("#{:.16}", amendment.after().state_hash()));
+    output.line(format_args!("{target}: {entries}, {kept} of them played again {hash}"))?;
+    Ok(Answer::Yes)
+}

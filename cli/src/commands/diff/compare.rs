@@ -1,0 +1,183 @@
+//! Two folded lines of play compared.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+use similar::udiff::UnifiedHunkHeader;
+use similar::{ChangeTag, DiffOp, TextDiff};
+
+use crate::difference::{Difference, differences};
+use crate::render::printable;
+
+/// A line of play folded and written out.
+pub(super) struct Folded {
+    pub(super) side: Side,
+    pub(super) game: String,
+    pub(super) played: Vec<Played>,
+    pub(super) view: Value,
+}
+
+/// An entry and what became of it.
+pub(super) struct Played {
+    pub(super) seq: u64,
+    /// With the seat before it.
+    pub(super) command: String,
+    pub(super) outcome: String,
+}
+
+/// How two lines of play compare; the JSON document.
+#[derive(Serialize)]
+pub(super) struct Comparison {
+    #[serde(flatten)]
+    pub(super) stat: Stat,
+    pub(super) a: Side,
+    pub(super) b: Side,
+    /// The game (ruleset, dice, setup) as a unified diff; empty when it is the same.
+    pub(super) game: String,
+    /// The commands as a unified diff; empty when they are the same.
+    pub(super) commands: String,
+    /// What became of the same commands, where it differs.
+    pub(super) outcomes: Vec<OutcomeDifference>,
+    pub(super) state: Vec<Difference>,
+}
+
+/// What differs, counted.
+#[derive(Serialize)]
+pub(super) struct Stat {
+    pub(super) equal: bool,
+    /// Whether both play the same game from the same setup with the same dice.
+    pub(super) same_game: bool,
+    /// The first entry that is not the same in both.
+    pub(super) parts_at: Option<u64>,
+    /// How many commands only the first line of play has.
+    pub(super) only_in_a: u64,
+    pub(super) only_in_b: u64,
+    pub(super) outcomes_differ: u64,
+    pub(super) fields_differ: u64,
+}
+
+#[derive(Serialize)]
+pub(super) struct Side {
+    pub(super) name: String,
+    pub(super) entries: u64,
+    /// Null when looking as a player.
+    pub(super) state_hash: Option<String>,
+    /// The first entry of which the source tells something else than this build's rules make of it.
+    pub(super) recorded_differs_at: Option<u64>,
+}
+
+/// The same command with two outcomes.
+#[derive(Serialize)]
+pub(super) struct OutcomeDifference {
+    pub(super) seq_in_a: u64,
+    pub(super) seq_in_b: u64,
+    /// With the seat before it.
+    pub(super) command: String,
+    pub(super) a: String,
+    pub(super) b: String,
+}
+
+impl Side {
+    /// Gives the name as a terminal may show it.
+    pub(super) fn shown(&self) -> Cow<'_, str> {
+        printable(&self.name)
+    }
+}
+
+/// Aligns the commands of two lines of play, whatever their numbers, and compares what became of them.
+pub(super) fn compare(a: Folded, b: Folded, context: usize) -> Comparison {
+    let (commands_a, commands_b) = (commands(&a), commands(&b));
+    let diff = TextDiff::from_slices(&commands_a, &commands_b);
+    let alignment = Alignment { a: &a, b: &b, diff: &diff };
+    let outcomes = alignment.outcomes();
+    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+    let (only_in_a, only_in_b) = (count(ChangeTag::Delete), count(ChangeTag::Insert));
+    let parts = only_in_a + only_in_b > 0;
+    let commands = if parts { alignment.unified(context) } else { String::new() };
+    let parts_at = if parts { alignment.parts_at() } else { None };
+    let game = if a.game == b.game { String::new() } else { unified_text(&a, &b, context) };
+    let state = differences(&a.view, &b.view);
+    let equal = game.is_empty()
+        && !parts
+        && a.side.state_hash == b.side.state_hash
+        && outcomes.is_empty()
+        && state.is_empty();
+    let counted = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+    let stat = Stat {
+        equal,
+        same_game: game.is_empty(),
+        parts_at,
+        only_in_a: counted(only_in_a),
+        only_in_b: counted(only_in_b),
+        outcomes_differ: counted(outcomes.len()),
+        fields_differ: counted(state.len()),
+    };
+    Comparison { stat, a: a.side, b: b.side, game, commands, outcomes, state }
+}
+
+fn commands(folded: &Folded) -> Vec<&str> {
+    folded.played.iter().map(|played| played.command.as_str()).collect()
+}
+
+fn unified_text(a: &Folded, b: &Folded, context: usize) -> String {
+    let diff = TextDiff::from_lines(&a.game, &b.game);
+    diff.unified_diff().context_radius(context).header(&a.side.shown(), &b.side.shown()).to_string()
+}
+
+/// Two lines of play with their commands aligned.
+struct Alignment<'a> {
+    a: &'a Folded,
+    b: &'a Folded,
+    diff: &'a TextDiff<'a, 'a, str>,
+}
+
+impl Alignment<'_> {
+    /// Finds where the lines of play part: the number of the first entry that differs, in whichever has one.
+    fn parts_at(&self) -> Option<u64> {
+        let (a, b) = (&self.a.played, &self.b.played);
+        let same = a.iter().zip(b).take_while(|(a, b)| a.command == b.command && a.seq == b.seq).count();
+        let seqs = [a.get(same), b.get(same)].into_iter().flatten().map(|played| played.seq);
+        seqs.min()
+    }
+
+    /// Lists the commands that both have and of which something else became.
+    fn outcomes(&self) -> Vec<OutcomeDifference> {
+        let equal = self.diff.ops().iter().filter_map(|op| match *op {
+            DiffOp::Equal { old_index, new_index, len } => Some((old_index, new_index, len)),
+            _ => None,
+        });
+        let pairs = equal.flat_map(|(old, new, len)| {
+            let a = self.a.played.iter().skip(old).take(len);
+            a.zip(self.b.played.iter().skip(new))
+        });
+        let differ = pairs.filter(|(a, b)| a.outcome != b.outcome);
+        differ
+            .map(|(a, b)| OutcomeDifference {
+                seq_in_a: a.seq,
+                seq_in_b: b.seq,
+                command: a.command.clone(),
+                a: a.outcome.clone(),
+                b: b.outcome.clone(),
+            })
+            .collect()
+    }
+
+    /// Writes the commands as a unified diff, each with its number in its own line of play.
+    fn unified(&self, context: usize) -> String {
+        let mut text = format!("--- {}\n+++ {}\n", self.a.side.shown(), self.b.side.shown());
+        for group in self.diff.grouped_ops(context) {
+            text.extend([UnifiedHunkHeader::new(&group).to_string().as_str(), "\n"]);
+            for change in group.iter().flat_map(|op| self.diff.iter_changes(op)) {
+                let (sign, place, side) = match change.tag() {
+                    ChangeTag::Equal => (' ', change.old_index(), self.a),
+                    ChangeTag::Delete => ('-', change.old_index(), self.a),
+                    ChangeTag::Insert => ('+', change.new_index(), self.b),
+                };
+                let played = place.and_then(|place| side.played.get(place));
+                text.extend(played.map(|played| format!("{sign}{} {}\n", played.seq, played.command)));
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,149 @@
+//! `turnfold impact`: what the rules of this build change over many logs.
+
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use turnfold_core::AnyRules;
+use turnfold_store::Store;
+
+use crate::context::Context;
+use crate::corpus;
+use crate::failure::{Answer, Failure, FailureKind};
+use crate::impact::{Departure, RecordedLog};
+use crate::output;
+use crate::revision::Revision;
+use crate::tfl::{self, Replay};
+use crate::{files, limits};
+
+/// Show what the rules of this build change over a corpus of logs
+///
+/// Folds every log again, many at once, and tells for each ruleset and version how many go as they went and how many
+/// do not; those that do not are grouped by the first thing that differs. Run it before a changed ruleset is released.
+///
+/// Logs of another version of a ruleset, which everything else refuses, are folded by the rules of this build as far
+/// as their setup and commands can be read. Files are compared by outcomes first. Where all outcomes are the same,
+/// state hashes are compared, as the recorded version makes them: they differ as well when only the layout of the
+/// state does. What a file does not tell is not compared.
+///
+/// Stored logs tell no outcomes. With `--matches`, the same means only that every command is still accepted and every
+/// seeded roll is right.
+///
+/// Exits with 1 when any log differs or cannot be read.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples: turnfold impact\n          turnfold impact replays bug-reports --all\n          \
+                        turnfold --format json impact --matches"
+)]
+pub(crate) struct Args {
+    /// Replay files, or folders to search for `*.tfl`
+    #[arg(value_name = "PATH", default_value = "replays", conflicts_with = "matches")]
+    paths: Vec<PathBuf>,
+
+    /// Look at every branch of every match in the store instead
+    #[arg(long)]
+    matches: bool,
+
+    /// Name every log of a group, not only the first few
+    #[arg(long)]
+    all: bool,
+}
+
+/// What came of one log.
+struct Finding {
+    /// The file, or the branch.
+    name: String,
+    /// Its ruleset and the version it was recorded under, where they are known.
+    recorded: Option<(&'static dyn AnyRules, u32)>,
+    entries: u64,
+    /// Where the rules depart from it, or why that cannot be told.
+    departure: Result<Option<Departure>, Failure>,
+}
+
+impl Finding {
+    fn unreadable(name: String, failure: Failure) -> Self {
+        Self { name, recorded: None, entries: 0, departure: Err(failure) }
+    }
+
+    fn of(log: RecordedLog) -> Self {
+        let recorded = Some((log.rules, log.version));
+        Self { entries: log.entries(), recorded, departure: log.departure(), name: log.name }
+    }
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let findings = if args.matches { of_store(&context.open_store()?)? } else { of_files(&args.paths)? };
+    let summary = report::Summary::of(&findings);
+    if context.output.is_json() {
+        context.output.json(&summary.to_json(args.matches))?;
+    } else {
+        summary.print(args, &mut context.output)?;
+    }
+    let is_trouble = |finding: &&Finding| {
+        finding.departure.as_ref().is_err_and(|failure| failure.kind == FailureKind::Trouble)
+    };
+    let troubled = findings.iter().filter(is_trouble).count() as u64;
+    if troubled > 0 {
+        context.output.flush()?;
+        let logs = output::counted(troubled, "log", "logs");
+        return Err(Failure::trouble(format!("{logs} could not be read")));
+    }
+    Ok(if summary.all_same() { Answer::Yes } else { Answer::No })
+}
+
+/// Folds replay files. Collecting keeps their order, whichever is done first.
+fn of_files(paths: &[PathBuf]) -> Result<Vec<Finding>, Failure> {
+    let files = corpus::replays(paths)?;
+    Ok(in_parallel(files, |path| match read(&path) {
+        Ok(replay) => Finding::of(RecordedLog::of_replay(&replay)),
+        Err(failure) => Finding::unreadable(path.display().to_string(), failure),
+    }))
+}
+
+fn read(path: &Path) -> Result<Replay, Failure> {
+    let bytes = files::read_input(path, &limits::REPLAY)?;
+    Ok(tfl::read_any_version(&path.display().to_string(), &bytes)?)
+}
+
+/// Folds every branch of every match.
+fn of_store(store: &Store) -> Result<Vec<Finding>, Failure> {
+    let mut branches = Vec::new();
+    for found in store.matches()? {
+        let match_name = found.name;
+        match store.branches(&match_name) {
+            Ok(found) => branches.extend(found.into_iter().map(|branch| {
+                Ok(Revision { match_name: match_name.clone(), branch: branch.name, seq: None })
+            })),
+            Err(error) => {
+                branches.push(Err((match_name.to_string(), Failure::from(error))));
+            }
+        }
+    }
+    if branches.is_empty() {
+        return Err(Failure::usage("the store holds no matches").hint("nothing was looked at"));
+    }
+    Ok(in_parallel(branches, |branch| match branch {
+        Ok(branch) => {
+            let log = store.read(&branch.match_name, &branch.branch, None).map_err(Failure::from);
+            match log.and_then(|log| RecordedLog::of_store(&branch, log)) {
+                Ok(log) => Finding::of(log),
+                Err(failure) => Finding::unreadable(branch.to_string(), failure),
+            }
+        }
+        Err((name, failure)) => Finding::unreadable(name, failure),
+    }))
+}
+
+/// Looks at many logs at once, showing how far the work is.
+fn in_parallel<T: Send>(logs: Vec<T>, look: impl Fn(T) -> Finding + Sync) -> Vec<Finding> {
+    let progress = output::progress(logs.len() as u64, "folding {bar:30} {pos}/{len} {eta}");
+    let look = |log| {
+        let finding = look(log);
+        progress.inc(1);
+        finding
+    };
+    let findings = logs.into_par_iter().map(look).collect();
+    progress.finish_and_clear();
+    findings
+}

@@ -1,0 +1,191 @@
+//! `turnfold perft`: how many command sequences the rules offer from a setup.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Seat};
+
+use super::new::GameArgs;
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::limits::PERFT_STATES_MAX;
+use crate::output::{self, Output, Tone, paint};
+
+/// Count the command sequences that the rules offer from a setup
+///
+/// A sequence is what the seats, the host among them, say one after another, each command one that `legal` offers at
+/// its time. Arguments without a bound are sampled as `legal` does; so are due rolls, unless the dice are seeded, which
+/// leaves the one roll of the seed. Beside the sequences of each length, the distinct states they lead to are counted.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: turnfold perft --rules cycletap --setup fixtures/cycletap/small-board.toml --depth 4 --divide"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    game: GameArgs,
+
+    /// The length of the longest sequences
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    depth: u32,
+
+    /// Tell for each first command how many of the longest sequences begin with it
+    #[arg(long)]
+    divide: bool,
+}
+
+/// The JSON document.
+#[derive(Serialize)]
+struct PerftJson {
+    ruleset: &'static str,
+    version: u32,
+    depths: Vec<Level>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    divide: Option<Vec<Share>>,
+}
+
+/// What there is at a depth.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Level {
+    depth: u32,
+    /// The sequences of this length.
+    sequences: u64,
+    /// The distinct states at their ends.
+    states: u64,
+}
+
+/// What begins with a first command.
+#[derive(Serialize)]
+struct Share {
+    seat: Seat,
+    command: String,
+    sequences: u64,
+}
+
+/// A state and the number of sequences that lead to it.
+type Reached = (Box<dyn AnyState>, u64);
+
+/// The distinct states at a depth, by hash. What follows depends on the state alone, so that each is expanded once,
+/// however many sequences lead to it.
+type Frontier = BTreeMap<[u8; 32], Reached>;
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if args.game.draws_a_seed() {
+        return Err(
+            Failure::usage("the count depends on the seed, and none is given").hint("name one with `--seed`")
+        );
+    }
+    let game = args.game.read()?;
+    let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
+    let count = Count { dice: game.dice };
+    let depths = count.levels(state.fork(), 1, args.depth)?;
+    let divide = args.divide.then(|| count.divide(state.as_ref(), args.depth)).transpose()?;
+    let output = &mut context.output;
+    if output.is_json() {
+        let (ruleset, version) = (game.rules.name(), game.rules.version());
+        output.json(&PerftJson { ruleset, version, depths, divide })?;
+    } else {
+        print(&depths, &divide.unwrap_or_default(), output)?;
+    }
+    Ok(Answer::Yes)
+}
+
+fn print(depths: &[Level], divide: &[Share], output: &mut Output) -> Result<(), Failure> {
+    for Share { seat, command, sequences } in divide {
+        let (seat, arrow) = (paint(Tone::Faint, format_args!("{seat}:")), paint(Tone::Faint, "=>"));
+        output.line(format_args!("{seat} {command} {arrow} {sequences}"))?;
+    }
+    for Level { depth, sequences, states } in depths {
+        output.line(format_args!(
+            "{} {depth} {} {sequences} {} {states}",
+            paint(Tone::Faint, "depth"),
+            paint(Tone::Faint, "sequences"),
+            paint(Tone::Faint, "states")
+        ))?;
+    }
+    Ok(())
+}
+
+/// Counts under a dice policy.
+struct Count {
+    dice: DicePolicy,
+}
+
+impl Count {
+    /// Counts the sequences from a state that end at each depth from `first` to `last`.
+    fn levels(&self, state: Box<dyn AnyState>, first: u32, last: u32) -> Result<Vec<Level>, Failure> {
+        let mut frontier = Frontier::from([(*state.state_hash().as_bytes(), (state, 1))]);
+        let mut levels = Vec::new();
+        for depth in first..=last {
+            frontier = self.next(&frontier, depth)?;
+            let sequences = frontier.values().try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
+            let sequences = sequences.ok_or_else(|| too_many_sequences(depth))?;
+            levels.push(Level { depth, sequences, states: frontier.len() as u64 });
+        }
+        Ok(levels)
+    }
+
+    /// Goes one command further from every state.
+    fn next(&self, frontier: &Frontier, depth: u32) -> Result<Frontier, Failure> {
+        let progress = output::progress(
+            frontier.len() as u64,
+            &format!("depth {depth} {{bar:30}} {{pos}}/{{len}} {{eta}}"),
+        );
+        let mut next = Frontier::new();
+        for (state, count) in frontier.values() {
+            for (seat, command) in self.offers(state.as_ref(), depth) {
+                let (hash, after) = self.play(state.as_ref(), depth, seat, &command)?;
+                let (_, sequences) = next.entry(*hash.as_bytes()).or_insert((after, 0));
+                *sequences = sequences.checked_add(*count).ok_or_else(|| too_many_sequences(depth))?;
+                if next.len() > PERFT_STATES_MAX {
+                    return Err(Failure::usage(format!(
+                        "more than {PERFT_STATES_MAX} distinct states at depth {depth}"
+                    ))
+                    .hint("choose a smaller depth or a smaller setup"));
+                }
+            }
+            progress.inc(1);
+        }
+        progress.finish_and_clear();
+        Ok(next)
+    }
+
+    /// Lists what every seat may say now, as command number `seq`.
+    fn offers(&self, state: &dyn AnyState, seq: u32) -> Vec<(Seat, String)> {
+        let due = state.due_roll().and_then(|due| self.dice.values(seq.into(), &due));
+        if let Some(roll) = due.and_then(|values| state.roll_command(values)) {
+            return vec![(Seat::Host, roll)];
+        }
+        let seats = state.players().iter().copied().chain([Seat::Host]);
+        seats.flat_map(|seat| state.legal(seat).into_iter().map(move |command| (seat, command))).collect()
+    }
+
+    fn play(
+        &self,
+        state: &dyn AnyState,
+        seq: u32,
+        seat: Seat,
+        command: &str,
+    ) -> Result<(Digest, Box<dyn AnyState>), Failure> {
+        let mut after = state.fork();
+        let entry = Logged { seq: seq.into(), seat, command: CommandSource::Text(command) };
+        let refused =
+            |error| Failure::trouble(format!("`{seat}: {command}` is offered and refused: {error}"));
+        after.fold(&[entry], &self.dice, &mut |_| {}).map_err(refused)?;
+        Ok((after.state_hash(), after))
+    }
+
+    /// Counts for each first command the sequences of length `depth` that begin with it.
+    fn divide(&self, state: &dyn AnyState, depth: u32) -> Result<Vec<Share>, Failure> {
+        let share = |(seat, command): (Seat, String)| {
+            let (_, after) = self.play(state, 1, seat, &command)?;
+            let sequences = self.levels(after, 2, depth)?.last().map_or(1, |level| level.sequences);
+            Ok(Share { seat, command, sequences })
+        };
+        self.offers(state, 1).into_iter().map(share).collect()
+    }
+}
+
+fn too_many_sequences(depth: u32) -> Failure {
+    Failure::usage(format!("more than {} sequences at depth {depth}", u64::MAX))
+        .hint("choose a smaller depth")
+}

@@ -1,0 +1,143 @@
+//! `turnfold shrink`: the smallest log that still shows something.
+
+use std::iter;
+
+use serde::Serialize;
+use turnfold_core::Seat;
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::files::{self, NewFile};
+use crate::output::{Tone, counted, paint};
+use crate::predicate::Predicate;
+use crate::render::printable;
+use crate::revision::SourceName;
+use crate::shrink::{self, Condition, Least, Shrinker, StillBad, When};
+use crate::source::LineOfPlay;
+use crate::tfl::Line;
+
+/// Find the smallest log that still shows something
+///
+/// What it shows is a condition on the view (`--when`), whatever a command finds (`--still`), or, with neither, that the
+/// replay file fails `check`. Rounds, turns and single entries are left out and arguments made simpler until every
+/// entry that is left is needed. Writes a replay file that stands alone.
+///
+/// With `--when` the log ends with the first entry that makes the condition true. With `--still` the command gets the
+/// path of a replay file as its argument and answers with its exit code as for `bisect --run`: 0 says that it is not
+/// there, 125 that it cannot tell, any other up to 127 that it still is. For `check`, the entry at which the file
+/// fails stays, and what this build says to it; the entries before it shrink. Where only a state hash differs nothing
+/// before it can go, because the hash stands for the whole state.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    turnfold shrink duel --when '/units/3/at == [4,-2]' -o least.tfl\n  \
+    turnfold shrink game.tfl --still 'old-turnfold check'   # the least on which two builds disagree\n  \
+    turnfold shrink broken.tfl -o least.tfl")]
+pub(crate) struct Args {
+    /// Revision or replay file
+    #[arg(value_name = "REV|FILE")]
+    source: SourceName,
+
+    /// A condition on the view that becomes true: PATH OP VALUE with ==, !=, <, <=, > or >=
+    #[arg(long, value_name = "CONDITION", conflicts_with = "still")]
+    when: Option<Predicate>,
+
+    /// A shell command that gets the path of a replay file as its argument: 0 is no, 125 cannot tell, 1 to 127 yes
+    #[arg(long, value_name = "COMMAND")]
+    still: Option<String>,
+
+    /// Whose view the condition is on
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host, requires = "when")]
+    seat: Seat,
+
+    #[command(flatten)]
+    file: NewFile,
+}
+
+#[derive(Serialize)]
+struct ShrinkJson {
+    source: String,
+    /// What the log shows.
+    shows: String,
+    entries_before: u64,
+    entries: u64,
+    tries: u64,
+    file: Option<String>,
+    /// The replay itself, where no file takes it.
+    replay: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let file = args.file.path()?;
+    let mut least = find(args, context)?;
+    let entries = least.replay.entries().count() as u64;
+    let left = counted(entries, "entry", "entries");
+    let origin = format!("shrunk from `{}`, {} → {left}: {}", args.source, least.before, least.shows);
+    let comments = iter::once(&origin).chain(&least.remarks);
+    let comments: Vec<_> = comments.map(|text| Line::Comment(format!(" {}", printable(text)))).collect();
+    least.replay.lines.splice(0..0, comments);
+    let replay = least.replay.to_string();
+    if let Some(path) = file {
+        files::write_whole(path, replay.as_bytes())?;
+    }
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&ShrinkJson {
+            source: args.source.to_string(),
+            shows: least.shows,
+            entries_before: least.before,
+            entries,
+            tries: least.tries,
+            file: file.map(|path| path.display().to_string()),
+            replay: file.is_none().then_some(replay),
+        })?;
+        return Ok(Answer::Yes);
+    }
+    let Some(path) = file else {
+        output.document(&replay)?;
+        return Ok(Answer::Yes);
+    };
+    let (before, tries) = (counted(least.before, "entry", "entries"), counted(least.tries, "try", "tries"));
+    let shows = printable(&least.shows);
+    output.line(format_args!("shrunk {before} to {entries} in `{}` ({tries}): {shows}", path.display()))?;
+    least.remarks.iter().try_for_each(|remark| output.line(paint(Tone::Faint, remark)))?;
+    Ok(Answer::Yes)
+}
+
+/// Finds the smallest log that shows what is asked for.
+fn find(args: &Args, context: &Context) -> Result<Least, Failure> {
+    match (&args.when, &args.still, &args.source) {
+        (Some(predicate), _, source) => {
+            let line = LineOfPlay::load(source, context)?;
+            let shows = format!("`{predicate}` becomes true");
+            shrink_while(&line, When { predicate, seat: args.seat }, shows, "the condition is never true")
+        }
+        (None, Some(command), source) => {
+            let line = LineOfPlay::load(source, context)?;
+            let shows = format!("`{command}` finds it");
+            shrink_while(&line, StillBad::new(&line, command)?, shows, "the command does not find it")
+        }
+        (None, None, SourceName::File(path)) => shrink::failing(path),
+        (None, None, SourceName::Revision(_)) => {
+            Err(Failure::usage("a revision records no outcomes that could fail a check")
+                .hint("say what to look for with `--when` or `--still`"))
+        }
+    }
+}
+
+/// Shrinks while the condition holds; `never` says that it does not even hold for the whole log.
+fn shrink_while(
+    line: &LineOfPlay,
+    condition: impl Condition,
+    shows: String,
+    never: &str,
+) -> Result<Least, Failure> {
+    let count = line.entries.len();
+    let Some(mut shrinker) = Shrinker::new(line, count, condition)? else {
+        let entries = counted(count as u64, "entry", "entries");
+        return Err(Failure::negative(format!("{never} in `{}` ({entries})", line.name)));
+    };
+    if shrinker.needs_no_entry()? {
+        return Err(Failure::negative("the setup shows it already, so no entry is needed"));
+    }
+    shrinker.shrink()?.into_least(shows)
+}

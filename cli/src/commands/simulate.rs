@@ -1,0 +1,183 @@
+//! `turnfold simulate`: random legal play.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
+use turnfold_store::{MatchName, NewEntry};
+
+use super::new::{Dice, Game, genesis, read_setup};
+use crate::clock;
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::files::{self, NewFile};
+use crate::output::{Tone, counted, paint, progress};
+use crate::source::find_rules;
+use crate::tfl::Replay;
+
+/// Play at random, for logs of any length
+///
+/// Every command is one that the rules apply, drawn from the seed; due rolls are rolled. The same seed makes the same
+/// replay file, byte for byte, on every machine. Play ends early when the match is over.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold simulate --rules cycletap --seed 7 --steps 2000 -o random.tfl\n\
+    With `--dice seeded` the seed of the dice follows from the seed of the play.")]
+pub(crate) struct Args {
+    /// The ruleset
+    #[arg(long)]
+    rules: String,
+
+    /// The setup, a TOML file [default: the ruleset's example]
+    #[arg(long, value_name = "FILE")]
+    setup: Option<PathBuf>,
+
+    /// Where rolls come from
+    #[arg(long, value_enum, default_value_t = Dice::Recorded)]
+    dice: Dice,
+
+    /// What the play follows from
+    #[arg(long, value_name = "N")]
+    seed: u64,
+
+    /// How many entries to play
+    #[arg(long, value_name = "N")]
+    steps: u32,
+
+    /// Create a match in the store instead of a file
+    #[arg(long, value_name = "MATCH", conflicts_with = "output")]
+    into: Option<MatchName>,
+
+    #[command(flatten)]
+    file: NewFile,
+}
+
+#[derive(Serialize)]
+struct SimulateJson {
+    ruleset: &'static str,
+    version: u32,
+    seed: u64,
+    entries: u64,
+    /// Whether play ended before it had as many entries as were asked for.
+    over: bool,
+    state_hash: String,
+    #[serde(rename = "match")]
+    match_name: Option<String>,
+    file: Option<String>,
+    /// The replay itself, where neither a match nor a file takes it.
+    replay: Option<String>,
+}
+
+/// A match to be played at random.
+struct Play {
+    game: Game,
+    simulation: Simulation,
+    steps: u64,
+}
+
+pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> {
+    let rules = find_rules(&args.rules)?;
+    let file = args.file.path()?;
+    let setup = match &args.setup {
+        Some(path) => read_setup(rules, path)?,
+        None => rules.read_setup(rules.example()).map_err(|error| Failure::trouble(error.to_string()))?,
+    };
+    let simulation = Simulation::new(args.seed);
+    let dice = match args.dice {
+        Dice::Recorded => DicePolicy::Recorded,
+        Dice::Seeded => DicePolicy::Seeded(simulation.dice_seed()),
+    };
+    let play = Play { game: Game { rules, setup, dice }, simulation, steps: args.steps.into() };
+    let title = format!("random play, seed {}", args.seed);
+    let (state, entries, replay) = if let Some(name) = &args.into {
+        let (state, entries) = play.into_store(name, title, context)?;
+        (state, entries, None)
+    } else {
+        let (state, replay) = play.into_replay(&title)?;
+        (state, replay.closing.map_or(0, |closing| closing.count), Some(replay.to_string()))
+    };
+    if let (Some(path), Some(replay)) = (file, &replay) {
+        files::write_whole(path, replay.as_bytes())?;
+    }
+    let summary = SimulateJson {
+        ruleset: rules.name(),
+        version: rules.version(),
+        seed: args.seed,
+        entries,
+        over: entries < u64::from(args.steps),
+        state_hash: state.state_hash().to_string(),
+        match_name: args.into.map(|name| name.to_string()),
+        file: file.map(|path| path.display().to_string()),
+        replay: replay.filter(|_| file.is_none()),
+    };
+    print(&summary, context)
+}
+
+impl Play {
+    fn start(&self) -> Result<Box<dyn AnyState>, Failure> {
+        self.game.rules.start(&self.game.setup).map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    /// Plays to the end, showing each entry and the progress.
+    fn play(&self, observe: &mut dyn FnMut(&mut dyn Step)) -> Result<Box<dyn AnyState>, Failure> {
+        let bar = progress(self.steps, "playing {bar:30} {pos}/{len} entries {eta}");
+        let mut state = self.start()?;
+        let refused = |error: FoldError| Failure::trouble(format!("the rules refuse what is legal: {error}"));
+        self.simulation
+            .play(state.as_mut(), &self.game.dice, 1, self.steps, &mut |step| {
+                observe(step);
+                bar.inc(1);
+            })
+            .map_err(refused)?;
+        Ok(state)
+    }
+
+    fn into_replay(self, title: &str) -> Result<(Box<dyn AnyState>, Replay), Failure> {
+        let Game { rules, setup, dice } = &self.game;
+        let unwritable = |error: turnfold_core::SetupError| Failure::usage(error.to_string());
+        let mut replay = Replay::compose("random play", *rules, *dice, title, setup).map_err(unwritable)?;
+        let state = self.play(&mut |step| replay.record(step))?;
+        replay.close(state.state_hash());
+        Ok((state, replay))
+    }
+
+    /// Creates the match with all its entries, or not at all.
+    fn into_store(
+        self,
+        name: &MatchName,
+        title: String,
+        context: &Context,
+    ) -> Result<(Box<dyn AnyState>, u64), Failure> {
+        let recorded_at_ms = clock::now_ms();
+        let mut entries = Vec::new();
+        let state = self.play(&mut |step| {
+            entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
+        })?;
+        let count = entries.len() as u64;
+        context.open_or_create_store()?.create_match(name, &genesis(self.game, title)?, entries)?;
+        Ok((state, count))
+    }
+}
+
+fn print(summary: &SimulateJson, context: &mut Context) -> Result<Answer, Failure> {
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(summary)?;
+        return Ok(Answer::Yes);
+    }
+    if let Some(replay) = &summary.replay {
+        output.document(replay)?;
+        return Ok(Answer::Yes);
+    }
+    let place = match (&summary.match_name, &summary.file) {
+        (Some(name), _) => format!("match {}", paint(Tone::Strong, name)),
+        (None, file) => format!("`{}`", file.as_deref().unwrap_or_default()),
+    };
+    let hash = summary.state_hash.get(..16).unwrap_or_default();
+    let entries = counted(summary.entries, "entry", "entries");
+    let over = if summary.over { ", then the match was over" } else { "" };
+    output.line(format_args!(
+        "played {entries} at random into {place}{over} {}",
+        paint(Tone::Faint, format_args!("#{hash}"))
+    ))?;
+    Ok(Answer::Yes)
+}

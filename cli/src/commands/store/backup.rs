@@ -1,0 +1,69 @@
+//! `turnfold store backup`: everything in one file.
+
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use super::progress::Progress;
+use super::told;
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::files::{self, is_standard};
+use crate::output::Tone;
+use crate::output::paint;
+
+/// Write everything in the store to one file
+///
+/// The file holds every match, branch and entry with its time and key, under checks, and `turnfold store restore` makes
+/// a store of it again. It is written whole or not at all. It holds the seeds of seeded dice: only its owner can read
+/// it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold store backup --compress matches.tfb")]
+pub(crate) struct Args {
+    /// The file to write; `-` is standard output
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Compress it
+    #[arg(long)]
+    compress: bool,
+
+    /// Overwrite the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if is_standard(&args.file) {
+        let stdout = context.output.bytes()?;
+        let store = context.open_store()?;
+        let progress = Progress::new("backing up");
+        store.backup(BufWriter::new(stdout), args.compress, &mut progress.observer())?;
+        return Ok(Answer::Yes);
+    }
+    if args.file.exists() && !args.force {
+        return Err(
+            Failure::usage(format!("`{}` exists", args.file.display())).hint("`--force` overwrites it")
+        );
+    }
+    let store = context.open_store()?;
+    let progress = Progress::new("backing up");
+    let totals = files::write_private(&args.file, args.force, |file| {
+        Ok(store.backup(BufWriter::new(file), args.compress, &mut progress.observer())?)
+    })?;
+    drop(progress);
+    let bytes =
+        std::fs::metadata(&args.file).map_err(|error| Failure::file("read", &args.file, &error))?.len();
+    if context.output.is_json() {
+        context.output.json(&serde_json::json!({
+            "file": args.file.display().to_string(),
+            "matches": totals.matches,
+            "branches": totals.branches,
+            "entries": totals.entries,
+            "bytes": bytes,
+        }))?;
+        return Ok(Answer::Yes);
+    }
+    let file = paint(Tone::Strong, args.file.display());
+    context.output.line(format_args!("backed up to {file}: {}, {bytes} bytes", told(totals)))?;
+    Ok(Answer::Yes)
+}

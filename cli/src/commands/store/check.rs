@@ -1,0 +1,80 @@
+//! `turnfold store check`: the store's own audit.
+
+use serde::Serialize;
+use turnfold_store::{BranchName, MatchName, StoreFinding};
+
+use super::progress::Progress;
+use super::told;
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::{Tone, counted, paint};
+
+/// Audit the store itself: records, chains, counts; without rules
+///
+/// Every record is read, every entry's link computed again, matches and branches are counted, and records that belong
+/// to nothing are looked for. `turnfold verify` does this and asks the rules about every command as well. Exits with 3
+/// when something is wrong.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold store check --format json")]
+pub(crate) struct Args {}
+
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    ok: bool,
+    matches: u64,
+    branches: u64,
+    entries: u64,
+    findings: Vec<FindingJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    #[serde(rename = "match")]
+    match_name: Option<&'a str>,
+    branch: Option<&'a str>,
+    seq: Option<u64>,
+    message: &'a str,
+}
+
+pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let store = context.open_store()?;
+    let progress = Progress::new("checking");
+    let check = store.check(&mut progress.observer())?;
+    drop(progress);
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&CheckJson {
+            ok: check.findings.is_empty(),
+            matches: check.sound.matches,
+            branches: check.sound.branches,
+            entries: check.sound.entries,
+            findings: check.findings.iter().map(to_json).collect(),
+        })?;
+    } else {
+        for StoreFinding { match_name, finding } in &check.findings {
+            let match_name = match_name.as_ref().map_or("the store", MatchName::as_str);
+            let branch = finding.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+            let seq = finding.seq.map(|seq| format!(":{seq}")).unwrap_or_default();
+            let damaged = paint(Tone::Old, "damaged");
+            output.line(format_args!("{damaged} {match_name}{branch}{seq}: {}", finding.message))?;
+        }
+        let tone = if check.findings.is_empty() { Tone::New } else { Tone::Odd };
+        output.line(format_args!("{} {}", paint(tone, "sound"), told(check.sound)))?;
+    }
+    if check.findings.is_empty() {
+        return Ok(Answer::Yes);
+    }
+    output.flush()?;
+    let findings = counted(check.findings.len() as u64, "finding", "findings");
+    Err(Failure::trouble(format!("the store is damaged: {findings}"))
+        .hint("restore a backup, or save what is sound with `turnfold store salvage`"))
+}
+
+fn to_json(found: &StoreFinding) -> FindingJson<'_> {
+    FindingJson {
+        match_name: found.match_name.as_ref().map(MatchName::as_str),
+        branch: found.finding.branch.as_ref().map(BranchName::as_str),
+        seq: found.finding.seq,
+        message: &found.finding.message,
+    }
+}

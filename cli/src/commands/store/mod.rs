@@ -1,0 +1,68 @@
+//! `turnfold store`: keeping a store and getting it back, one verb a file.
+
+mod backup;
+mod check;
+mod compact;
+mod progress;
+mod restore;
+mod salvage;
+mod stats;
+
+use clap::Subcommand;
+use turnfold_store::{RescueError, Totals};
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::counted;
+
+/// Check, back up, restore, salvage, compact and measure a store
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Audit the store itself: records, chains, counts; without rules
+    Check(check::Args),
+    /// Write everything in the store to one file
+    Backup(backup::Args),
+    /// Make a store from a backup
+    Restore(restore::Args),
+    /// Make a new store of all that can be saved of a damaged one
+    Salvage(salvage::Args),
+    /// Write the store anew in fewer bytes
+    Compact(compact::Args),
+    /// Tell how much the store holds
+    Stats(stats::Args),
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    match &args.command {
+        Command::Check(args) => check::run(args, context),
+        Command::Backup(args) => backup::run(args, context),
+        Command::Restore(args) => restore::run(args, context),
+        Command::Salvage(args) => salvage::run(args, context),
+        Command::Compact(args) => compact::run(args, context),
+        Command::Stats(args) => stats::run(args, context),
+    }
+}
+
+impl From<RescueError> for Failure {
+    fn from(error: RescueError) -> Self {
+        match error {
+            RescueError::Store(error) => error.into(),
+            RescueError::Write { source } if source.kind() == std::io::ErrorKind::BrokenPipe => source.into(),
+            error => Self::of_kind(error.kind(), error.to_string()),
+        }
+    }
+}
+
+/// Writes totals in words.
+fn told(totals: Totals) -> String {
+    let Totals { matches, branches, entries } = totals;
+    let matches = counted(matches, "match", "matches");
+    let branches = counted(branches, "branch", "branches");
+    format!("{matches}, {branches}, {}", counted(entries, "entry", "entries"))
+}

@@ -1,0 +1,95 @@
+//! `turnfold store salvage`: what can be saved of a damaged store.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use turnfold_store::{BranchName, LostEntries, MatchName, Store};
+
+use super::progress::Progress;
+use super::told;
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::{Tone, paint};
+
+/// Make a new store of all that can be saved of a damaged one
+///
+/// The damaged store is copied first and never opened itself. Of every branch all entries before the first damaged one
+/// are saved; what could not be saved is listed. Exits with 1 when something is lost, with 3 when nothing can be read.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold store salvage .turnfold rescued")]
+pub(crate) struct Args {
+    /// The damaged store
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+
+    /// Where to make the new store; a directory that does not exist or is empty
+    #[arg(value_name = "NEWDIR")]
+    new_dir: PathBuf,
+}
+
+#[derive(Serialize)]
+struct SalvageJson<'a> {
+    store: String,
+    matches: u64,
+    branches: u64,
+    entries: u64,
+    lost: Vec<LostJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct LostJson<'a> {
+    #[serde(rename = "match")]
+    match_name: Option<&'a str>,
+    branch: Option<&'a str>,
+    from: Option<u64>,
+    to: Option<u64>,
+    reason: &'a str,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let progress = Progress::new("salvaging");
+    let salvage = Store::salvage(&args.dir, &args.new_dir, &mut progress.observer())?;
+    drop(progress);
+    let answer = if salvage.lost.is_empty() { Answer::Yes } else { Answer::No };
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&SalvageJson {
+            store: args.new_dir.display().to_string(),
+            matches: salvage.saved.matches,
+            branches: salvage.saved.branches,
+            entries: salvage.saved.entries,
+            lost: salvage.lost.iter().map(to_json).collect(),
+        })?;
+        return Ok(answer);
+    }
+    for lost in &salvage.lost {
+        output.line(format_args!("{}{}: {}", paint(Tone::Old, "lost"), place(lost), lost.reason))?;
+    }
+    let dir = paint(Tone::Strong, args.new_dir.display());
+    output.line(format_args!("saved in store {dir}: {}", told(salvage.saved)))?;
+    Ok(answer)
+}
+
+/// Writes where something is lost, as revisions are written; nothing when it concerns the store as a whole.
+fn place(lost: &LostEntries) -> String {
+    let Some(match_name) = &lost.match_name else { return String::new() };
+    let branch = lost.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+    let entries = match (lost.from, lost.to) {
+        (Some(from), Some(to)) if from == to => format!(" entry {from}"),
+        (Some(from), Some(to)) => format!(" entries {from} to {to}"),
+        (Some(from), None) => format!(" entries from {from} on"),
+        (None, Some(to)) => format!(" entries up to {to}"),
+        (None, None) => String::new(),
+    };
+    format!(" {match_name}{branch}{entries}")
+}
+
+fn to_json(lost: &LostEntries) -> LostJson<'_> {
+    LostJson {
+        match_name: lost.match_name.as_ref().map(MatchName::as_str),
+        branch: lost.branch.as_ref().map(BranchName::as_str),
+        from: lost.from,
+        to: lost.to,
+        reason: &lost.reason,
+    }
+}

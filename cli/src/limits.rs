@@ -1,0 +1,37 @@
+//! How much of what comes from outside is taken: beyond, input is refused rather than held in memory.
+//!
+//! The README lists these limits. Those of a setup's values belong to the rulesets, those of names and stored records
+//! to the store.
+
+use crate::files::Limits;
+
+/// The longest command, with its number and seat, in a script or replay file, in bytes; so also the longest comment.
+pub(crate) const COMMAND_BYTES_MAX: usize = 1 << 16;
+
+/// The longest title of a match, in characters.
+pub(crate) const TITLE_CHARACTERS_MAX: usize = 200;
+
+/// The longest header of a replay file, in bytes; most of it is the setup.
+pub(crate) const HEADER_BYTES_MAX: usize = 1 << 22;
+
+/// The most lines of a replay file.
+pub(crate) const REPLAY_LINES_MAX: usize = 4_000_000;
+
+/// The most distinct states that `perft` holds at a depth.
+pub(crate) const PERFT_STATES_MAX: usize = 1_000_000;
+
+/// Replay files. An outcome tells every effect of a command, so a line with one may be far longer than a command.
+pub(crate) const REPLAY: Limits =
+    Limits { what: "replay", bytes_max: 1 << 30, lines_max: REPLAY_LINES_MAX, line_bytes_max: 1 << 26 };
+
+/// Scripts, of which every command is played before the first is recorded.
+pub(crate) const SCRIPT: Limits =
+    Limits { what: "script", bytes_max: 1 << 26, lines_max: 1_000_000, line_bytes_max: COMMAND_BYTES_MAX };
+
+/// Setups.
+pub(crate) const SETUP: Limits = Limits {
+    what: "setup",
+    bytes_max: HEADER_BYTES_MAX,
+    lines_max: 1 << 18,
+    line_bytes_max: HEADER_BYTES_MAX,
+};

@@ -1,0 +1,134 @@
+//! Where a line of play stands, reached from the nearest snapshot rather than from the first entry.
+
+use std::env;
+use std::fs;
+use std::time::UNIX_EPOCH;
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Seat, Step};
+use turnfold_store::{Genesis, SNAPSHOT_INTERVAL, Snapshot, Store};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::revision::{Revision, SourceName};
+use crate::source::{LineOfPlay, SourceEntry, broken_entry, broken_setup, rules_of};
+
+/// A state of a line of play, and the entries between it and the revision or the end of the file.
+pub(crate) struct Position {
+    /// How messages name the line of play.
+    pub(crate) name: SourceName,
+    pub(crate) rules: &'static dyn AnyRules,
+    pub(crate) dice: DicePolicy,
+    /// The number of the last entry the line of play has, whether or not the revision is earlier.
+    pub(crate) head: u64,
+    pub(crate) state: Box<dyn AnyState>,
+    /// The entries that follow the state.
+    pub(crate) entries: Vec<SourceEntry>,
+}
+
+impl Position {
+    /// Seeks the state before the last `count` entries of a revision or replay file.
+    pub(crate) fn before_last(count: u64, name: &SourceName, context: &Context) -> Result<Self, Failure> {
+        match name {
+            SourceName::Revision(revision) => Self::before_last_of(count, revision, &context.open_store()?),
+            SourceName::File(path) => Self::of_line(count, LineOfPlay::of_file(path)?),
+        }
+    }
+
+    /// Seeks the state of a revision or replay file.
+    pub(crate) fn seek(name: &SourceName, context: &Context) -> Result<Box<dyn AnyState>, Failure> {
+        Ok(Self::before_last(0, name, context)?.state)
+    }
+
+    /// Seeks the state before the last `count` entries of a revision.
+    pub(crate) fn before_last_of(count: u64, revision: &Revision, store: &Store) -> Result<Self, Failure> {
+        let Revision { match_name, branch, seq } = revision;
+        let beginning = store.read(match_name, branch, Some(0))?;
+        let rules = rules_of(&beginning.genesis, revision)?;
+        let Genesis { setup, dice, .. } = beginning.genesis;
+        let name = SourceName::Revision(revision.clone());
+        let to = seq.unwrap_or(beginning.head);
+        let target = to.saturating_sub(count);
+        let build = build();
+        let (mut at, mut state) = match resume(rules, revision, store, target, build.as_ref())? {
+            Some(resumed) => resumed,
+            None => (0, rules.start(&setup).map_err(|error| broken_setup(&name, &error))?),
+        };
+        let mut entries = store.entries(match_name, branch, at + 1..=to)?;
+        while at < target {
+            let until = target.min(at - at % SNAPSHOT_INTERVAL + SNAPSHOT_INTERVAL);
+            let run = (&mut entries).take(usize::try_from(until - at).unwrap_or(usize::MAX));
+            let run = run.map(|entry| entry.map(SourceEntry::from)).collect::<Result<Vec<_>, _>>()?;
+            let logged: Vec<Logged<'_>> = run.iter().map(SourceEntry::logged).collect();
+            state.fold(&logged, &dice, &mut |_| {}).map_err(|error| broken_entry(&name, &error))?;
+            at = until;
+            if let Some(build) = &build
+                && at.is_multiple_of(SNAPSHOT_INTERVAL)
+            {
+                let snapshot = Snapshot { seq: at, state: state.state_bytes() };
+                store.keep_snapshot(match_name, branch, &snapshot, build)?;
+            }
+        }
+        let entries = entries.map(|entry| entry.map(SourceEntry::from)).collect::<Result<_, _>>()?;
+        Ok(Self { name, rules, dice, head: beginning.head, state, entries })
+    }
+
+    fn of_line(count: u64, mut line: LineOfPlay) -> Result<Self, Failure> {
+        let head = line.head();
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let entries = line.entries.split_off(line.entries.len().saturating_sub(count));
+        let state = line.state()?;
+        let LineOfPlay { name, rules, dice, .. } = line;
+        Ok(Self { name, rules, dice, head, state, entries })
+    }
+
+    /// Folds the entries that follow, showing each as `viewer` may see it once all are folded.
+    pub(crate) fn fold(
+        &mut self,
+        viewer: Seat,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), Failure> {
+        let Self { name, dice, state, entries, .. } = self;
+        let logged: Vec<Logged<'_>> = entries.iter().map(SourceEntry::logged).collect();
+        let folded = match viewer {
+            // Nothing is concealed from the host, so there is no need to know the end first.
+            Seat::Host => state.fold(&logged, dice, observe),
+            _ => state.fold_as(viewer, &logged, dice, observe),
+        };
+        folded.map_err(|error| broken_entry(name, &error))
+    }
+}
+
+/// The number of an entry and the state after it.
+type Resumed = (u64, Box<dyn AnyState>);
+
+/// Resumes from the last usable snapshot at or before entry `to`.
+fn resume(
+    rules: &dyn AnyRules,
+    revision: &Revision,
+    store: &Store,
+    to: u64,
+    build: Option<&Digest>,
+) -> Result<Option<Resumed>, Failure> {
+    let Some(build) = build else { return Ok(None) };
+    let Some(snapshot) = store.find_snapshot(&revision.match_name, &revision.branch, to, build)? else {
+        return Ok(None);
+    };
+    match rules.resume(&snapshot.state) {
+        Ok(state) => Ok(Some((snapshot.seq, state))),
+        Err(error) => {
+            tracing::debug!(%error, seq = snapshot.seq, "a snapshot that is no state is passed over");
+            Ok(None)
+        }
+    }
+}
+
+/// Tells this build from others, by its executable's size and time of writing: rules that were changed without a new
+/// version must not go on from states that the old ones folded to.
+fn build() -> Option<Digest> {
+    let executable = fs::metadata(env::current_exe().ok()?).ok()?;
+    let written = executable.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 build");
+    hasher.update(&executable.len().to_le_bytes());
+    hasher.update(&written.as_nanos().to_le_bytes());
+    Some(hasher.finalize().into())
+}

@@ -1,0 +1,99 @@
+//! Simpler arguments, by the text of a command: no ruleset's grammar is known here.
+
+use turnfold_core::AnyRules;
+
+/// Lists simpler commands, the simplest first: fewer arguments, coordinates nearer to 0,0, numbers nearer to 0.
+///
+/// All of them are commands of the ruleset in their canonical form. Whoever takes one after another comes to an end,
+/// because each has fewer words, or as many and a smaller sum of its numbers.
+pub(super) fn simpler(rules: &dyn AnyRules, command: &str) -> Vec<String> {
+    let words: Vec<&str> = command.split(' ').collect();
+    let mut simpler = Vec::new();
+    for place in 1..words.len() {
+        let others = words.iter().enumerate().filter(|(other, _)| *other != place);
+        simpler.push(others.map(|(_, word)| *word).collect::<Vec<_>>().join(" "));
+    }
+    for (place, word) in words.iter().enumerate().skip(1) {
+        for word in simpler_words(word) {
+            let mut words = words.clone();
+            if let Some(old) = words.get_mut(place) {
+                *old = &word;
+            }
+            simpler.push(words.join(" "));
+        }
+    }
+    let canonical = simpler.iter().filter_map(|text| rules.canonical(text).ok());
+    let weight_before = weight(command);
+    canonical.filter(|text| weight(text) < weight_before).collect()
+}
+
+/// The number of words and the sum of the sizes of all numbers.
+fn weight(command: &str) -> (usize, u64) {
+    let sizes = command.split(' ').filter_map(numbers).flatten().map(i64::unsigned_abs);
+    (command.split(' ').count(), sizes.fold(0, u64::saturating_add))
+}
+
+/// Reads a word that is a number or several parted by commas.
+fn numbers(word: &str) -> Option<Vec<i64>> {
+    word.split(',').map(|number| number.parse().ok()).collect()
+}
+
+/// Gives words with smaller numbers: all of them 0, or one of them nearer to 0 by ever smaller steps.
+fn simpler_words(word: &str) -> Vec<String> {
+    let Some(numbers) = numbers(word) else { return Vec::new() };
+    let joined = |numbers: &[i64]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let several = numbers.len() > 1;
+    let mut simpler = Vec::from_iter(several.then(|| joined(&vec![0; numbers.len()])));
+    for (place, number) in numbers.iter().enumerate() {
+        for smaller in nearer_to_zero(*number) {
+            let mut numbers = numbers.clone();
+            if let Some(old) = numbers.get_mut(place) {
+                *old = smaller;
+            }
+            simpler.push(joined(&numbers));
+        }
+    }
+    simpler
+}
+
+/// Gives 0, then what is half as far from the number, a quarter as far and so on down to its neighbour.
+fn nearer_to_zero(number: i64) -> impl Iterator<Item = i64> {
+    let halves = |step: &i64| Some(step / 2).filter(|step| *step != 0);
+    std::iter::successors(Some(number).filter(|step| *step != 0), halves).map(move |step| number - step)
+}
+
+#[cfg(test)]
+mod tests {
+    use turnfold_core::registry;
+
+    use super::*;
+
+    fn check(ruleset: &str, command: &str, expected: &[&str]) {
+        assert_eq!(simpler(registry::find(ruleset).unwrap(), command), expected);
+    }
+
+    #[test]
+    fn numbers_go_to_zero_and_arguments_go() {
+        check("hexcapture", "tick 9", &["tick", "tick 5", "tick 7", "tick 8"]);
+        check("hexcapture", "tick", &[]);
+        check("cycletap", "tap -3,1", &["tap 0,0", "tap 0,1", "tap -2,1", "tap -3,0"]);
+        check("cycletap", "tap 0,0", &[]);
+        check("lifecycle", "skill venom ogre-2", &["skill ogre-2", "skill venom"]);
+        check(
+            "channel",
+            "take 2 4 1",
+            &["take 4 1", "take 2 1", "take 2 4", "take 0 4 1", "take 1 4 1", "take 2 2 1", "take 2 3 1"],
+        );
+    }
+
+    #[test]
+    fn every_step_is_simpler() {
+        let rules = registry::find("initiative").unwrap();
+        let mut tried = vec![String::from("roll 6 -5 4 3"), "move 60,-60".into()];
+        while let Some(command) = tried.pop() {
+            let simpler = simpler(rules, &command);
+            assert!(simpler.iter().all(|other| weight(other) < weight(&command)), "{command}");
+            tried.extend(simpler.into_iter().next());
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Shell commands that judge a replay file, with the exit codes of `git bisect run`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::failure::Failure;
+use crate::tfl::Replay;
+
+/// What is said of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It does not show what is looked for.
+    False,
+    /// It does.
+    True,
+    /// Nothing can be said of it.
+    CannotTell,
+}
+
+/// A shell command that gets the path of a replay file as its argument: exit code 0 says false, 125 that it cannot
+/// tell, any other up to 127 true.
+pub(crate) struct ShellJudge<'a> {
+    command: &'a str,
+    dir: TempDir,
+}
+
+impl<'a> ShellJudge<'a> {
+    pub(crate) fn new(command: &'a str) -> Result<Self, Failure> {
+        let no_dir = |error| Failure::trouble(format!("cannot make a temporary folder: {error}"));
+        Ok(Self { command, dir: TempDir::new().map_err(no_dir)? })
+    }
+
+    /// Runs the command on a replay. What it prints to stderr is shown; its stdout is not.
+    pub(crate) fn judge(&self, replay: &Replay) -> Result<Verdict, Failure> {
+        let path = self.dir.path().join("log.tfl");
+        fs::write(&path, replay.to_string())
+            .map_err(|error| Failure::trouble(format!("cannot write `{}`: {error}", path.display())))?;
+        self.run(&path)
+    }
+
+    fn run(&self, replay: &Path) -> Result<Verdict, Failure> {
+        let command = self.command;
+        let status = Command::new("sh")
+            .args(["-c", &format!("{command} \"$1\""), "sh"])
+            .arg(replay)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status()
+            .map_err(|error| Failure::trouble(format!("cannot run `sh`: {error}")))?;
+        match status.code() {
+            Some(0) => Ok(Verdict::False),
+            Some(125) => Ok(Verdict::CannotTell),
+            Some(1..=127) => Ok(Verdict::True),
+            _ => Err(Failure::trouble(format!("`{command}` ended with {status}"))
+                .hint("0, 125 or 1 to 127 was expected")),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Random legal play, the same for ever on every machine.
+//!
+//! For benches, fuzzing, demonstrations and whoever needs a long log: [`Simulation`] plays any ruleset from any state,
+//! without knowing the game.
+
+use core::mem;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::any::{AnyState, CommandSource, FoldError, Logged, Step};
+use crate::dice::{DicePolicy, DiceStream, Seed};
+use crate::outcome::Verdict;
+use crate::rules::Rules;
+use crate::seat::Seat;
+
+/// Random legal play from a seed.
+///
+/// What entry n is depends on the seed, n and the state before it, on nothing else; so play can be taken up anywhere.
+/// A roll that is due is rolled: by the match's dice where they are seeded, else from the seed of the play. Otherwise
+/// a seat is drawn from those, players and host, that have a legal command, and then one of its legal commands:
+///
+/// - every seat is equally likely, lest the many commands of a player crowd out the ticks of the host;
+/// - one time in four a kind of command (a variant of the ruleset's enum) is drawn first and then one of that kind,
+///   lest the many hexes of a board crowd out everything else; and only one time in four, lest planning end with its
+///   first command wherever there is one to end it;
+/// - else every command is equally likely.
+///
+/// Where a ruleset samples its candidates, play knows the sample only. A ruleset that lists other candidates, or the
+/// same in another order, is played otherwise under the same seed.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    key: [u8; 32],
+}
+
+/// A draw among kinds rather than commands is made one time in so many.
+const KINDS_ONE_IN: i32 = 4;
+
+impl Simulation {
+    /// Begins the play of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { key: blake3::derive_key("turnfold v1 simulate", &seed.to_le_bytes()) }
+    }
+
+    /// Gives the seed of the dice of a match that is to follow from the seed of its play altogether.
+    #[must_use]
+    pub fn dice_seed(&self) -> Seed {
+        Seed::new(blake3::derive_key("turnfold v1 simulate dice", &self.key))
+    }
+
+    /// Draws entry `seq`, or `None` where nobody has a legal command: the match is over.
+    #[must_use]
+    pub fn draw(&self, state: &dyn AnyState, dice: &DicePolicy, seq: u64) -> Option<(Seat, String)> {
+        let mut chance = DiceStream::new(&self.key, seq);
+        let Some(due) = state.due_roll() else { return state.random_command(&mut chance) };
+        let drawn = || (0..due.count).map(|_| chance.draw(due.low, due.high)).collect();
+        let values = dice.values(seq, &due).unwrap_or_else(drawn);
+        state.roll_command(values).map(|roll| (Seat::Host, roll))
+    }
+
+    /// Plays up to `count` entries from `seq` on, showing each; gives how many there were before the match was over.
+    ///
+    /// # Errors
+    /// [`FoldError`] when the fold refuses what `judge` applied, which is a fault of the ruleset.
+    pub fn play(
+        &self,
+        state: &mut dyn AnyState,
+        dice: &DicePolicy,
+        seq: u64,
+        count: u64,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<u64, FoldError> {
+        for played in 0..count {
+            let seq = seq.saturating_add(played);
+            let Some((seat, command)) = self.draw(state, dice, seq) else { return Ok(played) };
+            let entry = Logged { seq, seat, command: CommandSource::Text(&command) };
+            state.fold(&[entry], dice, observe)?;
+        }
+        Ok(count)
+    }
+}
+
+/// Draws a seat that has a legal command, and one of its legal commands.
+///
+/// Candidates are drawn without putting them back until `judge` applies one. That makes every legal command as likely
+/// as listing them all would, and mostly judges a few of them only.
+pub(crate) fn random_command<R: Rules>(
+    state: &R::State,
+    chance: &mut DiceStream,
+) -> Option<(Seat, R::Command)> {
+    let mut seats: Vec<Seat> = R::players(state).iter().copied().chain([Seat::Host]).collect();
+    while let Some(seat) = draw(&mut seats, chance) {
+        let candidates = R::candidates(state, seat);
+        let among_kinds = chance.draw(1, KINDS_ONE_IN) == 1;
+        let mut groups = if among_kinds { by_kind(candidates) } else { Vec::from([candidates]) };
+        while let Some(mut group) = draw(&mut groups, chance) {
+            while let Some(command) = draw(&mut group, chance) {
+                if matches!(R::judge(state, seat, &command), Ok(Verdict::Applied(_))) {
+                    return Some((seat, command));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Groups commands by their variant, in the order in which the variants first come.
+fn by_kind<C>(commands: Vec<C>) -> Vec<Vec<C>> {
+    let mut kinds: Vec<(mem::Discriminant<C>, Vec<C>)> = Vec::new();
+    for command in commands {
+        let kind = mem::discriminant(&command);
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, group)) => group.push(command),
+            None => kinds.push((kind, Vec::from([command]))),
+        }
+    }
+    kinds.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Takes out one of the items, every one equally likely.
+fn draw<T>(items: &mut Vec<T>, chance: &mut DiceStream) -> Option<T> {
+    let last = items.len().checked_sub(1)?;
+    let place = chance.draw(0, i32::try_from(last).unwrap_or(i32::MAX));
+    Some(items.swap_remove(usize::try_from(place).unwrap_or_default()))
+}

@@ -1,0 +1,172 @@
+//! Records found in sled's file without sled, for a database that it does not open or not wholly.
+//!
+//! sled 0.34.7 appends messages to segments of a fixed size. A message is `crc: u32, kind: u8, length, segment, page`
+//! and a body, the last three as variable-length numbers. A node's body holds all keys and values of a tree's leaf, a
+//! link's a single changed one. Keys leave out what the keys of their leaf have in common, which only nodes tell. We
+//! look for nodes and links at every byte and leave it to the records' own checks whether what we find is one; so
+//! older versions of records turn up too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The size of sled's segments, across which no message goes.
+const SEGMENT_BYTES: usize = 512 * 1024;
+
+/// The bytes of a checksum before a message's kind.
+const CRC_BYTES: usize = 4;
+
+const NODE: u8 = 8;
+const LINK: u8 = 10;
+
+/// What the keys of a page leave out, at different times.
+type Prefixes = BTreeMap<u64, BTreeSet<Vec<u8>>>;
+
+/// Gives every key and value that may be a record in sled's file.
+pub(crate) fn each_candidate(db: &Path, visit: &mut dyn FnMut(Vec<u8>, &[u8])) -> io::Result<()> {
+    let mut prefixes = Prefixes::new();
+    each_segment(db, &mut |segment| {
+        each_message(segment, NODE, &mut |page, body| {
+            let _ = read_node(body, |prefix, key, value| {
+                visit([prefix, key].concat(), value);
+                prefixes.entry(page).or_default().insert(prefix.to_vec());
+            });
+        });
+    })?;
+    each_segment(db, &mut |segment| {
+        each_message(segment, LINK, &mut |page, body| {
+            let Some((key, value)) = read_link(body) else { return };
+            visit(key.to_vec(), value);
+            for prefix in prefixes.get(&page).into_iter().flatten().filter(|prefix| !prefix.is_empty()) {
+                visit([prefix.as_slice(), key].concat(), value);
+            }
+        });
+    })
+}
+
+fn each_segment(db: &Path, visit: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    let mut file = File::open(db)?;
+    loop {
+        let mut segment = Vec::new();
+        file.by_ref().take(SEGMENT_BYTES as u64).read_to_end(&mut segment)?;
+        if segment.is_empty() {
+            return Ok(());
+        }
+        visit(&segment);
+    }
+}
+
+/// Gives the page and what follows of everything that begins like a message of a kind.
+fn each_message(segment: &[u8], kind: u8, visit: &mut dyn FnMut(u64, &[u8])) {
+    let places = segment.iter().enumerate().skip(CRC_BYTES).filter(|(_, byte)| **byte == kind);
+    for (place, _) in places {
+        let mut rest = segment.get(place + 1..).unwrap_or_default();
+        let header = (|| {
+            let _length = number(&mut rest)?;
+            let _segment = number(&mut rest)?;
+            number(&mut rest)
+        })();
+        if let Some(page) = header {
+            visit(page, rest);
+        }
+    }
+}
+
+/// Reads a node's keys and values, as far as it is one.
+fn read_node(mut body: &[u8], mut visit: impl FnMut(&[u8], &[u8], &[u8])) -> Option<()> {
+    let rest = &mut body;
+    let (_next, _merging_child) = (number(rest)?, number(rest)?);
+    let (merging, prefix_length) = (byte(rest)?, byte(rest)?);
+    let (low, _high) = (bytes(rest)?, bytes(rest)?);
+    let prefix = low.get(..usize::from(prefix_length))?;
+    let is_leaf = byte(rest)? == 0;
+    if merging > 1 || !is_leaf {
+        return None;
+    }
+    let count = number(rest)?;
+    // Each key takes at least a byte.
+    let count = usize::try_from(count).ok().filter(|count| *count <= rest.len())?;
+    let keys: Vec<_> = (0..count).map(|_| bytes(rest)).collect::<Option<_>>()?;
+    for key in keys {
+        visit(prefix, key, bytes(rest)?);
+    }
+    Some(())
+}
+
+/// Reads a link that sets a key.
+fn read_link(mut body: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = &mut body;
+    let sets = byte(rest)? == 0;
+    let (key, value) = (bytes(rest)?, bytes(rest)?);
+    sets.then_some((key, value))
+}
+
+fn byte(rest: &mut &[u8]) -> Option<u8> {
+    let (first, after) = rest.split_first()?;
+    *rest = after;
+    Some(*first)
+}
+
+/// Reads a length and so many bytes.
+fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = usize::try_from(number(rest)?).ok()?;
+    let (found, after) = rest.split_at_checked(length)?;
+    *rest = after;
+    Some(found)
+}
+
+/// Reads a number as sled writes it.
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    let first = byte(rest)?;
+    match first {
+        0..=240 => Some(u64::from(first)),
+        241..=248 => Some(240 + 256 * (u64::from(first) - 241) + u64::from(byte(rest)?)),
+        249 => Some(2288 + 256 * u64::from(byte(rest)?) + u64::from(byte(rest)?)),
+        250..=255 => {
+            let (little_endian, after) = rest.split_at_checked(usize::from(first) - 247)?;
+            *rest = after;
+            Some(little_endian.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every record that is written is found again in sled's file, whatever its key has in common with others.
+    #[test]
+    fn all_that_sled_holds_is_found_without_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let db = sled::Config::new().path(dir.path()).open().unwrap();
+        let key = |number: u64| [&b"t"[..], &number.to_be_bytes()].concat();
+        let value = |number: u64| vec![u8::try_from(number % 251).unwrap(); 20 + (number % 400) as usize];
+        for number in 0..5_000 {
+            db.insert(key(number), value(number)).unwrap();
+        }
+        db.flush().unwrap();
+        drop(db);
+        let mut missing: BTreeMap<_, _> = (0..5_000).map(|number| (key(number), value(number))).collect();
+        each_candidate(&dir.path().join("db"), &mut |key, value| {
+            if missing.get(&key).is_some_and(|expected| expected == value) {
+                missing.remove(&key);
+            }
+        })
+        .unwrap();
+        assert_eq!(missing.len(), 0);
+    }
+
+    #[test]
+    fn numbers_are_read_as_sled_writes_them() {
+        let read = |bytes: &[u8]| number(&mut &*bytes);
+        assert_eq!(read(&[240]), Some(240));
+        assert_eq!(read(&[241, 1]), Some(241));
+        assert_eq!(read(&[248, 255]), Some(2287));
+        assert_eq!(read(&[249, 0, 0]), Some(2288));
+        assert_eq!(read(&[250, 1, 2, 3]), Some(0x03_02_01));
+        assert_eq!(read(&[255, 1, 0, 0, 0, 0, 0, 0, 128]), Some(1 << 63 | 1));
+        assert_eq!(read(&[250, 1]), None);
+        assert_eq!(read(&[]), None);
+    }
+}

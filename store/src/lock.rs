@@ -1,0 +1,110 @@
+//! The lock on a store's directory, and who holds it.
+
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::directory::failed;
+use crate::error::StoreError;
+use crate::private;
+
+pub(crate) const LOCK_FILE: &str = "LOCK";
+
+/// How often, and how long apart, the lock is tried. A process about to end, or one that is being started by the holder
+/// and has not yet closed the files it got from it, should not fail anyone.
+const LOCK_TRIES: u32 = 25;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// The operating system's lock on a directory's file `LOCK`, which names this process meanwhile.
+pub(crate) struct Lock {
+    file: File,
+}
+
+/// Who holds the lock of a store, as far as it can be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// This process, by another handle.
+    ThisProcess,
+    /// The process of this id.
+    Process(u32),
+    /// A process that has not said who it is; the one of this id said so before, and has ended.
+    After(u32),
+    /// A process that has not said who it is.
+    Unknown,
+}
+
+impl Lock {
+    /// Gives a second handle, which keeps the lock when this one is dropped.
+    pub(crate) fn try_clone(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Takes the lock of a directory.
+    pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(LOCK_FILE);
+        let file = private::options().create(true).truncate(false).read(true).write(true).open(&path);
+        let mut file = file.map_err(|error| failed(dir, "open", &path, error))?;
+        let mut tries = 1;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if tries < LOCK_TRIES => {
+                    tries += 1;
+                    std::thread::sleep(LOCK_PAUSE);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut file) });
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(dir, "lock", &path, error)),
+            }
+        }
+        // On a full disk the lock holds all the same, only nobody knows by whom.
+        let named = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        if let Err(error) = named {
+            tracing::debug!(%error, "the lock cannot be given the holder's name");
+        }
+        Ok(Self { file })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // The name is only a help, and wrong from now on. The lock goes with the file.
+        let _ = self.file.set_len(0);
+    }
+}
+
+/// Reads who holds the lock on a file that is locked.
+pub(crate) fn holder(file: &mut File) -> Holder {
+    let mut text = String::new();
+    let read = file.rewind().and_then(|()| file.take(32).read_to_string(&mut text));
+    match (read, text.trim_end().parse()) {
+        (Ok(_), Ok(id)) if id == std::process::id() => Holder::ThisProcess,
+        (Ok(_), Ok(id)) if has_ended(id) => Holder::After(id),
+        (Ok(_), Ok(id)) => Holder::Process(id),
+        _ => Holder::Unknown,
+    }
+}
+
+/// Tells whether a process is known to have ended.
+fn has_ended(id: u32) -> bool {
+    let processes = Path::new("/proc");
+    // Where the operating system does not list its processes, nothing is known.
+    cfg!(target_os = "linux") && processes.join("self").exists() && !processes.join(id.to_string()).exists()
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ThisProcess => write!(out, "this very process: close its other handle first"),
+            Self::Process(id) => write!(out, "process {id}: wait for it to end, then try again"),
+            Self::After(id) => write!(
+                out,
+                "another process (not {id}, which `{LOCK_FILE}` names: it has ended): wait for it to end, then try again"
+            ),
+            Self::Unknown => write!(out, "another process: wait for it to end, then try again"),
+        }
+    }
+}

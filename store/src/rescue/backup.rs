@@ -1,0 +1,41 @@
+//! Backup: everything in a store as one stream.
+
+use std::io::Write;
+
+use super::error::RescueError;
+use super::frame::FrameWriter;
+use super::part::Totals;
+use super::walk::walk;
+use crate::entry::encode;
+use crate::open::Store;
+
+impl Store {
+    /// Writes everything in the store as one stream, which [`restore`](Store::restore) reads, and tells what it holds.
+    ///
+    /// The store may be used meanwhile: of every branch the backup has the entries up to a head that it had since the
+    /// backup began, and of every match those branches that it had when its turn came. Deleting a branch waits for the
+    /// match that is being written. What is damaged is not written: the backup ends with the error and is no backup.
+    ///
+    /// `observe` is told how far it is.
+    ///
+    /// # Errors
+    /// [`RescueError::Write`], and what [`entries`](Store::entries) says of damage.
+    pub fn backup(
+        &self,
+        writer: impl Write,
+        compress: bool,
+        observe: &mut dyn FnMut(Totals),
+    ) -> Result<Totals, RescueError> {
+        let failed = |source| RescueError::Write { source };
+        let mut frames = FrameWriter::new(writer, compress).map_err(failed)?;
+        let mut totals = Totals::default();
+        walk(&self.shared, &mut |part| {
+            frames.write(&encode(part)).map_err(failed)?;
+            totals.count(part);
+            observe(totals);
+            Ok(())
+        })?;
+        frames.finish().map_err(failed)?;
+        Ok(totals)
+    }
+}

@@ -1,0 +1,119 @@
+//! Check: the store's own audit, which asks no rules.
+
+use std::sync::PoisonError;
+
+use super::part::Totals;
+use crate::error::StoreError;
+use crate::key;
+use crate::lookup::{FoundBranch, FoundMatch};
+use crate::matches::name_in;
+use crate::names::MatchName;
+use crate::open::{Shared, Store};
+use crate::orphan::{Orphans, Owners};
+use crate::verify::{Finding, FindingKind, audit};
+
+/// What an audit of a store found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreCheck {
+    /// What is sound.
+    pub sound: Totals,
+    /// What is wrong; nothing, if all is well.
+    pub findings: Vec<StoreFinding>,
+}
+
+/// Something wrong with a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreFinding {
+    /// The match concerned; `None` when it concerns the store as a whole.
+    pub match_name: Option<MatchName>,
+    /// What is wrong.
+    pub finding: Finding,
+}
+
+impl Store {
+    /// Audits everything stored, but asks no rules: every record, the numbering and chain of every branch, the index
+    /// of idempotency keys, how many matches and branches there are, and that no record belongs to nothing.
+    ///
+    /// What FORMAT and WATERMARK say is compared whenever a store is opened. `observe` is told how far it is.
+    ///
+    /// # Errors
+    /// Trouble with reading that is not damage; damage is a finding.
+    pub fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
+        // Were a branch deleted meanwhile, its records would seem to be missing or to belong to nothing.
+        let _undeleted = self.shared.deleting.read().unwrap_or_else(PoisonError::into_inner);
+        let mut check = Check {
+            shared: &self.shared,
+            sound: Totals::default(),
+            findings: Vec::new(),
+            owners: Owners { next_id: self.shared.read_store()?.next_id, ..Owners::default() },
+        };
+        check.matches(observe)?;
+        check.strays()?;
+        Ok(StoreCheck { sound: check.sound, findings: check.findings })
+    }
+}
+
+struct Check<'a> {
+    shared: &'a Shared,
+    sound: Totals,
+    findings: Vec<StoreFinding>,
+    owners: Owners,
+}
+
+impl Check<'_> {
+    fn matches(&mut self, observe: &mut dyn FnMut(Totals)) -> Result<(), StoreError> {
+        if let Err(error) = self.shared.require_all_matches() {
+            self.record(None, error)?;
+        }
+        for record in self.shared.scan(key::all_matches()) {
+            match record.and_then(|(key, value)| self.one_match(&key, &value)) {
+                Ok(()) => observe(self.sound),
+                Err(error) => self.record(None, error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn one_match(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        let name = name_in(key)?;
+        let found = FoundMatch::read(&name, key, value)?;
+        self.owners.matches.insert(found.id);
+        for (branch, key, value) in self.shared.readable_branches(&found)? {
+            if let Ok(found) = FoundBranch::read(&found, &branch, &key, &value) {
+                self.owners.branches.insert(found.id);
+            }
+        }
+        let audit = audit(self.shared, &name, false)?;
+        self.sound.matches += u64::from(audit.findings.is_empty());
+        self.sound.branches += audit.sound;
+        self.sound.entries += audit.own_entries;
+        let placed = |finding| StoreFinding { match_name: Some(name.clone()), finding };
+        self.findings.extend(audit.findings.into_iter().map(placed));
+        Ok(())
+    }
+
+    /// Looks for records that belong to no match or branch, and for such as no store writes.
+    fn strays(&mut self) -> Result<(), StoreError> {
+        let orphans = match self.shared.orphans(&self.owners) {
+            Ok(orphans) => orphans,
+            Err(error) => return self.record(None, error),
+        };
+        for (reason, Orphans { first_key, count }) in orphans {
+            let key = first_key.escape_ascii();
+            let records = if count == 1 { "record belongs" } else { "records belong" };
+            let message = format!("{count} {records} to nothing, the first is `{key}`: {reason}");
+            let finding = Finding { branch: None, seq: None, kind: FindingKind::Damaged, message };
+            self.findings.push(StoreFinding { match_name: None, finding });
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, match_name: Option<MatchName>, error: StoreError) -> Result<(), StoreError> {
+        let StoreError::Corrupt { match_name: placed, branch, seq, reason } = error else {
+            return Err(error);
+        };
+        let finding = Finding { branch, seq, kind: FindingKind::Damaged, message: reason };
+        self.findings.push(StoreFinding { match_name: placed.or(match_name), finding });
+        Ok(())
+    }
+}

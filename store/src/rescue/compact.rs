@@ -1,0 +1,110 @@
+//! Compaction: the same store in fewer bytes.
+
+use std::path::Path;
+
+use super::error::RescueError;
+use super::new_store::{self, settle, wait_until_released};
+use super::part::Totals;
+use super::rebuild::Rebuild;
+use super::swap;
+use super::walk::walk;
+use crate::backend::disk::DiskBackend;
+use crate::error::StoreError;
+use crate::lookup::FoundBranch;
+use crate::open::{Shared, Store};
+use crate::{directory, key};
+
+/// The most changes that are written without a flush.
+const CHANGES_MAX: usize = 4096;
+
+/// What a compaction did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compacted {
+    /// What the store holds.
+    pub totals: Totals,
+    /// The bytes of its files before.
+    pub bytes_before: u64,
+    /// The bytes of its files now.
+    pub bytes_after: u64,
+}
+
+impl Store {
+    /// Writes a store anew, all entries on pages and nothing that is unreachable, and puts it in the place of the old
+    /// one. Nothing else about it changes.
+    ///
+    /// It needs room for both. Where that brings nothing, the old store stays. After a crash the old or the new is
+    /// there. `observe` is told how far it is.
+    ///
+    /// # Errors
+    /// Those of opening; what reading says of damage, after which the store is as it was; those of writing.
+    pub fn compact(dir: &Path, observe: &mut dyn FnMut(Totals)) -> Result<Compacted, RescueError> {
+        let lock = directory::hold_existing(dir)?;
+        // The second handle keeps the directory locked while neither store is open.
+        let still_locked = lock.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;
+        let old = Self::start(Box::new(DiskBackend::open(dir, lock).map_err(StoreError::from)?), None)?;
+        let draft = swap::draft(dir);
+        let built = build(&old, &draft, observe);
+        let totals = built.and_then(|totals| {
+            old.close()?;
+            wait_until_released(dir)?;
+            let bytes_draft = Self::bytes_on_disk(&draft)?;
+            Ok((totals, bytes_draft, Self::bytes_on_disk(dir)?.saturating_sub(bytes_draft)))
+        });
+        let (totals, bytes_draft, bytes_before) = totals.inspect_err(|_| {
+            // The next to open the store would do it too.
+            let _ = std::fs::remove_dir_all(&draft);
+        })?;
+        if bytes_draft >= bytes_before {
+            // sled needs some room of its own for what it writes, so a dense store would only grow.
+            std::fs::remove_dir_all(&draft).map_err(|source| RescueError::io("remove", &draft, source))?;
+            return Ok(Compacted { totals, bytes_before, bytes_after: bytes_before });
+        }
+        swap::replace(dir).map_err(|source| RescueError::io("replace the records of", dir, source))?;
+        let bytes_after = Self::bytes_on_disk(dir)?;
+        drop(still_locked);
+        Ok(Compacted { totals, bytes_before, bytes_after })
+    }
+
+    /// Closes the store with all entries on pages, also where those are not full.
+    fn close_sealed(mut self) -> Result<(), StoreError> {
+        // Without the committer we are the only one who writes.
+        self.committer.stop()?;
+        seal_all(&self.shared)?;
+        self.shared.backend.flush()?;
+        Ok(())
+    }
+}
+
+fn build(old: &Store, draft: &Path, observe: &mut dyn FnMut(Totals)) -> Result<Totals, RescueError> {
+    let new = new_store::create(draft)?;
+    let mut rebuild = Rebuild::new(&new);
+    walk(&old.shared, &mut |part| {
+        rebuild.take(part)?;
+        observe(rebuild.totals());
+        Ok(())
+    })?;
+    let totals = rebuild.totals();
+    new.close_sealed()?;
+    settle(draft)?;
+    Ok(totals)
+}
+
+fn seal_all(shared: &Shared) -> Result<(), StoreError> {
+    let mut changes = Vec::new();
+    for found in shared.found_matches(None)? {
+        let (name, found_match) = found?;
+        for (branch, key, value) in shared.branch_records(&name)?.1 {
+            let found = FoundBranch::read(&found_match, &branch, &key, &value)?;
+            if shared.backend.last(&key::tails_of(found.id))?.is_none() {
+                continue;
+            }
+            changes.extend(shared.load_branch(&name, &branch)?.seal_all());
+            if changes.len() >= CHANGES_MAX {
+                shared.backend.write(&std::mem::take(&mut changes))?;
+                shared.backend.flush()?;
+            }
+        }
+    }
+    shared.backend.write(&changes)?;
+    Ok(())
+}

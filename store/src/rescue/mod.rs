@@ -1,0 +1,28 @@
+//! Keeping a store and getting it back: the audit without rules, backups, salvage, compaction, statistics.
+//!
+//! [`walk`] reads a store as a sequence of [`part`]s, each of which can be checked against those before it. A backup is
+//! that sequence in [`frame`]s; [`rebuild`] makes a store of it again. Restoring, salvaging and compacting all build a
+//! new store and give it its name only when it is whole.
+
+mod backup;
+mod check;
+mod compact;
+mod damaged;
+mod error;
+mod frame;
+mod new_store;
+mod part;
+mod plan;
+mod rebuild;
+mod restore;
+mod salvage;
+mod stats;
+pub(crate) mod swap;
+mod walk;
+
+pub use check::{StoreCheck, StoreFinding};
+pub use compact::Compacted;
+pub use error::RescueError;
+pub use part::Totals;
+pub use salvage::{LostEntries, Salvage};
+pub use stats::{MatchStats, StoreStats};

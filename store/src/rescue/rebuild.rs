@@ -1,0 +1,235 @@
+//! Rebuilding: a store made of parts, each required to continue the chain of those before it.
+
+use turnfold_core::Digest;
+
+use super::error::RescueError;
+use super::part::{BranchPart, MatchPart, Part, Totals};
+use crate::chain::{self, Linker};
+use crate::entry::{Entry, Genesis, NewEntry, Seq};
+use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::open::Store;
+
+/// How many entries are appended at a time, and from how many bytes on. One append of a client stays one.
+const APPEND_ENTRIES: usize = 4096;
+const APPEND_BYTES: usize = 1 << 20;
+
+/// Makes a store of parts.
+pub(super) struct Rebuild<'a> {
+    store: &'a Store,
+    linker: Linker,
+    current: Option<CurrentMatch>,
+    totals: Totals,
+}
+
+struct CurrentMatch {
+    name: MatchName,
+    genesis: Genesis,
+    branches_left: u64,
+    /// Whether the new store has it; it gets it together with the first entries.
+    is_created: bool,
+    branch: Option<CurrentBranch>,
+}
+
+struct CurrentBranch {
+    part: BranchPart,
+    /// The last entry taken, and the link after it.
+    seq: Seq,
+    link: Digest,
+    /// The last entry appended; those after it wait.
+    appended: Seq,
+    waiting: Vec<Entry>,
+    bytes: usize,
+}
+
+impl<'a> Rebuild<'a> {
+    /// Begins to fill an empty store.
+    pub(super) fn new(store: &'a Store) -> Self {
+        Self { store, linker: Linker::new(), current: None, totals: Totals::default() }
+    }
+
+    /// Takes the next part; gives what there is in all once it is the end.
+    pub(super) fn take(&mut self, part: &Part<'_>) -> Result<Option<Totals>, RescueError> {
+        match part {
+            Part::Match(part) => self.begin_match(part)?,
+            Part::Branch(part) => self.begin_branch(part)?,
+            Part::Entries(entries) => self.take_entries(entries)?,
+            Part::End(totals) => {
+                self.end_match()?;
+                if *totals != self.totals {
+                    return Err(RescueError::damaged("it does not hold as much as it says at its end"));
+                }
+                return Ok(Some(self.totals));
+            }
+        }
+        self.totals.count(part);
+        Ok(None)
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Says up to where the parts were sound.
+    pub(super) fn locate(&self, error: RescueError) -> RescueError {
+        let RescueError::DamagedBackup { match_name: None, reason, .. } = error else { return error };
+        let current = self.current.as_ref();
+        let branch = current.and_then(|current| current.branch.as_ref());
+        RescueError::DamagedBackup {
+            match_name: current.map(|current| current.name.clone()),
+            branch: branch.map(|branch| branch.part.name.clone()),
+            seq: branch.map(|branch| branch.seq + 1),
+            reason,
+        }
+    }
+
+    fn begin_match(&mut self, part: &MatchPart<'_>) -> Result<(), RescueError> {
+        self.end_match()?;
+        let genesis = Genesis::decode(part.genesis);
+        let genesis = genesis.map_err(|error| RescueError::damaged(format!("a genesis: {error}")))?;
+        self.current = Some(CurrentMatch {
+            name: part.name.clone(),
+            genesis,
+            branches_left: part.branches,
+            is_created: false,
+            branch: None,
+        });
+        Ok(())
+    }
+
+    fn end_match(&mut self) -> Result<(), RescueError> {
+        self.end_branch()?;
+        match &self.current {
+            Some(current) if !current.is_created || current.branches_left > 0 => {
+                Err(RescueError::damaged("branches are missing"))
+            }
+            _ => {
+                self.current = None;
+                Ok(())
+            }
+        }
+    }
+
+    fn begin_branch(&mut self, part: &BranchPart) -> Result<(), RescueError> {
+        self.end_branch()?;
+        let Some(current) = &mut self.current else {
+            return Err(RescueError::damaged("a branch has no match"));
+        };
+        let Some(branches_left) = current.branches_left.checked_sub(1) else {
+            return Err(RescueError::damaged("there is a branch too many"));
+        };
+        let before = match &part.parent {
+            None if part.name.is_main() && !current.is_created => {
+                chain::genesis_link(&current.genesis.encode())
+            }
+            Some((parent, at)) if current.is_created => {
+                self.store.create_branch(&current.name, &part.name, parent, *at)?;
+                self.store.shared.link_at(&current.name, parent, *at)?
+            }
+            _ => return Err(RescueError::damaged("branches are in disorder")),
+        };
+        if before != part.before {
+            return Err(RescueError::damaged("the chain of entries does not lead to where a branch begins"));
+        }
+        let seq = part.forked_at();
+        let (part, waiting) = (part.clone(), Vec::new());
+        let branch = CurrentBranch { part, seq, link: before, appended: seq, waiting, bytes: 0 };
+        current.branches_left = branches_left;
+        current.branch = Some(branch);
+        Ok(())
+    }
+
+    fn take_entries(&mut self, entries: &[&[u8]]) -> Result<(), RescueError> {
+        let current = self.current.as_mut();
+        let Some(branch) = current.and_then(|current| current.branch.as_mut()) else {
+            return Err(RescueError::damaged("entries have no branch"));
+        };
+        for bytes in entries {
+            let entry = Entry::decode(bytes).map_err(|error| RescueError::damaged(error.to_string()))?;
+            if entry.seq != branch.seq + 1 || entry.seq > branch.part.head {
+                let reason = format!("expected entry {}, found entry {}", branch.seq + 1, entry.seq);
+                return Err(RescueError::damaged(reason));
+            }
+            branch.link = self.linker.link(&branch.link, bytes);
+            branch.seq = entry.seq;
+            branch.bytes += bytes.len();
+            branch.waiting.push(entry);
+        }
+        if branch.waiting.len() >= APPEND_ENTRIES || branch.bytes >= APPEND_BYTES {
+            self.append(false)?;
+        }
+        Ok(())
+    }
+
+    fn end_branch(&mut self) -> Result<(), RescueError> {
+        let current = self.current.as_mut();
+        let Some(branch) = current.and_then(|current| current.branch.as_mut()) else { return Ok(()) };
+        if branch.seq != branch.part.head {
+            let reason =
+                format!("expected entries up to {}, found them up to {}", branch.part.head, branch.seq);
+            return Err(RescueError::damaged(reason));
+        }
+        if branch.link != branch.part.link {
+            return Err(RescueError::damaged("the chain of entries does not lead to the head's link"));
+        }
+        self.append(true)?;
+        if let Some(current) = &mut self.current {
+            current.branch = None;
+        }
+        Ok(())
+    }
+
+    /// Appends what waits. An append with a key that may not be whole yet goes on waiting, unless all have come.
+    fn append(&mut self, all_have_come: bool) -> Result<(), RescueError> {
+        let Some(CurrentMatch { name, genesis, is_created, branch: Some(branch), .. }) = &mut self.current
+        else {
+            return Ok(());
+        };
+        let mut rest = std::mem::take(&mut branch.waiting);
+        branch.bytes = 0;
+        while let Some(key) = rest.first().map(|entry| entry.key.clone()) {
+            let count = rest.iter().take_while(|entry| entry.key == key).count();
+            if count == rest.len() && key.is_some() && !all_have_come {
+                break;
+            }
+            let after = rest.split_off(count);
+            branch.appended = append(self.store, (name, genesis, is_created), (branch, rest), key.as_ref())?;
+            rest = after;
+        }
+        branch.waiting = rest;
+        if all_have_come && !*is_created {
+            self.store.create_match(name, genesis, Vec::new())?;
+            *is_created = true;
+        }
+        Ok(())
+    }
+}
+
+/// Appends entries of one key, or of none, and gives the new head.
+fn append(
+    store: &Store,
+    (match_name, genesis, is_created): (&MatchName, &Genesis, &mut bool),
+    (branch, entries): (&CurrentBranch, Vec<Entry>),
+    key: Option<&IdempotencyKey>,
+) -> Result<Seq, RescueError> {
+    let head = branch.appended + entries.len() as u64;
+    let new = |entry: Entry| NewEntry {
+        seat: entry.seat,
+        command: entry.command,
+        recorded_at_ms: entry.recorded_at_ms,
+    };
+    let entries: Vec<_> = entries.into_iter().map(new).collect();
+    if !*is_created {
+        *is_created = true;
+        if key.is_none() {
+            store.create_match(match_name, genesis, entries)?;
+            return Ok(head);
+        }
+        store.create_match(match_name, genesis, Vec::new())?;
+    }
+    let name: &BranchName = &branch.part.name;
+    let appended = store.append(match_name, name, branch.appended, entries, key)?;
+    if appended.repeated {
+        return Err(RescueError::damaged("an idempotency key stands for two appends"));
+    }
+    Ok(head)
+}

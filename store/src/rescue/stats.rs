@@ -1,0 +1,126 @@
+//! Statistics: how much a store holds, and where most of it is.
+
+use std::cmp::Reverse;
+use std::io;
+use std::path::Path;
+
+use super::part::Totals;
+use crate::error::StoreError;
+use crate::key;
+use crate::lookup::FoundMatch;
+use crate::names::MatchName;
+use crate::open::{Shared, Store};
+use crate::segment::read_page;
+
+/// How much a store holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Matches, branches and entries.
+    pub totals: Totals,
+    /// The pages, and the entries on them.
+    pub pages: u64,
+    /// The entries on pages.
+    pub entries_on_pages: u64,
+    /// The entries in records of their own.
+    pub tails: u64,
+    /// The bytes of pages and tails, without what the database needs for itself.
+    pub entry_bytes: u64,
+    /// The largest matches, the largest first.
+    pub largest: Vec<MatchStats>,
+}
+
+/// How much a match holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchStats {
+    /// Its name.
+    pub name: MatchName,
+    /// Its branches, `main` among them.
+    pub branches: u64,
+    /// Its entries, each counted on the branch that holds it.
+    pub entries: u64,
+    /// The bytes of its pages and tails.
+    pub entry_bytes: u64,
+}
+
+impl Store {
+    /// Counts what is stored, one match after another, and gives so many of the largest matches.
+    ///
+    /// # Errors
+    /// Those of reading; entries are counted but their chain is not checked.
+    pub fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {
+        let mut stats = StoreStats::default();
+        for found in self.shared.found_matches(None)? {
+            let (name, found) = found?;
+            let of_match = count_match(&self.shared, name, &found, &mut stats)?;
+            stats.totals.matches += 1;
+            stats.totals.branches += of_match.branches;
+            stats.totals.entries += of_match.entries;
+            stats.entry_bytes += of_match.entry_bytes;
+            // At equal size the first by name stays first.
+            let place =
+                stats.largest.partition_point(|other| Reverse(other.entries) <= Reverse(of_match.entries));
+            stats.largest.insert(place, of_match);
+            stats.largest.truncate(top);
+            observe(stats.totals);
+        }
+        Ok(stats)
+    }
+
+    /// Gives the bytes of all files in a store's directory.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when it cannot be read.
+    pub fn bytes_on_disk(dir: &Path) -> Result<u64, StoreError> {
+        let failed = |source| StoreError::Io { action: format!("read `{}`", dir.display()), source };
+        bytes_below(dir).map_err(failed)
+    }
+}
+
+fn count_match(
+    shared: &Shared,
+    name: MatchName,
+    found_match: &FoundMatch,
+    stats: &mut StoreStats,
+) -> Result<MatchStats, StoreError> {
+    let mut of_match = MatchStats { name, branches: 0, entries: 0, entry_bytes: 0 };
+    let (_, branches) = shared.branch_records(&of_match.name)?;
+    for (branch, key, value) in branches {
+        let here = |error: StoreError| error.within(&of_match.name, Some(&branch));
+        let found = crate::lookup::FoundBranch::read(found_match, &branch, &key, &value).map_err(here)?;
+        of_match.branches += 1;
+        let mut paged_to = found.forked_at();
+        for record in shared.scan(key::pages_of(found.id)) {
+            let (key, value) = record.map_err(here)?;
+            let first = key::seq_of(&key).unwrap_or_default();
+            let page = read_page(&key, &value).map_err(|error| here(error.at(first)))?;
+            let count = page.records.len() as u64;
+            paged_to = first.saturating_add(count).saturating_sub(1);
+            stats.pages += 1;
+            stats.entries_on_pages += count;
+            of_match.entries += count;
+            of_match.entry_bytes += (key.len() + value.len()) as u64;
+        }
+        for record in shared.scan(key::of_tail(found.id, paged_to + 1)..key::tails_of(found.id).end) {
+            let (key, value) = record.map_err(here)?;
+            stats.tails += 1;
+            of_match.entries += 1;
+            of_match.entry_bytes += (key.len() + value.len()) as u64;
+        }
+    }
+    Ok(of_match)
+}
+
+fn bytes_below(dir: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        match entry.metadata() {
+            Ok(found) if found.is_dir() => bytes += bytes_below(&entry.path())?,
+            Ok(found) => bytes += found.len(),
+            // sled removes files of its own while it is at work.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes)
+}

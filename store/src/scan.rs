@@ -1,0 +1,62 @@
+//! Scanning: the records in a range of keys, a few at a time.
+
+use std::ops::Range;
+use std::vec;
+
+use crate::backend::Record;
+use crate::error::StoreError;
+use crate::open::Shared;
+
+/// How many records are read at a time.
+const SCAN_MAX: usize = 256;
+
+/// The records in a range of keys, however many there are. Iteration ends with the first error.
+pub(crate) struct Scan<'a> {
+    shared: &'a Shared,
+    rest: Range<Vec<u8>>,
+    loaded: vec::IntoIter<Record>,
+    is_last: bool,
+}
+
+impl Scan<'_> {
+    fn load(&mut self) -> Result<(), StoreError> {
+        let found = self.shared.backend.scan(&self.rest, SCAN_MAX)?;
+        match found.last().filter(|_| found.len() == SCAN_MAX) {
+            Some((last, _)) => self.rest.start = [last.as_slice(), &[0]].concat(),
+            None => self.is_last = true,
+        }
+        self.loaded = found.into_iter();
+        Ok(())
+    }
+}
+
+impl Iterator for Scan<'_> {
+    type Item = Result<Record, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(record) = self.loaded.next() {
+                return Some(Ok(record));
+            }
+            if self.is_last {
+                return None;
+            }
+            if let Err(error) = self.load() {
+                self.is_last = true;
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Reads the records in a range of keys, a few at a time.
+    pub(crate) fn scan(&self, range: Range<Vec<u8>>) -> Scan<'_> {
+        Scan { shared: self, rest: range, loaded: Vec::new().into_iter(), is_last: false }
+    }
+
+    /// Gives every record in a range of keys.
+    pub(crate) fn scan_all(&self, range: &Range<Vec<u8>>) -> Result<Vec<Record>, StoreError> {
+        self.scan(range.clone()).collect()
+    }
+}

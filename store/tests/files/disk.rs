@@ -1,0 +1,252 @@
+//! What a disk may hold after the power went: everything synced, and of the rest whatever the order of the writes left.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use turnfold_core::dice::DiceStream;
+
+use crate::tape::{Event, FileId, SyncedBy};
+
+const SECTOR_BYTES: u64 = 512;
+
+/// Seeded choices.
+pub(crate) struct Chance(DiceStream);
+
+impl Chance {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(DiceStream::new(&[41; 32], seed))
+    }
+
+    /// Draws one of `0..count`.
+    pub(crate) fn below(&mut self, count: usize) -> usize {
+        let last = i32::try_from(count).unwrap() - 1;
+        usize::try_from(self.0.draw(0, last.max(0))).unwrap()
+    }
+}
+
+/// What becomes of everything that was not synced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// Nothing is lost, as when only the process was killed.
+    Nothing,
+    /// All of it.
+    Everything,
+    /// What came after some moment, for each file and folder its own.
+    AfterAMoment,
+    /// Whole operations, any of them.
+    Operations,
+    /// Sectors, any of them, of every write: torn writes.
+    Sectors,
+}
+
+impl Loss {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Nothing, Self::Everything, Self::AfterAMoment, Self::Operations, Self::Sectors];
+}
+
+/// Which syncs count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// All of them.
+    AllSyncs,
+    /// Not those that our `sync_file_range` makes: as if it were not bound and sled called the C library's.
+    NotTheBinding,
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Write { at: u64, bytes: Vec<u8> },
+    SetLength(u64),
+}
+
+#[derive(Clone, Debug)]
+enum Naming {
+    File(PathBuf, FileId),
+    Folder(PathBuf),
+    Rename(PathBuf, PathBuf),
+    Removal(PathBuf),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    File(FileId),
+    Folder,
+}
+
+/// A disk while operations are carried out on it: what is synced, and what is not yet.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    trust: Trust,
+    files: BTreeMap<FileId, (Vec<u8>, Vec<Change>)>,
+    names: BTreeMap<PathBuf, Named>,
+    /// By folder.
+    namings: BTreeMap<PathBuf, Vec<Naming>>,
+}
+
+/// The files and, without content, the folders of a disk.
+pub(crate) type Image = BTreeMap<PathBuf, Option<Vec<u8>>>;
+
+impl Disk {
+    /// An empty disk with the folder `root`.
+    pub(crate) fn new(root: &Path, trust: Trust) -> Self {
+        let names = BTreeMap::from([(root.to_owned(), Named::Folder)]);
+        Self { trust, files: BTreeMap::new(), names, namings: BTreeMap::new() }
+    }
+
+    pub(crate) fn carry_out(&mut self, event: &Event) {
+        match event {
+            Event::MakeFile { path, file } => {
+                self.files.insert(*file, (Vec::new(), Vec::new()));
+                self.name(path, Naming::File(path.clone(), *file));
+            }
+            Event::MakeFolder { path } => self.name(path, Naming::Folder(path.clone())),
+            Event::Rename { from, to } => self.name(to, Naming::Rename(from.clone(), to.clone())),
+            Event::Remove { path } => self.name(path, Naming::Removal(path.clone())),
+            Event::Write { file, at, bytes } => {
+                self.change(*file, Change::Write { at: *at, bytes: bytes.clone() });
+            }
+            Event::SetLength { file, length } => self.change(*file, Change::SetLength(*length)),
+            Event::Sync { by: SyncedBy::SledsHandle, .. } if self.trust == Trust::NotTheBinding => {}
+            Event::Sync { file, .. } => {
+                let (content, changes) = self.files.get_mut(file).unwrap();
+                for change in changes.drain(..) {
+                    apply(content, &change);
+                }
+            }
+            Event::SyncFolder { path } => {
+                for naming in self.namings.remove(path).unwrap_or_default() {
+                    give_name(&mut self.names, &naming);
+                }
+            }
+            Event::Told(_) => {}
+        }
+    }
+
+    fn name(&mut self, path: &Path, naming: Naming) {
+        self.namings.entry(path.parent().unwrap().to_owned()).or_default().push(naming);
+    }
+
+    fn change(&mut self, file: FileId, change: Change) {
+        self.files.get_mut(&file).unwrap().1.push(change);
+    }
+
+    /// Gives one of the images that a power cut may leave.
+    pub(crate) fn image(&self, loss: Loss, chance: &mut Chance) -> Image {
+        let mut names = self.names.clone();
+        for namings in self.namings.values() {
+            for (naming, kept) in namings.iter().zip(kept(namings.len(), loss, chance)) {
+                if kept {
+                    give_name(&mut names, naming);
+                }
+            }
+        }
+        let folders = names.iter().filter(|(_, named)| **named == Named::Folder);
+        let folders: BTreeSet<_> = folders.map(|(path, _)| path.clone()).collect();
+        let root = self.names.first_key_value().unwrap().0.clone();
+        // What lies in a folder whose own name is lost is lost with it.
+        names.retain(|path, _| {
+            path.ancestors()
+                .skip(1)
+                .take_while(|above| above.starts_with(&root))
+                .all(|above| folders.contains(above))
+        });
+        let content = |named: &Named, chance: &mut Chance| match named {
+            Named::Folder => None,
+            Named::File(file) => {
+                let (synced, changes) = &self.files[file];
+                Some(after_loss(synced, changes, loss, chance))
+            }
+        };
+        names.iter().map(|(path, named)| (path.clone(), content(named, chance))).collect()
+    }
+}
+
+/// Chooses which of some operations are kept.
+fn kept(count: usize, loss: Loss, chance: &mut Chance) -> Vec<bool> {
+    let moment = chance.below(count + 1);
+    let one = |place| match loss {
+        Loss::Nothing => true,
+        Loss::Everything => false,
+        Loss::AfterAMoment => place < moment,
+        Loss::Operations | Loss::Sectors => chance.below(2) == 0,
+    };
+    (0..count).map(one).collect()
+}
+
+fn give_name(names: &mut BTreeMap<PathBuf, Named>, naming: &Naming) {
+    match naming {
+        Naming::File(path, file) => _ = names.insert(path.clone(), Named::File(*file)),
+        Naming::Folder(path) => _ = names.insert(path.clone(), Named::Folder),
+        Naming::Removal(path) => _ = names.remove(path),
+        Naming::Rename(from, to) => {
+            // A file whose making was lost has nothing to rename.
+            if let Some(named) = names.remove(from) {
+                names.insert(to.clone(), named);
+            }
+        }
+    }
+}
+
+fn apply(content: &mut Vec<u8>, change: &Change) {
+    match change {
+        Change::Write { at, bytes } => write(content, *at, bytes),
+        Change::SetLength(length) => content.resize(usize::try_from(*length).unwrap(), 0),
+    }
+}
+
+fn write(content: &mut Vec<u8>, at: u64, bytes: &[u8]) {
+    let at = usize::try_from(at).unwrap();
+    let end = at + bytes.len();
+    if content.len() < end {
+        content.resize(end, 0);
+    }
+    content[at..end].copy_from_slice(bytes);
+}
+
+/// Gives what a file may hold. A sector that holds a later write holds the earlier ones too: they lay in the same page
+/// of memory when it was written.
+fn after_loss(synced: &[u8], changes: &[Change], loss: Loss, chance: &mut Chance) -> Vec<u8> {
+    let mut content = synced.to_vec();
+    let kept = kept(changes.len(), loss, chance);
+    // For each sector, the last of the writes that reached the disk.
+    let mut reached = BTreeMap::<u64, usize>::new();
+    for (place, change) in changes.iter().enumerate() {
+        let Change::Write { at, bytes } = change else { continue };
+        for sector in at / SECTOR_BYTES..(at + bytes.len() as u64).div_ceil(SECTOR_BYTES) {
+            let here = if loss == Loss::Sectors { chance.below(2) == 0 } else { kept[place] };
+            if here {
+                reached.insert(sector, place);
+            }
+        }
+    }
+    for (place, change) in changes.iter().enumerate() {
+        match change {
+            Change::SetLength(_) if kept[place] => apply(&mut content, change),
+            Change::SetLength(_) => {}
+            Change::Write { at, bytes } => {
+                let end = at + bytes.len() as u64;
+                for sector in at / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES) {
+                    if reached.get(&sector).is_some_and(|last| place <= *last) {
+                        let from = (*at).max(sector * SECTOR_BYTES);
+                        let until = end.min((sector + 1) * SECTOR_BYTES);
+                        let part = usize::try_from(from - at).unwrap()..usize::try_from(until - at).unwrap();
+                        write(&mut content, from, &bytes[part]);
+                    }
+                }
+            }
+        }
+    }
+    content
+}
+
+/// Writes an image below another folder than the one it was taken of.
+pub(crate) fn lay_out(image: &Image, root: &Path, target: &Path) {
+    for (path, content) in image {
+        let path = target.join(path.strip_prefix(root).unwrap());
+        match content {
+            None => fs::create_dir_all(path).unwrap(),
+            Some(bytes) => fs::write(path, bytes).unwrap(),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Processes killed at any moment while eight threads append.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use turnfold_store::Store;
+
+use crate::chance::Chance;
+use crate::child::{self, SHARED, WRITERS};
+use crate::game::{genesis, labels, name};
+
+/// So many processes are killed, unless `TURNFOLD_KILLS` says another number.
+const ROUNDS: usize = 200;
+
+/// A store grows with every round, and reading it with it; so a new one is begun now and then.
+const ROUNDS_PER_STORE: usize = 20;
+
+/// Makes a store with a match for each writer, and one for all.
+pub(crate) fn make(dir: &Path) {
+    let store = Store::open_or_create(dir).unwrap();
+    for match_name in matches() {
+        store.create_match(&name(&match_name), &genesis(), Vec::new()).unwrap();
+    }
+    store.close().unwrap();
+}
+
+fn matches() -> impl Iterator<Item = String> {
+    (0..WRITERS).map(|writer| format!("w{writer}")).chain([SHARED.to_owned()])
+}
+
+/// Takes the last entry acknowledged of each match from what the child told; its last line may be cut.
+pub(crate) fn acknowledged<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeMap<String, u64> {
+    let told = lines.filter_map(|line| {
+        let (match_name, seq) = line.split_once("acknowledged ")?.1.split_once(' ')?;
+        Some((match_name.to_owned(), seq.parse::<u64>().ok()?))
+    });
+    let mut last = BTreeMap::<String, u64>::new();
+    for (match_name, seq) in told {
+        let known = last.entry(match_name).or_insert(seq);
+        *known = seq.max(*known);
+    }
+    last
+}
+
+/// Requires everything acknowledged to be there, and only whole appends.
+pub(crate) fn check(dir: &Path, acknowledged: &BTreeMap<String, u64>) {
+    let store = Store::open(dir).unwrap();
+    for match_name in matches() {
+        let found = labels(&store, &match_name, "main");
+        let head = found.len() as u64;
+        assert_eq!(found, (1..=head).collect::<Vec<_>>(), "{match_name}");
+        assert!(
+            acknowledged.get(&match_name).is_none_or(|last| *last <= head),
+            "{match_name} ends at {head}"
+        );
+        let mut whole = 0;
+        while match_name != SHARED && whole < head {
+            whole += if whole % 10 == 0 { 70 } else { 1 + whole % 3 };
+        }
+        assert!(match_name == SHARED || whole == head, "{match_name} ends within an append, at {head}");
+    }
+    store.close().unwrap();
+}
+
+#[test]
+fn kill_9_under_eight_writers_loses_nothing_acknowledged() {
+    let rounds = std::env::var("TURNFOLD_KILLS").map_or(ROUNDS, |count| count.parse().unwrap());
+    let mut chance = Chance::new(9);
+    let mut told = 0;
+    for first in (0..rounds).step_by(ROUNDS_PER_STORE) {
+        let parent = tempfile::tempdir().unwrap();
+        let dir = parent.path().join("store");
+        make(&dir);
+        for _ in first..rounds.min(first + ROUNDS_PER_STORE) {
+            let mut child = child::spawn("append", &dir);
+            let mut output = BufReader::new(child.stdout.take().unwrap());
+            let mut text = String::new();
+            // The line that comes before each moment of killing is read to its end; the rest is read afterwards.
+            for _ in 0..chance.below(60) {
+                output.read_line(&mut text).unwrap();
+            }
+            child.kill().unwrap();
+            let mut rest = Vec::new();
+            output.read_to_end(&mut rest).unwrap();
+            text.push_str(&String::from_utf8_lossy(&rest));
+            child.wait().unwrap();
+            // Without its line feed a number may be cut.
+            let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+            let acknowledged = acknowledged(whole.lines());
+            told += acknowledged.len();
+            check(&dir, &acknowledged);
+        }
+    }
+    assert!(told > rounds, "the processes were killed before they did anything");
+}

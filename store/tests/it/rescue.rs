@@ -1,0 +1,106 @@
+//! Rescue: what is backed up, restored, compacted or salvaged is what was there, and what is not is named.
+
+mod backup;
+mod check;
+mod compact;
+mod salvage;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::{BranchName, MatchName, Store, Totals};
+
+use crate::game::{branch, commands, genesis, name, opaque};
+
+/// Ignores how far something is.
+pub(crate) fn unobserved() -> impl FnMut(Totals) {
+    |_| {}
+}
+
+/// Fills a store: two matches, branches on branches, idempotency keys, pages and tails.
+pub(crate) fn fill(store: &Store) {
+    let (m, main, line, twig) = (name("m"), BranchName::main(), branch("line"), branch("twig"));
+    store.create_match(&m, &genesis(), commands(66)).unwrap();
+    store.create_branch(&m, &line, &main, 65).unwrap();
+    store.append(&m, &line, 65, commands(67).split_off(65), Some(&"k".parse().unwrap())).unwrap();
+    // Begins on `line`, but where that is still `main`.
+    store.create_branch(&m, &twig, &line, 10).unwrap();
+    store.append(&m, &twig, 10, commands(12).split_off(10), None).unwrap();
+    store.append(&m, &twig, 12, commands(13).split_off(12), Some(&"l".parse().unwrap())).unwrap();
+    store.create_branch(&m, &branch("gone"), &main, 5).unwrap();
+    store.append(&m, &branch("gone"), 5, commands(8).split_off(5), None).unwrap();
+    store.delete_branch(&m, &branch("gone")).unwrap();
+    store.create_match(&name("empty"), &genesis(), Vec::new()).unwrap();
+    store.create_branch(&name("empty"), &line, &main, 0).unwrap();
+}
+
+pub(crate) fn sample() -> MemoryBackend {
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    fill(&store);
+    store.close().unwrap();
+    backend
+}
+
+/// Everything that a store tells of its matches.
+pub(crate) fn contents(store: &Store) -> String {
+    let mut told = String::new();
+    for info in store.matches().unwrap() {
+        writeln!(told, "{info:?}").unwrap();
+        for branch in store.branches(&info.name).unwrap() {
+            let log = store.read(&info.name, &branch.name, None).unwrap();
+            writeln!(told, "{branch:?} {:?}", log.entries).unwrap();
+            for key in log.entries.iter().filter_map(|entry| entry.key.as_ref()) {
+                let found = store.find_key(&info.name, &branch.name, key).unwrap();
+                writeln!(told, "{key} {found:?}").unwrap();
+            }
+        }
+        assert_eq!(store.verify(&info.name).unwrap().findings, []);
+    }
+    assert_eq!(store.check(&mut unobserved()).unwrap().findings, []);
+    told
+}
+
+pub(crate) fn copy_dir(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            copy_dir(&entry.path(), &to.join(entry.file_name()));
+        } else {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+/// The names in a directory, sorted.
+pub(crate) fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn matches_are_read_from_any_name_on_and_missing_ones_are_noticed_at_the_end() {
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    // More than are read at a time.
+    for number in 0..600 {
+        store.create_match(&name(&format!("m{number:03}")), &genesis(), vec![opaque(1)]).unwrap();
+    }
+    let names = |after: Option<&MatchName>, limit| -> Vec<String> {
+        let matches = store.matches_after(after).unwrap().take(limit);
+        matches.map(|info| info.map(|info| info.name.to_string()).unwrap()).collect()
+    };
+    assert_eq!(names(None, 1000), (0..600).map(|number| format!("m{number:03}")).collect::<Vec<_>>());
+    assert_eq!(names(Some(&name("m255")), 2), ["m256", "m257"]);
+    assert_eq!(names(Some(&name("m2555")), 1), ["m256"]);
+    assert_eq!(names(Some(&name("m599")), 1), [""; 0]);
+    backend.tamper(b"mm300", None);
+    let last = store.matches_after(None).unwrap().last().unwrap().unwrap_err().to_string();
+    assert!(last.contains("it should hold 600 matches"), "{last}");
+    assert_eq!(store.matches_after(None).unwrap().flatten().count(), 599);
+}

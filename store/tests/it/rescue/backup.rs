@@ -1,0 +1,212 @@
+//! Backups: whole or refused, also while the store is written to.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use turnfold_store::{BranchName, ErrorKind, RescueError, Store, Totals};
+
+use super::{contents, fill, names, sample, unobserved};
+use crate::game::{branch, commands, genesis, labels, name, opaque};
+
+fn backup(store: &Store, compress: bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    store.backup(&mut bytes, compress, &mut unobserved()).unwrap();
+    bytes
+}
+
+#[test]
+fn a_restored_store_is_the_one_that_was_backed_up() {
+    let parent = tempfile::tempdir().unwrap();
+    let store = Store::in_memory();
+    fill(&store);
+    for compress in [false, true] {
+        let bytes = backup(&store, compress);
+        let dir = parent.path().join(format!("restored-{compress}"));
+        let totals = Store::restore(bytes.as_slice(), &dir, &mut unobserved()).unwrap();
+        assert_eq!(totals, Totals { matches: 2, branches: 5, entries: 66 + 2 + 3 });
+        let restored = Store::open(&dir).unwrap();
+        assert_eq!(contents(&restored), contents(&store));
+        assert_eq!(backup(&restored, compress), bytes);
+        // Keys still say that an append was made.
+        let repeated = commands(67).split_off(65);
+        let key = "k".parse().unwrap();
+        assert!(restored.append(&name("m"), &branch("line"), 65, repeated, Some(&key)).unwrap().repeated);
+    }
+    assert!(backup(&store, true).len() < backup(&store, false).len());
+    assert_eq!(names(parent.path()), ["restored-false", "restored-true"]);
+}
+
+#[test]
+fn long_appends_with_and_without_keys_come_back_as_they_were() {
+    let store = Store::in_memory();
+    let (m, main) = (name("m"), BranchName::main());
+    store.create_match(&m, &genesis(), Vec::new()).unwrap();
+    let mut head = 0;
+    // More than is appended at a time while restoring, and than a frame holds.
+    for (count, key) in [(9_000, Some("first")), (9_000, None), (1, Some("second")), (5_000, Some("third"))] {
+        let key = key.map(|key| key.parse().unwrap());
+        let entries = (head + 1..=head + count).map(opaque).collect();
+        head = store.append(&m, &main, head, entries, key.as_ref()).unwrap().last;
+    }
+    let restored = Store::restore_in_memory(backup(&store, true).as_slice()).unwrap();
+    assert_eq!(labels(&restored, "m", "main"), (1..=head).collect::<Vec<_>>());
+    for (key, range) in [("first", 1..=9_000), ("second", 18_001..=18_001), ("third", 18_002..=head)] {
+        assert_eq!(restored.find_key(&m, &main, &key.parse().unwrap()).unwrap(), Some(range));
+    }
+    assert_eq!(restored.check(&mut unobserved()).unwrap().findings, []);
+}
+
+#[test]
+fn every_flipped_byte_and_every_truncation_of_a_backup_is_refused() {
+    let store = Store::with_backend(Box::new(sample())).unwrap();
+    for compress in [false, true] {
+        let bytes = backup(&store, compress);
+        let mut placed = 0;
+        let mut refuse = |damaged: &[u8], what: &str| {
+            let error = Store::restore_in_memory(damaged).map(|_| ()).unwrap_err();
+            let is_named = matches!(
+                error,
+                RescueError::NotABackup
+                    | RescueError::UnknownFormat { .. }
+                    | RescueError::DamagedBackup { .. }
+            );
+            assert!(is_named, "{what}: {error}");
+            placed += u32::from(error.to_string().contains("match `m`, branch `"));
+        };
+        for place in 0..bytes.len() {
+            for bit in [0, 7] {
+                let mut flipped = bytes.clone();
+                flipped[place] ^= 1 << bit;
+                refuse(&flipped, &format!("byte {place}, bit {bit}"));
+            }
+            refuse(&bytes[..place], &format!("{place} bytes"));
+        }
+        refuse(&[bytes.as_slice(), b"\n"].concat(), "a byte too many");
+        assert!(placed > 100, "damage within a match is placed there");
+    }
+}
+
+#[test]
+fn what_is_no_backup_or_damaged_leaves_nothing_behind() {
+    let parent = tempfile::tempdir().unwrap();
+    let bytes = backup(&Store::with_backend(Box::new(sample())).unwrap(), false);
+    let dir = parent.path().join("restored");
+    let refuse = |bytes: &[u8], expected: &str, kind: ErrorKind| {
+        let error = Store::restore(bytes, &dir, &mut unobserved()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+        assert_eq!(error.kind(), kind);
+        assert_eq!(names(parent.path()), [""; 0]);
+    };
+    refuse(b"", "this is no turnfold backup", ErrorKind::Unusable);
+    refuse(b"turnfold replay 1\n", "this is no turnfold backup", ErrorKind::Unusable);
+    refuse(b"turnfold backup 2 plain\n....", "has the format `turnfold backup 2`", ErrorKind::Trouble);
+    refuse(&bytes[..bytes.len() - 1], "it ends too early", ErrorKind::Trouble);
+    let middle =
+        "the backup is damaged: match `m`, branch `main`, entry 1: its bytes do not match their check";
+    let mut flipped = bytes.clone();
+    // Within the first entries of `m`.
+    let at = bytes.windows(2).position(|pair| pair == [1, 8]).unwrap();
+    flipped[at] ^= 1;
+    refuse(&flipped, middle, ErrorKind::Trouble);
+
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("letter.txt"), "dear").unwrap();
+    let error = Store::restore(bytes.as_slice(), &dir, &mut unobserved()).unwrap_err();
+    assert!(matches!(error, RescueError::NotEmpty { .. }), "{error}");
+    fs::remove_file(dir.join("letter.txt")).unwrap();
+    Store::restore(bytes.as_slice(), &dir, &mut unobserved()).unwrap();
+}
+
+#[test]
+fn a_damaged_store_is_not_backed_up_as_if_it_were_whole() {
+    let backend = sample();
+    for (key, _) in backend.records().into_iter().filter(|(key, _)| !matches!(key[0], b's' | b'k')) {
+        let what = key.escape_ascii().to_string();
+        let damaged = backend.copy();
+        damaged.tamper(&key, None);
+        let store = Store::with_backend(Box::new(damaged)).unwrap();
+        let mut bytes = Vec::new();
+        let error = store.backup(&mut bytes, false, &mut unobserved()).expect_err(&what);
+        assert!(error.to_string().contains("corrupt store"), "{what}: {error}");
+        assert!(Store::restore_in_memory(bytes.as_slice()).is_err(), "{what}");
+    }
+}
+
+#[test]
+fn a_backup_while_eight_writers_append_is_a_consistent_prefix_of_every_branch() {
+    const WRITERS: u64 = 8;
+    let parent = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(&parent.path().join("store")).unwrap();
+    let main = BranchName::main();
+    for writer in 0..WRITERS {
+        store.create_match(&name(&format!("w{writer}")), &genesis(), Vec::new()).unwrap();
+    }
+    let (done, appends) = (AtomicBool::new(false), AtomicU64::new(0));
+    let backups: Vec<Vec<u8>> = std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let (store, done, appends, main) = (&store, &done, &appends, &main);
+            scope.spawn(move || {
+                let match_name = name(&format!("w{writer}"));
+                let mut heads = vec![(main.clone(), 0)];
+                for round in 0.. {
+                    if done.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let which = round % heads.len();
+                    let (on, head) = heads[which].clone();
+                    let entries = (head + 1..=head + 3).map(opaque).collect();
+                    let key = format!("{round}").parse().unwrap();
+                    let appended = store.append(&match_name, &on, head, entries, Some(&key)).unwrap();
+                    heads[which].1 = appended.last;
+                    appends.fetch_add(1, Ordering::Relaxed);
+                    if round % 20 == 19 && heads.len() < 8 {
+                        let line = branch(&format!("b{round}"));
+                        store.create_branch(&match_name, &line, &on, head + 1).unwrap();
+                        heads.push((line, head + 1));
+                    }
+                    if round % 20 == 0 {
+                        // Short-lived branches come and go while matches are read.
+                        let passing = branch("passing");
+                        store.create_branch(&match_name, &passing, &on, head).unwrap();
+                        store.append(&match_name, &passing, head, vec![opaque(0)], None).unwrap();
+                        store.delete_branch(&match_name, &passing).unwrap();
+                    }
+                }
+            });
+        }
+        let backups = (0..6).map(|round| {
+            // More than all short-lived branches hold.
+            let enough = appends.load(Ordering::Relaxed) + 2 * WRITERS;
+            while appends.load(Ordering::Relaxed) < enough {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            backup(&store, round % 2 == 0)
+        });
+        let backups = backups.collect();
+        done.store(true, Ordering::Relaxed);
+        backups
+    });
+    let mut entries_before = 0;
+    for (round, bytes) in backups.iter().enumerate() {
+        let dir = parent.path().join(format!("restored-{round}"));
+        let totals = Store::restore(bytes.as_slice(), &dir, &mut unobserved()).unwrap();
+        assert!(totals.matches == WRITERS && totals.entries > entries_before);
+        entries_before = totals.entries;
+        let restored = Store::open(&dir).unwrap();
+        assert_eq!(restored.check(&mut unobserved()).unwrap().findings, []);
+        for info in restored.matches().unwrap() {
+            for found in restored.branches(&info.name).unwrap() {
+                if found.name.as_str() == "passing" {
+                    continue;
+                }
+                let part = restored.read(&info.name, &found.name, None).unwrap().entries;
+                let whole = store.read(&info.name, &found.name, None).unwrap().entries;
+                assert!(whole.starts_with(&part), "{}@{}", info.name, found.name);
+                // Never a part of an append.
+                let own = found.head - found.parent.map_or(0, |(_, at)| at);
+                assert!(own.is_multiple_of(3), "{}@{}: {own}", info.name, found.name);
+            }
+        }
+    }
+    assert!(entries_before > 0);
+}

@@ -1,0 +1,149 @@
+//! Snapshots: a cache that is right, or as good as not there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use turnfold_core::{CommandSource, Digest, Logged, registry};
+use turnfold_store::{BranchName, FindingKind, SNAPSHOT_INTERVAL, Snapshot, Store, StoreError};
+
+use crate::game::{branch, commands, genesis, name};
+
+const ENTRIES: u64 = 2 * SNAPSHOT_INTERVAL + 100;
+const BUILD: Digest = Digest::new([1; 32]);
+
+/// A store with a match long enough for two snapshots, and the states that they hold.
+fn store() -> (TempDir, PathBuf, Store, [Snapshot; 2]) {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("store");
+    let store = Store::open_or_create(&dir).unwrap();
+    let count = usize::try_from(ENTRIES).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(count)).unwrap();
+    let snapshots = [1, 2].map(|times| folded(&store, times * SNAPSHOT_INTERVAL));
+    for snapshot in &snapshots {
+        store.keep_snapshot(&name("m"), &BranchName::main(), snapshot, &BUILD).unwrap();
+    }
+    (parent, dir, store, snapshots)
+}
+
+fn folded(store: &Store, seq: u64) -> Snapshot {
+    let log = store.read(&name("m"), &BranchName::main(), Some(seq)).unwrap();
+    let mut state = registry::find("initiative").unwrap().start(&log.genesis.setup).unwrap();
+    let logged = log.entries.iter().map(|entry| {
+        let command = CommandSource::Bytes(&entry.command);
+        Logged { seq: entry.seq, seat: entry.seat, command }
+    });
+    state.fold(&logged.collect::<Vec<_>>(), &log.genesis.dice, &mut |_| {}).unwrap();
+    Snapshot { seq, state: state.state_bytes() }
+}
+
+fn find(store: &Store, branch_name: &str, to: u64) -> Option<Snapshot> {
+    store.find_snapshot(&name("m"), &branch(branch_name), to, &BUILD).unwrap()
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(dir.join("snapshots")).unwrap().map(|file| file.unwrap().path());
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_last_one_before_an_entry_is_found() {
+    let (_parent, dir, store, [first, second]) = store();
+    let seqs = [first.seq - 1, first.seq, first.seq + 1, second.seq - 1, second.seq, ENTRIES, u64::MAX];
+    let found = seqs.map(|seq| find(&store, "main", seq));
+    let [first, second] = [first, second].map(Some);
+    let expected =
+        [None, first.clone(), first.clone(), first.clone(), second.clone(), second.clone(), second.clone()];
+    assert_eq!(found, expected);
+    drop(store);
+    assert_eq!(find(&Store::open(&dir).unwrap(), "main", ENTRIES), second);
+}
+
+#[test]
+fn branches_share_those_of_what_they_have_in_common_and_no_others() {
+    let (_parent, _dir, store, [first, second]) = store();
+    store.create_branch(&name("m"), &branch("early"), &BranchName::main(), second.seq - 1).unwrap();
+    store.create_branch(&name("m"), &branch("late"), &BranchName::main(), second.seq).unwrap();
+    let other = commands(2).pop().unwrap();
+    let other = vec![turnfold_store::NewEntry { recorded_at_ms: 5, ..other }];
+    store.append(&name("m"), &branch("early"), second.seq - 1, other, None).unwrap();
+    assert_eq!(find(&store, "early", ENTRIES), Some(first));
+    assert_eq!(find(&store, "late", ENTRIES), Some(second));
+}
+
+#[test]
+fn only_multiples_of_the_interval_and_entries_that_exist_have_one() {
+    let (_parent, dir, store, [first, _]) = store();
+    let keep = |seq| {
+        let snapshot = Snapshot { seq, ..first.clone() };
+        store.keep_snapshot(&name("m"), &BranchName::main(), &snapshot, &BUILD)
+    };
+    assert!(keep(0).is_ok() && keep(5).is_ok() && keep(first.seq + 1).is_ok());
+    assert_eq!(files(&dir).len(), 2);
+    assert!(matches!(keep(10 * SNAPSHOT_INTERVAL), Err(StoreError::NoSuchSeq { .. })));
+}
+
+#[test]
+fn another_build_has_its_own() {
+    let (_parent, _dir, store, [first, _]) = store();
+    let other = Digest::new([2; 32]);
+    let find = |build| store.find_snapshot(&name("m"), &BranchName::main(), ENTRIES, build).unwrap();
+    assert_eq!(find(&other), None);
+    store.keep_snapshot(&name("m"), &BranchName::main(), &first, &other).unwrap();
+    assert_eq!(find(&other), Some(first));
+}
+
+#[test]
+fn torn_mangled_and_exchanged_files_are_as_good_as_none() {
+    let (_parent, dir, store, _) = store();
+    let [one, two] = <[PathBuf; 2]>::try_from(files(&dir)).unwrap();
+    let whole = [&one, &two].map(|path| fs::read(path).unwrap());
+    let restore = || {
+        fs::write(&one, &whole[0]).unwrap();
+        fs::write(&two, &whole[1]).unwrap();
+    };
+    for length in 0..whole[0].len() {
+        for path in [&one, &two] {
+            fs::write(path, &whole[0][..length]).unwrap();
+        }
+        assert_eq!(find(&store, "main", ENTRIES), None, "{length} bytes");
+    }
+    for place in 0..whole[0].len() {
+        for (path, bytes) in [&one, &two].into_iter().zip(&whole) {
+            let mut mangled = bytes.clone();
+            mangled[place] ^= 0x10;
+            fs::write(path, mangled).unwrap();
+        }
+        assert_eq!(find(&store, "main", ENTRIES), None, "byte {place}");
+    }
+    fs::write(&one, &whole[1]).unwrap();
+    fs::write(&two, &whole[0]).unwrap();
+    assert_eq!(find(&store, "main", ENTRIES), None);
+    fs::remove_dir_all(dir.join("snapshots")).unwrap();
+    assert_eq!(find(&store, "main", ENTRIES), None);
+    // A file where the folder should be keeps nothing from working.
+    fs::write(dir.join("snapshots"), "").unwrap();
+    assert_eq!(find(&store, "main", ENTRIES), None);
+    assert!(store.verify(&name("m")).unwrap().findings.is_empty());
+    fs::remove_file(dir.join("snapshots")).unwrap();
+    fs::create_dir(dir.join("snapshots")).unwrap();
+    restore();
+    assert!(find(&store, "main", ENTRIES).is_some());
+}
+
+#[test]
+fn verify_finds_and_removes_one_that_its_entries_do_not_fold_to() {
+    let (_parent, dir, store, [first, second]) = store();
+    assert!(store.verify(&name("m")).unwrap().findings.is_empty());
+    // The state of another entry, under a proper check: what rules that changed unnoticed would leave.
+    let wrong = Snapshot { seq: second.seq, state: folded(&store, 0).state };
+    store.keep_snapshot(&name("m"), &BranchName::main(), &wrong, &BUILD).unwrap();
+    assert_eq!(find(&store, "main", ENTRIES), Some(wrong));
+    let [finding] = <[_; 1]>::try_from(store.verify(&name("m")).unwrap().findings).unwrap();
+    assert_eq!((finding.kind, finding.seq), (FindingKind::WrongSnapshot, Some(second.seq)));
+    assert_eq!(find(&store, "main", ENTRIES), Some(first));
+    assert_eq!(files(&dir).len(), 1);
+    assert!(store.verify(&name("m")).unwrap().findings.is_empty());
+}

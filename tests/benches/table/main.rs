@@ -1,0 +1,156 @@
+//! The table of `BENCHMARKS.md`: everything that is measured, in one run on one machine.
+//!
+//! `cargo bench -p turnfold-tests --bench table > BENCHMARKS.md` makes it anew. After `--`, `--quick` does a tenth of the
+//! work or less, and words choose sections by their titles. Every measurement checks what its work came to.
+
+mod command_line;
+mod fold;
+mod input;
+mod look_ahead;
+mod machine;
+mod measure;
+mod process;
+mod replay;
+mod report;
+mod rivals;
+mod setups;
+mod store;
+mod stores;
+
+use std::fmt::Display;
+use std::io::{Write, stderr, stdout};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use crate::report::Table;
+
+/// How much work is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    quick: bool,
+}
+
+impl Scale {
+    fn choose<T>(self, quick: T, full: T) -> T {
+        if self.quick { quick } else { full }
+    }
+
+    pub(crate) fn rounds(self) -> usize {
+        self.choose(2, 5)
+    }
+
+    pub(crate) fn growth_rounds(self) -> usize {
+        self.choose(1, 2)
+    }
+
+    pub(crate) fn disk_rounds(self) -> usize {
+        self.choose(1, 5)
+    }
+
+    /// The runs of a process.
+    pub(crate) fn runs(self) -> usize {
+        self.choose(5, 15)
+    }
+
+    pub(crate) fn fold_entries(self) -> u64 {
+        self.choose(1_000, 10_000)
+    }
+
+    pub(crate) fn replay_entries(self) -> [u64; 3] {
+        self.choose([100, 1_000, 10_000], [3_000, 30_000, 300_000])
+    }
+
+    pub(crate) fn many_files_entries(self) -> u64 {
+        self.choose(100, 3_000)
+    }
+
+    /// Appends one at a time, in batches, and of each of several clients.
+    pub(crate) fn appends(self) -> [usize; 3] {
+        self.choose([50, 20, 20], [300, 100, 100])
+    }
+
+    pub(crate) fn long_match(self) -> u64 {
+        self.choose(30_000, 1_000_000)
+    }
+
+    pub(crate) fn cold_matches(self) -> u64 {
+        self.choose(200, 10_000)
+    }
+
+    /// Stores by their matches and the entries of each.
+    pub(crate) fn store_sizes(self) -> [(u64, usize); 2] {
+        self.choose([(500, 100), (500, 500)], [(10_000, 100), (10_000, 500)])
+    }
+}
+
+/// The measure of the machine: what it takes to hash 64 bytes.
+pub(crate) fn yardstick() -> Duration {
+    static YARD: OnceLock<Duration> = OnceLock::new();
+    *YARD.get_or_init(|| {
+        let mut hash = blake3::hash(&[0; 64]);
+        let repeats = 100_000;
+        let took = measure::fastest_of(measure::Clock::Thread, 5, || {
+            for _ in 0..repeats {
+                let both = [*hash.as_bytes(), *hash.as_bytes()].concat();
+                hash = blake3::hash(&both);
+            }
+        });
+        assert_ne!(hash, blake3::hash(&[0; 64]));
+        took / repeats
+    })
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((first, [dir])) = args.split_first()
+        && first == store::OPEN
+    {
+        return print(store::open_here(Path::new(dir)));
+    }
+    let scale = Scale { quick: args.iter().any(|arg| arg == "--quick") };
+    // cargo adds `--bench` by itself.
+    let chosen: Vec<String> =
+        args.iter().filter(|arg| !arg.starts_with("--")).map(|arg| arg.to_lowercase()).collect();
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for stores");
+    let dir = dir.path();
+    print(format_args!("{HEAD}\n{}", machine::description(dir)));
+    let sections: [(&str, &dyn Fn() -> Table); 7] = [
+        ("fold", &|| fold::table(scale)),
+        ("look-ahead", &|| look_ahead::table(scale)),
+        ("replay files", &|| replay::table(dir, scale)),
+        ("durable appends", &|| store::appends(dir, scale)),
+        ("reading the log", &|| store::scans(dir, scale)),
+        ("stores of many matches", &|| store::sizes(dir, scale)),
+        ("the command line", &|| command_line::table(dir, scale)),
+    ];
+    for (name, section) in sections {
+        if chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str())) {
+            let mut table = None;
+            let took = measure::time(|| table = Some(section()));
+            let _ = writeln!(stderr(), "{name}: {took:.1?}");
+            print(table.expect("the section was run"));
+        }
+    }
+}
+
+/// What stands above the tables.
+const HEAD: &str = "\
+# Benchmarks
+
+Made by
+
+```sh
+cargo bench -p turnfold-tests --bench table > BENCHMARKS.md
+```
+
+on a machine that does nothing else; it takes some minutes (`-- --quick` takes one, on a tenth of the work, and \
+`-- fold` one section). Absolute numbers are those of this machine and this run; what is compared ran in turns. Work of \
+one thread tells the processor time of its fastest round; work that waits for a disk tells its median. Every \
+measurement checks what its work came to: state hashes, counts of entries, answers. The benches in `core/benches/` are \
+for a closer look.
+";
+
+fn print(text: impl Display) {
+    writeln!(stdout(), "{text}").expect("stdout takes the table");
+}

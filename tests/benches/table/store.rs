@@ -1,0 +1,189 @@
+//! The store: reading with every check, durable appends beside others, and what it takes to keep much.
+
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use turnfold_store::{BranchName, NewEntry, Store};
+
+use crate::input::{Play, fixture};
+use crate::measure::{Clock, fastest_of, take_turns, time};
+use crate::report::{Rate, Table, Time, count, growth};
+use crate::rivals::{CLIENTS, Log, PlainFile, Sled, Sqlite, Turnfold, bytes_in};
+use crate::stores::{match_name, write_many_matches, write_one_match};
+use crate::{Scale, row};
+
+/// A way to append: how many clients at once, how often each, and how many entries at a time.
+struct Workload {
+    name: &'static str,
+    clients: usize,
+    appends: usize,
+    batch: usize,
+}
+
+impl Workload {
+    fn entries(&self) -> u32 {
+        count(self.clients * self.appends * self.batch)
+    }
+
+    fn run(&self, log: &dyn Log, entries: &[NewEntry]) {
+        let batch = entries.get(..self.batch).expect("a batch is shorter than the play");
+        thread::scope(|scope| {
+            for client in 0..self.clients {
+                scope.spawn(move || (0..self.appends).for_each(|_| log.append(client, batch)));
+            }
+        });
+    }
+}
+
+/// Appends in different ways to different logs, which take turns.
+pub(crate) fn appends(dir: &Path, scale: Scale) -> Table {
+    let play = Play::simulate("cycletap", &fixture("cycletap", "ford"), 1, 1_000);
+    let entries = play.new_entries();
+    let [few, many, shared] = scale.appends();
+    let workloads = [
+        Workload { name: "one at a time", clients: 1, appends: few, batch: 1 },
+        Workload { name: "batches of 100", clients: 1, appends: many, batch: 100 },
+        Workload { name: "8 threads, one at a time", clients: CLIENTS, appends: shared, batch: 1 },
+    ];
+    let logs: [Box<dyn Log>; 4] = [
+        Box::new(Turnfold::new(&dir.join("append-turnfold"), &play)),
+        Box::new(Sled::new(&dir.join("append-sled"))),
+        Box::new(Sqlite::new(&dir.join("append-sqlite"))),
+        Box::new(PlainFile::new(&dir.join("append-file"))),
+    ];
+    let mut rows = Vec::new();
+    let mut expected = 0;
+    for workload in &workloads {
+        let [turnfold, sled, sqlite, file] =
+            logs.each_ref().map(|log| || workload.run(log.as_ref(), &entries));
+        let (mut turnfold, mut sled, mut sqlite, mut file) = (turnfold, sled, sqlite, file);
+        let rounds = scale.disk_rounds();
+        let times = take_turns(Clock::Wall, rounds, [&mut turnfold, &mut sled, &mut sqlite, &mut file]);
+        expected += workload.entries() * count(rounds);
+        for log in &logs {
+            assert_eq!(log.entries(), expected, "everything acknowledged is there");
+        }
+        let [turnfold, sled, sqlite, file] = times.map(|times| Rate::of(workload.entries(), times.median()));
+        rows.push(row![
+            workload.name,
+            turnfold,
+            format!("{sled} ({})", turnfold.times(sled)),
+            format!("{sqlite} ({})", turnfold.times(sqlite)),
+            format!("{file} ({})", turnfold.times(file)),
+        ]);
+    }
+    let bytes = logs.map(|log| log.close() / u64::from(expected));
+    let [turnfold, sled, sqlite, file] = bytes.map(|bytes| format!("{bytes} bytes an entry"));
+    rows.push(row!["on disk afterwards", turnfold, sled, sqlite, file]);
+    Table {
+        title: "Durable appends",
+        about: "Entries a second, each acknowledged after it was synced; in brackets how many times as fast the store is. \
+                sled runs in the store's process, so its flushes reach `fdatasync` too; SQLite keeps a write-ahead log \
+                with `synchronous=FULL`; the bare file is appended to under a lock and synced, with neither order nor \
+                index; but its length changes with every append, which a sync has to record too. What was appended is counted again in every log."
+            .to_owned(),
+        columns: &["workload", "turnfold", "raw sled", "SQLite", "bare file"],
+        rows,
+    }
+}
+
+/// Reads one long match with every check.
+pub(crate) fn scans(dir: &Path, scale: Scale) -> Table {
+    let play = Play::simulate("initiative", &fixture("initiative", "small-board"), 1, scale.long_match());
+    let mut results = Vec::new();
+    let mut bytes = 0;
+    for part in [100, 10, 1] {
+        let mut play = play.clone();
+        play.entries.truncate(play.entries.len() / part);
+        let dir = dir.join(format!("scan-{part}"));
+        write_one_match(&dir, &play, 10_000);
+        bytes = bytes_in(&dir);
+        let store = Store::open(&dir).expect("the store opens");
+        let entries = count(play.entries.len());
+        let took = fastest_of(Clock::Thread, scale.rounds(), || {
+            let read = store.entries(&match_name(0), &BranchName::main(), 1..=u64::from(entries));
+            let read = read.expect("the log reads").map(|entry| entry.expect("the entry reads").seq);
+            assert_eq!(read.max(), Some(u64::from(entries)));
+        });
+        results.push((entries, took));
+    }
+    let [small, medium, large] = <[_; 3]>::try_from(results).expect("three sizes");
+    let rate = Rate::of(large.0, large.1);
+    Table {
+        title: "Reading the log",
+        about: "All entries of one match from disk: pages checked, entries decoded strictly, every link of the chain \
+                computed."
+            .to_owned(),
+        columns: &["input", "time", "rate", "target", "bytes an entry on disk", "growth at 10× and 100×"],
+        rows: vec![row![
+            format!("one match, {} entries", large.0),
+            Time(large.1),
+            rate,
+            rate.at_least(1e6),
+            bytes / u64::from(large.0),
+            format!("{} {}", growth(small, medium), growth(small, large)),
+        ]],
+    }
+}
+
+/// Stores of many matches: how long they take to open and how much memory.
+pub(crate) fn sizes(dir: &Path, scale: Scale) -> Table {
+    let play = Play::simulate("cycletap", &fixture("cycletap", "ford"), 1, 500);
+    let mut rows = Vec::new();
+    for (matches, per_match) in scale.store_sizes() {
+        let name = format!("size-{matches}-{per_match}");
+        let dir = dir.join(name);
+        let wrote = time(|| write_many_matches(&dir, &play, matches, per_match));
+        let entries = matches * per_match as u64;
+        let opened: Vec<Opened> = (0..scale.rounds()).map(|_| open_elsewhere(&dir)).collect();
+        let fastest = opened.iter().map(|opened| opened.took).min().expect("there is a round at least");
+        let memory = opened.iter().map(|opened| opened.memory_kib).min().expect("there is a round at least");
+        rows.push(row![
+            format!("{entries} entries, {matches} matches"),
+            Time(wrote),
+            bytes_in(&dir) / entries,
+            Time(fastest),
+            format!("{} MiB", memory / 1024),
+            format!("{} bytes", memory * 1024 / entries),
+        ]);
+    }
+    Table {
+        title: "Stores of many matches",
+        about: "Written by 8 threads, two commits for each match. Opened in a process of its own; memory is what is \
+                resident once it is open and the head of one match has been read."
+            .to_owned(),
+        columns: &["store", "written in", "bytes an entry on disk", "open", "memory", "memory an entry"],
+        rows,
+    }
+}
+
+struct Opened {
+    took: Duration,
+    memory_kib: u64,
+}
+
+/// The first argument of a process that opens the store named by the second and tells what it took.
+pub(crate) const OPEN: &str = "--open";
+
+fn open_elsewhere(dir: &Path) -> Opened {
+    let program = std::env::current_exe().expect("the program has a path");
+    let output = Command::new(program).arg(OPEN).arg(dir).output().expect("the program starts again");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let mut numbers = told.split_whitespace().map(|word| word.parse().expect("a number"));
+    let mut next = || numbers.next().unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    Opened { took: Duration::from_micros(next()), memory_kib: next() }
+}
+
+/// Opens a store and gives the microseconds that took and the memory in KiB.
+pub(crate) fn open_here(dir: &Path) -> String {
+    let mut store = None;
+    let took = time(|| store = Some(Store::open(dir).expect("the store opens")));
+    let head = store.as_ref().map(|store| store.head(&match_name(0), &BranchName::main()));
+    assert!(head.is_some_and(|head| head.is_ok_and(|head| head > 0)), "the match is there");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = resident.and_then(|text| text.split_whitespace().next()).unwrap_or("0");
+    format!("{} {kib}", took.as_micros())
+}

@@ -1,0 +1,768 @@
+//! `turnfold amend`.
+
+use std::fs;
+
+use serde_json::Value;
+use snapbox::str;
+use turnfold_core::registry::RULESETS;
+
+use super::{check, duel};
+use crate::sandbox::{Sandbox, workspace};
+
+const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/// A match with recorded dice over two turns, without units: `next-turn` and rolls alternate.
+fn turns() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new turns --rules initiative --setup fixtures/initiative/no-units.toml");
+    sandbox.ok("play turns \"roll 1 1 2 2\" next-turn \"roll 6 6 5 5\" next-turn");
+    sandbox
+}
+
+#[test]
+fn help_has_examples() {
+    check(
+        &Sandbox::new(),
+        "amend --help",
+        str![[r#"
+$ turnfold amend --help
+Change one entry and play the rest again on top, as a new branch or file
+
+The command takes the place of the entry; with `--insert` it comes before it, with `--drop` the
+entry is left out. The new line of play begins after the entry before; the original is never
+touched.
+
+Later entries that the rules now reject are listed with their reasons. Then nothing is created,
+unless `--keep-going` leaves them out. Later entries of which something else becomes stay, and are
+told.
+
+Rolls of seeded dice are made again by the seed, as they fall due, because their values follow from
+the numbers of the entries. Recorded rolls keep their values; where none is due they no longer
+apply, and where one is due that was never recorded, the entries up to the next recorded roll do
+not.
+
+Entries played again keep the time at which they were recorded first, but not their idempotency
+keys. In files, comments stay, and attempts (`!`) are tried again: one that is now accepted no
+longer applies.
+
+Usage: turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --branch NAME
+       turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --output FILE
+
+Arguments:
+  <REV:SEQ|FILE:SEQ>
+          The entry to change
+
+  [COMMAND]
+          The new command, `[SEAT:] command`, such as `p1: move 2,3`
+
+Options:
+      --insert
+          Put the command before the entry instead
+
+      --store <DIR>
+          Directory of the store
+          
+          [env: TURNFOLD_STORE=]
+          [default: .turnfold]
+
+      --drop
+          Leave the entry out instead
+
+      --format <FORMAT>
+          How to print the answer; `svg` is for `show` only
+
+          Possible values:
+          - text: For people
+          - json: One JSON document, or JSON Lines for sequences
+          - svg:  A picture
+          
+          [default: text]
+
+      --as <SEAT>
+          Seat of a command that names none [default: whose command it is]
+
+  -v, --verbose...
+          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+
+      --keep-going
+          Leave out the later entries that no longer apply
+
+      --branch <NAME>
+          Create this branch, which begins after the entry before
+
+  -o, --output <FILE>
+          Write the whole line of play, blessed, to this file
+
+      --force
+          Overwrite the file if it exists
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+Examples: turnfold amend duel:7 'p1: stand' --branch caution
+          turnfold amend duel.tfl:7 --drop -o without.tfl
+
+"#]],
+    );
+}
+
+#[test]
+fn one_entry_is_replaced_and_the_rest_played_again() {
+    let sandbox = duel();
+    sandbox.ok("play duel confirm \"move 1,-1\"");
+    check(
+        &sandbox,
+        "amend duel:3 \"move 1,1\" --branch flank
+         amend duel:3 \"p1: move 1,1\" --as p2 --branch named
+         amend duel@flank:5 stand --branch deeper
+         branches duel
+         log duel@flank
+         verify",
+        str![[r#"
+$ turnfold amend duel:3 "move 1,1" --branch flank
+- 3 p1 move 0,1
++ 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
+state, duel → duel@flank
+  /cursor [0,1] → [1,1]
+  /units/0/at [0,1] → [1,1]
+created duel@flank, which begins after duel:2: 5 entries, 2 of them played again #d1e3fa94a390e862
+$ turnfold amend duel:3 "p1: move 1,1" --as p2 --branch named
+- 3 p1 move 0,1
++ 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
+state, duel → duel@named
+  /cursor [0,1] → [1,1]
+  /units/0/at [0,1] → [1,1]
+created duel@named, which begins after duel:2: 5 entries, 2 of them played again #d1e3fa94a390e862
+$ turnfold amend duel@flank:5 stand --branch deeper
+- 5 p2 move 1,-1
++ 5 p2 stand => ignored nothing_selected #d1e3fa94a390e862
+the states at the end are equal
+created duel@deeper, which begins after duel@flank:4: 5 entries, 0 of them played again #d1e3fa94a390e862
+$ turnfold branches duel
+main    5 entries  link [LINK]
+deeper  5 entries, from flank:4  link [LINK]
+flank   5 entries, from main:2  link [LINK]
+named   5 entries, from main:2  link [LINK]
+$ turnfold log duel@flank
+1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
+2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
+3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
+4 p2 confirm => ignored not_your_unit #d1e3fa94a390e862
+5 p2 move 1,-1 => ignored nothing_selected #d1e3fa94a390e862
+$ turnfold verify
+ok duel@main: 5 entries state 8bc3cdd5a21478a4 link [LINK]
+ok duel@deeper: 5 entries state d1e3fa94a390e862 link [LINK]
+ok duel@flank: 5 entries state d1e3fa94a390e862 link [LINK]
+ok duel@named: 5 entries state d1e3fa94a390e862 link [LINK]
+
+"#]],
+    );
+}
+
+#[test]
+fn entries_that_no_longer_apply_are_conflicts_and_skipped_only_when_asked() {
+    let sandbox = duel();
+    sandbox.ok("play duel confirm \"move 1,-1\"");
+    check(
+        &sandbox,
+        "amend duel:2 --drop --branch without
+         branches duel
+         amend duel:2 --drop --branch without --keep-going
+         log duel@without
+         amend duel:4 --insert \"p2: cycle\" --branch other
+         verify",
+        str![[r#"
+$ turnfold amend duel:2 --drop --branch without
+- 2 p1 confirm
+no longer applies (each was left out before the next was tried)
+  4 p2 confirm => rejected not_your_turn (it is the other player's impulse)
+  5 p2 move 1,-1 => rejected not_your_turn (it is the other player's impulse)
+stderr| error: 2 lines no longer apply, nothing was created; `--keep-going` leaves them out
+exit 1
+$ turnfold branches duel
+main  5 entries  link [LINK]
+$ turnfold amend duel:2 --drop --branch without --keep-going
+- 2 p1 confirm
+no longer applies (each was left out before the next was tried)
+  4 p2 confirm => rejected not_your_turn (it is the other player's impulse)
+  5 p2 move 1,-1 => rejected not_your_turn (it is the other player's impulse)
+1 outcome differs, first that of entry 3, now 2 (p1 move 0,1)
+- moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1
++ ignored nothing_selected
+state, duel → duel@without
+  /impulse 1 → 0
+  /active_player "p2" → "p1"
+  /moved ["atlas"] → []
+  /cursor [0,1] → [0,2]
+  /units/0/at [0,1] → [0,2]
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 1: select a unit to move (1 remaining)"
+  /status "Player 2's turn — move 1 of 1 units" → "Player 1's turn — move 1 of 1 units"
+created duel@without, which begins after duel:1: 2 entries, 1 of them played again #e67f02be3627678a
+$ turnfold log duel@without
+1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
+2 p1 move 0,1 => ignored nothing_selected #e67f02be3627678a
+$ turnfold amend duel:4 --insert "p2: cycle" --branch other
++ 4 p2 cycle => cursor at=0,-2 #818c9af3972ebd4c
+2 outcomes differ, first that of entry 4, now 5 (p2 confirm)
+- ignored not_your_unit
++ selected unit=kit-fox
+  entry 5, now 6 (p2 move 1,-1) was ignored nothing_selected, is applied now
+state, duel → duel@other
+  /impulse 1 → 2
+  /active_player "p2" → "p1"
+  /moved ["atlas"] → ["atlas","kit-fox"]
+  /cursor [0,1] → [1,-1]
+  /units/2/at [0,-2] → [1,-1]
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 1: select a unit to move (1 remaining)"
+  /status "Player 2's turn — move 1 of 1 units" → "Player 1's turn — move 1 of 1 units"
+created duel@other, which begins after duel:3: 6 entries, 2 of them played again #c4dc7ea9bca7b541
+$ turnfold verify
+ok duel@main: 5 entries state 8bc3cdd5a21478a4 link [LINK]
+ok duel@other: 6 entries state c4dc7ea9bca7b541 link [LINK]
+ok duel@without: 2 entries state e67f02be3627678a link [LINK]
+
+"#]],
+    );
+}
+
+#[test]
+fn recorded_rolls_keep_their_values_and_stay_where_they_are_due() {
+    check(
+        &turns(),
+        "amend turns:1 \"roll 3 3 4 4\" --branch other-values
+         amend turns:2 --drop --branch no-roll-due
+         amend turns:3 --drop --branch no-values
+         amend turns:3 --insert \"roll 4 4 4 4\" --branch a-tie-first",
+        str![[r#"
+$ turnfold amend turns:1 "roll 3 3 4 4" --branch other-values
+- 1 host roll 1 1 2 2
++ 1 host roll 3 3 4 4 => rolled p1=6 p2=8; initiative p1=6 p2=8 loser=p1 winner=p2; movement_order impulses=; flash text="Initiative: P1 rolled 6, P2 rolled 8 — P1 moves first"; movement_complete #1ebc01584279a50d
+the states at the end are equal
+created turns@other-values, which begins after turns:0: 4 entries, 3 of them played again #67fc3e75a8adb9c5
+$ turnfold amend turns:2 --drop --branch no-roll-due
+- 2 host next-turn
+no longer applies (each was left out before the next was tried)
+  3 host roll 6 6 5 5 => rejected no_roll_due (no roll is due)
+stderr| error: 1 line no longer applies, nothing was created; `--keep-going` leaves them out
+exit 1
+$ turnfold amend turns:3 --drop --branch no-values
+- 3 host roll 6 6 5 5
+no longer applies (each was left out before the next was tried)
+  4 host next-turn => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`)
+stderr| error: 1 line no longer applies, nothing was created; `--keep-going` leaves them out
+exit 1
+$ turnfold amend turns:3 --insert "roll 4 4 4 4" --branch a-tie-first
++ 3 host roll 4 4 4 4 => rolled p1=8 p2=8; flash text="Initiative: both rolled 8 — roll again" #2df496a842a9e500
+the states at the end are equal
+created turns@a-tie-first, which begins after turns:2: 5 entries, 2 of them played again #67fc3e75a8adb9c5
+
+"#]],
+    );
+}
+
+#[test]
+fn seeded_rolls_are_made_again_by_the_numbers_of_the_entries() {
+    let sandbox = Sandbox::new();
+    let setup = "fixtures/initiative/no-units.toml";
+    sandbox.ok(&format!("new seeded --rules initiative --setup {setup} --dice seeded --seed {SEED}"));
+    sandbox.ok("play seeded next-turn next-turn");
+    check(
+        &sandbox,
+        "log seeded
+         amend seeded:2 --insert next-turn --branch longer
+         log seeded@longer
+         amend seeded:4 --drop --branch shorter
+         log seeded@shorter
+         amend seeded:1 --drop --branch same
+         verify",
+        str![[r#"
+$ turnfold log seeded
+1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
+2 host next-turn => turn_started turn=2 #2df496a842a9e500
+3 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
+4 host next-turn => turn_started turn=3 #67fc3e75a8adb9c5
+5 host roll 2 6 2 3 => rolled p1=8 p2=5; initiative p1=8 p2=5 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 8, P2 rolled 5 — P2 moves first"; movement_complete #f4ee15b090d3aa14
+$ turnfold amend seeded:2 --insert next-turn --branch longer
++ 2 host next-turn => turn_started turn=2 #2df496a842a9e500
+rolled again by the seed
+  (none) → 3 roll 6 3 5 3
+  3 roll 6 3 5 3 → 5 roll 2 6 2 3
+  5 roll 2 6 2 3 → 7 roll 6 6 5 4
+2 outcomes differ, first that of entry 2, now 4 (host next-turn)
+- turn_started turn=2
++ turn_started turn=3
+state, seeded → seeded@longer
+  /turn 3 → 4
+  /initiative/rolls/p1 8 → 12
+  /initiative/rolls/p2 5 → 9
+created seeded@longer, which begins after seeded:1: 7 entries, 4 of them played again #ddd32873b7df3751
+$ turnfold log seeded@longer
+1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
+2 host next-turn => turn_started turn=2 #2df496a842a9e500
+3 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
+4 host next-turn => turn_started turn=3 #67fc3e75a8adb9c5
+5 host roll 2 6 2 3 => rolled p1=8 p2=5; initiative p1=8 p2=5 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 8, P2 rolled 5 — P2 moves first"; movement_complete #f4ee15b090d3aa14
+6 host next-turn => turn_started turn=4 #1fb83df3a631b96e
+7 host roll 6 6 5 4 => rolled p1=12 p2=9; initiative p1=12 p2=9 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 12, P2 rolled 9 — P2 moves first"; movement_complete #ddd32873b7df3751
+$ turnfold amend seeded:4 --drop --branch shorter
+- 4 host next-turn
+rolled again by the seed
+  5 roll 2 6 2 3 → (none)
+state, seeded → seeded@shorter
+  /turn 3 → 2
+  /initiative/rolls/p1 8 → 9
+  /initiative/rolls/p2 5 → 8
+created seeded@shorter, which begins after seeded:3: 3 entries, 0 of them played again #588f4746ad2c2ece
+$ turnfold log seeded@shorter
+1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
+2 host next-turn => turn_started turn=2 #2df496a842a9e500
+3 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
+$ turnfold amend seeded:1 --drop --branch same
+- 1 host roll 2 5 4 2
+rolled again by the seed
+  (none) → 1 roll 2 5 4 2
+the states at the end are equal
+created seeded@same, which begins after seeded:0: 5 entries, 4 of them played again #f4ee15b090d3aa14
+$ turnfold verify
+ok seeded@main: 5 entries state f4ee15b090d3aa14 link [LINK]
+ok seeded@longer: 7 entries state ddd32873b7df3751 link [LINK]
+ok seeded@same: 5 entries state f4ee15b090d3aa14 link [LINK]
+ok seeded@shorter: 3 entries state 588f4746ad2c2ece link [LINK]
+
+"#]],
+    );
+}
+
+#[test]
+fn outcomes_that_turn_are_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("taps.tfl", fs::read(workspace().join("replays/cycletap/each-tap-in-turn.tfl")).unwrap());
+    check(
+        &sandbox,
+        "log taps.tfl
+         amend taps.tfl:1 --drop -o new.tfl
+         check new.tfl",
+        str![[r#"
+$ turnfold log taps.tfl
+1 p1 tap 0,0 => origin_selected at=0,0 #8a93db147275a3b0
+2 p1 tap 0,0 => defense_pending at=0,0 #691a6e9d0c5a2f31
+3 p1 tap 0,0 => order_cancelled unit=u1 #89c5b254e8610dad
+4 p1 tap 0,0 => origin_selected at=0,0 #8a93db147275a3b0
+5 p1 tap 1,0 => order_placed number=1 unit=u1 kind=attack path=1,0 #4ca61be86d57e686
+6 p1 tap 0,0 => orders_cleared unit=u1 count=1; defense_pending at=0,0 #abf03949a192d2f9
+7 p1 tap 0,0 => order_cancelled unit=u1 #0631ae98be1d283b
+8 p1 tap 0,0 => origin_selected at=0,0 #0c6259a9c41e6cc9
+9 p1 tap 1,0 => order_placed number=2 unit=u1 kind=attack path=1,0 #52391fb14e416e14
+10 p1 tap 1,0 => orders_cleared unit=u1 count=1; path_started at=1,0 #00fdd1950f8459a1
+11 p1 tap 1,0 => path_kind kind=deploy #0701be7500ec7a0b
+12 p1 tap 1,1 => path_extended at=1,1 #249b3d8265a304fa
+13 p1 tap 0,2 => path_extended at=0,2 #cecd77b333d4adf6
+14 p1 tap 1,2 => ignored path_full #cecd77b333d4adf6
+15 p1 tap 0,0 => order_placed number=3 unit=u1 kind=movement path=1,0|1,1|0,2 #32ef153e12244b06
+16 p1 tap 0,0 => origin_selected at=0,0 #ce42ada77ebbecac
+17 p1 tap 0,1 => orders_cleared unit=u1 count=1; order_placed number=4 unit=u1 kind=attack path=0,1 #0ebc94d27acbcbe8
+18 p1 tap -1,0 => order_placed number=5 unit=u1 kind=attack path=-1,0 #2b47e3f03c105860
+19 p1 tap 0,1 => orders_cleared unit=u1 count=2; path_started at=0,1 #33cbd368116ee489
+$ turnfold amend taps.tfl:1 --drop -o new.tfl
+- 1 p1 tap 0,0
+18 outcomes differ, first that of entry 2, now 1 (p1 tap 0,0)
+- defense_pending at=0,0
++ origin_selected at=0,0
+  entry 5, now 4 (p1 tap 1,0) was applied, is ignored no_friendly_unit now
+  entry 9, now 8 (p1 tap 1,0) was applied, is ignored no_friendly_unit now
+  entry 10, now 9 (p1 tap 1,0) was applied, is ignored no_friendly_unit now
+  entry 11, now 10 (p1 tap 1,0) was applied, is ignored no_friendly_unit now
+  entry 12, now 11 (p1 tap 1,1) was applied, is ignored no_friendly_unit now
+  entry 13, now 12 (p1 tap 0,2) was applied, is ignored no_friendly_unit now
+  entry 17, now 16 (p1 tap 0,1) was applied, is ignored defending now
+  entry 18, now 17 (p1 tap -1,0) was applied, is ignored defending now
+  entry 19, now 18 (p1 tap 0,1) was applied, is ignored defending now
+state, taps.tfl → new.tfl
+  /tap/state "path_building" → "defense_pending"
+  /tap/path/0 [0,1] → (none)
+  /tap/kind "movement" → null
+wrote `new.tfl`: 18 entries, 18 of them played again #691a6e9d0c5a2f31
+$ turnfold check new.tfl
+ok new.tfl 18 entries
+1 passed, 0 failed (18 entries)
+
+"#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_amended_is_refused_and_creates_nothing() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o duel.tfl");
+    sandbox.ok("branch duel:1 taken");
+    sandbox.write("false.tfl", sandbox.read("duel.tfl").replace("to=0,1", "to=0,0"));
+    check(
+        &sandbox,
+        "amend duel:3 \"p2: stand\" --branch x
+         amend duel:3 fly --branch x
+         amend duel:3 \"p9: stand\" --branch x
+         amend duel:3 stand --branch taken
+         amend duel:3 stand --branch main
+         amend duel:0 stand --branch x
+         amend duel:4 stand --branch x
+         amend duel stand --branch x
+         amend duel:1:2 stand --branch x
+         amend duel:3 --branch x
+         amend duel:3 stand
+         amend duel:3 stand --drop --branch x
+         amend duel:3 --insert --drop --branch x
+         amend duel:3 stand --branch x -o x.tfl
+         amend duel@nobody:3 stand --branch x
+         amend duel.tfl:3 stand --branch x
+         amend duel.tfl:3 stand -o duel.tfl
+         amend duel.tfl:9 stand -o x.tfl
+         amend missing.tfl:3 stand -o x.tfl
+         amend false.tfl:1 \"roll 1 1 1 2\" -o x.tfl
+         branches duel",
+        str![[r#"
+$ turnfold amend duel:3 "p2: stand" --branch x
+! p2 stand => rejected not_your_turn (it is the other player's impulse)
+stderr| error: the command was rejected; nothing was created
+exit 1
+$ turnfold amend duel:3 fly --branch x
+! fly => rejected malformed (expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly`)
+stderr| error: the command was rejected; nothing was created
+exit 1
+$ turnfold amend duel:3 "p9: stand" --branch x
+! p9: stand => rejected malformed (unknown seat `p9`: seats are `p1` to `p8` and `host`)
+stderr| error: the command was rejected; nothing was created
+exit 1
+$ turnfold amend duel:3 stand --branch taken
+stderr| error: match `duel` already has a branch `taken`: choose another name
+exit 2
+$ turnfold amend duel:3 stand --branch main
+stderr| error: match `duel` already has a branch `main`: choose another name
+exit 2
+$ turnfold amend duel:0 stand --branch x
+stderr| error: `duel:0` is the setup; entries count from 1
+exit 2
+$ turnfold amend duel:4 stand --branch x
+stderr| error: `duel` has no entry 4; its last is 3; to go on at the end, `branch` and `play`
+exit 2
+$ turnfold amend duel stand --branch x
+stderr| error: invalid value 'duel' for '<REV:SEQ|FILE:SEQ>': expected the number of an entry in `duel`; an entry is written REV:SEQ or FILE:SEQ; see `--help`
+exit 2
+$ turnfold amend duel:1:2 stand --branch x
+stderr| error: invalid value 'duel:1:2' for '<REV:SEQ|FILE:SEQ>': expected one number in `duel:1:2`; an entry is written REV:SEQ or FILE:SEQ; see `--help`
+exit 2
+$ turnfold amend duel:3 --branch x
+stderr| error: the following required arguments were not provided: <COMMAND>; see `--help`
+exit 2
+$ turnfold amend duel:3 stand
+stderr| error: the following required arguments were not provided: <--branch <NAME>|--output <FILE>>; see `--help`
+exit 2
+$ turnfold amend duel:3 stand --drop --branch x
+stderr| error: the argument '[COMMAND]' cannot be used with '--drop'; see `--help`
+exit 2
+$ turnfold amend duel:3 --insert --drop --branch x
+stderr| error: the argument '--insert' cannot be used with '--drop'; see `--help`
+exit 2
+$ turnfold amend duel:3 stand --branch x -o x.tfl
+stderr| error: the argument '--branch <NAME>' cannot be used with '--output <FILE>'; see `--help`
+exit 2
+$ turnfold amend duel@nobody:3 stand --branch x
+stderr| error: match `duel` has no branch `nobody`; `turnfold branches duel` lists those there are
+exit 2
+$ turnfold amend duel.tfl:3 stand --branch x
+stderr| error: `duel.tfl` is a file, it has no branches; name a new file with `--output`
+exit 2
+$ turnfold amend duel.tfl:3 stand -o duel.tfl
+stderr| error: `duel.tfl` exists; `--force` overwrites it
+exit 2
+$ turnfold amend duel.tfl:9 stand -o x.tfl
+stderr| error: `duel.tfl` has no entry 9; its last is 3; to go on at the end, `branch` and `play`
+exit 2
+$ turnfold amend missing.tfl:3 stand -o x.tfl
+stderr| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
+exit 2
+$ turnfold amend false.tfl:1 "roll 1 1 1 2" -o x.tfl
+stderr| error: false.tfl:42: entry 3 does not do what the file says, nothing was written; `turnfold check false.tfl` explains it
+exit 1
+$ turnfold branches duel
+main   3 entries  link [LINK]
+taken  1 entry, from main:1  link [LINK]
+
+"#]],
+    );
+    assert!(!sandbox.path("x.tfl").exists());
+}
+
+#[test]
+fn files_are_amended_with_their_comments_and_attempts() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o plain.tfl");
+    let plain = sandbox.read("plain.tfl");
+    let (header, entries) = plain.split_once("+++\n1 ").unwrap();
+    let body = entries.split_once("\n= ").unwrap().0.replace("\n2 ", "\n# it rolled badly\n\n2 ");
+    let body = body.replace("\n3 ", "\n! p2 stand\n! p1 next-turn\n# the move\n3 ");
+    sandbox.write("duel.tfl", format!("{header}+++\n# a duel\n1 {body}\n! p1 stand\n"));
+    sandbox.ok("bless duel.tfl --accept");
+    check(
+        &sandbox,
+        "amend duel.tfl:3 \"move 1,1\" -o moved.tfl
+         diff duel.tfl moved.tfl
+         amend duel.tfl:3 --insert \"move 0,0\" -o blocked.tfl
+         amend duel.tfl:3 --drop -o dropped.tfl
+         amend duel.tfl:3 --drop -o dropped.tfl --keep-going
+         check moved.tfl blocked.tfl dropped.tfl
+         amend duel.tfl:3 \"move 1,1\" -o duel.tfl --force
+         diff duel.tfl moved.tfl",
+        str![[r#"
+$ turnfold amend duel.tfl:3 "move 1,1" -o moved.tfl
+- 3 p1 move 0,1
++ 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
+state, duel.tfl → moved.tfl
+  /cursor [0,1] → [1,1]
+  /units/0/at [0,1] → [1,1]
+wrote `moved.tfl`: 3 entries, 0 of them played again #d1e3fa94a390e862
+$ turnfold diff duel.tfl moved.tfl
+the lines of play part at entry 3
+--- duel.tfl
++++ moved.tfl
+@@ -1,3 +1,3 @@
+ 1 host roll 1 2 3 4
+ 2 p1 confirm
+-3 p1 move 0,1
++3 p1 move 1,1
+state, duel.tfl → moved.tfl
+  /cursor [0,1] → [1,1]
+  /units/0/at [0,1] → [1,1]
+exit 1
+$ turnfold amend duel.tfl:3 --insert "move 0,0" -o blocked.tfl
++ 3 p1 move 0,0 => ignored impassable #01c8c4ec6ad17e5a
+the states at the end are equal
+wrote `blocked.tfl`: 4 entries, 1 of them played again #8bc3cdd5a21478a4
+$ turnfold amend duel.tfl:3 --drop -o dropped.tfl
+- 3 p1 move 0,1
+no longer applies (each was left out before the next was tried)
+  ! p1 stand => accepted (the attempt is accepted now)
+stderr| error: 1 line no longer applies, nothing was created; `--keep-going` leaves them out
+exit 1
+$ turnfold amend duel.tfl:3 --drop -o dropped.tfl --keep-going
+- 3 p1 move 0,1
+no longer applies (each was left out before the next was tried)
+  ! p1 stand => accepted (the attempt is accepted now)
+state, duel.tfl → dropped.tfl
+  /impulse 1 → 0
+  /active_player "p2" → "p1"
+  /moved ["atlas"] → []
+  /cursor [0,1] → [0,2]
+  /selected null → "atlas"
+  /units/0/at [0,1] → [0,2]
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 1: move Atlas AS7-D"
+  /status "Player 2's turn — move 1 of 1 units" → "Player 1's turn — move 1 of 1 units"
+wrote `dropped.tfl`: 2 entries, 0 of them played again #01c8c4ec6ad17e5a
+$ turnfold check moved.tfl blocked.tfl dropped.tfl
+ok moved.tfl 3 entries
+ok blocked.tfl 4 entries
+ok dropped.tfl 2 entries
+3 passed, 0 failed (9 entries)
+$ turnfold amend duel.tfl:3 "move 1,1" -o duel.tfl --force
+- 3 p1 move 0,1
++ 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
+state, duel.tfl → duel.tfl
+  /cursor [0,1] → [1,1]
+  /units/0/at [0,1] → [1,1]
+wrote `duel.tfl`: 3 entries, 0 of them played again #d1e3fa94a390e862
+$ turnfold diff duel.tfl moved.tfl
+duel.tfl and moved.tfl are equal: 3 entries #d1e3fa94a390e862
+
+"#]],
+    );
+    let lines = |file: &str| {
+        let text = sandbox.read(file);
+        let (_, body) = text.split_once("+++\n# a duel\n").unwrap();
+        let shown = body.lines().map(|line| line.split(" =>").next().unwrap().to_owned());
+        shown.filter(|line| !line.starts_with('=')).collect::<Vec<_>>().join("\n") + "\n"
+    };
+    snapbox::assert_data_eq!(
+        lines("blocked.tfl"),
+        str![[r#"
+1 host roll 1 2 3 4
+# it rolled badly
+
+2 p1 confirm
+! p2 stand
+! p1 next-turn
+3 p1 move 0,0
+# the move
+4 p1 move 0,1
+! p1 stand
+
+"#]]
+    );
+    snapbox::assert_data_eq!(
+        lines("dropped.tfl"),
+        str![[r#"
+1 host roll 1 2 3 4
+# it rolled badly
+
+2 p1 confirm
+! p2 stand
+! p1 next-turn
+# the move
+
+"#]]
+    );
+}
+
+#[test]
+fn json_tells_all_of_it_whether_created_or_not() {
+    let sandbox = duel();
+    sandbox.ok("play duel confirm \"move 1,-1\"");
+    check(
+        &sandbox,
+        "--format json amend duel:3 \"move 1,1\" --branch flank
+         --format json amend duel:3 --drop --branch without
+         --format json amend duel:3 fly --branch without",
+        str![[r#"
+$ turnfold --format json amend duel:3 "move 1,1" --branch flank
+{"created":true,"source":"duel","seq":3,"target":"duel@flank","removed":{"seq":3,"seat":"p1","command":"move 0,1","outcome":"moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1"},"added":{"seq":3,"seat":"p1","command":"move 1,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[1,1]},{"effect":"cursor","at":[1,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"d1e3fa94a390e8624eac9c81106f4e2f3fe5da58a71424ef0334817d4b0e7080"},"entries":5,"kept":2,"state_hash":"d1e3fa94a390e8624eac9c81106f4e2f3fe5da58a71424ef0334817d4b0e7080","conflicts":[],"outcomes":[],"rolls":[],"state":[{"path":"/cursor","old":[0,1],"new":[1,1]},{"path":"/units/0/at","old":[0,1],"new":[1,1]}]}
+$ turnfold --format json amend duel:3 --drop --branch without
+{"created":false,"source":"duel","seq":3,"target":"duel@without","removed":{"seq":3,"seat":"p1","command":"move 0,1","outcome":"moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1"},"added":null,"entries":2,"kept":0,"state_hash":"01c8c4ec6ad17e5ade4125bd7705255954648578b138f503368e11ea7222239f","conflicts":[{"seq":4,"seat":"p2","command":"confirm","reason":"not_your_turn","message":"it is the other player's impulse"},{"seq":5,"seat":"p2","command":"move 1,-1","reason":"not_your_turn","message":"it is the other player's impulse"}],"outcomes":[],"rolls":[],"state":[{"path":"/impulse","old":1,"new":0},{"path":"/active_player","old":"p2","new":"p1"},{"path":"/moved","old":["atlas"],"new":[]},{"path":"/cursor","old":[0,1],"new":[0,2]},{"path":"/selected","old":null,"new":"atlas"},{"path":"/units/0/at","old":[0,1],"new":[0,2]},{"path":"/prompt","old":"Player 2: select a unit to move (1 remaining)","new":"Player 1: move Atlas AS7-D"},{"path":"/status","old":"Player 2's turn — move 1 of 1 units","new":"Player 1's turn — move 1 of 1 units"}]}
+stderr| error: 2 lines no longer apply, nothing was created; `--keep-going` leaves them out
+exit 1
+$ turnfold --format json amend duel:3 fly --branch without
+{"seq":null,"seat":null,"command":"fly","outcome":"rejected","reason":"malformed","message":"expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly`","effects":[],"state_hash":"01c8c4ec6ad17e5ade4125bd7705255954648578b138f503368e11ea7222239f"}
+stderr| error: the command was rejected; nothing was created
+exit 1
+
+"#]],
+    );
+}
+
+#[test]
+fn times_stay_with_the_entries_that_are_played_again_and_keys_do_not() {
+    let sandbox = duel();
+    sandbox.ok("play duel --key k1 confirm \"move 1,-1\"");
+    sandbox.ok("amend duel:3 \"move 1,1\" --branch flank");
+    let log = |revision: &str| -> Vec<Value> {
+        let lines = sandbox.ok(&format!("--format json log {revision}"));
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let (old, new) = (log("duel"), log("duel@flank"));
+    assert_eq!(old.len(), new.len());
+    for place in [0, 1, 3, 4] {
+        assert_eq!(old[place]["recorded_at_ms"], new[place]["recorded_at_ms"], "entry {}", place + 1);
+    }
+    assert!(new[2]["recorded_at_ms"].as_i64() > old[2]["recorded_at_ms"].as_i64());
+    assert_eq!((&old[4]["key"], &new[4]["key"]), (&Value::from("k1"), &Value::Null));
+    // The key is free on the branch, and what it did on `main` stays as it was.
+    sandbox.ok("play duel@flank --key k1 confirm");
+    assert_eq!(log("duel"), old);
+}
+
+/// A ruleset in which every command is one step of a turn, so that none can be left out before the end.
+const STEP_BY_STEP: &str = "channel";
+
+/// A golden log and its entries as `SEAT: COMMAND`.
+struct Golden {
+    text: String,
+    commands: Vec<String>,
+}
+
+impl Golden {
+    fn is_seeded_roll(&self, command: &str) -> bool {
+        self.text.contains("dice = \"seeded\"") && command.starts_with("host: roll ")
+    }
+}
+
+/// Gives some golden logs of a ruleset: the first, the middle and the last.
+fn goldens(ruleset: &str) -> Vec<Golden> {
+    let folder = workspace().join("replays").join(ruleset);
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let places = [0, files.len() / 2, files.len() - 1];
+    let goldens = places.map(|place| fs::read_to_string(&files[place]).unwrap());
+    goldens.map(|text| Golden { commands: commands(&text), text }).into()
+}
+
+fn commands(replay: &str) -> Vec<String> {
+    let entries = replay.lines().filter(|line| line.starts_with(|digit: char| digit.is_ascii_digit()));
+    let commands = entries.map(|entry| {
+        let mut words = entry.split(" => ").next().unwrap().splitn(3, ' ').skip(1);
+        format!("{}: {}", words.next().unwrap(), words.next().unwrap())
+    });
+    commands.collect()
+}
+
+/// Gives what a replay says, without its comments and attempts.
+fn record(replay: &str) -> Vec<&str> {
+    let told = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit() || first == '=');
+    replay.lines().filter(told).collect()
+}
+
+/// Gives some of the numbers from 1 to `count`, spread evenly, with both ends.
+fn some_of(count: usize) -> impl Iterator<Item = usize> {
+    (1..=count).step_by(count.div_ceil(6).max(1)).chain([count])
+}
+
+#[test]
+fn the_same_command_gives_the_same_line_of_play_in_every_ruleset() {
+    let sandbox = Sandbox::new();
+    for rules in RULESETS {
+        for golden in goldens(rules.name()) {
+            sandbox.write("golden.tfl", &golden.text);
+            for seq in some_of(golden.commands.len()) {
+                let command = &golden.commands[seq - 1];
+                sandbox.ok(&format!("amend golden.tfl:{seq} \"{command}\" -o same.tfl --force"));
+                assert_eq!(sandbox.read("same.tfl"), golden.text, "{} {seq} {command}", rules.name());
+            }
+        }
+        sandbox.ok(&format!("import golden.tfl --name {}", rules.name()));
+        let name = rules.name();
+        let last = goldens(name).pop().unwrap();
+        let seq = last.commands.len().div_ceil(2);
+        sandbox.ok(&format!("amend {name}:{seq} \"{}\" --branch same", last.commands[seq - 1]));
+        assert!(sandbox.ok(&format!("diff {name} {name}@same")).contains("are equal"));
+    }
+    sandbox.ok("verify");
+}
+
+#[test]
+fn a_dropped_command_put_back_gives_the_original_in_every_ruleset() {
+    let sandbox = Sandbox::new();
+    for rules in RULESETS {
+        let mut tried = 0;
+        for golden in goldens(rules.name()) {
+            sandbox.write("golden.tfl", &golden.text);
+            for seq in some_of(golden.commands.len() - 1) {
+                let command = &golden.commands[seq - 1];
+                let dropped = sandbox.run(&format!("amend golden.tfl:{seq} --drop -o dropped.tfl --force"));
+                // Without a conflict nothing is lost on the way, except that a seeded roll is made again at once.
+                if !dropped.status.success() {
+                    let stderr = String::from_utf8_lossy(&dropped.stderr);
+                    assert!(stderr.contains("no longer appl"), "{stderr}");
+                    continue;
+                }
+                if golden.is_seeded_roll(command) {
+                    continue;
+                }
+                sandbox.ok(&format!("amend dropped.tfl:{seq} --insert \"{command}\" -o same.tfl --force"));
+                let same = sandbox.read("same.tfl");
+                assert_eq!(record(&same), record(&golden.text), "{} {seq} {command}", rules.name());
+                tried += 1;
+            }
+        }
+        assert_eq!(tried == 0, rules.name() == STEP_BY_STEP, "{tried} commands of {}", rules.name());
+    }
+}
+
+#[test]
+fn a_long_line_of_play_is_amended_in_one_step() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new long --rules initiative --setup fixtures/initiative/no-units.toml");
+    sandbox.write("script.txt", "roll 1 1 2 2\nnext-turn\n".repeat(10_000));
+    sandbox.ok("play long --script script.txt");
+    let told = sandbox.ok("amend long:3 \"roll 2 2 1 1\" --branch other");
+    assert!(
+        told.contains("created long@other, which begins after long:2: 20000 entries, 19997 of them"),
+        "{told}"
+    );
+    sandbox.ok("verify");
+}

@@ -1,0 +1,394 @@
+//! `turnfold shrink`.
+
+use snapbox::str;
+
+use super::{check, duel};
+use crate::sandbox::Sandbox;
+
+/// A sandbox with a random log of 2,000 commands of this ruleset.
+fn random_log(ruleset: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let told = sandbox.ok(&format!("simulate --rules {ruleset} --seed 7 --steps 2000 -o random.tfl"));
+    assert!(told.starts_with("played 2000 entries at random into `random.tfl` #"), "{told}");
+    sandbox
+}
+
+/// Shrinks the random log of 2,000 commands until just these are left, each `SEQ SEAT COMMAND`.
+fn check_shrunk(ruleset: &str, condition: &str, expected: &[&str]) {
+    let sandbox = random_log(ruleset);
+    sandbox.ok(&format!("shrink random.tfl --when \"{condition}\" -o least.tfl"));
+    let least = sandbox.read("least.tfl");
+    assert_eq!(commands(&least), expected);
+    let comment = format!("\n# shrunk from `random.tfl`, 2000 → {} entr", expected.len());
+    assert!(least.contains(&comment), "{least}");
+    sandbox.ok("check least.tfl");
+    assert_eq!(
+        sandbox.ok(&format!("shrink random.tfl --when \"{condition}\"")),
+        least,
+        "it is deterministic"
+    );
+    let again = sandbox.ok(&format!("shrink least.tfl --when \"{condition}\""));
+    assert_eq!(commands(&again), expected, "nothing more can be left out");
+}
+
+/// Gives the entries of a replay without their outcomes.
+fn commands(replay: &str) -> Vec<&str> {
+    let entries = replay.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    entries.map(|line| line.split(" => ").next().unwrap()).collect()
+}
+
+#[test]
+fn two_thousand_commands_of_initiative_shrink_to_three() {
+    check_shrunk(
+        "initiative",
+        "/units/0/at == [1,1]",
+        &["1 host roll 1 1 1 2", "2 p1 click 0,2", "3 p1 move 1,1"],
+    );
+}
+
+#[test]
+fn two_thousand_commands_of_cycletap_shrink_to_four() {
+    check_shrunk(
+        "cycletap",
+        "/pools/p1/available == 0",
+        &["1 p1 tap 0,1", "2 p1 tap 0,0", "3 p1 tap 0,2", "4 p1 tap 1,0"],
+    );
+}
+
+#[test]
+fn two_thousand_commands_of_hexcapture_shrink_to_six() {
+    check_shrunk(
+        "hexcapture",
+        "/eaten/0 == 1",
+        &["1 p1 stick se", "2 p1 act", "3 host tick 2", "4 host roll 0", "5 p1 eat", "6 host roll 0"],
+    );
+}
+
+#[test]
+fn two_thousand_commands_of_channel_shrink_to_few() {
+    check_shrunk("channel", "/active == p2", &["1 p1 take 1 1"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn two_thousand_commands_shrink_as_long_as_a_command_finds_it() {
+    let sandbox = random_log("initiative");
+    // `grep` succeeds where it is there, which must count as bad; the other cannot tell of short logs.
+    sandbox.write("finds.sh", "! grep -q 'stood unit=turret' \"$1\"\n");
+    sandbox.write(
+        "needs_five.sh",
+        "grep -q '^= [0-4] ' \"$1\" && exit 125\n! grep -q 'stood unit=turret' \"$1\"\n",
+    );
+    sandbox.write("never.sh", "true\n");
+    let shrink = |script: &str| {
+        let still = format!("sh {script}");
+        let args = ["shrink", "random.tfl", "--still", still.as_str()];
+        let output = sandbox.command(args).env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
+        let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.code(), told)
+    };
+    let (code, least) = shrink("finds.sh");
+    assert_eq!(code, Some(0), "{least}");
+    assert_eq!(commands(&least), ["1 host roll 1 2 1 1", "2 p2 click 1,-2", "3 p2 stand"]);
+    assert!(
+        least.contains("# shrunk from `random.tfl`, 2000 → 3 entries: `sh finds.sh` finds it\n"),
+        "{least}"
+    );
+    let (code, least) = shrink("needs_five.sh");
+    assert_eq!((code, commands(&least).len()), (Some(0), 5), "{least}");
+    let (code, told) = shrink("never.sh");
+    assert_eq!(code, Some(1));
+    assert_eq!(told, "error: the command does not find it in `random.tfl` (2000 entries)\n");
+    let (code, told) = shrink("missing.sh");
+    assert_eq!(code, Some(1));
+    assert!(told.ends_with("error: the setup shows it already, so no entry is needed\n"), "{told}");
+}
+
+/// A random log of initiative in which a text that stands in it once is another.
+fn altered(args: &str, text: &str, other: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&format!("simulate --rules initiative --seed 7 {args} -o random.tfl"));
+    let replay = sandbox.read("random.tfl");
+    assert_eq!(replay.matches(text).count(), 1, "{replay}");
+    sandbox.write("altered.tfl", replay.replace(text, other));
+    sandbox
+}
+
+#[test]
+fn an_outcome_that_fails_the_check_keeps_only_what_leads_to_it() {
+    let said = "\n99 p2 click 1,-2 => cursor at=1,-2; selected unit=turret";
+    let sandbox = altered("--steps 300", said, &said.replace("turret", "kit-fox"));
+    check(
+        &sandbox,
+        "shrink altered.tfl -o least.tfl
+         check least.tfl
+         --format json shrink altered.tfl -o least.tfl --force
+         shrink least.tfl -o again.tfl",
+        str![[r#"
+$ turnfold shrink altered.tfl -o least.tfl
+shrunk 300 entries to 4 in `least.tfl` (81 tries): `p2 click 1,-2` fails the check in the same way
+$ turnfold check least.tfl
+least.tfl:44: entry 4 (p2 click 1,-2): outcome differs
+  cursor at=1,-2
+- selected unit=kit-fox
++ selected unit=turret
+state, before → after entry 4:
+  /cursor [1,0] → [1,-2]
+  /selected null → "turret"
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move Turret"
+to see it: turnfold replay least.tfl --to 4
+0 passed, 1 failed (4 entries)
+exit 1
+$ turnfold --format json shrink altered.tfl -o least.tfl --force
+{"source":"altered.tfl","shows":"`p2 click 1,-2` fails the check in the same way","entries_before":300,"entries":4,"tries":81,"file":"least.tfl","replay":null}
+$ turnfold shrink least.tfl -o again.tfl
+shrunk 4 entries to 4 in `again.tfl` (16 tries): `p2 click 1,-2` fails the check in the same way
+
+"#]],
+    );
+    let least = sandbox.read("least.tfl");
+    let expected = ["1 host roll 1 1 1 2", "2 p1 confirm", "3 p1 move 1,0", "4 p2 click 1,-2"];
+    assert_eq!(commands(&least), expected);
+    assert!(least.ends_with("\n4 p2 click 1,-2 => cursor at=1,-2; selected unit=kit-fox\n"), "{least}");
+}
+
+#[test]
+fn an_entry_that_is_rejected_keeps_only_what_leads_to_it() {
+    let sandbox = altered("--steps 300", "\n102 p1 stand", "\n102 p2 stand");
+    check(
+        &sandbox,
+        "shrink altered.tfl -o least.tfl
+         check least.tfl",
+        str![[r#"
+$ turnfold shrink altered.tfl -o least.tfl
+shrunk 300 entries to 2 in `least.tfl` (57 tries): `p2 stand` fails the check in the same way
+$ turnfold check least.tfl
+least.tfl:42: entry 2 (p2 stand): the rules reject it
+- stood unit=locust
+- movement_complete
++ rejected not_your_turn: it is the other player's impulse
+to see it: turnfold replay least.tfl --to 2
+0 passed, 1 failed (2 entries)
+exit 1
+
+"#]],
+    );
+    assert_eq!(commands(&sandbox.read("least.tfl")).len(), 2);
+}
+
+#[test]
+fn an_attempt_that_is_accepted_keeps_only_what_leads_to_it() {
+    let sandbox =
+        altered("--steps 300", "\n102 p1 stand", "\n! p1 stand => rejected not_your_turn\n102 p1 stand");
+    check(
+        &sandbox,
+        "shrink altered.tfl -o least.tfl
+         check least.tfl",
+        str![[r#"
+$ turnfold shrink altered.tfl -o least.tfl
+shrunk 300 entries to 2 in `least.tfl` (137 tries): `p1 stand` fails the check in the same way
+$ turnfold check least.tfl
+least.tfl:43: attempt (p1 stand): verdict differs
+- rejected not_your_turn
++ applied
+to see it: turnfold replay least.tfl --to 2
+0 passed, 1 failed (2 entries)
+exit 1
+
+"#]],
+    );
+}
+
+#[test]
+fn nothing_before_a_state_hash_can_be_left_out() {
+    let sandbox = altered("--steps 300", "#fa40e243b7636856", "#0000000000000000");
+    check(
+        &sandbox,
+        "shrink altered.tfl -o least.tfl
+         check least.tfl",
+        str![[r#"
+$ turnfold shrink altered.tfl -o least.tfl
+shrunk 300 entries to 13 in `least.tfl` (0 tries): `p2 stand` fails the check in the same way
+only the state hash differs, which stands for all that went before, so nothing before it can be left out
+$ turnfold check least.tfl
+least.tfl:54: entry 13 (p2 stand): state hash differs
+- 0000000000000000
++ fa40e243b7636856
+state, before → after entry 13:
+  /impulse 2 → 3
+  /active_player "p2" → "p1"
+  /moved ["locust","kit-fox"] → ["locust","kit-fox","turret"]
+  /selected "turret" → null
+  /prompt "Player 2: move Turret" → "Player 1: select a unit to move (1 remaining)"
+  /status "Player 2's turn — move 1 of 1 units" → "Player 1's turn — move 1 of 1 units"
+to see it: turnfold replay least.tfl --to 13
+0 passed, 1 failed (13 entries)
+exit 1
+
+"#]],
+    );
+}
+
+#[test]
+fn nothing_before_a_seeded_roll_can_be_left_out() {
+    let sandbox = altered("--steps 30 --dice seeded", "\n1 host roll 5 5 3 3", "\n1 host roll 5 5 3 4");
+    check(
+        &sandbox,
+        "shrink altered.tfl -o least.tfl
+         check least.tfl",
+        str![[r#"
+$ turnfold shrink altered.tfl -o least.tfl
+shrunk 30 entries to 1 in `least.tfl` (0 tries): `host roll 5 5 3 4` fails the check in the same way
+the seeded roll differs, which depends on its entry's number, so nothing before it can be left out
+$ turnfold check least.tfl
+least.tfl:43: entry 1 (host roll 5 5 3 4): roll differs from the seeded dice
+- rolled 5 5 3 4
++ rolled 5 5 3 3
+to see it: turnfold replay least.tfl --to 1
+0 passed, 1 failed (1 entry)
+exit 1
+
+"#]],
+    );
+}
+
+#[test]
+fn a_log_with_seeded_dice_becomes_one_with_recorded_dice() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("simulate --rules initiative --seed 7 --steps 300 --dice seeded --into random");
+    check(
+        &sandbox,
+        "shrink random --when \"/phase == movement\"
+         --format json shrink random:200 --when \"/units/2/at != [0,-2]\" --as p2 -o least.tfl
+         check least.tfl",
+        str![[r#"
+$ turnfold shrink random --when "/phase == movement"
+turnfold replay 1
++++
+ruleset = "initiative"
+version = 1
+dice = "recorded"
+title = "random play, seed 7"
+
+[setup]
+radius = 2
+blocked = [[0, 0]]
+
+[[setup.units]]
+id = "atlas"
+owner = "p1"
+name = "Atlas AS7-D"
+at = [0, 2]
+mp = 3
+
+[[setup.units]]
+id = "locust"
+owner = "p1"
+name = "Locust LCT-1V"
+at = [-1, 2]
+mp = 8
+
+[[setup.units]]
+id = "kit-fox"
+owner = "p2"
+name = "Kit Fox Prime"
+at = [0, -2]
+mp = 6
+
+[[setup.units]]
+id = "turret"
+owner = "p2"
+name = "Turret"
+at = [1, -2]
+mp = 0
++++
+# shrunk from `random`, 300 → 1 entry: `/phase == "movement"` becomes true
+# the dice were seeded; the rolls stand here as recorded, for a seeded roll depends on its entry's number
+1 host roll 1 1 1 2 => rolled p1=2 p2=3; initiative p1=2 p2=3 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 2, P2 rolled 3 — P1 moves first"; cursor at=0,2 #3ba2109140a8887d
+= 1 state 3ba2109140a8887d5c53299e73655bc9297ca2624d82d777e3787a0bf23074f9 log 7750dd010dba8619d97f1147d3b4205b02e498c65bece75251f6ae995bc13b51
+$ turnfold --format json shrink random:200 --when "/units/2/at != [0,-2]" --as p2 -o least.tfl
+{"source":"random:200","shows":"`/units/2/at != [0,-2]` becomes true","entries_before":200,"entries":3,"tries":101,"file":"least.tfl","replay":null}
+$ turnfold check least.tfl
+ok least.tfl 3 entries
+1 passed, 0 failed (3 entries)
+
+"#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_shrunk_is_told() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o duel.tfl");
+    let golden = sandbox.read("duel.tfl");
+    sandbox.write("cut.tfl", golden.split_inclusive("\n2 ").next().unwrap().trim_end_matches("2 "));
+    sandbox.write("closing.tfl", golden.replace("= 3 state 8", "= 3 state 9"));
+    sandbox.write("malformed.tfl", golden.replace("3 p1 move", "3 p1 fly"));
+    check(
+        &sandbox,
+        "shrink duel --when \"/turn == 7\"
+         shrink duel --when \"/turn == 1\"
+         shrink duel.tfl
+         shrink cut.tfl
+         shrink closing.tfl
+         shrink malformed.tfl
+         shrink malformed.tfl --when \"/turn == 7\"
+         shrink duel
+         shrink missing.tfl
+         shrink duel --when turn
+         shrink duel --when \"/turn == 1\" --still true
+         shrink duel.tfl --as p1
+         shrink duel --when \"/selected == atlas\" -o duel.tfl
+         --format json shrink duel --when \"/selected == atlas\" -o least.tfl",
+        str![[r#"
+$ turnfold shrink duel --when "/turn == 7"
+stderr| error: the condition is never true in `duel` (3 entries)
+exit 1
+$ turnfold shrink duel --when "/turn == 1"
+stderr| error: the setup shows it already, so no entry is needed
+exit 1
+$ turnfold shrink duel.tfl
+stderr| error: `duel.tfl` passes the check, so there is no failure to shrink; say what to look for with `--when` or `--still`
+exit 1
+$ turnfold shrink cut.tfl
+stderr| error: cut.tfl:41: closing line: the closing line is missing, which no entry causes; `turnfold bless cut.tfl` writes it anew
+exit 1
+$ turnfold shrink closing.tfl
+stderr| error: closing.tfl:43: closing line: state hash differs, which no entry causes; `turnfold bless closing.tfl` writes it anew
+exit 1
+$ turnfold shrink malformed.tfl
+stderr| error: malformed.tfl:42:6: entry 3: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly 0,1`
+exit 2
+$ turnfold shrink malformed.tfl --when "/turn == 7"
+stderr| error: `malformed.tfl`: entry 3: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly 0,1`; correct the entry or cut the log before it
+exit 1
+$ turnfold shrink duel
+stderr| error: a revision records no outcomes that could fail a check; say what to look for with `--when` or `--still`
+exit 2
+$ turnfold shrink missing.tfl
+stderr| error: cannot read replay `missing.tfl`: No such file or directory (os error 2)
+exit 2
+$ turnfold shrink duel --when turn
+stderr| error: invalid value 'turn' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `turn`; see `--help`
+exit 2
+$ turnfold shrink duel --when "/turn == 1" --still true
+stderr| error: the argument '--when <CONDITION>' cannot be used with '--still <COMMAND>'; see `--help`
+exit 2
+$ turnfold shrink duel.tfl --as p1
+stderr| error: the following required arguments were not provided: --when <CONDITION>; see `--help`
+exit 2
+$ turnfold shrink duel --when "/selected == atlas" -o duel.tfl
+stderr| error: `duel.tfl` exists; `--force` overwrites it
+exit 2
+$ turnfold --format json shrink duel --when "/selected == atlas" -o least.tfl
+{"source":"duel","shows":"`/selected == \"atlas\"` becomes true","entries_before":3,"entries":2,"tries":30,"file":"least.tfl","replay":null}
+
+"#]],
+    );
+}
+
+#[test]
+fn help_has_examples() {
+    let help = Sandbox::new().ok("shrink --help");
+    assert!(help.contains("turnfold shrink duel --when '/units/3/at == [4,-2]' -o least.tfl"), "{help}");
+}

@@ -1,0 +1,222 @@
+//! `turnfold simulate`.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use snapbox::{IntoData, str};
+use turnfold_core::registry::RULESETS;
+
+use super::check;
+use crate::sandbox::Sandbox;
+
+#[test]
+fn random_play_becomes_a_file_a_match_or_a_document() {
+    check(
+        &Sandbox::new(),
+        "simulate --rules lifecycle --seed 7 --steps 4
+         simulate --rules initiative --setup fixtures/initiative/lance-against-star.toml --seed 7 --steps 300 -o random.tfl
+         check random.tfl
+         simulate --rules lifecycle --seed 7 --steps 2000 -o whole.tfl
+         simulate --rules cycletap --seed 7 --steps 40 --into random
+         log random:3
+         verify random
+         --format json simulate --rules hexcapture --seed 7 --steps 30 --into dice --dice seeded
+         verify dice
+         --format json simulate --rules cycletap --seed 1 --steps 1",
+        str![[r#"
+$ turnfold simulate --rules lifecycle --seed 7 --steps 4
+turnfold replay 1
++++
+ruleset = "lifecycle"
+version = 1
+dice = "recorded"
+title = "random play, seed 7"
+
+[[setup.units]]
+id = "scout"
+team = "player"
+hp = 12
+speed = 12
+attack = 3
+charge = 0
+statuses = []
+
+[[setup.units.skills]]
+id = "venom"
+ap = 2
+cooldown = 2
+target = "enemy"
+damage = 0
+heal = 0
+
+[setup.units.skills.status]
+id = "poison"
+kind = "dot"
+value = 2
+duration = 2
+
+[[setup.units.skills]]
+id = "bandage"
+ap = 2
+cooldown = 1
+target = "self"
+damage = 0
+heal = 4
+
+[[setup.units]]
+id = "ogre"
+team = "enemy"
+hp = 20
+speed = 8
+attack = 4
+charge = 0
+statuses = []
+
+[[setup.units.skills]]
+id = "stomp"
+ap = 3
+cooldown = 3
+target = "any"
+damage = 2
+heal = 0
+
+[setup.units.skills.status]
+id = "dazed"
+kind = "stun"
+value = 0
+duration = 2
++++
+1 host tick 100000 => ticked ticks=9; turn_change previous=none next=scout is_new_round=true; ap_set ap=5 #81e8226ce5fc2efb
+2 p1 end => turn_ended unit=scout charge=8 #387999ce97841175
+3 host tick 100000 => ticked ticks=4; turn_change previous=scout next=ogre is_new_round=false; ap_set ap=4 #51cc475187d8dd07
+4 p2 end => turn_ended unit=ogre charge=4 #31270ae8247ccff7
+= 4 state 31270ae8247ccff78ae7540ec81175f1da2fcf98339df0d7494cb4beeb2e73a1 log 55ec146c3771f37dcfc4551cf9d3ec12f878726565ecd8aaabb5633a70c654f8
+$ turnfold simulate --rules initiative --setup fixtures/initiative/lance-against-star.toml --seed 7 --steps 300 -o random.tfl
+played 300 entries at random into `random.tfl` #e197d75e13a7da0d
+$ turnfold check random.tfl
+ok random.tfl 300 entries
+1 passed, 0 failed (300 entries)
+$ turnfold simulate --rules lifecycle --seed 7 --steps 2000 -o whole.tfl
+played 50 entries at random into `whole.tfl`, then the match was over #f7249d4bd0ac3d23
+$ turnfold simulate --rules cycletap --seed 7 --steps 40 --into random
+played 40 entries at random into match random #7735d0610f6f66c5
+$ turnfold log random:3
+1 p1 tap 0,1 => origin_selected at=0,1 #f7af8d1ebc03f21c
+2 p1 tap 0,2 => order_placed number=1 unit=u1 kind=attack path=0,2 #2dd8505a6e0a574d
+3 p1 tap -1,2 => order_placed number=2 unit=u1 kind=attack path=-1,2 #675a176fda808feb
+$ turnfold verify random
+ok random@main: 40 entries state 7735d0610f6f66c5 link [LINK]
+$ turnfold --format json simulate --rules hexcapture --seed 7 --steps 30 --into dice --dice seeded
+{"ruleset":"hexcapture","version":1,"seed":7,"entries":30,"over":false,"state_hash":"952cdb13c8e58f96588b70245398747e795478037d5145b845395c5091a1db49","match":"dice","file":null,"replay":null}
+$ turnfold verify dice
+ok dice@main: 30 entries state 952cdb13c8e58f96 link [LINK]
+$ turnfold --format json simulate --rules cycletap --seed 1 --steps 1
+{"ruleset":"cycletap","version":1,"seed":1,"entries":1,"over":false,"state_hash":"7fa17911f3fbdf8e4e080a166d2276a3b855987ca830e32084fe72ffec6f0f2c","match":null,"file":null,"replay":"turnfold replay 1\n+++\nruleset = \"cycletap\"\nversion = 1\ndice = \"recorded\"\ntitle = \"random play, seed 1\"\n\n[setup]\nradius = 2\nwater = []\nmax_movement = 3\nmax_deploy = 1\ndefense_bonus = 1\n\n[[setup.units]]\nowner = \"p1\"\nkind = \"captain\"\nat = [0, 1]\n\n[[setup.units]]\nowner = \"p1\"\nkind = \"infantry\"\nat = [-1, 1]\n\n[[setup.units]]\nowner = \"p2\"\nkind = \"captain\"\nat = [0, -1]\n\n[[setup.units]]\nowner = \"p2\"\nkind = \"infantry\"\nat = [1, -1]\n+++\n1 p1 tap -1,1 => origin_selected at=-1,1 #7fa17911f3fbdf8e\n= 1 state 7fa17911f3fbdf8e4e080a166d2276a3b855987ca830e32084fe72ffec6f0f2c log c9bb9cf0fd8ad1a4e4f4fd89e38be3b488d559c9bee172e10b890940f4cd2818\n"}
+
+"#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_played_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write("bad.toml", "radius = 300\n");
+    check(
+        &sandbox,
+        "simulate --rules chess --seed 1 --steps 1
+         simulate --rules cycletap --steps 1
+         simulate --rules cycletap --seed 1 --steps -1
+         simulate --rules cycletap --setup missing.toml --seed 1 --steps 1
+         simulate --rules cycletap --setup bad.toml --seed 1 --steps 1
+         simulate --rules cycletap --seed 1 --steps 1 --into x -o x.tfl
+         simulate --rules cycletap --seed 1 --steps 1 -o bad.toml
+         simulate --rules cycletap --seed 1 --steps 1 --into x
+         simulate --rules cycletap --seed 1 --steps 1 --into x
+         log x",
+        str![[r#"
+$ turnfold simulate --rules chess --seed 1 --steps 1
+stderr| error: unknown ruleset `chess`; known: [RULESETS]
+exit 2
+$ turnfold simulate --rules cycletap --steps 1
+stderr| error: the following required arguments were not provided: --seed <N>; see `--help`
+exit 2
+$ turnfold simulate --rules cycletap --seed 1 --steps -1
+stderr| error: unexpected argument '-1' found; see `--help`
+exit 2
+$ turnfold simulate --rules cycletap --setup missing.toml --seed 1 --steps 1
+stderr| error: cannot read setup `missing.toml`: No such file or directory (os error 2)
+exit 2
+$ turnfold simulate --rules cycletap --setup bad.toml --seed 1 --steps 1
+stderr| error: bad.toml:1:10: invalid value: integer `300`, expected u8
+exit 2
+$ turnfold simulate --rules cycletap --seed 1 --steps 1 --into x -o x.tfl
+stderr| error: the argument '--into <MATCH>' cannot be used with '--output <FILE>'; see `--help`
+exit 2
+$ turnfold simulate --rules cycletap --seed 1 --steps 1 -o bad.toml
+stderr| error: `bad.toml` exists; `--force` overwrites it
+exit 2
+$ turnfold simulate --rules cycletap --seed 1 --steps 1 --into x
+played 1 entry at random into match x #7fa17911f3fbdf8e
+$ turnfold simulate --rules cycletap --seed 1 --steps 1 --into x
+stderr| error: match `x` already exists: choose another name
+exit 2
+$ turnfold log x
+1 p1 tap -1,1 => origin_selected at=-1,1 #7fa17911f3fbdf8e
+
+"#]],
+    );
+}
+
+#[test]
+fn help_has_an_example() {
+    let help = Sandbox::new().ok("simulate --help");
+    assert!(
+        help.contains("Example: turnfold simulate --rules cycletap --seed 7 --steps 2000 -o random.tfl"),
+        "{help}"
+    );
+}
+
+/// Another digest here means that the logs that anybody named by ruleset and seed have become others.
+#[test]
+fn a_seed_makes_the_same_bytes_for_ever() {
+    let sandbox = Sandbox::new();
+    let mut digests = String::new();
+    for rules in RULESETS {
+        for dice in ["recorded", "seeded"] {
+            let line = format!("simulate --rules {} --seed 42 --steps 200 --dice {dice}", rules.name());
+            let replay = sandbox.ok(&line);
+            assert_eq!(replay, sandbox.ok(&line));
+            writeln!(digests, "{} {dice} {}", rules.name(), closing(&replay)).unwrap();
+            sandbox.write(&format!("{}-{dice}.tfl", rules.name()), &replay);
+        }
+    }
+    snapbox::assert_data_eq!(digests, str![[r#"
+channel recorded = 200 state cf89568a5d21ba42586d889452c6545050dbcfcf590a38f9a1fb70e071c45bae log 145ad6f39bb4a096c600826397445277472c794bc8f9ebeecdfb91116c5eb0c4
+channel seeded = 200 state cf89568a5d21ba42586d889452c6545050dbcfcf590a38f9a1fb70e071c45bae log 145ad6f39bb4a096c600826397445277472c794bc8f9ebeecdfb91116c5eb0c4
+cycletap recorded = 200 state 23449abd1633fa7fcea8b83302613c0ee8bd51f490ff7ed6a0de182434eca781 log 1f54742dff1edc5eca341f8a1cc01115b1362b457bbed0636d219479c6d8b7a6
+cycletap seeded = 200 state 23449abd1633fa7fcea8b83302613c0ee8bd51f490ff7ed6a0de182434eca781 log 1f54742dff1edc5eca341f8a1cc01115b1362b457bbed0636d219479c6d8b7a6
+hexcapture recorded = 200 state 8b47179307a9ea92f80a4040ae9fd8456946f799cdc0239e824ba605ffa39605 log 8609c63e7fc9ca5d5d7b88f92f1b275049d280ad69ee330bcc76af8b2be4b5b5
+hexcapture seeded = 200 state f54699e30434559372d7028a6f7e9aa938dae310ae238e7ca892da3118ece8b6 log b85f15e5195dcf0412cf113f29e12f5a3a6dfbf5a6f9873398388e002a147711
+initiative recorded = 200 state 46422d87642285923822def1eaaa94ef14b40bf3b551c803702ddf7f4853ad69 log 83b06db0c2fc85f8fb2223171b1912f84554dc4fc370cd19fac8cfea7c2f7358
+initiative seeded = 200 state 129a7e42233544829e828745431c43430c5de38a67cafff6c6b7fb4332ee0099 log 0654738382429195aaf9f48fe39b6f35934ab8391d3133ec2ab253111b8cbfbe
+lifecycle recorded = 48 state 8922d7fb66f29de01b39748bba61fece0fb5547624351a7eb35a32260f765d64 log 430a4c9f825ac1b4ea0822e9fbddbd07b71dac8aa4088691061db1c7fcb23521
+lifecycle seeded = 48 state 8922d7fb66f29de01b39748bba61fece0fb5547624351a7eb35a32260f765d64 log 430a4c9f825ac1b4ea0822e9fbddbd07b71dac8aa4088691061db1c7fcb23521
+
+"#]].raw());
+    assert!(sandbox.ok("check .").contains("10 passed, 0 failed"));
+}
+
+/// Gives the closing line, whose digests stand for all that goes before.
+fn closing(replay: &str) -> &str {
+    replay.lines().next_back().unwrap()
+}
+
+#[test]
+fn every_ruleset_has_an_example_that_can_be_played() {
+    for rules in RULESETS {
+        let line = format!("--format json simulate --rules {} --seed 5 --steps 20", rules.name());
+        let told: Value = serde_json::from_str(&Sandbox::new().ok(&line)).unwrap();
+        assert_eq!((&told["entries"], &told["over"]), (&20.into(), &false.into()), "{line}");
+        assert!(told["replay"].as_str().unwrap().starts_with("turnfold replay 1\n"));
+    }
+}

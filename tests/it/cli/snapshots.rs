@@ -1,0 +1,61 @@
+//! Long matches: what is told from a snapshot is what folding from the start tells.
+
+use std::fs;
+
+use crate::sandbox::Sandbox;
+
+/// A match of 9,000 entries, long enough for two snapshots.
+fn long_match() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new long --rules hexcapture --setup fixtures/hexcapture/generated-world.toml");
+    sandbox.write(
+        "script",
+        "tick\nmove ne\nmove s\ntick\nmove n\nmove ne\ntoggle\nmove sw\ntick 3\n".repeat(1_000),
+    );
+    sandbox.ok("play long --script script");
+    sandbox
+}
+
+/// What the verbs that seek say of a line of play at several entries.
+fn told(sandbox: &Sandbox) -> Vec<String> {
+    let mut told = vec![sandbox.ok("legal long"), sandbox.ok("ask long chance 0,1")];
+    for seq in ["", ":4095", ":4096", ":8191"] {
+        told.push(sandbox.ok(&format!("show long{seq} --format json")));
+        told.push(sandbox.ok(&format!("log long{seq} -n 3")));
+    }
+    told
+}
+
+#[test]
+fn seeking_tells_what_folding_tells() {
+    let sandbox = long_match();
+    let snapshots = sandbox.path(".turnfold/snapshots");
+    let first = told(&sandbox);
+    assert_eq!(fs::read_dir(&snapshots).unwrap().count(), 2);
+    assert_eq!(told(&sandbox), first);
+    fs::remove_dir_all(&snapshots).unwrap();
+    assert_eq!(told(&sandbox), first);
+    for file in fs::read_dir(&snapshots).unwrap() {
+        fs::write(file.unwrap().path(), "mangled").unwrap();
+    }
+    assert_eq!(told(&sandbox), first);
+    sandbox.ok("verify");
+}
+
+#[test]
+fn playing_goes_on_from_a_snapshot() {
+    let (seeking, folding) = (long_match(), long_match());
+    seeking.ok("show long");
+    for round in 0..3 {
+        let _ = fs::remove_dir_all(folding.path(".turnfold/snapshots"));
+        let line = format!("play long tick \"move n\" --key k{round}");
+        let played = format!("{:?}", seeking.run(&line));
+        assert_eq!(played, format!("{:?}", folding.run(&line)));
+        assert_eq!(played, format!("{:?}", seeking.run(&line)), "repeating tells the same");
+    }
+    let verified = |sandbox: &Sandbox| {
+        let told = sandbox.ok("verify");
+        told.split(" link ").next().map(str::to_owned)
+    };
+    assert_eq!(verified(&seeking), verified(&folding));
+}

@@ -1,0 +1,491 @@
+//! `turnfold store`.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use snapbox::assert_data_eq;
+use snapbox::data::Data;
+use snapbox::str;
+
+use super::{check, duel};
+use crate::sandbox::Sandbox;
+
+/// A store with branches, of which one has begun on another, and a second match.
+fn store() -> Sandbox {
+    let sandbox = duel();
+    sandbox.ok("branch duel:2 flank");
+    sandbox.ok("play duel@flank --key a-key cancel confirm");
+    sandbox.ok("branch duel@flank:3 twig");
+    sandbox.ok("new other --rules initiative --setup fixtures/initiative/no-units.toml");
+    sandbox
+}
+
+/// As [`check`], but sizes of files, which are sled's business, are left out.
+fn check_without_sizes(sandbox: &Sandbox, lines: &str, expected: impl Into<Data>) {
+    let mut told = String::new();
+    for line in sandbox.transcript(lines).lines() {
+        let mut words: Vec<_> = line.split(' ').map(ToString::to_string).collect();
+        for place in 0..words.len() {
+            let follows = words.get(place + 1).map(|word| word.trim_end_matches(',').to_owned());
+            if follows.is_some_and(|word| ["bytes", "→", "an"].contains(&word.as_str())) {
+                words[place] = String::from("[N]");
+            }
+        }
+        told.push_str(&words.join(" "));
+        told.push('\n');
+    }
+    assert_data_eq!(told, expected.into().raw());
+}
+
+/// Every branch of a store as a replay file.
+fn exports(sandbox: &Sandbox, dir: &str) -> String {
+    let mut all = String::new();
+    for line in sandbox.ok(&format!("--store {dir} --format json matches")).lines() {
+        let found: serde_json::Value = serde_json::from_str(line).unwrap();
+        let name = found["match"].as_str().unwrap();
+        for line in sandbox.ok(&format!("--store {dir} --format json branches {name}")).lines() {
+            let found: serde_json::Value = serde_json::from_str(line).unwrap();
+            all.push_str(line);
+            all.push('\n');
+            let branch = found["branch"].as_str().unwrap();
+            all += &sandbox.ok(&format!("--store {dir} export {name}@{branch}"));
+            all += &sandbox.ok(&format!("--store {dir} --format json log {name}@{branch} --times"));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_store_is_checked_without_rules() {
+    let sandbox = store();
+    check(
+        &sandbox,
+        "store check
+         --format json store check
+         --store nowhere store check
+         store
+         store dance",
+        str![[r#"
+$ turnfold store check
+sound 2 matches, 4 branches, 5 entries
+$ turnfold --format json store check
+{"ok":true,"matches":2,"branches":4,"entries":5,"findings":[]}
+$ turnfold --store nowhere store check
+stderr| error: no store at `nowhere`: create a match first, or name the right directory
+exit 3
+$ turnfold store
+stderr| Check, back up, restore, salvage, compact and measure a store
+stderr| 
+stderr| Usage: turnfold store [OPTIONS] <COMMAND>
+stderr| 
+stderr| Commands:
+stderr|   check    Audit the store itself: records, chains, counts; without rules
+stderr|   backup   Write everything in the store to one file
+stderr|   restore  Make a store from a backup
+stderr|   salvage  Make a new store of all that can be saved of a damaged one
+stderr|   compact  Write the store anew in fewer bytes
+stderr|   stats    Tell how much the store holds
+stderr|   help     Print this message or the help of the given subcommand(s)
+stderr| 
+stderr| Options:
+stderr|       --store <DIR>      Directory of the store [env: TURNFOLD_STORE=] [default: .turnfold]
+stderr|       --format <FORMAT>  How to print the answer; `svg` is for `show` only [default: text] [possible
+stderr|                          values: text, json, svg]
+stderr|   -v, --verbose...       Say more on stderr; twice for even more (see also the variable
+stderr|                          `TURNFOLD_LOG`)
+stderr|   -h, --help             Print help (see more with '--help')
+exit 2
+$ turnfold store dance
+stderr| error: unrecognized subcommand 'dance'; see `--help`
+exit 2
+
+"#]],
+    );
+}
+
+#[test]
+fn a_damaged_store_fails_its_check_with_3() {
+    let sandbox = store();
+    let db = sandbox.path(".turnfold/sled/db");
+    let sound = fs::read(&db).unwrap();
+    let key = b"a-key";
+    let places = sound.windows(key.len()).enumerate().filter(|(_, window)| window == key);
+    let mut found = 0;
+    for (at, _) in places {
+        let mut damaged = sound.clone();
+        damaged[at] ^= 1;
+        fs::write(&db, damaged).unwrap();
+        let output = sandbox.run("store check");
+        let told = String::from_utf8(output.stderr).unwrap();
+        match output.status.code() {
+            // An older version of the record, which nothing reads any more.
+            Some(0) => assert_eq!(told, ""),
+            Some(3) => {
+                found += 1;
+                assert!(told.starts_with("error: ") && told.lines().count() == 1, "{told}");
+            }
+            code => panic!("{code:?}: {told}"),
+        }
+        // What is lost of it can be saved all the same, or it is said to be lost.
+        let salvaged = sandbox.run("store salvage .turnfold salvaged");
+        assert!(matches!(salvaged.status.code(), Some(0 | 1)), "{salvaged:?}");
+        sandbox.ok("--store salvaged store check");
+        sandbox.ok("--store salvaged verify");
+        fs::remove_dir_all(sandbox.path("salvaged")).unwrap();
+    }
+    assert!(found > 0);
+}
+
+#[test]
+fn a_backup_restores_to_the_same_store() {
+    let sandbox = store();
+    check_without_sizes(
+        &sandbox,
+        "store backup all.tfb
+         store backup all.tfb
+         store backup all.tfb --force
+         store backup --compress small.tfb
+         --format json store backup nowhere/all.tfb
+         store restore all.tfb restored
+         store restore all.tfb restored
+         --format json store restore small.tfb again
+         --store restored store check
+         --store restored verify
+         store restore missing.tfb other
+         store restore fixtures/initiative/no-units.toml other
+         --store nowhere store backup none.tfb",
+        str![[r#"
+$ turnfold store backup all.tfb
+backed up to all.tfb: 2 matches, 4 branches, 5 entries, [N] bytes
+$ turnfold store backup all.tfb
+stderr| error: `all.tfb` exists; `--force` overwrites it
+exit 2
+$ turnfold store backup all.tfb --force
+backed up to all.tfb: 2 matches, 4 branches, 5 entries, [N] bytes
+$ turnfold store backup --compress small.tfb
+backed up to small.tfb: 2 matches, 4 branches, 5 entries, [N] bytes
+$ turnfold --format json store backup nowhere/all.tfb
+stderr| error: cannot write `nowhere/all.tfb`: there is no directory `nowhere`
+exit 2
+$ turnfold store restore all.tfb restored
+restored store restored: 2 matches, 4 branches, 5 entries
+$ turnfold store restore all.tfb restored
+stderr| error: `restored` exists and is not empty: name a new directory
+exit 2
+$ turnfold --format json store restore small.tfb again
+{"store":"again","matches":2,"branches":4,"entries":5}
+$ turnfold --store restored store check
+sound 2 matches, 4 branches, 5 entries
+$ turnfold --store restored verify
+ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
+ok duel@flank: 4 entries state 01c8c4ec6ad17e5a link [LINK]
+ok duel@twig: 3 entries state e67f02be3627678a link [LINK]
+ok other@main: 0 entries state 1003444186ac4428 link [LINK]
+$ turnfold store restore missing.tfb other
+stderr| error: cannot read backup `missing.tfb`: No such file or directory (os error 2)
+exit 2
+$ turnfold store restore fixtures/initiative/no-units.toml other
+stderr| error: this is no turnfold backup: it begins otherwise; name a file that `store backup` wrote
+exit 2
+$ turnfold --store nowhere store backup none.tfb
+stderr| error: no store at `nowhere`: create a match first, or name the right directory
+exit 3
+
+"#]],
+    );
+    assert!(!sandbox.path("none.tfb").exists() && !sandbox.path("other").exists());
+    let original = exports(&sandbox, ".turnfold");
+    assert_eq!(exports(&sandbox, "restored"), original);
+    assert_eq!(exports(&sandbox, "again"), original);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(sandbox.path("all.tfb")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "a backup holds seeds");
+    }
+    let json = sandbox.ok("--format json store backup again.tfb");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["entries"], 5);
+    assert_eq!(json["bytes"].as_u64(), Some(fs::metadata(sandbox.path("again.tfb")).unwrap().len()));
+    // A key that was used before is known in the restored store too.
+    let repeated = sandbox.run("--store restored play duel@flank --key a-key cancel confirm");
+    assert!(repeated.status.success());
+    assert_eq!(exports(&sandbox, "restored"), original);
+}
+
+#[test]
+fn a_backup_goes_through_pipes() {
+    let sandbox = store();
+    let backup = sandbox.run("store backup -");
+    assert!(backup.status.success() && backup.stderr.is_empty());
+    sandbox.ok("store backup all.tfb");
+    assert!(fs::read(sandbox.path("all.tfb")).unwrap() == backup.stdout);
+    let mut command = sandbox.command(["store", "restore", "-", "restored"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&backup.stdout).unwrap();
+    assert!(child.wait_with_output().unwrap().status.success());
+    assert_eq!(exports(&sandbox, "restored"), exports(&sandbox, ".turnfold"));
+}
+
+#[test]
+fn a_damaged_backup_is_named_and_leaves_nothing() {
+    let sandbox = store();
+    sandbox.ok("store backup all.tfb");
+    let sound = fs::read(sandbox.path("all.tfb")).unwrap();
+    let key = b"a-key";
+    let at = sound.windows(key.len()).position(|window| window == key).unwrap();
+    let mut flipped = sound.clone();
+    flipped[at] ^= 1;
+    sandbox.write("flipped.tfb", flipped);
+    sandbox.write("cut.tfb", &sound[..at]);
+    sandbox.write("longer.tfb", [sound.as_slice(), b"more"].concat());
+    sandbox.write("newer.tfb", String::from_utf8_lossy(&sound).replacen("backup 1", "backup 2", 1));
+    check(
+        &sandbox,
+        "store restore flipped.tfb restored
+         store restore cut.tfb restored
+         store restore longer.tfb restored
+         store restore newer.tfb restored",
+        str![[r#"
+$ turnfold store restore flipped.tfb restored
+stderr| error: the backup is damaged: match `duel`, branch `flank`, entry 3: its bytes do not match their check; nothing was restored, use another backup
+exit 3
+$ turnfold store restore cut.tfb restored
+stderr| error: the backup is damaged: match `duel`, branch `flank`, entry 3: it ends too early; nothing was restored, use another backup
+exit 3
+$ turnfold store restore longer.tfb restored
+stderr| error: the backup is damaged: something follows its end; nothing was restored, use another backup
+exit 3
+$ turnfold store restore newer.tfb restored
+stderr| error: the backup has the format `turnfold backup 2`, this build knows `turnfold backup 1`: use the build that wrote it
+exit 3
+
+"#]],
+    );
+    let names = fs::read_dir(sandbox.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.into_iter().all(|name| !name.to_string_lossy().contains("restored")));
+}
+
+#[test]
+fn salvage_lists_what_it_cannot_save() {
+    let sandbox = store();
+    check(
+        &sandbox,
+        "store salvage .turnfold sound
+         store salvage .turnfold sound
+         store salvage nowhere other",
+        str![[r#"
+$ turnfold store salvage .turnfold sound
+saved in store sound: 2 matches, 4 branches, 5 entries
+$ turnfold store salvage .turnfold sound
+stderr| error: `sound` exists and is not empty: name a new directory
+exit 2
+$ turnfold store salvage nowhere other
+stderr| error: no store at `nowhere`: create a match first, or name the right directory
+exit 3
+
+"#]],
+    );
+    assert_eq!(exports(&sandbox, "sound"), exports(&sandbox, ".turnfold"));
+    fs::remove_file(sandbox.path(".turnfold/WATERMARK")).unwrap();
+    check(
+        &sandbox,
+        "store salvage .turnfold second
+         --format json store salvage .turnfold third",
+        str![[r#"
+$ turnfold store salvage .turnfold second
+lost: the file `WATERMARK` is missing; whether the newest entries are there is not known
+saved in store second: 2 matches, 4 branches, 5 entries
+exit 1
+$ turnfold --format json store salvage .turnfold third
+{"store":"third","matches":2,"branches":4,"entries":5,"lost":[{"match":null,"branch":null,"from":null,"to":null,"reason":"the file `WATERMARK` is missing; whether the newest entries are there is not known"}]}
+exit 1
+
+"#]],
+    );
+    assert_eq!(exports(&sandbox, "second"), exports(&sandbox, "sound"));
+    fs::write(sandbox.path(".turnfold/sled/db"), "").unwrap();
+    check(
+        &sandbox,
+        "store salvage .turnfold fourth",
+        str![[r#"
+$ turnfold store salvage .turnfold fourth
+stderr| error: nothing could be read from `.turnfold`: `sled/db` is missing or empty; restore a backup
+exit 3
+
+"#]],
+    );
+    assert!(!sandbox.path("fourth").exists());
+}
+
+#[test]
+fn salvage_of_an_older_copy_lists_the_entries_that_are_gone() {
+    let sandbox = store();
+    let copy = |from: &str, to: &str| {
+        fs::create_dir_all(sandbox.path(to)).unwrap();
+        for entry in fs::read_dir(sandbox.path(from)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                fs::copy(&path, sandbox.path(to).join(path.file_name().unwrap())).unwrap();
+            }
+        }
+    };
+    copy(".turnfold/sled", "older");
+    sandbox.ok("play duel@flank cancel confirm");
+    fs::remove_dir_all(sandbox.path(".turnfold/sled")).unwrap();
+    copy("older", ".turnfold/sled");
+    check(
+        &sandbox,
+        "store check
+         store salvage .turnfold saved
+         --format json store salvage .turnfold again
+         --store saved verify",
+        str![[r#"
+$ turnfold store check
+stderr| error: the store lost data: match `duel`, branch `flank`, entries 5 to 6 are gone; 1 of 7 commits are missing, with 2 of 7 entries; restore it from a backup
+exit 3
+$ turnfold store salvage .turnfold saved
+lost: the records are older than the file `WATERMARK`; its records were looked for one by one, so the newest entries of a branch may be missing without a sign, and deleted branches may be back
+lost duel@flank entries 5 to 6: the entries are gone
+lost: 1 of 7 commits are missing, with 2 of 7 entries
+saved in store saved: 2 matches, 4 branches, 5 entries
+exit 1
+$ turnfold --format json store salvage .turnfold again
+{"store":"again","matches":2,"branches":4,"entries":5,"lost":[{"match":null,"branch":null,"from":null,"to":null,"reason":"the records are older than the file `WATERMARK`; its records were looked for one by one, so the newest entries of a branch may be missing without a sign, and deleted branches may be back"},{"match":"duel","branch":"flank","from":5,"to":6,"reason":"the entries are gone"},{"match":null,"branch":null,"from":null,"to":null,"reason":"1 of 7 commits are missing, with 2 of 7 entries"}]}
+exit 1
+$ turnfold --store saved verify
+ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
+ok duel@flank: 4 entries state 01c8c4ec6ad17e5a link [LINK]
+ok duel@twig: 3 entries state e67f02be3627678a link [LINK]
+ok other@main: 0 entries state 1003444186ac4428 link [LINK]
+
+"#]],
+    );
+}
+
+#[test]
+fn a_compacted_store_gives_the_same_exports() {
+    let sandbox = store();
+    let original = exports(&sandbox, ".turnfold");
+    check_without_sizes(
+        &sandbox,
+        "store compact
+         store check
+         --store nowhere store compact",
+        str![[r#"
+$ turnfold store compact
+compacted 2 matches, 4 branches, 5 entries: [N] → [N] bytes
+$ turnfold store check
+sound 2 matches, 4 branches, 5 entries
+$ turnfold --store nowhere store compact
+stderr| error: no store at `nowhere`: create a match first, or name the right directory
+exit 3
+
+"#]],
+    );
+    assert_eq!(exports(&sandbox, ".turnfold"), original);
+    let json: serde_json::Value = serde_json::from_str(&sandbox.ok("--format json store compact")).unwrap();
+    assert_eq!(json["entries"], 5);
+    assert!(json["bytes_before"].is_u64() && json["bytes_after"].is_u64());
+    sandbox.ok("play duel@flank cancel");
+    sandbox.ok("verify");
+}
+
+#[test]
+fn statistics_tell_how_much_there_is() {
+    let sandbox = store();
+    check_without_sizes(
+        &sandbox,
+        "store stats
+         store stats --top 1
+         store stats --top 0
+         store stats --top many
+         --store nowhere store stats",
+        str![[r#"
+$ turnfold store stats
+2 matches, 4 branches, 5 entries
+0 on 0 pages, 5 not yet on a page
+[N] bytes of entries, [N] an entry
+[N] bytes on disk, [N] an entry
+duel   5 entries, 3 branches, [N] bytes
+other  0 entries, 1 branch, [N] bytes
+$ turnfold store stats --top 1
+2 matches, 4 branches, 5 entries
+0 on 0 pages, 5 not yet on a page
+[N] bytes of entries, [N] an entry
+[N] bytes on disk, [N] an entry
+duel  5 entries, 3 branches, [N] bytes
+$ turnfold store stats --top 0
+2 matches, 4 branches, 5 entries
+0 on 0 pages, 5 not yet on a page
+[N] bytes of entries, [N] an entry
+[N] bytes on disk, [N] an entry
+$ turnfold store stats --top many
+stderr| error: invalid value 'many' for '--top <N>': invalid digit found in string; see `--help`
+exit 2
+$ turnfold --store nowhere store stats
+stderr| error: no store at `nowhere`: create a match first, or name the right directory
+exit 3
+
+"#]],
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&sandbox.ok("--format json store stats --top 1")).unwrap();
+    assert_eq!((&json["matches"], &json["branches"], &json["entries"]), (&2.into(), &4.into(), &5.into()));
+    assert_eq!((&json["pages"], &json["tails"]), (&0.into(), &5.into()));
+    assert_eq!(json["largest"].as_array().unwrap().len(), 1);
+    assert_eq!(json["largest"][0]["match"], "duel");
+}
+
+#[test]
+fn every_verb_shows_an_example() {
+    let sandbox = Sandbox::new();
+    for verb in ["check", "backup", "restore", "salvage", "compact", "stats"] {
+        let help = sandbox.ok(&format!("store {verb} --help"));
+        assert!(help.contains(&format!("Example: turnfold store {verb}")), "{help}");
+    }
+    check(
+        &sandbox,
+        "store --help",
+        str![[r#"
+$ turnfold store --help
+Check, back up, restore, salvage, compact and measure a store
+
+Usage: turnfold store [OPTIONS] <COMMAND>
+
+Commands:
+  check    Audit the store itself: records, chains, counts; without rules
+  backup   Write everything in the store to one file
+  restore  Make a store from a backup
+  salvage  Make a new store of all that can be saved of a damaged one
+  compact  Write the store anew in fewer bytes
+  stats    Tell how much the store holds
+  help     Print this message or the help of the given subcommand(s)
+
+Options:
+      --store <DIR>
+          Directory of the store
+          
+          [env: TURNFOLD_STORE=]
+          [default: .turnfold]
+
+      --format <FORMAT>
+          How to print the answer; `svg` is for `show` only
+
+          Possible values:
+          - text: For people
+          - json: One JSON document, or JSON Lines for sequences
+          - svg:  A picture
+          
+          [default: text]
+
+  -v, --verbose...
+          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+"#]],
+    );
+}

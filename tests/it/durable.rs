@@ -1,0 +1,114 @@
+//! The real binary and the disk: what it syncs, how signals end it, and what its log does not tell.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::sandbox::{Sandbox, binary};
+
+const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+fn seeded(name: &str) -> String {
+    format!(
+        "new {name} --rules initiative --setup fixtures/initiative/small-board.toml --dice seeded --seed {SEED}"
+    )
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+fn an_acknowledged_play_has_called_fdatasync_on_the_database() {
+    let can_trace = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
+    if !can_trace.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: strace is not here or may not trace; the store's own tests count calls");
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.ok(&seeded("duel"));
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-y", "-e", "trace=pwrite64,fdatasync,fsync,sync_file_range,write", "-o", "trace"]);
+    strace.arg(binary()).args(["play", "duel"]).current_dir(sandbox.path("")).env_clear();
+    assert!(strace.stdout(Stdio::null()).status().unwrap().success());
+    let trace = sandbox.read("trace");
+    let acknowledged = trace.lines().position(|line| line.contains(" write(1<")).unwrap();
+    let before: Vec<_> = trace.lines().take(acknowledged).collect();
+    let last = |call: &str| before.iter().rposition(|line| line.contains(call) && line.contains("/sled/db>"));
+    let (written, synced) = (last(" pwrite64(").unwrap(), last(" fdatasync(").unwrap());
+    assert!(written < synced, "{trace}");
+    assert!(!trace.contains(" sync_file_range("), "sled's own call reached the kernel: {trace}");
+}
+
+/// Ends a process that appends in many calls by a signal, and requires the store to hold all that it told of.
+#[cfg(unix)]
+fn check_signal(signal: &str, number: i32) {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::ExitStatusExt;
+
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
+    sandbox.ok("play duel \"roll 1 2 3 4\"");
+    let before = sandbox.ok("log duel").lines().count();
+    // One call would be over before the signal comes; the shell is the one that is told to go.
+    let script = "while :; do \"$0\" play duel cycle || exit; done";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec 2>&1; {script}")]).arg(binary());
+    shell.current_dir(sandbox.path("")).env_clear().stdout(Stdio::piped());
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    let mut child = shell.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut told: Vec<_> = lines.by_ref().take(5).collect();
+    let group = format!("-{}", child.id());
+    assert!(Command::new("kill").args([&format!("-{signal}"), "--", &group]).status().unwrap().success());
+    told.extend(lines);
+    assert_eq!(child.wait().unwrap().signal(), Some(number));
+    assert!(told.iter().all(|line| line.contains(" cycle => ")), "nothing but outcomes: {told:?}");
+    let after = sandbox.ok("log duel").lines().count();
+    let lost = (before + told.len()).saturating_sub(after);
+    assert!(lost == 0 && after <= before + told.len() + 1, "{before} and {} gave {after}", told.len());
+    sandbox.ok("verify");
+}
+
+#[cfg(unix)]
+#[test]
+fn sigterm_ends_it_and_loses_nothing() {
+    check_signal("TERM", 15);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_it_and_loses_nothing() {
+    check_signal("INT", 2);
+}
+
+#[test]
+fn the_log_tells_no_secrets() {
+    let sandbox = Sandbox::new();
+    let key = "a-key-that-nobody-else-may-know";
+    let play = format!("play duel --key {key} cycle");
+    let lines = [&seeded("duel"), "play duel", &play, &play, "verify", "log duel", "show duel"];
+    let mut told = String::new();
+    for line in lines {
+        let output = sandbox.run(line);
+        assert!(output.status.success(), "{line}");
+        told.push_str(&String::from_utf8(output.stderr).unwrap());
+    }
+    // Other commands under the same key, a locked store and a damaged one.
+    told.push_str(&String::from_utf8(sandbox.run(&format!("play duel --key {key} confirm")).stderr).unwrap());
+    let lock = fs::File::options().write(true).open(sandbox.path(".turnfold/LOCK")).unwrap();
+    lock.lock().unwrap();
+    told.push_str(&String::from_utf8(sandbox.run("log duel").stderr).unwrap());
+    drop(lock);
+    let file = sandbox.path(".turnfold/sled/db");
+    let mut bytes = fs::read(&file).unwrap();
+    let places = bytes.windows(key.len()).enumerate().filter(|(_, part)| *part == key.as_bytes());
+    for place in places.map(|(place, _)| place).collect::<Vec<_>>() {
+        bytes[place - 1] ^= 1;
+    }
+    fs::write(&file, bytes).unwrap();
+    let damaged = sandbox.run("verify");
+    assert_eq!(damaged.status.code(), Some(3));
+    told.push_str(&String::from_utf8(damaged.stderr).unwrap());
+    assert!(told.lines().count() >= 3, "{told}");
+    for secret in [SEED, &SEED[..16], key] {
+        assert!(!told.contains(secret), "{told}");
+    }
+}

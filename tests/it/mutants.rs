@@ -1,0 +1,317 @@
+//! Rules that were altered on purpose, and `check`, which must find out where and in what.
+//!
+//! For each ruleset a build with one rule altered blesses a golden log: its commands are folded under the altered rules,
+//! and the outcomes and hashes that come of it are written down. The real program then checks that log.
+
+use std::fs;
+
+use serde_json::Value;
+use turnfold_core::any::{AnyRules, erase};
+use turnfold_core::outcome::Reason as _;
+use turnfold_core::rules::channel::Channel;
+use turnfold_core::rules::cycletap::{self, Cycletap};
+use turnfold_core::rules::hexcapture::Hexcapture;
+use turnfold_core::rules::initiative::{self, Initiative};
+use turnfold_core::rules::lifecycle::Lifecycle;
+use turnfold_core::{CommandSource, DicePolicy, Logged, Seat};
+
+use crate::sandbox::{Sandbox, workspace};
+use altered::{Alteration, Altered};
+
+mod altered;
+
+/// CT-6: the last slot of the pool is kept in reserve.
+struct KeepsASlot;
+
+impl Alteration for KeepsASlot {
+    type Base = Cycletap;
+
+    fn overrule(view: &Value, seat: Seat, command: &str) -> Option<cycletap::Reason> {
+        let is_last = view["pools"][seat.name()]["available"] == 1;
+        let is_order = command.starts_with("tap ") && view["tap"]["origin"] != Value::Null;
+        let at: Vec<i64> = command.trim_start_matches("tap ").split(',').flat_map(str::parse).collect();
+        let is_other_hex = view["tap"]["origin"] != serde_json::json!(at);
+        (is_last && is_order && is_other_hex).then_some(cycletap::Reason::PoolExhausted)
+    }
+}
+
+/// HC-14: after a failed capture the action cools down one tick longer.
+struct CoolsDownLonger;
+
+impl Alteration for CoolsDownLonger {
+    type Base = Hexcapture;
+
+    fn prepare(state: &mut Value) {
+        add(&mut state["timing"]["fail_cooldown"], 1);
+    }
+
+    fn settle(_before: &Value, after: &mut Value) {
+        add(&mut after["timing"]["fail_cooldown"], -1);
+    }
+}
+
+/// IN-11: the cursor stays where it is when a unit moves.
+struct LeavesTheCursor;
+
+impl Alteration for LeavesTheCursor {
+    type Base = Initiative;
+
+    fn settle(before: &Value, after: &mut Value) {
+        if before["units"] != after["units"] {
+            after["cursor"] = before["cursor"].clone();
+        }
+    }
+
+    fn is_told(effects: &[String], effect: &str) -> bool {
+        !(effect.starts_with("cursor ") && effects.iter().any(|earlier| earlier.starts_with("moved ")))
+    }
+}
+
+/// IN-1: the first two dice are those of p2.
+struct SwapsTheDice;
+
+impl Alteration for SwapsTheDice {
+    type Base = Initiative;
+
+    fn read(command: &initiative::Command) -> initiative::Command {
+        match command {
+            initiative::Command::Roll(dice) => {
+                let mut dice = dice.clone();
+                dice.rotate_left(2);
+                initiative::Command::Roll(dice)
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// LC-11: every skill that wounds takes one hit point more.
+struct WoundsDeeper;
+
+fn for_each_damage(state: &mut Value, delta: i64) {
+    let units = state["units"].as_array_mut().unwrap().iter_mut();
+    for skill in units.flat_map(|unit| unit["skills"].as_array_mut().unwrap()) {
+        let damage = &mut skill["skill"]["damage"];
+        if *damage != 0 {
+            add(damage, delta);
+        }
+    }
+}
+
+impl Alteration for WoundsDeeper {
+    type Base = Lifecycle;
+
+    fn prepare(state: &mut Value) {
+        for_each_damage(state, 1);
+    }
+
+    fn settle(_before: &Value, after: &mut Value) {
+        for_each_damage(after, -1);
+    }
+}
+
+/// CH-13: half a yin-yang counts twice, though it is told once.
+struct CountsHalvesTwice;
+
+impl Alteration for CountsHalvesTwice {
+    type Base = Channel;
+
+    fn settle(before: &Value, after: &mut Value) {
+        let halves = |player: &Value| player["yinyang_halves"].as_i64().unwrap();
+        let players = after["players"].as_array_mut().unwrap().iter_mut();
+        for (before, after) in before["players"].as_array().unwrap().iter().zip(players) {
+            let gained = halves(after) - halves(before);
+            add(&mut after["yinyang_halves"], gained);
+        }
+    }
+}
+
+fn add(number: &mut Value, delta: i64) {
+    *number = (number.as_i64().unwrap() + delta).into();
+}
+
+/// Gives the golden log as a build with these rules would have blessed it, up to the first entry it would not accept.
+fn blessed_by(rules: &dyn AnyRules, golden: &str) -> String {
+    let (header, lines) =
+        golden.split_once("\n+++\n").and_then(|(_, rest)| rest.split_once("+++\n")).unwrap();
+    let header_table: toml::Table = header.parse().unwrap();
+    let dice = header_table
+        .get("seed")
+        .map_or(DicePolicy::Recorded, |seed| DicePolicy::Seeded(seed.as_str().unwrap().parse().unwrap()));
+    let setup = rules.read_setup(&toml::to_string(&header_table["setup"]).unwrap()).unwrap();
+    let mut state = rules.start(&setup).unwrap();
+    let mut blessed = format!("turnfold replay 1\n+++\n{header}+++\n");
+    let (mut count, mut log) = (0, blake3::Hasher::new());
+    for line in lines.lines().filter(|line| !line.starts_with(['=', '!'])) {
+        let mut entry = String::new();
+        if line.starts_with(|digit: char| digit.is_ascii_digit()) {
+            let mut words = line.split(" => ").next().unwrap().splitn(3, ' ').skip(1);
+            let (seat, command) = (words.next().unwrap().parse().unwrap(), words.next().unwrap());
+            let logged = Logged { seq: count + 1, seat, command: CommandSource::Text(command) };
+            let folded = state.fold(&[logged], &dice, &mut |step| {
+                let (seq, outcome, hash) = (step.seq(), step.outcome_text(), step.state_hash());
+                entry = format!("{seq} {seat} {command} => {outcome} #{hash:.16}\n");
+            });
+            if folded.is_err() {
+                break;
+            }
+            count += 1;
+            log.update(entry.as_bytes());
+        } else {
+            entry = format!("{line}\n");
+        }
+        blessed += &entry;
+    }
+    blessed + &format!("= {count} state {} log {}\n", state.state_hash(), log.finalize())
+}
+
+/// What `check` must say of the first entry in which the altered build's log differs.
+struct Finding {
+    golden: &'static str,
+    seq: u64,
+    command: &'static str,
+    kind: &'static str,
+    /// The ids of the rules that the outcomes name.
+    rules: &'static [&'static str],
+    dice: Option<&'static str>,
+    /// What the old and new values below are.
+    sides: &'static str,
+    /// A field of the state difference, as the text report writes it.
+    field: &'static str,
+}
+
+fn check(rules: &dyn AnyRules, expected: &Finding) {
+    let sandbox = Sandbox::new();
+    let golden = fs::read_to_string(workspace().join("replays").join(expected.golden)).unwrap();
+    let altered = blessed_by(rules, &golden);
+    sandbox.write("altered.tfl", &altered);
+    let output = sandbox.run("--format json check altered.tfl");
+    assert_eq!(output.status.code(), Some(1), "{} passes under altered rules", expected.golden);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mismatch = &report["mismatch"];
+    let line = 1 + altered.lines().position(|line| line.starts_with(&format!("{} ", expected.seq))).unwrap();
+    assert_eq!(mismatch["line"], line, "{report:#}");
+    assert_eq!(mismatch["seq"], expected.seq, "{report:#}");
+    assert_eq!(mismatch["command"], expected.command, "{report:#}");
+    assert_eq!(mismatch["kind"], expected.kind, "{report:#}");
+    assert_eq!(mismatch["rules"], serde_json::json!(expected.rules), "{report:#}");
+    assert_eq!(mismatch["dice"], serde_json::json!(expected.dice), "{report:#}");
+    assert_eq!(mismatch["state_sides"], expected.sides, "{report:#}");
+    let told = String::from_utf8(sandbox.run("check altered.tfl").stdout).unwrap();
+    assert!(told.lines().any(|line| line == format!("  {}", expected.field)), "{told}");
+}
+
+#[test]
+fn a_log_blessed_by_the_same_rules_passes() {
+    for (rules, golden) in [
+        (turnfold_core::registry::find("cycletap").unwrap(), "cycletap/the-pool-runs-out.tfl"),
+        (turnfold_core::registry::find("initiative").unwrap(), "initiative/lance-against-star.tfl"),
+    ] {
+        let sandbox = Sandbox::new();
+        let golden = fs::read_to_string(workspace().join("replays").join(golden)).unwrap();
+        sandbox.write("same.tfl", blessed_by(rules, &golden));
+        sandbox.ok("check same.tfl");
+    }
+}
+
+#[test]
+fn an_altered_pool_of_cycletap_is_found() {
+    check(
+        &erase::<Altered<KeepsASlot>>(),
+        &Finding {
+            golden: "cycletap/the-pool-runs-out.tfl",
+            seq: 3,
+            command: "tap 0,1",
+            kind: "outcome",
+            rules: cycletap::Reason::PoolExhausted.rules(),
+            dice: None,
+            sides: "expected_and_actual",
+            field: "/pools/p1/available 1 → 0",
+        },
+    );
+}
+
+#[test]
+fn an_altered_cooldown_of_hexcapture_is_found() {
+    check(
+        &erase::<Altered<CoolsDownLonger>>(),
+        &Finding {
+            golden: "hexcapture/cooldown-blocks-a-press.tfl",
+            seq: 4,
+            command: "roll 99",
+            kind: "outcome",
+            rules: &[],
+            dice: Some("recorded_values"),
+            sides: "before_and_after",
+            field: "/cooldown 0 → 12",
+        },
+    );
+}
+
+#[test]
+fn an_altered_move_of_initiative_is_found() {
+    check(
+        &erase::<Altered<LeavesTheCursor>>(),
+        &Finding {
+            golden: "initiative/moves.tfl",
+            seq: 11,
+            command: "move 1,1",
+            kind: "outcome",
+            rules: &[],
+            dice: None,
+            sides: "before_and_after",
+            field: "/cursor [0,2] → [1,1]",
+        },
+    );
+}
+
+#[test]
+fn altered_rules_of_a_seeded_roll_are_told_from_altered_dice() {
+    check(
+        &erase::<Altered<SwapsTheDice>>(),
+        &Finding {
+            golden: "initiative/lance-against-star.tfl",
+            seq: 1,
+            command: "roll 3 3 2 1",
+            kind: "outcome",
+            rules: &[],
+            dice: Some("other_rules"),
+            sides: "before_and_after",
+            field: r#"/initiative null → {"rolls":{"p1":6,"p2":3},"loser":"p2","winner":"p1"}"#,
+        },
+    );
+}
+
+#[test]
+fn altered_damage_of_lifecycle_is_found() {
+    check(
+        &erase::<Altered<WoundsDeeper>>(),
+        &Finding {
+            golden: "lifecycle/damage-heal-status.tfl",
+            seq: 2,
+            command: "skill operate surgeon",
+            kind: "outcome",
+            rules: &[],
+            dice: None,
+            sides: "before_and_after",
+            field: "/units/0/hp 20 → 17",
+        },
+    );
+}
+
+#[test]
+fn an_altered_count_of_channel_is_found_by_its_hash_alone() {
+    check(
+        &erase::<Altered<CountsHalvesTwice>>(),
+        &Finding {
+            golden: "channel/yin-yang.tfl",
+            seq: 1,
+            command: "meditate red",
+            kind: "state_hash",
+            rules: &[],
+            dice: None,
+            sides: "before_and_after",
+            field: "/players/0/yinyang_halves 0 → 2",
+        },
+    );
+}

@@ -1,0 +1,164 @@
+//! A ruleset with one rule altered.
+
+use std::marker::PhantomData;
+
+use serde_json::Value;
+use turnfold_core::outcome::{EffectSink, Verdict};
+use turnfold_core::picture::Picture;
+use turnfold_core::rules::Part;
+use turnfold_core::{Answer, DueRoll, QueryError, Rules, Seat, SetupError};
+
+/// What an alteration does to a ruleset; by default nothing.
+pub(super) trait Alteration: Send + Sync + 'static {
+    type Base: Rules;
+
+    /// Takes a command for another.
+    fn read(command: &<Self::Base as Rules>::Command) -> <Self::Base as Rules>::Command {
+        command.clone()
+    }
+
+    /// Ignores what the rules would carry out, knowing the host's view before it.
+    fn overrule(view: &Value, seat: Seat, command: &str) -> Option<<Self::Base as Rules>::Reason> {
+        let _ = (view, seat, command);
+        None
+    }
+
+    /// Changes the state, written as JSON, that the rules look at.
+    fn prepare(state: &mut Value) {
+        let _ = state;
+    }
+
+    /// Changes the state that the rules leave behind.
+    fn settle(before: &Value, after: &mut Value) {
+        let _ = (before, after);
+    }
+
+    /// Tells whether an effect is told, knowing those before it.
+    fn is_told(earlier: &[String], effect: &str) -> bool {
+        let _ = (earlier, effect);
+        true
+    }
+}
+
+/// The ruleset that an alteration makes. It has the name, version and state of its base, as a build has whose author
+/// forgot to raise the version.
+pub(super) struct Altered<A>(PhantomData<fn() -> A>);
+
+type Base<A> = <A as Alteration>::Base;
+type State<A> = <Base<A> as Rules>::State;
+type Judged<A> =
+    Result<Verdict<<Base<A> as Rules>::Plan, <Base<A> as Rules>::Reason>, <Base<A> as Rules>::Rejection>;
+
+/// Writes a state as JSON; a state that JSON cannot hold, as its maps have other keys than text, stays as it is.
+fn to_json<A: Alteration>(state: &State<A>) -> Option<Value> {
+    serde_json::to_value(state).ok()
+}
+
+fn prepared<A: Alteration>(state: &State<A>) -> State<A> {
+    let Some(mut json) = to_json::<A>(state) else { return state.clone() };
+    A::prepare(&mut json);
+    serde_json::from_value(json).unwrap()
+}
+
+/// Passes on the effects that are told.
+struct Told<'a, A, S> {
+    sink: &'a mut S,
+    earlier: Vec<String>,
+    alteration: PhantomData<A>,
+}
+
+impl<A: Alteration, S: EffectSink<E>, E: ToString> EffectSink<E> for Told<'_, A, S> {
+    fn push(&mut self, make: impl FnOnce() -> E) {
+        let effect = make();
+        let text = effect.to_string();
+        if A::is_told(&self.earlier, &text) {
+            self.sink.push(|| effect);
+        }
+        self.earlier.push(text);
+    }
+}
+
+impl<A: Alteration> Rules for Altered<A> {
+    const NAME: &'static str = <Base<A> as Rules>::NAME;
+    const VERSION: u32 = <Base<A> as Rules>::VERSION;
+    const SUMMARY: &'static str = <Base<A> as Rules>::SUMMARY;
+    const EXAMPLE: &'static str = <Base<A> as Rules>::EXAMPLE;
+
+    type Setup = <Base<A> as Rules>::Setup;
+    type State = State<A>;
+    type Command = <Base<A> as Rules>::Command;
+    type Plan = <Base<A> as Rules>::Plan;
+    type Effect = <Base<A> as Rules>::Effect;
+    type Reason = <Base<A> as Rules>::Reason;
+    type Rejection = <Base<A> as Rules>::Rejection;
+    type View = <Base<A> as Rules>::View;
+
+    fn start(setup: &Self::Setup) -> Result<Self::State, SetupError> {
+        Base::<A>::start(setup)
+    }
+
+    fn judge(state: &Self::State, seat: Seat, command: &Self::Command) -> Judged<A> {
+        let verdict = Base::<A>::judge(&prepared::<A>(state), seat, &A::read(command))?;
+        let view = serde_json::to_value(Base::<A>::view(state, Seat::Host)).unwrap();
+        let overruled = A::overrule(&view, seat, &command.to_string());
+        Ok(match (verdict, overruled) {
+            (Verdict::Applied(_), Some(reason)) => Verdict::Ignored(reason),
+            (verdict, _) => verdict,
+        })
+    }
+
+    fn carry_out(state: &mut Self::State, plan: Self::Plan, effects: &mut impl EffectSink<Self::Effect>) {
+        let before = to_json::<A>(state);
+        *state = prepared::<A>(state);
+        let mut told = Told { sink: effects, earlier: Vec::new(), alteration: PhantomData::<A> };
+        Base::<A>::carry_out(state, plan, &mut told);
+        if let Some((before, mut after)) = before.zip(to_json::<A>(state)) {
+            A::settle(&before, &mut after);
+            *state = serde_json::from_value(after).unwrap();
+        }
+    }
+
+    fn players(state: &Self::State) -> &'static [Seat] {
+        Base::<A>::players(state)
+    }
+
+    fn due_roll(state: &Self::State) -> Option<DueRoll> {
+        Base::<A>::due_roll(state)
+    }
+
+    fn roll(values: Vec<i32>) -> Option<Self::Command> {
+        Base::<A>::roll(values)
+    }
+
+    fn rolled(command: &Self::Command) -> Option<&[i32]> {
+        Base::<A>::rolled(command)
+    }
+
+    fn default_seat(state: &Self::State, command: &Self::Command) -> Seat {
+        Base::<A>::default_seat(state, command)
+    }
+
+    fn candidates(state: &Self::State, seat: Seat) -> Vec<Self::Command> {
+        Base::<A>::candidates(state, seat)
+    }
+
+    fn view(state: &Self::State, viewer: Seat) -> Self::View {
+        Base::<A>::view(state, viewer)
+    }
+
+    fn query(state: &Self::State, seat: Seat, question: &str) -> Result<Answer, QueryError> {
+        Base::<A>::query(state, seat, question)
+    }
+
+    fn picture(state: &Self::State, viewer: Seat) -> Picture {
+        Base::<A>::picture(state, viewer)
+    }
+
+    fn shows(after: &Self::State, now: &Self::State, part: &Part<'_, Self>, viewer: Seat) -> bool {
+        let part = match part {
+            Part::Command(seat, command) => Part::Command(*seat, *command),
+            Part::Effect(seat, effect) => Part::Effect(*seat, *effect),
+        };
+        Base::<A>::shows(after, now, &part, viewer)
+    }
+}

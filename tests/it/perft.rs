@@ -1,0 +1,193 @@
+//! The tables of `tests/perft/` guard what the rules offer: how many command sequences there are from small setups.
+//!
+//! Each number is counted by two routes. One is the program's: `turnfold perft`, through `legal` and merging equal
+//! states by their hash. The other is brute force: every text that the grammar of a table makes is tried at every state
+//! by every player, by somebody else and by the host; states are told apart by their bytes. Whoever changes the numbers says in the commit which commands came or went.
+//!
+//! A table is read line by line; `#` begins a comment:
+//!
+//! - `any <NAME> hexes R`: the name stands for every hex within R of the middle
+//! - `any <NAME> LOW..HIGH`: for every whole number of the range, both ends included
+//! - `any <NAME> WORD…`: for each of the words
+//! - `try WORD…`: a form of command; names in it are replaced in every way
+//! - `setup PATH`: the setup of the counts that follow, and `seed HEX` that of its dice, which are otherwise recorded
+//! - `DEPTH SEQUENCES STATES`
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::Value;
+use turnfold_core::registry::{self, RULESETS};
+use turnfold_core::{AnyRules, AnyState, Board, CommandSource, DicePolicy, Logged, Seat, StepOutcome};
+
+use crate::sandbox::{Sandbox, workspace};
+
+/// What a table says.
+#[derive(Default)]
+struct Table {
+    /// What each name stands for, by its brackets and all.
+    names: Vec<(String, Vec<String>)>,
+    /// Every text to be tried.
+    texts: Vec<String>,
+    sections: Vec<Section>,
+}
+
+/// The counts from one setup.
+struct Section {
+    setup: String,
+    seed: Option<String>,
+    /// A line for each depth, from 1.
+    counts: Vec<String>,
+}
+
+fn read_table(ruleset: &str) -> Table {
+    let path = workspace().join("tests/perft").join(ruleset).with_extension("perft");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut table = Table::default();
+    let lines = text.lines().map(|line| line.split('#').next().unwrap().trim());
+    for line in lines.filter(|line| !line.is_empty()) {
+        let (word, rest) = line.split_once(' ').unwrap_or_else(|| panic!("`{line}` says nothing"));
+        match word {
+            "any" => {
+                let (name, values) = rest.split_once(' ').unwrap();
+                table.names.push((name.into(), values_of(values)));
+            }
+            "try" => table.texts.extend(expand(rest, &table.names)),
+            "setup" => {
+                table.sections.push(Section { setup: rest.into(), seed: None, counts: Vec::new() });
+            }
+            "seed" => table.sections.last_mut().unwrap().seed = Some(rest.into()),
+            _ => table.sections.last_mut().unwrap().counts.push(line.into()),
+        }
+    }
+    table
+}
+
+fn values_of(values: &str) -> Vec<String> {
+    if let Some(radius) = values.strip_prefix("hexes ") {
+        return Board::new(radius.parse().unwrap()).hexes().map(|hex| hex.to_string()).collect();
+    }
+    if let Some((low, high)) = values.split_once("..") {
+        let range = low.parse::<i32>().unwrap()..=high.parse().unwrap();
+        return range.map(|number| number.to_string()).collect();
+    }
+    values.split(' ').map(String::from).collect()
+}
+
+/// Replaces the names in a form in every way, the first of them first.
+fn expand(form: &str, names: &[(String, Vec<String>)]) -> Vec<String> {
+    let found = names.iter().filter_map(|(name, values)| Some((form.find(name)?, name, values)));
+    let Some((_, name, values)) = found.min_by_key(|(place, ..)| *place) else { return vec![form.into()] };
+    values.iter().flat_map(|value| expand(&form.replacen(name.as_str(), value, 1), names)).collect()
+}
+
+/// Counts through the program, in the form of a table's lines.
+fn count_by_legal(ruleset: &str, section: &Section) -> Vec<String> {
+    let depth = section.counts.len().to_string();
+    let setup = workspace().join(&section.setup);
+    let mut words = vec!["--format", "json", "perft", "--rules", ruleset, "--depth", &depth, "--setup"];
+    words.push(setup.to_str().unwrap());
+    if let Some(seed) = &section.seed {
+        words.extend(["--dice", "seeded", "--seed", seed]);
+    }
+    let output = Sandbox::new().command(words).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let line = |level: &Value| format!("{} {} {}", level["depth"], level["sequences"], level["states"]);
+    told["depths"].as_array().unwrap().iter().map(line).collect()
+}
+
+/// Counts by trying every text, in the form of a table's lines.
+fn count_by_force(rules: &dyn AnyRules, section: &Section, texts: &[String]) -> Vec<String> {
+    // A command counts once, however many ways there are to write it.
+    let texts: Vec<&String> = texts
+        .iter()
+        .filter(|text| rules.canonical(text).is_ok_and(|canonical| canonical == **text))
+        .collect();
+    let dice = match &section.seed {
+        Some(seed) => DicePolicy::Seeded(seed.parse().unwrap()),
+        None => DicePolicy::Recorded,
+    };
+    let setup = fs::read_to_string(workspace().join(&section.setup)).unwrap();
+    let state = rules.start(&rules.read_setup(&setup).unwrap()).unwrap();
+    let mut reached = BTreeMap::from([(state.state_bytes(), 1_u64)]);
+    let mut counts = Vec::new();
+    for depth in 1..=section.counts.len() as u64 {
+        let mut next = BTreeMap::new();
+        for (bytes, sequences) in reached {
+            let state = rules.resume(&bytes).unwrap();
+            // Beside those who play, somebody who does not and the host.
+            for seat in state.players().iter().copied().chain([Seat::P8, Seat::Host]) {
+                for text in texts.iter().filter(|text| applies(&*state, seat, text)) {
+                    if let Some(after) = folded(&*state, depth, seat, text, &dice) {
+                        *next.entry(after).or_default() += sequences;
+                    }
+                }
+            }
+        }
+        reached = next;
+        counts.push(format!("{depth} {} {}", reached.values().sum::<u64>(), reached.len()));
+    }
+    counts
+}
+
+fn applies(state: &dyn AnyState, seat: Seat, text: &str) -> bool {
+    state.judge(seat, text) == Ok(StepOutcome::Applied)
+}
+
+/// Gives the bytes of the state after a command; a roll that is not the one of the seed has none.
+fn folded(state: &dyn AnyState, seq: u64, seat: Seat, text: &str, dice: &DicePolicy) -> Option<Vec<u8>> {
+    let mut after = state.fork();
+    let entry = Logged { seq, seat, command: CommandSource::Text(text) };
+    after.fold(&[entry], dice, &mut |_| {}).ok().map(|()| after.state_bytes())
+}
+
+fn check(ruleset: &str) {
+    let table = read_table(ruleset);
+    assert!(table.sections.len() >= 2, "{ruleset} counts from too few setups");
+    let mut wrong = String::new();
+    for section in &table.sections {
+        assert!(section.counts.len() >= 4, "{} is not counted deeply enough", section.setup);
+        let by_legal = count_by_legal(ruleset, section);
+        let by_force = count_by_force(registry::find(ruleset).unwrap(), section, &table.texts);
+        for (route, counts) in [("through `legal`", by_legal), ("by brute force", by_force)] {
+            if counts != section.counts {
+                writeln!(wrong, "{} {route}:\n{}", section.setup, counts.join("\n")).unwrap();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "the table says otherwise\n{wrong}");
+}
+
+#[test]
+fn channel_offers_as_many_commands_as_ever() {
+    check("channel");
+}
+
+#[test]
+fn cycletap_offers_as_many_commands_as_ever() {
+    check("cycletap");
+}
+
+#[test]
+fn hexcapture_offers_as_many_commands_as_ever() {
+    check("hexcapture");
+}
+
+#[test]
+fn initiative_offers_as_many_commands_as_ever() {
+    check("initiative");
+}
+
+#[test]
+fn lifecycle_offers_as_many_commands_as_ever() {
+    check("lifecycle");
+}
+
+#[test]
+fn every_ruleset_has_a_table() {
+    for rules in RULESETS {
+        assert!(!read_table(rules.name()).texts.is_empty(), "{}", rules.name());
+    }
+}

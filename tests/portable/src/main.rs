@@ -1,0 +1,98 @@
+//! Folds golden logs with nothing but the core, for targets on which the command line cannot be built.
+//!
+//! Prints for each file the closing line that follows from its setup and commands. Its log digest covers every
+//! outcome and state hash on the way, so that a closing line equal to the file's own proves the whole fold equal.
+//! The files are golden: `turnfold check` reads them strictly, this only finds its way about in them.
+
+use std::fs;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat, StepOutcome, registry};
+
+fn main() -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for file in std::env::args().skip(1) {
+        let text = fs::read_to_string(&file).map_err(|error| error.to_string());
+        let told = match text.and_then(|text| closing_line(&text)) {
+            Ok(closing) => writeln!(io::stdout(), "{file} {closing}"),
+            Err(message) => {
+                code = ExitCode::FAILURE;
+                writeln!(io::stderr(), "{file}: {message}")
+            }
+        };
+        if told.is_err() {
+            return ExitCode::FAILURE;
+        }
+    }
+    code
+}
+
+/// Folds a golden log and gives the closing line that it ought to have.
+fn closing_line(text: &str) -> Result<String, String> {
+    let (_, rest) = text.split_once("\n+++\n").ok_or("expected `+++` before the header, found none")?;
+    let (header, body) = rest.split_once("\n+++\n").ok_or("expected `+++` after the header, found none")?;
+    let (mut state, dice) = start(header)?;
+    let mut log = blake3::Hasher::new();
+    let mut count: u64 = 0;
+    for line in body.lines() {
+        let words = line.split(" => ").next().unwrap_or_default();
+        if let Some(attempt) = words.strip_prefix("! ") {
+            check_attempt(&*state, line, attempt)?;
+        } else if line.starts_with(|first: char| first.is_ascii_digit()) {
+            count += 1;
+            let (_, command) = words.split_once(' ').ok_or_else(|| format!("no command in `{line}`"))?;
+            log.update(fold(&mut *state, &dice, count, command)?.as_bytes());
+        }
+    }
+    Ok(format!("= {count} state {} log {}", state.state_hash(), log.finalize().to_hex()))
+}
+
+/// Starts the match of a header.
+fn start(header: &str) -> Result<(Box<dyn AnyState>, DicePolicy), String> {
+    let header: toml::Table = header.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let word = |key: &str| header.get(key).and_then(toml::Value::as_str);
+    let rules = word("ruleset").and_then(registry::find).ok_or("expected a ruleset of this build")?;
+    if header.get("version").and_then(toml::Value::as_integer) != Some(rules.version().into()) {
+        return Err(format!("expected version {} of `{}`", rules.version(), rules.name()));
+    }
+    let dice = match word("seed") {
+        Some(seed) => DicePolicy::Seeded(seed.parse().map_err(|_| format!("no seed: `{seed}`"))?),
+        None => DicePolicy::Recorded,
+    };
+    let setup = header.get("setup").ok_or("expected the table `[setup]`, found none")?;
+    let setup = toml::to_string(setup).map_err(|error| error.to_string())?;
+    let setup = rules.read_setup(&setup).map_err(|error| error.to_string())?;
+    let state = rules.start(&setup).map_err(|error| error.to_string())?;
+    Ok((state, dice))
+}
+
+/// Reads `SEAT COMMAND`.
+fn seat_and_command(words: &str) -> Result<(Seat, &str), String> {
+    let (seat, command) = words.split_once(' ').ok_or_else(|| format!("no command in `{words}`"))?;
+    Ok((seat.parse().map_err(|_| format!("no seat: `{seat}`"))?, command))
+}
+
+/// Folds one entry and writes its line as a blessed log has it.
+fn fold(state: &mut dyn AnyState, dice: &DicePolicy, seq: u64, words: &str) -> Result<String, String> {
+    let (seat, command) = seat_and_command(words)?;
+    let entry = Logged { seq, seat, command: CommandSource::Text(command) };
+    let mut line = String::new();
+    let folded = state.fold(&[entry], dice, &mut |step| {
+        let (command, outcome) = (step.command(), step.outcome_text());
+        line = format!("{seq} {seat} {command} => {outcome} #{:.16}\n", step.state_hash());
+    });
+    folded.map(|()| line).map_err(|error| error.to_string())
+}
+
+/// Requires an attempt to be rejected as its line says.
+fn check_attempt(state: &dyn AnyState, line: &str, words: &str) -> Result<(), String> {
+    let (seat, command) = seat_and_command(words)?;
+    let found = match state.judge(seat, command) {
+        Ok(StepOutcome::Applied) => "applied",
+        Ok(StepOutcome::Ignored { reason, .. }) => reason,
+        Err(rejected) if line.ends_with(&format!(" => rejected {}", rejected.code)) => return Ok(()),
+        Err(rejected) => rejected.code,
+    };
+    Err(format!("`{line}` found {found}"))
+}
