@@ -37,8 +37,8 @@ const RULINGS: [(&str, &str, u32); 5] = [
     ("initiative", "IN", 12),
     ("lifecycle", "LC", 15),
 ];
-/// The one file with unsafe code: it makes the store durable.
-const UNSAFE: &str = "store/src/backend/durable.rs";
+/// The files with unsafe code: one makes the store durable, the other records in a test what it writes.
+const UNSAFE: [&str; 2] = ["store/src/backend/durable.rs", "store/tests/files/tape.rs"];
 const SOURCE_LINES_MAX: usize = 400;
 const ARCHITECTURE_LINES_MAX: usize = 150;
 
@@ -186,7 +186,7 @@ fn floats_are_told_from_what_looks_like_them() {
 }
 
 #[test]
-fn no_crate_has_a_build_script_and_unsafe_code_stands_in_one_file() {
+fn no_crate_has_a_build_script_and_unsafe_code_stands_in_two_files() {
     let mut unsafe_files = BTreeSet::new();
     for (folder, _) in CRATES {
         let folder = root().join(folder);
@@ -204,7 +204,7 @@ fn no_crate_has_a_build_script_and_unsafe_code_stands_in_one_file() {
             }
         }
     }
-    assert_eq!(unsafe_files, BTreeSet::from([UNSAFE.into()]));
+    assert_eq!(unsafe_files, UNSAFE.map(Into::into).into());
 }
 
 #[test]

@@ -134,8 +134,9 @@ $ turnfold show pipe.tfl
 stderr| error: cannot read replay `pipe.tfl`: it is a pipe, a socket or a device; name a regular file
 exit 2
 $ turnfold check pipe.tfl
-stderr| error: no replay files (`*.tfl`) under `pipe.tfl`; nothing was checked
-exit 2
+failed cannot read replay `pipe.tfl`: it is a pipe, a socket or a device; name a regular file
+0 passed, 1 failed (0 entries)
+exit 1
 $ turnfold bless /dev/zero
 stderr| error: cannot read replay `/dev/zero`: it is a pipe, a socket or a device; name a regular file
 exit 2

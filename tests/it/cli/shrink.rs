@@ -136,7 +136,7 @@ state, before → after entry 4:
   /cursor [1,0] → [1,-2]
   /selected null → "turret"
   /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move Turret"
-to see it: turnfold replay least.tfl --to 4
+to reproduce: turnfold replay least.tfl --to 4
 0 passed, 1 failed (4 entries)
 exit 1
 $ turnfold --format json shrink altered.tfl -o least.tfl --force
@@ -167,7 +167,7 @@ least.tfl:42: entry 2 (p2 stand): the rules reject it
 - stood unit=locust
 - movement_complete
 + rejected not_your_turn: it is the other player's impulse
-to see it: turnfold replay least.tfl --to 2
+to reproduce: turnfold replay least.tfl --to 2
 0 passed, 1 failed (2 entries)
 exit 1
 
@@ -191,7 +191,7 @@ $ turnfold check least.tfl
 least.tfl:43: attempt (p1 stand): verdict differs
 - rejected not_your_turn
 + applied
-to see it: turnfold replay least.tfl --to 2
+to reproduce: turnfold check least.tfl
 0 passed, 1 failed (2 entries)
 exit 1
 
@@ -221,7 +221,7 @@ state, before → after entry 13:
   /selected "turret" → null
   /prompt "Player 2: move Turret" → "Player 1: select a unit to move (1 remaining)"
   /status "Player 2's turn — move 1 of 1 units" → "Player 1's turn — move 1 of 1 units"
-to see it: turnfold replay least.tfl --to 13
+to reproduce: turnfold replay least.tfl --to 13
 0 passed, 1 failed (13 entries)
 exit 1
 
@@ -242,9 +242,24 @@ shrunk 30 entries to 1 in `least.tfl` (0 tries): `host roll 5 5 3 4` fails the c
 the seeded roll differs, which depends on its entry's number, so nothing before it can be left out
 $ turnfold check least.tfl
 least.tfl:43: entry 1 (host roll 5 5 3 4): roll differs from the seeded dice
+dice: the seed gives other values; of the file's values the rules make something else, too
 - rolled 5 5 3 4
 + rolled 5 5 3 3
-to see it: turnfold replay least.tfl --to 1
+state, before → after entry 1:
+  /phase "initiative" → "movement"
+  /initiative null → {"rolls":{"p1":10,"p2":6},"loser":"p2","winner":"p1"}
+  /movement_order/0 (none) → {"player":"p2","units":1}
+  /movement_order/1 (none) → {"player":"p1","units":1}
+  /movement_order/2 (none) → {"player":"p2","units":1}
+  /movement_order/3 (none) → {"player":"p1","units":1}
+  /impulse null → 0
+  /active_player null → "p2"
+  /remaining_in_impulse null → 1
+  /cursor [0,0] → [0,-2]
+  /due_roll {"purpose":"initiative","count":4,"low":1,"high":6} → null
+  /prompt "Roll for initiative" → "Player 2: select a unit to move (1 remaining)"
+  /status "" → "Player 2's turn — move 1 of 1 units"
+to reproduce: turnfold replay least.tfl --to 1
 0 passed, 1 failed (1 entry)
 exit 1
 
