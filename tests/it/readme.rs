@@ -17,9 +17,9 @@ fn the_readme_tells_the_truth() {
     for block in readme.split("```console\n").skip(1) {
         let (block, _) = block.split_once("```").unwrap();
         expected.push_str(block);
-        for line in block.lines().filter_map(|line| line.strip_prefix("$ turnfold ")) {
-            let output = sandbox.run(line);
-            writeln!(actual, "$ turnfold {line}").unwrap();
+        for line in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            let output = sandbox.shell(line);
+            writeln!(actual, "$ {line}").unwrap();
             actual.push_str(&String::from_utf8(output.stdout).unwrap());
             actual.push_str(&String::from_utf8(output.stderr).unwrap());
         }

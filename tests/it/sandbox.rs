@@ -1,5 +1,6 @@
 //! A sealed place to run the real binary in: its own folder, its own environment.
 
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,14 @@ impl Sandbox {
     pub(crate) fn run(&self, line: &str) -> Output {
         let words = words(line);
         self.command(words.iter().map(String::as_str)).output().unwrap()
+    }
+
+    /// Runs a line in a shell that knows `turnfold` and what the machine has.
+    pub(crate) fn shell(&self, line: &str) -> Output {
+        let script = format!("turnfold() {{ '{}' \"$@\"; }}\n{line}", binary().display());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
+        shell.env("PATH", env::var_os("PATH").unwrap_or_default()).output().unwrap()
     }
 
     /// Runs `turnfold` and requires it to succeed; gives its stdout.
