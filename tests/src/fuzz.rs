@@ -7,14 +7,17 @@ use std::path::{Path, PathBuf};
 use turnfold_core::AnyRules;
 use turnfold_core::registry::RULESETS;
 
+mod backup;
 mod command_text;
 mod encoding;
 mod play;
 mod replay_file;
+mod sample;
 mod seeds;
 mod setup;
 mod store;
 
+pub use backup::backup;
 pub use command_text::command_text;
 pub use encoding::encoding;
 pub use play::play;
@@ -57,6 +60,7 @@ pub fn corpora() -> PathBuf {
 #[must_use]
 pub fn targets() -> Vec<Target> {
     let mut targets = vec![
+        Target::new("backup", backup, backup::seeds()),
         Target::new("command_text", command_text, seeds::command_texts()),
         Target::new("encoding", encoding, seeds::encodings()),
         Target::new("entry", entry, store::entry_seeds()),

@@ -7,10 +7,10 @@ use turnfold_store::Store;
 use turnfold_store::backend::Record;
 use turnfold_store::backend::memory::MemoryBackend;
 
+use super::sample;
 use answers::Answers;
 
 mod answers;
-mod sample;
 
 /// The most records that are replaced.
 const CHANGES_MAX: usize = 8;

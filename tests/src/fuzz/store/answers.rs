@@ -5,8 +5,8 @@ use turnfold_store::{
     BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchName, Store, StoreError, Verification,
 };
 
-use super::sample::{entries, line, name};
 use crate::fuzz::check_message;
+use crate::fuzz::sample::{entries, line, name};
 
 /// What a store answers, or why it does not open.
 pub(super) struct Answers(Result<Told, StoreError>);
