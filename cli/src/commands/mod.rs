@@ -36,63 +36,37 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::Format;
 
-/// The verbs.
+/// The verbs. Their help is the documentation of their arguments; a line here would hide the rest of it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Create a match
     New(new::Args),
-    /// Append commands to a match and print what becomes of each
     Play(play::Args),
-    /// Play a script in memory, without a store
     Run(run::Args),
-    /// Show what a seat sees: the board, the JSON view or a picture
     Show(show::Args),
-    /// List the commands that would be applied
     Legal(legal::Args),
-    /// Ask the ruleset a question
     Ask(ask::Args),
-    /// Print the entries of a revision with their outcomes
     Log(log::Args),
-    /// List the matches of the store
     Matches(matches::Args),
-    /// List the branches of a match
     Branches(branches::Args),
-    /// Fold a revision or file again from the start, showing each entry
     Replay(replay::Args),
-    /// Begin a new line of play from any point, or delete one
     Branch(branch::Args),
-    // Without a line of its own here, so that `--help` tells all that its arguments' documentation says.
     Amend(amend::Args),
     Diff(diff::Args),
-    /// Write a revision as a replay file
     Export(export::Args),
-    /// Create a match from a replay file
     Import(import::Args),
-    /// Find the first entry at which something becomes true
     Bisect(bisect::Args),
-    /// Find the smallest log that still shows something
     Shrink(shrink::Args),
-    /// Show which entry last changed a field of the view
     Blame(blame::Args),
-    /// Serialise, reload and fold again at every entry, and compare hashes
     Selftest(selftest::Args),
-    /// Count the command sequences that the rules offer from a setup
     Perft(perft::Args),
     Bless(bless::Args),
     Check(check::Args),
-    /// Play at random, for logs of any length
     Simulate(simulate::Args),
-    // As for `amend`.
     Impact(impact::Args),
-    /// Audit stored matches: chain, decoding, rules, seeded dice
     Verify(verify::Args),
-    /// Check, back up, restore, salvage, compact and measure a store
     Store(store::Args),
-    /// See all of the above in a minute, in a temporary store
     Tour(tour::Args),
-    /// Print a completion script for a shell
     Completions(completions::Args),
-    /// Write manual pages
     Man(man::Args),
 }
 

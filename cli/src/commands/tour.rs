@@ -1,4 +1,4 @@
-//! `turnfold tour`: every verb at work, on a real match in a temporary store.
+//! `turnfold tour`: the verbs at work, on a real match in a temporary store.
 
 use std::env;
 use std::fs;
@@ -12,10 +12,10 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 
-/// See every verb at work, in a temporary store
+/// See it all at work in a minute, in a temporary store
 ///
 /// Plays a match between a lance of four and a star of five, branches it, compares the branches, turns it into a
-/// golden log, breaks that log and has it checked. What you see is what the commands print. Nothing is left behind.
+/// golden log, breaks that log and has it checked, looks for causes and changes history. What you see is what the commands print. Nothing is left behind.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 
@@ -75,12 +75,24 @@ const PLAYED: &[Stop] = &[
     ),
     stop("…and goes its own way.", &["play", "duel@caution", "stand"]),
     negative("Where do the two part, and how do their states differ?", &["diff", "duel", "duel@caution"]),
+    stop(
+        "Which entry brought the Stormcrow to -4,1? The log is halved until it is found.",
+        &["bisect", "duel", "--when", "/units/6/at == [-4,1]"],
+    ),
+    stop(
+        "And if it had gone elsewhere? One entry is changed and the rest played again, on a branch of its own.",
+        &["amend", "duel:5", "move -3,1", "--branch", "elsewhere"],
+    ),
     stop("A match becomes a file that reads well in `git diff`…", &["export", "duel", "-o", "duel.tfl"]),
     stop(
         "…to which `bless` would add whatever outcomes and hashes it lacked…",
         &["bless", "--check", "duel.tfl"],
     ),
     stop("…and which `check` folds again, in every test run to come.", &["check", "duel.tfl"]),
+    stop(
+        "The smallest log that still shows something is the best bug report.",
+        &["shrink", "duel.tfl", "--when", "/units/6/at == [-4,1]", "-o", "least.tfl"],
+    ),
 ];
 
 /// After one word of the golden log was changed.

@@ -51,7 +51,7 @@ Commands:
   impact       Show what the rules of this build change over a corpus of logs
   verify       Audit stored matches: chain, decoding, rules, seeded dice
   store        Check, back up, restore, salvage, compact and measure a store
-  tour         See all of the above in a minute, in a temporary store
+  tour         See it all at work in a minute, in a temporary store
   completions  Print a completion script for a shell
   man          Write manual pages
   help         Print this message or the help of the given subcommand(s)
@@ -88,6 +88,10 @@ trouble.
 Start with `turnfold tour`.
 $ turnfold play --help
 Append commands to a match and print what becomes of each
+
+All commands of a call are recorded, or none of them: when one is rejected, nothing is recorded. In
+a seeded match due rolls are made at once, also before the first command; without any command only
+they are made.
 
 Usage: turnfold play [OPTIONS] <REV> [COMMAND]...
 

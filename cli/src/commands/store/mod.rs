@@ -24,17 +24,11 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Audit the store itself: records, chains, counts; without rules
     Check(check::Args),
-    /// Write everything in the store to one file
     Backup(backup::Args),
-    /// Make a store from a backup
     Restore(restore::Args),
-    /// Make a new store of all that can be saved of a damaged one
     Salvage(salvage::Args),
-    /// Write the store anew in fewer bytes
     Compact(compact::Args),
-    /// Tell how much the store holds
     Stats(stats::Args),
 }
 
