@@ -49,7 +49,11 @@ fn check_signal(signal: &str, number: i32) {
     let before = sandbox.ok("log duel").lines().count();
     // One call would be over before the signal comes; the shell is the one that is told to go.
     let script = "while :; do \"$0\" play duel cycle || exit; done";
-    let mut shell = Command::new("sh");
+    // What is started in the background inherits that Ctrl-C is ignored.
+    let mut shell = if is_ignored(number) { Command::new("env") } else { Command::new("sh") };
+    if is_ignored(number) {
+        shell.args([&format!("--default-signal={signal}"), "sh"]);
+    }
     shell.args(["-c", &format!("exec 2>&1; {script}")]).arg(binary());
     shell.current_dir(sandbox.path("")).env_clear().stdout(Stdio::piped());
     std::os::unix::process::CommandExt::process_group(&mut shell, 0);
@@ -65,6 +69,15 @@ fn check_signal(signal: &str, number: i32) {
     let lost = (before + told.len()).saturating_sub(after);
     assert!(lost == 0 && after <= before + told.len() + 1, "{before} and {} gave {after}", told.len());
     sandbox.ok("verify");
+}
+
+/// Tells whether this process ignores a signal, as far as the operating system says.
+#[cfg(unix)]
+fn is_ignored(number: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+    ignored >> (number - 1) & 1 == 1
 }
 
 #[cfg(unix)]
