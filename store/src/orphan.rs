@@ -29,12 +29,21 @@ impl Shared {
     /// Nothing refers to them, so no other audit sees them; a store that was only ever written to by this crate has none.
     pub(crate) fn orphans(&self, owners: &Owners) -> Result<BTreeMap<String, Orphans>, StoreError> {
         let mut orphans: BTreeMap<(Option<u64>, String), Orphans> = BTreeMap::new();
+        // Whether the record is there that the last piece belongs to: reading it for every piece would take long.
+        let mut last_owner: Option<(Vec<u8>, bool)> = None;
         for record in self.scan(vec![0]..vec![u8::MAX]) {
             let (key, _) = record?;
             let of_piece = pieces::owner_of(&key);
-            let reason = match of_piece.map(|owner| self.backend.get(owner)).transpose()? {
-                Some(None) => Some("it is a piece of a record that is not there".to_owned()),
-                _ => owners.reason_against(of_piece.unwrap_or(&key)),
+            if let Some(owner) =
+                of_piece.filter(|owner| last_owner.as_ref().is_none_or(|(last, _)| last != owner))
+            {
+                last_owner = Some((owner.to_vec(), self.backend.get(owner)?.is_some()));
+            }
+            let is_stray = of_piece.is_some() && last_owner.as_ref().is_some_and(|(_, is_there)| !is_there);
+            let reason = if is_stray {
+                Some("it is a piece of a record that is not there".to_owned())
+            } else {
+                owners.reason_against(of_piece.unwrap_or(&key))
             };
             if let Some(reason) = reason {
                 let id = key::id_of(of_piece.unwrap_or(&key));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::ValueEnum;
+use indicatif::ProgressBar;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
@@ -111,7 +112,11 @@ fn check_all(paths: Vec<PathBuf>, args: &Args) -> Result<Results, Failure> {
         .build()
         .map_err(|error| Failure::trouble(format!("cannot start threads: {error}")))?;
     let count = paths.len();
-    let progress = output::progress(count as u64, "checking {bar:30} {pos}/{len} {eta}");
+    let progress = if args.quiet {
+        ProgressBar::hidden()
+    } else {
+        output::progress(count as u64, "checking {bar:30} {pos}/{len} {eta}")
+    };
     // With `--fail-fast`, the place of the first file known to fail: those before it are checked all the same.
     let limit = AtomicUsize::new(usize::MAX);
     let checked: Vec<Option<FileResult>> = pool.install(|| {

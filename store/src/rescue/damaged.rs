@@ -21,7 +21,8 @@ use crate::record::{self, BranchRecord, HeadRecord, MatchRecord, StoreRecord};
 /// How many bytes of a key are tried one after another to get past a place that cannot be read.
 const DETOUR_BYTES: usize = 16;
 
-/// How many versions of a long value are put together from its pieces. Only its first and last piece ever change.
+/// How many versions of a long value are put together from its pieces. As long as its length stays, only its first and
+/// last piece ever change.
 const VERSIONS_MAX: usize = 256;
 
 /// How many records are read at a time.
@@ -285,5 +286,39 @@ pub(super) fn reason_of(error: StoreError) -> String {
     match error {
         StoreError::Corrupt { reason, .. } => reason,
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key;
+
+    /// A long record that was written twice lies in sled's file in pieces of both versions; the newer one is found.
+    #[test]
+    fn long_values_are_put_together_from_pieces_in_the_raw_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let genesis: Vec<u8> = (0..=250).cycle().take(40_000).collect();
+        let key = key::of_match(&"m".parse().unwrap());
+        let backend = DiskBackend::open(dir.path(), Lock::take(dir.path()).unwrap()).unwrap();
+        for branches in [1, 2] {
+            let change = record::put(key.clone(), &MatchRecord { id: 1, branches, genesis: &genesis });
+            backend.write(&[change]).unwrap();
+            backend.flush().unwrap();
+        }
+        drop(backend);
+        let mut found = Found::default();
+        raw::each_candidate(&dir.path().join(SLED_DIR).join("db"), &mut |key, value| found.add(&key, value))
+            .unwrap();
+        assert!(!found.records.contains_key(&key), "it lies there in pieces only");
+        found.join_pieces();
+        let value = &found.records[&key];
+        let MatchRecord { branches, genesis: saved, .. } = record::read("the match", &key, value).unwrap();
+        assert_eq!((branches, saved), (2, genesis.as_slice()));
+        found.records.clear();
+        found.pieces.pop_last();
+        found.counts.insert((key, 8));
+        found.join_pieces();
+        assert!(found.records.is_empty(), "with a piece missing there is no record");
     }
 }
