@@ -12,7 +12,7 @@ pub(crate) struct Turnfold<'a> {
 impl Turnfold<'_> {
     /// Makes a command that knows nothing of the machine but the folder.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_turnfold-under-test"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_turnfold-under-bench"));
         command.args(args).current_dir(self.dir).env_clear().stdin(Stdio::null());
         command
     }

@@ -122,5 +122,5 @@ pub(crate) fn fixture(ruleset: &str, name: &str) -> String {
 
 /// The folder that holds the workspace.
 pub(crate) fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the workspace").to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

@@ -1,6 +1,6 @@
 //! The table of `BENCHMARKS.md`: everything that is measured, in one run on one machine.
 //!
-//! `cargo bench -p turnfold-tests --bench table > BENCHMARKS.md` makes it anew. After `--`, `--quick` does a tenth of the
+//! `cargo bench -p turnfold-bench > BENCHMARKS.md` makes it anew. After `--`, `--quick` does a tenth of the
 //! work or less, and words choose sections by their titles. Every measurement checks what its work came to.
 
 mod command_line;
@@ -141,7 +141,7 @@ const HEAD: &str = "\
 Made by
 
 ```sh
-cargo bench -p turnfold-tests --bench table > BENCHMARKS.md
+cargo bench -p turnfold-bench > BENCHMARKS.md
 ```
 
 on a machine that does nothing else; it takes some minutes (`-- --quick` takes one, on a tenth of the work, and \

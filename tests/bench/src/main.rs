@@ -1,0 +1,7 @@
+//! The `turnfold` binary, built where the benchmarks can find its path.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    turnfold_cli::main()
+}
