@@ -37,6 +37,15 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// Gives a small setup to try the game on, as TOML.
     fn example(&self) -> &'static str;
 
+    /// Returns the rules for players, as Markdown.
+    fn rulebook(&self) -> &'static str;
+
+    /// Returns the names of the ruleset's reasons for ignoring a command.
+    fn ignored_codes(&self) -> Vec<&'static str>;
+
+    /// Returns the names of the ruleset's own rejections, without those that all rulesets share.
+    fn rejected_codes(&self) -> Vec<&'static str>;
+
     /// Reads a setup from TOML, checks that a match can start from it, and gives its bytes for the log.
     ///
     /// # Errors

@@ -36,6 +36,8 @@ pub trait Rules: Sized + Send + Sync + 'static {
     const SUMMARY: &'static str;
     /// A small setup to try the game on, as TOML.
     const EXAMPLE: &'static str;
+    /// The rules for players, as Markdown: `RULES.md` of the ruleset's folder.
+    const RULEBOOK: &'static str;
 
     /// How a match begins, as written in TOML.
     type Setup: Clone + Debug + Serialize + DeserializeOwned;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use turnfold_core::registry::{self, RULESETS};
 
 /// The files of every ruleset's folder; others may be added.
-const ROOMS: [&str; 12] = [
+const ROOMS: [&str; 13] = [
+    "RULES.md",
     "mod.rs",
     "setup.rs",
     "state.rs",
@@ -28,14 +29,6 @@ const CRATES: [(&str, &str); 4] = [
     ("store", "turnfold-store"),
     ("cli", "turnfold"),
     ("tests", "turnfold-tests"),
-];
-/// The rules of the rulings that are settled: ruleset, prefix of the ids, number of the last one.
-const RULINGS: [(&str, &str, u32); 5] = [
-    ("channel", "CH", 18),
-    ("cycletap", "CT", 19),
-    ("hexcapture", "HC", 17),
-    ("initiative", "IN", 12),
-    ("lifecycle", "LC", 15),
 ];
 /// The files with unsafe code: one makes the store durable, the other records in a test what it writes.
 const UNSAFE: [&str; 2] = ["store/src/backend/durable.rs", "store/tests/files/tape.rs"];
@@ -238,21 +231,32 @@ fn every_rule_stands_in_the_code_and_in_a_proof() {
         let proven_ids = rule_ids(&proofs);
         let code: String = files(&folder, ".rs").iter().map(|path| read(path)).collect();
         let ids = rule_ids(&code);
-        let prefixes: BTreeSet<&String> = ids.iter().map(|(prefix, _)| prefix).collect();
+        let ruled = ruled_ids(&read(&folder.join("RULES.md")));
+        assert_eq!(ids, ruled, "the rules in the code of core/src/rules/{name} and those of its RULES.md");
+        let prefixes: BTreeSet<&String> = ruled.iter().map(|(prefix, _)| prefix).collect();
         assert_eq!(prefixes.len(), 1, "core/src/rules/{name} has rules of {prefixes:?}");
-        let numbers: BTreeSet<u32> = ids.iter().map(|(_, number)| *number).collect();
-        let last = numbers.last().copied().unwrap();
-        assert!((1..=last).eq(numbers), "core/src/rules/{name} leaves out a rule before the {last}th");
+        let last = u32::try_from(ruled.len()).unwrap();
+        assert!((1..=last).eq(ruled.iter().map(|(_, number)| *number)), "core/src/rules/{name} skips a rule");
+        let unruled: Vec<_> =
+            proven_ids.iter().filter(|id| prefixes.contains(&id.0) && !ruled.contains(*id)).collect();
+        assert!(unruled.is_empty(), "tests or replays name {unruled:?}, which RULES.md of {name} lacks");
         for (prefix, number) in &ids {
             let in_name = format!("fn {}_{number}_", prefix.to_lowercase());
             let proven = proofs.contains(&in_name) || proven_ids.contains(&(prefix.clone(), *number));
             assert!(proven, "no test or replay names {prefix}-{number}");
         }
     }
-    for (name, prefix, last) in RULINGS {
-        let code: String = files(&rulesets()[name], ".rs").iter().map(|path| read(path)).collect();
-        assert_eq!(rule_ids(&code).last(), Some(&(prefix.to_owned(), last)), "the last rule of {name}");
+}
+
+/// Finds the rules that have a heading of their own; `XY-1b` belongs to `XY-1` and follows it.
+fn ruled_ids(rules: &str) -> BTreeSet<(String, u32)> {
+    let headings: Vec<&str> = rules.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let names: Vec<&str> = headings.iter().filter_map(|heading| heading.split(' ').next()).collect();
+    for (index, name) in names.iter().enumerate() {
+        assert_eq!(rule_ids(name).len(), 1, "`### {name}` begins with a rule's id");
+        assert!(!names[..index].contains(name), "{name} has two headings");
     }
+    rule_ids(&names.join(" "))
 }
 
 #[test]

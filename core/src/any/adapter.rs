@@ -45,6 +45,18 @@ impl<R: Rules> AnyRules for Adapter<R> {
         R::EXAMPLE
     }
 
+    fn rulebook(&self) -> &'static str {
+        R::RULEBOOK
+    }
+
+    fn ignored_codes(&self) -> Vec<&'static str> {
+        R::Reason::ALL.iter().map(|reason| reason.code()).collect()
+    }
+
+    fn rejected_codes(&self) -> Vec<&'static str> {
+        R::Rejection::ALL.iter().map(|rejection| rejection.code()).collect()
+    }
+
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
         let setup: R::Setup = toml::from_str(toml).map_err(|error| locate(toml, &error))?;
         R::start(&setup)?;

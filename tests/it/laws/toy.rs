@@ -50,6 +50,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "two players add to a total and keep a secret";
     const EXAMPLE: &'static str = "";
+    const RULEBOOK: &'static str = "";
 
     type Setup = Setup<FAULT>;
     type State = State;

@@ -83,6 +83,7 @@ impl<A: Alteration> Rules for Altered<A> {
     const VERSION: u32 = <Base<A> as Rules>::VERSION;
     const SUMMARY: &'static str = <Base<A> as Rules>::SUMMARY;
     const EXAMPLE: &'static str = <Base<A> as Rules>::EXAMPLE;
+    const RULEBOOK: &'static str = <Base<A> as Rules>::RULEBOOK;
 
     type Setup = <Base<A> as Rules>::Setup;
     type State = State<A>;

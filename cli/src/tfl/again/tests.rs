@@ -44,6 +44,7 @@ impl<const FLAW: u8> Rules for Flawed<FLAW> {
     const VERSION: u32 = Initiative::VERSION;
     const SUMMARY: &'static str = Initiative::SUMMARY;
     const EXAMPLE: &'static str = Initiative::EXAMPLE;
+    const RULEBOOK: &'static str = Initiative::RULEBOOK;
 
     type Setup = <Initiative as Rules>::Setup;
     type State = State;

@@ -53,6 +53,7 @@ impl Rules for Channel {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "energies moved along channels into harmony, for up to four players";
     const EXAMPLE: &'static str = include_str!("../../../../fixtures/channel/dealt-for-two.toml");
+    const RULEBOOK: &'static str = include_str!("RULES.md");
 
     type Setup = Setup;
     type State = State;

@@ -48,6 +48,7 @@ impl Rules for Cycletap {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "orders placed in secret by cycling taps, carried out at once";
     const EXAMPLE: &'static str = include_str!("../../../../fixtures/cycletap/close-quarters.toml");
+    const RULEBOOK: &'static str = include_str!("RULES.md");
 
     type Setup = Setup;
     type State = State;

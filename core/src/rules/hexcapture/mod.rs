@@ -49,6 +49,7 @@ impl Rules for Hexcapture {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "one turtle captures, carries and eats coloured hexes, tick by tick";
     const EXAMPLE: &'static str = include_str!("../../../../fixtures/hexcapture/small-world.toml");
+    const RULEBOOK: &'static str = include_str!("RULES.md");
 
     type Setup = Setup;
     type State = State;

@@ -44,6 +44,7 @@ impl Rules for Initiative {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
     const EXAMPLE: &'static str = include_str!("../../../../fixtures/initiative/small-board.toml");
+    const RULEBOOK: &'static str = include_str!("RULES.md");
 
     type Setup = Setup;
     type State = State;

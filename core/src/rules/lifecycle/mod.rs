@@ -46,6 +46,7 @@ impl Rules for Lifecycle {
     const SUMMARY: &'static str =
         "charge-meter race with upkeep, status effects and a predicted queue of turns";
     const EXAMPLE: &'static str = include_str!("../../../../fixtures/lifecycle/duel.toml");
+    const RULEBOOK: &'static str = include_str!("RULES.md");
 
     type Setup = Setup;
     type State = State;
