@@ -93,6 +93,9 @@ pub trait AnyState: sealed::Sealed + Send {
     /// Gives the seats of the match's players.
     fn players(&self) -> &'static [Seat];
 
+    /// Returns `true` once the match is over and takes no more commands.
+    fn over(&self) -> bool;
+
     /// Gives the roll the rules wait for.
     fn due_roll(&self) -> Option<DueRoll>;
 

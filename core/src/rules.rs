@@ -86,6 +86,12 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// Gives the seats of the match's players, in order, without `host`.
     fn players(state: &Self::State) -> &'static [Seat];
 
+    /// Returns `true` once the match is over and takes no more commands. Games that never end keep this default.
+    fn over(state: &Self::State) -> bool {
+        let _ = state;
+        false
+    }
+
     /// Gives the roll the rules wait for.
     fn due_roll(state: &Self::State) -> Option<DueRoll>;
 

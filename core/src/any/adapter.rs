@@ -113,6 +113,10 @@ impl<R: Rules> AnyState for Folder<R> {
         R::players(&self.state)
     }
 
+    fn over(&self) -> bool {
+        R::over(&self.state)
+    }
+
     fn due_roll(&self) -> Option<DueRoll> {
         R::due_roll(&self.state)
     }

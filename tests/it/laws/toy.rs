@@ -151,6 +151,10 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         &PLAYERS
     }
 
+    fn over(state: &State) -> bool {
+        state.total >= state.end
+    }
+
     fn due_roll(state: &State) -> Option<DueRoll> {
         state.due.then_some(DIE)
     }

@@ -123,6 +123,10 @@ impl<A: Alteration> Rules for Altered<A> {
         Base::<A>::players(state)
     }
 
+    fn over(state: &Self::State) -> bool {
+        Base::<A>::over(state)
+    }
+
     fn due_roll(state: &Self::State) -> Option<DueRoll> {
         Base::<A>::due_roll(state)
     }

@@ -34,8 +34,9 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>, round_tripped: &mu
         }
     }
     report.doing("any seat");
-    report.expect(Law::MatchOver, trial.over.len() <= 1, || {
-        "some commands are rejected `match_over` and some are not".into()
+    let over = moment.state.over();
+    report.expect(Law::MatchOver, trial.over.iter().all(|rejected| *rejected == over), || {
+        format!("the state says over={over}, and not every command is answered accordingly")
     });
 }
 

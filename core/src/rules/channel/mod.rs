@@ -80,6 +80,10 @@ impl Rules for Channel {
         state.seats()
     }
 
+    fn over(state: &State) -> bool {
+        state.is_over()
+    }
+
     fn due_roll(_state: &State) -> Option<DueRoll> {
         None
     }

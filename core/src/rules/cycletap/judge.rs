@@ -45,8 +45,7 @@ pub(super) fn judge(
     seat: Seat,
     command: &Command,
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
-    let over = matches!(state.phase, Phase::Over { .. });
-    Table { players: &PLAYERS, over, due_roll: None }.admit(seat, command.issuer(), None)?;
+    Table { players: &PLAYERS, over: state.is_over(), due_roll: None }.admit(seat, command.issuer(), None)?;
     let planned = match (command, &state.phase) {
         // CT-2
         (Command::Resolve, Phase::Execution) => Ok(Step::Resolve),

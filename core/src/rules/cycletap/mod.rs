@@ -75,6 +75,10 @@ impl Rules for Cycletap {
         &state::PLAYERS
     }
 
+    fn over(state: &State) -> bool {
+        state.is_over()
+    }
+
     fn due_roll(_state: &State) -> Option<DueRoll> {
         None
     }

@@ -185,6 +185,10 @@ pub(super) struct Pool {
 }
 
 impl State {
+    pub(super) const fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over { .. })
+    }
+
     pub(super) const fn planning(&self) -> Option<&Planning> {
         match &self.phase {
             Phase::Planning(planning) => Some(planning),

@@ -73,6 +73,10 @@ impl Rules for Lifecycle {
         state::players()
     }
 
+    fn over(state: &State) -> bool {
+        state.winner().is_some()
+    }
+
     fn due_roll(_state: &State) -> Option<DueRoll> {
         None
     }
