@@ -84,6 +84,14 @@ impl Committer {
     }
 }
 
+impl Drop for Committer {
+    fn drop(&mut self) {
+        if let Err(error) = self.stop() {
+            tracing::warn!(%error, "the store did not close cleanly; what was acknowledged is safe");
+        }
+    }
+}
+
 /// What waits for one flush.
 #[derive(Default)]
 pub(crate) struct Staged {
@@ -207,8 +215,9 @@ impl Writer {
         changes.push(record::put(key::STORE.to_vec(), &next));
         let branches: Vec<_> = heads_before.keys().copied().collect();
         self.acknowledged(|heads| heads.extend(heads_before));
-        self.shared.backend.write(&changes)?;
-        self.shared.backend.flush()?;
+        let backend = &self.shared.backend;
+        let settled = backend.write(&changes).and_then(|()| backend.flush());
+        settled.map_err(|error| unsettled(error.into()))?;
         self.acknowledged(|heads| heads.retain(|branch, _| branches.binary_search(branch).is_err()));
         self.record = next;
         Ok(())
@@ -256,12 +265,21 @@ impl Writer {
     }
 }
 
+/// Says what a failed commit leaves: on a full disk nothing, otherwise what was written may be there or not.
+fn unsettled(error: StoreError) -> StoreError {
+    match error {
+        StoreError::Full { .. } => error,
+        other => StoreError::Unsettled { reason: other.to_string() },
+    }
+}
+
 /// Repeats the failure of a commit to each of those who waited for it.
 fn again(error: &StoreError) -> StoreError {
     match error {
         StoreError::Full { source } => {
             StoreError::Full { source: std::io::Error::new(source.kind(), source.to_string()) }
         }
+        StoreError::Unsettled { reason } => StoreError::Unsettled { reason: reason.clone() },
         other => StoreError::Failed { reason: other.to_string() },
     }
 }

@@ -208,6 +208,15 @@ pub enum StoreError {
         /// What the operating system says.
         source: io::Error,
     },
+    /// Writing or syncing failed half-way.
+    #[error(
+        "{reason}; whether this was recorded is unknown until the store is opened again: look at its log before you \
+         repeat it"
+    )]
+    Unsettled {
+        /// What failed.
+        reason: String,
+    },
     /// An earlier write failed, so this handle takes no more; what was acknowledged is safe.
     #[error("the store stopped accepting writes: {reason}; open it again")]
     Failed {
@@ -251,6 +260,7 @@ impl StoreError {
             | Self::Corrupt { .. }
             | Self::Io { .. }
             | Self::Full { .. }
+            | Self::Unsettled { .. }
             | Self::Failed { .. } => ErrorKind::Trouble,
         }
     }
@@ -290,6 +300,7 @@ impl From<BackendError> for StoreError {
             BackendError::Damaged(reason) => Self::damaged(reason),
             BackendError::Io { source, .. } if is_full(&source) => Self::Full { source },
             BackendError::Io { action, source } => Self::Io { action, source },
+            BackendError::Unsynced { source } => Self::Io { action: "sync".to_owned(), source },
         }
     }
 }

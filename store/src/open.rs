@@ -116,16 +116,11 @@ impl Store {
     ///
     /// # Errors
     /// What failed last; everything acknowledged was durable before.
-    pub fn close(mut self) -> Result<(), StoreError> {
-        self.committer.stop()
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        if let Err(error) = self.committer.stop() {
-            tracing::warn!(%error, "the store did not close cleanly; what was acknowledged is safe");
-        }
+    pub fn close(self) -> Result<(), StoreError> {
+        let Self { mut committer, shared } = self;
+        committer.stop()?;
+        // The committer's thread had the only other handle, and has ended.
+        Arc::into_inner(shared).map_or(Ok(()), |shared| Ok(shared.backend.close()?))
     }
 }
 

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
+use super::closing::OpenDb;
 use super::guard::guarded;
-use super::syncing::Syncing;
+use super::syncing::{Syncing, has_failed};
 use super::watermark::{WatermarkFile, sync_dir};
 use super::{Backend, BackendError, Change, Place, Record, Watermark, pieces};
 use crate::lock::Lock;
@@ -29,7 +30,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(10);
 /// Records in sled under a store's directory, and the watermark file.
 pub struct DiskBackend {
     // The order is that of closing: sled first, the lock on the directory last.
-    db: sled::Db,
+    db: OpenDb,
     watermark: WatermarkFile,
     syncing: Syncing,
     /// Held while a batch is applied, and by readers while they put a value together from its pieces.
@@ -52,6 +53,7 @@ impl DiskBackend {
         };
         let db = opened.map_err(|error| tell_what_was_there(error, &watermark))?;
         let syncing = Syncing::of(sled_dir.join("db"));
+        let db = OpenDb::new(db);
         let backend = Self { db, watermark, syncing, pieces: RwLock::default(), _lock: lock };
         if is_new {
             backend.settle(dir, &sled_dir)?;
@@ -228,7 +230,11 @@ impl Backend for DiskBackend {
     }
 
     fn flush(&self) -> Result<(), BackendError> {
-        guarded("flush", || self.db.flush())?;
+        // Once a sync has failed nobody knows what is on disk, also where the reason is a full disk.
+        guarded("flush", || self.db.flush()).map_err(|error| match error {
+            BackendError::Io { source, .. } if has_failed() => BackendError::Unsynced { source },
+            error => error,
+        })?;
         self.syncing.end_flush()
     }
 
@@ -242,6 +248,11 @@ impl Backend for DiskBackend {
         } else {
             self.watermark.create(watermark)
         }
+    }
+
+    fn close(self: Box<Self>) -> Result<(), BackendError> {
+        self.flush()?;
+        self.db.close()
     }
 }
 

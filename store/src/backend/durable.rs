@@ -6,13 +6,19 @@
 //! It counts its calls, because a build may bind the symbol elsewhere; the disk backend then syncs by itself.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Gives the number of times that sled's sync came here and succeeded.
 pub(super) fn calls() -> u64 {
     CALLS.load(Ordering::Acquire)
+}
+
+/// Returns `true` if a sync has failed in this process.
+pub(super) fn has_failed() -> bool {
+    HAS_FAILED.load(Ordering::Acquire)
 }
 
 /// Stands in for the C library's `sync_file_range` and makes all written data of the file durable, not just a range.
@@ -27,6 +33,8 @@ extern "C" fn sync_file_range(fd: c_int, _offset: i64, _bytes: i64, _flags: u32)
     let result = unsafe { libc::fdatasync(fd) };
     if result == 0 {
         CALLS.fetch_add(1, Ordering::Release);
+    } else {
+        HAS_FAILED.store(true, Ordering::Release);
     }
     result
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 pub use crate::record::{Place, Watermark};
 
+mod closing;
 pub mod disk;
 #[cfg(target_os = "linux")]
 mod durable;
@@ -39,6 +40,12 @@ pub enum BackendError {
     Io {
         /// What was being done.
         action: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// What was written may or may not be on disk.
+    #[error("cannot sync: {source}")]
+    Unsynced {
         /// What the operating system says.
         source: io::Error,
     },
@@ -89,4 +96,12 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`BackendError`] when it cannot be written; the one before is then still there.
     fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError>;
+
+    /// Makes every change durable and lets go of the files.
+    ///
+    /// # Errors
+    /// [`BackendError`] when what was written since the last flush may be missing.
+    fn close(self: Box<Self>) -> Result<(), BackendError> {
+        self.flush()
+    }
 }

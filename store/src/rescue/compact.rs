@@ -70,8 +70,7 @@ impl Store {
         // Without the committer we are the only one who writes.
         self.committer.stop()?;
         seal_all(&self.shared)?;
-        self.shared.backend.flush()?;
-        Ok(())
+        self.close()
     }
 }
 

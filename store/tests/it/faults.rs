@@ -154,7 +154,7 @@ fn after_a_failed_flush_the_handle_takes_no_more_and_shows_only_what_is_durable(
         let error = store.append(&match_name, &main, 1, vec![opaque(2)], Some(&key)).unwrap_err();
         match fault {
             Fault::DiskFull(_) => assert!(matches!(error, StoreError::Full { .. }), "{error}"),
-            _ => assert!(matches!(error, StoreError::Failed { .. }), "{error}"),
+            _ => assert!(matches!(error, StoreError::Unsettled { .. }), "{error}"),
         }
         assert_eq!(labels(&store, "m", "main"), [1]);
         assert_eq!(store.find_key(&match_name, &main, &key).unwrap(), None);
