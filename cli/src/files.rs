@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
+use turnfold_store::open_regular;
 
 use crate::failure::Failure;
 
@@ -57,8 +58,7 @@ pub(crate) fn write_private<T>(
     file.as_file().sync_all().map_err(failed)?;
     let named = if force { file.persist(path) } else { file.persist_noclobber(path) };
     named.map_err(|error| failed(error.error))?;
-    #[cfg(unix)]
-    File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed)?;
+    sync_dir(dir).map_err(failed)?;
     Ok(written)
 }
 
@@ -80,6 +80,15 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     }
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
+    sync_dir(dir)
+}
+
+/// Makes the names in a directory durable.
+fn sync_dir(dir: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    File::open(dir)?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = dir;
     Ok(())
 }
 
@@ -107,17 +116,22 @@ pub(crate) struct Limits {
 
 /// Reads a file of bounded size. Pipes and devices are refused, which may never end or never begin.
 pub(crate) fn read_input(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
-    let what = limits.what;
-    let failed = |error: io::Error| Failure::file(&format!("read {what}"), path, &error);
-    let metadata = fs::metadata(path).map_err(failed)?;
-    if let Some(kind) = kind_of(metadata.file_type()) {
-        return Err(Failure::usage(format!("cannot read {what} `{}`: it is {kind}", path.display()))
-            .hint("name a regular file"));
-    }
-    if metadata.len() > limits.bytes_max as u64 {
+    let file = open_input(path, limits.what)?;
+    if file.metadata().is_ok_and(|found| found.len() > limits.bytes_max as u64) {
         return Err(too_long(path, limits));
     }
-    read_bounded(&mut BufReader::new(File::open(path).map_err(failed)?), path, limits)
+    read_bounded(&mut BufReader::new(file), path, limits)
+}
+
+/// Opens an input file, which messages call `what`; only a regular one.
+pub(crate) fn open_input(path: &Path, what: &str) -> Result<File, Failure> {
+    open_regular(path).map_err(|error| {
+        match fs::metadata(path).ok().and_then(|found| kind_of(found.file_type())) {
+            Some(kind) => Failure::usage(format!("cannot read {what} `{}`: it is {kind}", path.display()))
+                .hint("name a regular file"),
+            None => Failure::file(&format!("read {what}"), path, &error),
+        }
+    })
 }
 
 /// Reads input of bounded size that is not a file, such as standard input; `name` is what messages call it.

@@ -86,7 +86,10 @@ impl Committer {
 
 impl Drop for Committer {
     fn drop(&mut self) {
-        if let Err(error) = self.stop() {
+        // Whoever wrote was told what failed.
+        if let Err(error) = self.stop()
+            && !matches!(error, StoreError::Failed { .. })
+        {
             tracing::warn!(%error, "the store did not close cleanly; what was acknowledged is safe");
         }
     }
@@ -260,7 +263,7 @@ impl Writer {
     }
 
     fn fail(&mut self, error: &StoreError) {
-        tracing::error!(%error, "the store stops accepting writes");
+        tracing::debug!(%error, "the store stops accepting writes");
         self.failed.get_or_insert_with(|| error.to_string());
     }
 }

@@ -4,15 +4,19 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::backend::disk::{SLED_DIR, WATERMARK_FILE};
-use crate::backend::watermark::{read_at_most, sync_dir};
+use crate::backend::watermark::sync_dir;
 use crate::error::StoreError;
 use crate::lock::{LOCK_FILE, Lock};
 use crate::private;
+use crate::regular::read_at_most;
 use crate::rescue::swap;
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
 const FORMAT: &str = "turnfold store 1\n";
+
+/// More than sled ever writes into its file `conf`.
+const CONF_BYTES_MAX: u64 = 1 << 16;
 
 /// A directory on which we hold the lock.
 pub(crate) struct Held {
@@ -82,6 +86,28 @@ fn require_records(dir: &Path) -> Result<(), StoreError> {
         let path = dir.join(SLED_DIR).join(file);
         if !path.metadata().is_ok_and(|found| found.is_file() && found.len() > 0) {
             return Err(StoreError::damaged(format!("`{}` is missing or empty", path.display())));
+        }
+    }
+    require_bounded(dir)
+}
+
+/// Requires regular files of a likely size wherever sled reads a file whole: it reads to the end whatever it finds.
+fn require_bounded(dir: &Path) -> Result<(), StoreError> {
+    let sled_dir = dir.join(SLED_DIR);
+    // A snapshot holds a few numbers for each page, of which `db` holds the content.
+    let db_bytes = sled_dir.join("db").metadata().map_or(0, |found| found.len());
+    let names = names(&sled_dir)?.into_iter().filter(|name| name == "conf" || name.starts_with("snap."));
+    for name in names {
+        let bytes_max = if name == "conf" { CONF_BYTES_MAX } else { db_bytes.max(CONF_BYTES_MAX) };
+        let path = sled_dir.join(name);
+        let found = path.metadata().map_err(|error| failed(dir, "read", &path, error))?;
+        if !found.is_file() {
+            return Err(StoreError::damaged(format!("`{}` is not a regular file", path.display())));
+        }
+        if found.len() > bytes_max {
+            let reason =
+                format!("`{}` has {} bytes, at most {bytes_max} are likely", path.display(), found.len());
+            return Err(StoreError::damaged(reason));
         }
     }
     Ok(())

@@ -62,6 +62,7 @@ mod lookup;
 mod page;
 mod private;
 mod record;
+mod regular;
 mod scan;
 mod segment;
 
@@ -75,6 +76,8 @@ pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
 pub use open::Store;
 pub use read::{Entries, Log};
 pub use record::Place;
+#[doc(hidden)]
+pub use regular::open_regular;
 pub use rescue::{
     Compacted, LostEntries, MatchStats, RescueError, Salvage, StoreCheck, StoreFinding, StoreStats, Totals,
 };

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::directory::failed;
 use crate::error::StoreError;
 use crate::private;
+use crate::regular::require_regular;
 
 pub(crate) const LOCK_FILE: &str = "LOCK";
 
@@ -44,7 +45,11 @@ impl Lock {
     /// Takes the lock of a directory.
     pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(LOCK_FILE);
-        let file = private::options().create(true).truncate(false).read(true).write(true).open(&path);
+        let mut options = private::options();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+        let file = options.create(true).truncate(false).read(true).write(true).open(&path);
+        let file = file.and_then(|file| require_regular(&file).map(|()| file));
         let mut file = file.map_err(|error| failed(dir, "open", &path, error))?;
         let mut tries = 1;
         loop {

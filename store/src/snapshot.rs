@@ -18,6 +18,7 @@ use crate::names::{BranchName, MatchName};
 use crate::open::Store;
 use crate::private;
 use crate::record;
+use crate::regular::read_at_most;
 
 /// Snapshots follow entries whose number is a multiple of this.
 pub const SNAPSHOT_INTERVAL: Seq = 4096;
@@ -26,6 +27,9 @@ pub const SNAPSHOT_INTERVAL: Seq = 4096;
 const SNAPSHOT_DIR: &str = "snapshots";
 
 const VERSION: u8 = 1;
+
+/// More than any state takes.
+const SNAPSHOT_BYTES_MAX: u64 = 1 << 28;
 
 /// The state after an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +129,7 @@ impl Snapshots {
     /// Gives the state kept after the entry of a link, by this build or by any.
     pub(crate) fn read(&self, link: &Digest, seq: Seq, build: Option<&Digest>) -> Option<Vec<u8>> {
         let path = self.path(link);
-        let bytes = match fs::read(&path) {
+        let bytes = match read_at_most(&path, SNAPSHOT_BYTES_MAX) {
             Ok(bytes) => bytes,
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {

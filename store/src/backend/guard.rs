@@ -34,12 +34,20 @@ pub(super) fn guarded<T>(action: &str, call: impl FnOnce() -> sled::Result<T>) -
 
 /// Tells damage from trouble: sled reports a file that ends too early as an I/O error.
 fn sort_io(action: &str, source: io::Error) -> BackendError {
+    let source = restored(source);
     match source.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
             BackendError::Damaged(format!("sled cannot {action}: {source}"))
         }
         _ => BackendError::Io { action: action.to_owned(), source },
     }
+}
+
+/// Makes the operating system's error again of what sled repeats of it, which is only its debug text.
+fn restored(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    let code = text.strip_prefix("Os { code: ").and_then(|rest| rest.split(',').next()?.parse().ok());
+    code.map_or(error, io::Error::from_raw_os_error)
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

@@ -7,9 +7,10 @@
 //! older versions of records turn up too.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+
+use crate::regular::open_regular;
 
 /// The size of sled's segments, across which no message goes.
 const SEGMENT_BYTES: usize = 512 * 1024;
@@ -46,7 +47,7 @@ pub(crate) fn each_candidate(db: &Path, visit: &mut dyn FnMut(Vec<u8>, &[u8])) -
 }
 
 fn each_segment(db: &Path, visit: &mut dyn FnMut(&[u8])) -> io::Result<()> {
-    let mut file = File::open(db)?;
+    let mut file = open_regular(db)?;
     loop {
         let mut segment = Vec::new();
         file.by_ref().take(SEGMENT_BYTES as u64).read_to_end(&mut segment)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -10,6 +10,7 @@ use turnfold_core::Digest;
 
 use super::{BackendError, Place, Watermark};
 use crate::private;
+use crate::regular::read_at_most;
 
 const LINE_BYTES: usize = 512;
 const TEXT_BYTES: usize = LINE_BYTES - CHECK_DIGITS - 2;
@@ -28,7 +29,7 @@ impl WatermarkFile {
 
     /// Reads the newer of the valid lines, or `None` when there is no file.
     pub(crate) fn read(&self) -> Result<Option<Watermark>, BackendError> {
-        let bytes = match std::fs::read(&self.path) {
+        let bytes = match read_at_most(&self.path, 2 * LINE_BYTES as u64 + 1) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.failed("read", error)),
@@ -96,13 +97,6 @@ pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(dir)?.sync_all()?;
     Ok(())
-}
-
-/// Reads a small file whole, but never more than `limit` bytes of it.
-pub(crate) fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(limit).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 fn write(watermark: &Watermark) -> String {

@@ -16,7 +16,9 @@ use crate::backend::{Backend, BackendError, Change, Record, Watermark, pieces, r
 use crate::error::StoreError;
 use crate::lock::{LOCK_FILE, Lock, holder};
 use crate::open::Shared;
+use crate::private;
 use crate::record::{self, BranchRecord, HeadRecord, MatchRecord, StoreRecord};
+use crate::regular::open_regular;
 
 /// How many bytes of a key are tried one after another to get past a place that cannot be read.
 const DETOUR_BYTES: usize = 16;
@@ -193,7 +195,7 @@ pub(super) fn marked(read: Result<Option<Watermark>, BackendError>) -> (Option<W
 
 /// Takes the lock of a store that may be damaged, without writing anything.
 fn hold(dir: &Path) -> Result<Option<File>, RescueError> {
-    let Ok(mut file) = File::open(dir.join(LOCK_FILE)) else { return Ok(None) };
+    let Ok(mut file) = open_regular(&dir.join(LOCK_FILE)) else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => {
@@ -226,17 +228,35 @@ fn open_copy(copy: &Path, without: Without) -> Result<Shared, String> {
     Ok(Shared::new(Box::new(backend)))
 }
 
+/// Copies what is a store's: known names, and of them only folders and regular files that lie in the store itself.
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
-        let (path, target) = entry.map(|entry| (entry.path(), to.join(entry.file_name())))?;
-        if path.is_dir() {
+        let entry = entry?;
+        let (path, target, kind) = (entry.path(), to.join(entry.file_name()), entry.file_type()?);
+        let name = entry.file_name();
+        if !is_of_a_store(&name.to_string_lossy()) {
+            continue;
+        }
+        if kind.is_dir() {
             copy_all(&path, &target)?;
-        } else if path.file_name().is_some_and(|name| name != LOCK_FILE) {
-            fs::copy(&path, &target)?;
+        } else if kind.is_file() {
+            let mut copy = private::options().write(true).create_new(true).open(&target)?;
+            io::copy(&mut open_regular(&path)?, &mut copy)?;
+        } else {
+            tracing::warn!(path = %path.display(), "this is no regular file of the store and is left out");
         }
     }
     Ok(())
+}
+
+/// Returns `true` for the names of what is copied: sled's files and folders, the watermark, and those of a compaction.
+fn is_of_a_store(name: &str) -> bool {
+    matches!(name, SLED_DIR | WATERMARK_FILE | "db" | "conf" | "blobs")
+        || name.starts_with("snap.")
+        || swap::NAMES.contains(&name)
+        // sled names the file of a very long value after its place in the log.
+        || name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Gives the records in a range of keys that can be read; around a place that cannot, every way past it is tried.

@@ -16,6 +16,9 @@ const READY: &str = "compact.ready";
 /// Where the records they replace go, within `compact.ready`, until they are removed.
 const OLD: &str = "old";
 
+/// The names that a swap uses.
+pub(super) const NAMES: [&str; 3] = [NEW, READY, OLD];
+
 /// The directory in which new records are made.
 pub(super) fn draft(dir: &Path) -> PathBuf {
     dir.join(NEW)

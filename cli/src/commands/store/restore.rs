@@ -1,6 +1,5 @@
 //! `turnfold store restore`: a store from a backup.
 
-use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 
@@ -10,7 +9,7 @@ use super::progress::Progress;
 use super::told;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::files::is_standard;
+use crate::files::{self, is_standard};
 use crate::output::{Tone, paint};
 
 /// Make a store from a backup
@@ -34,8 +33,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let totals = if is_standard(&args.file) {
         Store::restore(io::stdin().lock(), &args.dir, &mut progress.observer())?
     } else {
-        let file =
-            File::open(&args.file).map_err(|error| Failure::file("read backup", &args.file, &error))?;
+        let file = files::open_input(&args.file, "backup")?;
         Store::restore(BufReader::new(file), &args.dir, &mut progress.observer())?
     };
     drop(progress);
