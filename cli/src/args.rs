@@ -21,6 +21,7 @@ use crate::output::Format;
 )]
 #[command(
     after_help = "Revisions are written MATCH[@BRANCH][:SEQ]: `duel`, `duel@flank`, `duel:12`; `:0` is the setup.\n\
+    Where a revision is read, a replay file will do: `duel.tfl`, `duel.tfl:12`, or `-` for standard input.\n\
     Exit codes: 0 done or equal, 1 a negative answer, 2 unusable arguments or input, 3 store or I/O trouble.\n\
     Start with `turnfold tour`."
 )]

@@ -1,5 +1,6 @@
 //! Files written whole or not at all, and input read up to a limit.
 
+use std::borrow::Cow;
 use std::fs::{self, File, FileType};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -67,6 +68,11 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// Returns what messages call an input file.
+pub(crate) fn input_name(path: &Path) -> Cow<'_, str> {
+    if is_standard(path) { Cow::Borrowed("<stdin>") } else { path.to_string_lossy() }
+}
+
 fn dir_of(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -132,6 +138,15 @@ pub(crate) fn open_input(path: &Path, what: &str) -> Result<File, Failure> {
             None => Failure::file(&format!("read {what}"), path, &error),
         }
     })
+}
+
+/// Reads a file of bounded size, or standard input for `-`.
+pub(crate) fn read_input_or_stdin(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
+    if is_standard(path) {
+        let name = input_name(path);
+        return read_bounded(&mut io::stdin().lock(), Path::new(name.as_ref()), limits);
+    }
+    read_input(path, limits)
 }
 
 /// Reads input of bounded size that is not a file, such as standard input; `name` is what messages call it.

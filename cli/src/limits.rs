@@ -11,6 +11,9 @@ pub(crate) const COMMAND_BYTES_MAX: usize = 1 << 16;
 /// The longest title of a match, in characters.
 pub(crate) const TITLE_CHARACTERS_MAX: usize = 200;
 
+/// The longest regular expression, in bytes.
+pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 12;
+
 /// The longest header of a replay file, in bytes; most of it is the setup.
 pub(crate) const HEADER_BYTES_MAX: usize = 1 << 22;
 

@@ -25,29 +25,55 @@ pub(crate) struct Position {
     pub(crate) entries: Vec<SourceEntry>,
 }
 
+/// The entries at the end of a line of play that somebody wants to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tail {
+    /// The most of them.
+    pub(crate) count: u64,
+    /// The first that may be among them.
+    pub(crate) first: u64,
+}
+
+impl Tail {
+    /// Wants so many entries.
+    pub(crate) fn last(count: u64) -> Self {
+        Self { count, first: 1 }
+    }
+
+    /// Returns the number of the entry before those wanted, in a line of play that ends at entry `to`.
+    fn before(self, name: &SourceName, to: u64) -> Result<u64, Failure> {
+        let before = self.first.saturating_sub(1);
+        if before > to {
+            let name = name.up_to(None);
+            return Err(Failure::usage(format!("`{name}` has no entry {}; its last is {to}", self.first)));
+        }
+        Ok(before.max(to.saturating_sub(self.count)))
+    }
+}
+
 impl Position {
-    /// Seeks the state before the last `count` entries of a revision or replay file.
-    pub(crate) fn before_last(count: u64, name: &SourceName, context: &Context) -> Result<Self, Failure> {
+    /// Seeks the state before the last entries of a revision or replay file.
+    pub(crate) fn before(tail: Tail, name: &SourceName, context: &Context) -> Result<Self, Failure> {
         match name {
-            SourceName::Revision(revision) => Self::before_last_of(count, revision, &context.open_store()?),
-            SourceName::File(path) => Self::of_line(count, LineOfPlay::of_file(path)?),
+            SourceName::Revision(revision) => Self::before_entries_of(tail, revision, &context.open_store()?),
+            SourceName::File(file) => Self::of_line(tail, LineOfPlay::of_file(file)?),
         }
     }
 
     /// Seeks the state of a revision or replay file.
     pub(crate) fn seek(name: &SourceName, context: &Context) -> Result<Box<dyn AnyState>, Failure> {
-        Ok(Self::before_last(0, name, context)?.state)
+        Ok(Self::before(Tail::last(0), name, context)?.state)
     }
 
-    /// Seeks the state before the last `count` entries of a revision.
-    pub(crate) fn before_last_of(count: u64, revision: &Revision, store: &Store) -> Result<Self, Failure> {
+    /// Seeks the state before the last entries of a revision.
+    pub(crate) fn before_entries_of(tail: Tail, revision: &Revision, store: &Store) -> Result<Self, Failure> {
         let Revision { match_name, branch, seq } = revision;
         let beginning = store.read(match_name, branch, Some(0))?;
         let rules = rules_of(&beginning.genesis, revision)?;
         let Genesis { setup, dice, .. } = beginning.genesis;
         let name = SourceName::Revision(revision.clone());
         let to = seq.unwrap_or(beginning.head);
-        let target = to.saturating_sub(count);
+        let target = tail.before(&name, to)?;
         let build = build();
         let (mut at, mut state) = match resume(rules, revision, store, target, build.as_ref())? {
             Some(resumed) => resumed,
@@ -72,10 +98,10 @@ impl Position {
         Ok(Self { name, rules, dice, head: beginning.head, state, entries })
     }
 
-    fn of_line(count: u64, mut line: LineOfPlay) -> Result<Self, Failure> {
+    fn of_line(tail: Tail, mut line: LineOfPlay) -> Result<Self, Failure> {
         let head = line.head();
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let entries = line.entries.split_off(line.entries.len().saturating_sub(count));
+        let target = tail.before(&line.name, head)?;
+        let entries = line.entries.split_off(line.entries.partition_point(|entry| entry.seq <= target));
         let state = line.state()?;
         let LineOfPlay { name, rules, dice, .. } = line;
         Ok(Self { name, rules, dice, head, state, entries })

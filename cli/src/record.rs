@@ -108,6 +108,12 @@ impl Record {
         format!("{seq} {seat}{command} {arrow} {outcome}{}", hash.unwrap_or_default())
     }
 
+    /// Returns seat, command and outcome as they are printed, without colors.
+    pub(crate) fn told(&self) -> String {
+        let seat = self.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
+        format!("{seat}{} => {}", self.command, self.outcome)
+    }
+
     /// Makes the JSON line of the record.
     pub(crate) fn to_json(&self) -> Result<RecordJson<'_>, Failure> {
         let (outcome, reason, message) = match &self.became {

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use turnfold_core::text::number;
 use turnfold_store::{BranchName, MatchName};
 
+use crate::files::{input_name, is_standard};
 use crate::render::printable;
 
 /// A point in a line of play.
@@ -61,35 +62,93 @@ impl FromStr for Revision {
 pub(crate) enum SourceName {
     /// A revision of the store.
     Revision(Revision),
-    /// A replay file: anything with a slash or ending in `.tfl`.
-    File(PathBuf),
+    /// A replay file: `-`, or anything with a slash or ending in `.tfl`.
+    File(FileName),
+}
+
+/// A replay file up to one of its entries, written `FILE[:SEQ]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileName {
+    /// `-` is standard input.
+    pub(crate) path: PathBuf,
+    /// The last entry that counts; `None` is the last of the file, 0 the setup.
+    pub(crate) seq: Option<u64>,
+}
+
+impl SourceName {
+    /// Returns a whole replay file.
+    pub(crate) fn of_file(path: &Path) -> Self {
+        Self::File(FileName { path: path.into(), seq: None })
+    }
+
+    /// Returns the last entry that counts, where the name says.
+    pub(crate) fn seq(&self) -> Option<u64> {
+        match self {
+            Self::Revision(Revision { seq, .. }) | Self::File(FileName { seq, .. }) => *seq,
+        }
+    }
+
+    /// Returns the same line of play up to another entry; `None` is its last.
+    pub(crate) fn up_to(&self, seq: Option<u64>) -> Self {
+        match self {
+            Self::Revision(revision) => Self::Revision(Revision { seq, ..revision.clone() }),
+            Self::File(file) => Self::File(FileName { seq, ..file.clone() }),
+        }
+    }
+
+    /// Returns `true` if the name stands for standard input.
+    pub(crate) fn is_standard_input(&self) -> bool {
+        matches!(self, Self::File(file) if is_standard(&file.path))
+    }
 }
 
 impl FromStr for SourceName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let path = Path::new(text);
-        if path.components().count() > 1 || path.extension().is_some_and(|extension| extension == "tfl") {
-            return Ok(Self::File(path.into()));
+        if is_file(text) {
+            return Ok(Self::of_file(Path::new(text)));
+        }
+        if let Some((path, seq)) = text.rsplit_once(':')
+            && is_file(path)
+        {
+            let seq =
+                number(seq).map_err(|cause| format!("{cause} in `{text}`, which is written FILE[:SEQ]"))?;
+            return Ok(Self::File(FileName { path: path.into(), seq: Some(seq) }));
         }
         text.parse().map(Self::Revision).map_err(|cause| format!("{cause}; a replay file ends in `.tfl`"))
     }
+}
+
+/// Returns `true` if a name, without the number of an entry, is that of a replay file.
+fn is_file(name: &str) -> bool {
+    let path = Path::new(name);
+    let is_in_folder = path.components().count() > 1;
+    let may_have_number = path.file_name().is_some_and(|name| name.to_string_lossy().contains(':'));
+    let is_replay = path.extension().is_some_and(|extension| extension == "tfl");
+    is_standard(path) || is_replay || (is_in_folder && !may_have_number)
 }
 
 impl fmt::Display for SourceName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Revision(revision) => revision.fmt(out),
-            Self::File(path) => path.display().fmt(out),
+            Self::File(file) => file.fmt(out),
         }
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&input_name(&self.path))?;
+        self.seq.map_or(Ok(()), |seq| write!(out, ":{seq}"))
     }
 }
 
 /// Writes the path of a replay file as a shell takes it, and such that no verb takes it for a revision or an option.
 pub(crate) fn shell_path(path: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "._-/+@%:,".contains(character);
-    let is_clear = matches!(path.parse(), Ok(SourceName::File(_))) && !path.starts_with('-');
+    let is_clear = path.parse() == Ok(SourceName::of_file(Path::new(path))) && !path.starts_with('-');
     let path = if is_clear { path.to_string() } else { format!("./{path}") };
     if path.chars().all(is_plain) {
         return path;
@@ -110,14 +169,47 @@ impl FromStr for EntryName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = |what: &str| format!("{what} in `{text}`; an entry is written REV:SEQ or FILE:SEQ");
-        let (source, seq) =
-            text.rsplit_once(':').ok_or_else(|| expected("expected the number of an entry"))?;
-        let seq = number(seq).map_err(|cause| expected(&cause.to_string()))?;
-        match source.parse()? {
-            SourceName::Revision(Revision { seq: Some(_), .. }) => Err(expected("expected one number")),
-            source => Ok(Self { source, seq }),
+        let source: SourceName = text.parse()?;
+        let seq = source.seq().ok_or_else(|| {
+            format!("expected the number of an entry in `{text}`; an entry is written REV:SEQ or FILE:SEQ")
+        })?;
+        Ok(Self { source: source.up_to(None), seq })
+    }
+}
+
+/// Entries of a line of play, written `MATCH[@BRANCH][:FIRST..LAST]` or `FILE[:FIRST..LAST]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RangeName {
+    /// The line of play up to the last entry.
+    pub(crate) source: SourceName,
+    /// The first entry.
+    pub(crate) first: u64,
+}
+
+impl FromStr for RangeName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((source, (first, last))) =
+            text.rsplit_once(':').and_then(|(source, range)| Some((source, range.split_once("..")?)))
+        else {
+            return Ok(Self { source: text.parse()?, first: 1 });
+        };
+        let end = |seq: &str| match seq {
+            "" => Ok(None),
+            seq => number(seq).map(Some).map_err(|cause| {
+                format!("{cause} in `{text}`; a range is written FIRST..LAST, and either may be left out")
+            }),
+        };
+        let (first, last) = (end(first)?.unwrap_or(1), end(last)?);
+        if last.is_some_and(|last| last < first) {
+            return Err(format!("expected a range that begins before it ends, found `{text}`"));
         }
+        let source: SourceName = source.parse()?;
+        if source.seq().is_some() {
+            return Err(format!("expected one range, found `{text}`"));
+        }
+        Ok(Self { source: source.up_to(last), first })
     }
 }
 
@@ -170,13 +262,53 @@ mod tests {
             ("a.tfl:3", true),
             ("games/a:7", true),
             ("x:y.tfl:2", true),
+            ("a:b/c:2", true),
         ] {
             let entry = text.parse::<EntryName>().unwrap();
             assert_eq!(entry.to_string(), text);
             assert_eq!(matches!(entry.source, SourceName::File(_)), is_file, "{text}");
         }
-        for text in ["duel", "a.tfl", "duel:", "duel:x", "duel:01", "duel:1:2", "Duel:1", ":1"] {
+        for text in
+            ["duel", "a.tfl", "-", "duel:", "duel:x", "duel:01", "duel:1:2", "Duel:1", ":1", "a.tfl:x"]
+        {
             assert!(text.parse::<EntryName>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_may_end_at_an_entry_and_a_hyphen_is_standard_input() {
+        for (text, path, seq) in [
+            ("-", "-", None),
+            ("-:3", "-", Some(3)),
+            ("a.tfl", "a.tfl", None),
+            ("a.tfl:0", "a.tfl", Some(0)),
+            ("games/a", "games/a", None),
+            ("games/a:7", "games/a", Some(7)),
+            ("a:1/b", "a:1/b", None),
+            ("a:1/b.tfl:2", "a:1/b.tfl", Some(2)),
+        ] {
+            let file = FileName { path: path.into(), seq };
+            assert_eq!(text.parse::<SourceName>(), Ok(SourceName::File(file)), "{text}");
+        }
+        assert_eq!("-:3".parse::<SourceName>().unwrap().to_string(), "<stdin>:3");
+    }
+
+    #[test]
+    fn ranges_include_both_ends_and_may_be_open() {
+        for (text, source, first) in [
+            ("duel", "duel", 1),
+            ("duel:3", "duel:3", 1),
+            ("duel:3..5", "duel:5", 3),
+            ("duel@flank:..5", "duel@flank:5", 1),
+            ("a.tfl:3..", "a.tfl", 3),
+            ("-:3..3", "-:3", 3),
+            ("../a.tfl", "../a.tfl", 1),
+        ] {
+            let range = RangeName { source: source.parse().unwrap(), first };
+            assert_eq!(text.parse(), Ok(range), "{text}");
+        }
+        for text in ["duel:5..3", "duel:x..3", "duel:3...5", "duel:1:2..3", "duel:01..3", ".."] {
+            assert!(text.parse::<RangeName>().is_err(), "{text}");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Scripts: `[SEAT:] command`, one a line, `#` comments.
 
-use std::io;
 use std::path::Path;
 
 use turnfold_core::Seat;
@@ -37,15 +36,11 @@ impl ScriptLine {
 
 /// Reads the commands of a script: a file, or standard input for `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<ScriptLine>, Failure> {
-    let bytes = if path == Path::new("-") {
-        files::read_bounded(&mut io::stdin().lock(), path, &limits::SCRIPT)?
-    } else {
-        files::read_input(path, &limits::SCRIPT)?
-    };
+    let bytes = files::read_input_or_stdin(path, &limits::SCRIPT)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let line =
             error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|byte| **byte == b'\n');
-        Failure::usage(format!("{}:{}: expected UTF-8 text", path.display(), line.count() + 1))
+        Failure::usage(format!("{}:{}: expected UTF-8 text", files::input_name(path), line.count() + 1))
     })?;
     Ok(parse(&text))
 }

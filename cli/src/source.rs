@@ -9,7 +9,7 @@ use turnfold_store::{Entry, Genesis, Log};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::revision::{Revision, SourceName};
+use crate::revision::{FileName, Revision, SourceName};
 use crate::tfl::{self, Replay};
 use crate::{files, limits};
 
@@ -50,7 +50,7 @@ impl LineOfPlay {
     pub(crate) fn load(name: &SourceName, context: &Context) -> Result<Self, Failure> {
         match name {
             SourceName::Revision(revision) => Self::of_revision(revision, context),
-            SourceName::File(path) => Self::of_file(path),
+            SourceName::File(file) => Self::of_file(file),
         }
     }
 
@@ -75,8 +75,23 @@ impl LineOfPlay {
     }
 
     /// Reads a replay file.
-    pub(crate) fn of_file(path: &Path) -> Result<Self, Failure> {
-        Self::of_replay(path, &read_replay(path)?)
+    pub(crate) fn of_file(file: &FileName) -> Result<Self, Failure> {
+        let mut line = Self::of_replay(&file.path, &read_replay(&file.path)?)?;
+        if let Some(seq) = file.seq {
+            line.cut_after(seq)?;
+        }
+        Ok(line)
+    }
+
+    /// Leaves out the entries after a certain one, which must be there unless it is 0.
+    pub(crate) fn cut_after(&mut self, seq: u64) -> Result<(), Failure> {
+        let head = self.head();
+        if seq > head {
+            return Err(Failure::usage(format!("`{}` has no entry {seq}; its last is {head}", self.name)));
+        }
+        self.entries.retain(|entry| entry.seq <= seq);
+        self.name = self.name.up_to(Some(seq));
+        Ok(())
     }
 
     /// Takes over a replay read from a file.
@@ -93,7 +108,7 @@ impl LineOfPlay {
             key: None,
         };
         Ok(Self {
-            name: SourceName::File(path.into()),
+            name: SourceName::of_file(path),
             rules,
             setup,
             dice: replay.header.dice,
@@ -224,17 +239,22 @@ impl SourceEntry {
     }
 }
 
-/// Reads and parses a replay file.
+/// Reads and parses a replay file, or standard input for `-`.
 pub(crate) fn read_replay(path: &Path) -> Result<tfl::Replay, Failure> {
-    let bytes = files::read_input(path, &limits::REPLAY)?;
-    tfl::read(&path.display().to_string(), &bytes).map_err(Failure::from)
+    let bytes = files::read_input_or_stdin(path, &limits::REPLAY)?;
+    tfl::read(&files::input_name(path), &bytes).map_err(Failure::from)
 }
 
 /// Fills in what a replay leaves out; whatever it tells must be true. `undone` says what else does not happen.
 pub(crate) fn bless_if_true(path: &Path, replay: &Replay, undone: &str) -> Result<Replay, Failure> {
-    let file = path.display();
+    let file = files::input_name(path);
     let untrue = |what: String| {
-        Failure::negative(format!("{what}, {undone}")).hint(format!("`turnfold check {file}` explains it"))
+        let failure = Failure::negative(format!("{what}, {undone}"));
+        if files::is_standard(path) {
+            failure
+        } else {
+            failure.hint(format!("`turnfold check {file}` explains it"))
+        }
     };
     let blessed = tfl::bless(replay)?;
     for ((line, told), found) in replay.numbered_entries().zip(blessed.entries()) {

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files;
 use crate::output::{Tone, counted, paint};
-use crate::revision::{EntryName, Revision, SourceName};
+use crate::revision::{EntryName, FileName, Revision, SourceName};
 use crate::script::ScriptLine;
 use crate::source::{LineOfPlay, bless_if_true, read_replay};
 use crate::tfl::{self, Replay};
@@ -172,14 +172,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             let names = Names { source, target: format!("{match_name}@{branch}") };
             (onto_branch(args, revision, branch, &names, context)?, names)
         }
-        (SourceName::File(path), Target::Branch(_)) => {
-            return Err(Failure::usage(format!("`{}` is a file, it has no branches", path.display()))
+        (SourceName::File(file), Target::Branch(_)) => {
+            return Err(Failure::usage(format!("`{file}` is a file, it has no branches"))
                 .hint("name a new file with `--output`"));
         }
         (source_name, Target::File(path)) => {
             let original = match source_name {
                 SourceName::Revision(revision) => LineOfPlay::of_revision(revision, context)?.to_replay()?,
-                SourceName::File(path) => bless_if_true(path, &read_replay(path)?, "nothing was written")?,
+                SourceName::File(FileName { path, .. }) => {
+                    bless_if_true(path, &read_replay(path)?, "nothing was written")?
+                }
             };
             let names = Names { source, target: path.display().to_string() };
             (to_file(args, &original, path, &names, context)?, names)

@@ -13,7 +13,7 @@ use crate::revision::SourceName;
 /// Which questions there are depends on the ruleset; an unknown one is answered with their forms.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Revision or replay file
+    /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV")]
     source: SourceName,
 

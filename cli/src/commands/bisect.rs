@@ -20,7 +20,7 @@ use crate::verdict::{ShellJudge, Verdict};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold bisect duel --when '/units/3/at == [4,-2]'")]
 pub(crate) struct Args {
-    /// Revision or replay file
+    /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV|FILE")]
     source: SourceName,
 

@@ -18,7 +18,7 @@ use crate::source::LineOfPlay;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold blame duel /units/3/at --all")]
 pub(crate) struct Args {
-    /// Revision or replay file
+    /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV|FILE")]
     source: SourceName,
 

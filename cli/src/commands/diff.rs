@@ -24,11 +24,11 @@ use crate::source::{LineOfPlay, SourceEntry};
     after_help = "Examples:\n  turnfold diff duel duel@flank\n  turnfold diff --stat before.tfl after.tfl"
 )]
 pub(crate) struct Args {
-    /// Revision or replay file
+    /// Revision or replay file; `-` is standard input
     #[arg(value_name = "A")]
     a: SourceName,
 
-    /// Revision or replay file
+    /// Revision or replay file; `-` is standard input
     #[arg(value_name = "B")]
     b: SourceName,
 
@@ -46,6 +46,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if args.a.is_standard_input() && args.b.is_standard_input() {
+        return Err(
+            Failure::usage("standard input can be read only once").hint("name a file for one of them")
+        );
+    }
     let a = fold(&LineOfPlay::load(&args.a, context)?, args.seat)?;
     let b = fold(&LineOfPlay::load(&args.b, context)?, args.seat)?;
     let comparison = compare(a, b, args.context);
@@ -84,6 +89,7 @@ fn fold(line_of_play: &LineOfPlay, seat: Seat) -> Result<Folded, Failure> {
     let entries = u64::try_from(played.len()).unwrap_or(u64::MAX);
     Ok(Folded {
         side: Side {
+            source: line_of_play.name.clone(),
             name: line_of_play.name.to_string(),
             entries,
             // A hash could betray what a player may not know.
@@ -173,11 +179,13 @@ fn print(comparison: &Comparison, output: &mut Output) -> Result<(), Failure> {
 fn print_note(side: &Side, output: &mut Output) -> Result<(), Failure> {
     let Some(seq) = side.recorded_differs_at else { return Ok(()) };
     let note = paint(Tone::Odd, "note:");
+    let explains = match &side.source {
+        source if source.is_standard_input() => String::new(),
+        source => format!("; `turnfold check {}` explains", shell_path(&source.up_to(None).to_string())),
+    };
     output.line(format_args!(
-        "{note} {} tells something else of entry {seq} than the rules of this build, by which it is compared; \
-         `turnfold check {}` explains",
-        side.shown(),
-        shell_path(&side.name)
+        "{note} {} tells something else of entry {seq} than the rules of this build, by which it is compared{explains}",
+        side.shown()
     ))?;
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::revision::SourceName;
 /// Commands whose arguments are unbounded, such as rolls, are sampled.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Revision or replay file
+    /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV")]
     source: SourceName,
 

@@ -1,38 +1,77 @@
 //! `turnfold log`: the entries of a revision with their outcomes.
 
+use std::collections::VecDeque;
+
 use jiff::Timestamp;
+use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
 use turnfold_core::Seat;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
+use crate::limits::PATTERN_BYTES_MAX;
 use crate::output::{Tone, paint};
-use crate::position::Position;
+use crate::position::{Position, Tail};
 use crate::record::{Detail, Record, RecordJson};
-use crate::revision::SourceName;
+use crate::revision::RangeName;
 use crate::source::SourceEntry;
 
 /// Print the entries of a revision with their outcomes
 ///
-/// Looking as a player, entries that the player may not know of are left out, and so are the state hashes, which
-/// could betray them.
+/// A range such as `duel:100..140` includes both its ends, and either may be left out. Looking as a player, entries
+/// that the player may not know of are left out, and so are the state hashes, which could betray them.
+///
+/// `--grep` takes a regular expression and looks at SEAT COMMAND => OUTCOME, as printed.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  turnfold log duel:100..140\n  turnfold log duel.tfl:3.. --seat p2\n  \
+    turnfold log duel --grep 'ignored|rejected' -n 5")]
 pub(crate) struct Args {
-    /// Revision or replay file
+    /// Revision, replay file or range of one, REV:FIRST..LAST; `-` is standard input
     #[arg(value_name = "REV")]
-    source: SourceName,
+    range: RangeName,
 
     /// Whose eyes to look through
     #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
-    seat: Seat,
+    viewer: Seat,
+
+    /// Print only this seat's entries; may be given again for another
+    #[arg(long = "seat", value_name = "SEAT")]
+    seats: Vec<Seat>,
+
+    /// Print only entries that match a regular expression
+    #[arg(long, value_name = "REGEX", value_parser = read_pattern)]
+    grep: Option<Regex>,
 
     /// Print when each entry was recorded, in UTC
     #[arg(long)]
     times: bool,
 
-    /// Print only the last N entries
+    /// Print only the last N entries, of those that are looked for
     #[arg(short = 'n', long, value_name = "N")]
     last: Option<u64>,
+}
+
+/// Reads a pattern. What it compiles to is bounded, and matching takes time in proportion to pattern and text.
+fn read_pattern(text: &str) -> Result<Regex, String> {
+    if text.len() > PATTERN_BYTES_MAX {
+        return Err(format!("expected at most {PATTERN_BYTES_MAX} bytes"));
+    }
+    RegexBuilder::new(text).size_limit(1 << 20).build().map_err(|error| error.to_string())
+}
+
+impl Args {
+    /// Returns `true` if the entry is one of those looked for.
+    fn looks_for(&self, record: &Record) -> bool {
+        let is_of_seat = self.seats.is_empty() || record.seat.is_some_and(|seat| self.seats.contains(&seat));
+        is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.told()))
+    }
+
+    /// Returns what to fold under the viewer's eyes: no more than is printed, unless that depends on what it tells.
+    fn tail(&self) -> Tail {
+        let is_filtered = !self.seats.is_empty() || self.grep.is_some();
+        let count = if is_filtered { u64::MAX } else { self.last.unwrap_or(u64::MAX) };
+        Tail { count, first: self.range.first }
+    }
 }
 
 #[derive(Serialize)]
@@ -44,12 +83,20 @@ struct LogLine<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let mut position = Position::before_last(args.last.unwrap_or(u64::MAX), &args.source, context)?;
-    let detail = Detail { hide_hashes: args.seat != Seat::Host, ..Detail::default() };
-    let mut records = Vec::new();
-    position.fold(args.seat, &mut |step| {
-        if !step.concealed() {
-            records.push(Record::of(step, detail));
+    let mut position = Position::before(args.tail(), &args.range.source, context)?;
+    let detail = Detail { hide_hashes: args.viewer != Seat::Host, ..Detail::default() };
+    let last = usize::try_from(args.last.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+    let mut records = VecDeque::new();
+    position.fold(args.viewer, &mut |step| {
+        if step.concealed() {
+            return;
+        }
+        let record = Record::of(step, detail);
+        if args.looks_for(&record) {
+            records.push_back(record);
+        }
+        if records.len() > last {
+            records.pop_front();
         }
     })?;
     let mut entries = position.entries.iter();

@@ -10,7 +10,7 @@ use turnfold_store::{IdempotencyKey, NewEntry, Store};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::position::Position;
+use crate::position::{Position, Tail};
 use crate::record::{Detail, Record};
 use crate::revision::Revision;
 use crate::script::{self, ScriptLine};
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return repeat(args, &lines, &store, range, context);
     }
     let whole = Revision { seq: None, ..args.revision.clone() };
-    let position = Position::before_last_of(0, &whole, &store)?;
+    let position = Position::before_entries_of(Tail::last(0), &whole, &store)?;
     let head = position.head;
     for expected in args.expect.into_iter().chain(args.revision.seq) {
         if expected != head {
@@ -161,7 +161,7 @@ fn repeat(
     let (first, last) = range.into_inner();
     let revision = args.revision.at(last);
     let count = last.saturating_sub(first).saturating_add(1);
-    let mut position = Position::before_last_of(count, &revision, store)?;
+    let mut position = Position::before_entries_of(Tail::last(count), &revision, store)?;
     let mut records = Vec::new();
     position.fold(Seat::Host, &mut |step| records.push(Record::of(step, Detail::default())))?;
     if !is_same_request(lines, args.seat, &records, position.rules) {

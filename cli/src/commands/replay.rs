@@ -18,7 +18,7 @@ use crate::source::{LineOfPlay, SourceEntry};
 /// with 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Revision or replay file
+    /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV|FILE")]
     source: SourceName,
 
@@ -34,11 +34,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let mut line_of_play = LineOfPlay::load(&args.source, context)?;
     if let Some(to) = args.to {
-        let head = line_of_play.head();
-        if to > head {
-            return Err(Failure::usage(format!("`{}` has no entry {to}; its last is {head}", args.source)));
-        }
-        line_of_play.entries.retain(|entry| entry.seq <= to);
+        line_of_play.cut_after(to)?;
     }
     let mut state = line_of_play.start()?;
     let json = context.output.is_json();
@@ -61,8 +57,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         }
         if let Some(difference) = difference(entry, &record, state.as_ref()) {
             context.output.flush()?;
-            return Err(Failure::negative(format!("`{}`: entry {}: {difference}", args.source, entry.seq))
-                .hint(format!("`turnfold check {}` explains it", args.source)));
+            let source = args.source.up_to(None);
+            let failure = Failure::negative(format!("`{source}`: entry {}: {difference}", entry.seq));
+            return Err(if source.is_standard_input() {
+                failure
+            } else {
+                failure.hint(format!("`turnfold check {source}` explains it"))
+            });
         }
     }
     if !json {

@@ -16,7 +16,7 @@ use crate::source::{LineOfPlay, SourceEntry};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold selftest duel --window 16")]
 pub(crate) struct Args {
-    /// Revision or replay file
+    /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV|FILE")]
     source: SourceName,
 

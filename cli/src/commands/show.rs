@@ -13,7 +13,7 @@ use crate::revision::SourceName;
 /// Show what a seat sees: the board, the JSON view or a picture
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Revision or replay file
+    /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV")]
     source: SourceName,
 

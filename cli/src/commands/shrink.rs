@@ -11,7 +11,7 @@ use crate::files::{self, NewFile};
 use crate::output::{Tone, counted, paint};
 use crate::predicate::Predicate;
 use crate::render::printable;
-use crate::revision::SourceName;
+use crate::revision::{FileName, SourceName};
 use crate::shrink::{self, Condition, Least, Shrinker, StillBad, When};
 use crate::source::LineOfPlay;
 use crate::tfl::Line;
@@ -33,7 +33,7 @@ use crate::tfl::Line;
     turnfold shrink game.tfl --still 'old-turnfold check'   # the least on which two builds disagree\n  \
     turnfold shrink broken.tfl -o least.tfl")]
 pub(crate) struct Args {
-    /// Revision or replay file
+    /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV|FILE")]
     source: SourceName,
 
@@ -116,7 +116,12 @@ fn find(args: &Args, context: &Context) -> Result<Least, Failure> {
             let shows = format!("`{command}` finds it");
             shrink_while(&line, StillBad::new(&line, command)?, shows, "the command does not find it")
         }
-        (None, None, SourceName::File(path)) => shrink::failing(path),
+        (None, None, SourceName::File(FileName { path, seq: None })) => shrink::failing(path),
+        (None, None, SourceName::File(FileName { seq: Some(_), .. })) => Err(Failure::usage(format!(
+            "`{}` is not a whole file, and only a whole one can fail a check",
+            args.source
+        ))
+        .hint("leave out the number of the entry, or say what to look for with `--when` or `--still`")),
         (None, None, SourceName::Revision(_)) => {
             Err(Failure::usage("a revision records no outcomes that could fail a check")
                 .hint("say what to look for with `--when` or `--still`"))

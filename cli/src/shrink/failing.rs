@@ -5,6 +5,7 @@ use std::path::Path;
 use super::condition::SameAnswer;
 use super::{Given, Least, Shrinker};
 use crate::failure::Failure;
+use crate::files::input_name;
 use crate::source::{LineOfPlay, read_replay};
 use crate::tfl::{self, EntryLine, Line, Mismatch, MismatchKind, Replay};
 
@@ -16,7 +17,7 @@ use crate::tfl::{self, EntryLine, Line, Mismatch, MismatchKind, Replay};
 pub(crate) fn failing(path: &Path) -> Result<Least, Failure> {
     let replay = read_replay(path)?;
     let Some(mismatch) = tfl::check(&replay)?.difference else {
-        let message = format!("`{}` passes the check, so there is no failure to shrink", path.display());
+        let message = format!("`{}` passes the check, so there is no failure to shrink", input_name(path));
         return Err(Failure::negative(message).hint("say what to look for with `--when` or `--still`"));
     };
     let cut = replay.until_line(mismatch.line);

@@ -302,10 +302,10 @@ Usage: turnfold diff [OPTIONS] <A> <B>
 
 Arguments:
   <A>
-          Revision or replay file
+          Revision or replay file; `-` is standard input
 
   <B>
-          Revision or replay file
+          Revision or replay file; `-` is standard input
 
 Options:
       --store <DIR>

@@ -83,6 +83,8 @@ Options:
           Print version
 
 Revisions are written MATCH[@BRANCH][:SEQ]: `duel`, `duel@flank`, `duel:12`; `:0` is the setup.
+Where a revision is read, a replay file will do: `duel.tfl`, `duel.tfl:12`, or `-` for standard
+input.
 Exit codes: 0 done or equal, 1 a negative answer, 2 unusable arguments or input, 3 store or I/O
 trouble.
 Start with `turnfold tour`.

@@ -70,7 +70,7 @@ fn a_line_of_a_gigabyte_is_not_read_to_its_end() {
     let mut endless = frugal(&sandbox, &[script.as_slice(), &["-"]].concat());
     endless.stdin(File::open("/dev/zero").unwrap());
     let output = endless.output().unwrap();
-    check_told(&output, &["--script", "-"], "-:1: expected at most 65536 bytes in a line");
+    check_told(&output, &["--script", "-"], "<stdin>:1: expected at most 65536 bytes in a line");
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod show;
 mod shrink;
 mod simulate;
 mod snapshots;
+mod sources;
 mod store;
 mod tour;
 mod verify;

@@ -9,6 +9,7 @@ use similar::{ChangeTag, DiffOp, TextDiff};
 
 use crate::difference::{Difference, differences};
 use crate::render::printable;
+use crate::revision::SourceName;
 
 /// A line of play folded and written out.
 pub(super) struct Folded {
@@ -59,6 +60,8 @@ pub(super) struct Stat {
 
 #[derive(Serialize)]
 pub(super) struct Side {
+    #[serde(skip)]
+    pub(super) source: SourceName,
     pub(super) name: String,
     pub(super) entries: u64,
     /// Null when looking as a player.
