@@ -3,7 +3,7 @@
 mod report;
 
 use serde::Serialize;
-use turnfold_core::{AnyState, Seat};
+use turnfold_core::{AnyState, Seat, Step};
 
 use crate::failure::Failure;
 use crate::output;
@@ -30,7 +30,7 @@ pub(crate) struct Amendment {
     /// The number of the changed entry.
     pub(crate) seq: u64,
     /// The entry that was replaced or left out.
-    pub(crate) removed: Option<EntryLine>,
+    pub(crate) removed: Option<Record>,
     /// The entry that was put in.
     pub(crate) added: Option<Record>,
     /// The entries from the changed one on.
@@ -107,13 +107,18 @@ pub(crate) fn amend(
     let place = original.lines.iter().position(is_target).unwrap_or(original.lines.len());
     let (prefix, rest) = original.lines.split_at(place);
     let mut state = original.start()?;
-    fold(original, state.as_mut(), prefix)?;
+    fold(original, state.as_mut(), prefix, &mut |_| {})?;
     let mut before = state.fork();
-    fold(original, before.as_mut(), rest)?;
+    let mut target = None;
+    fold(original, before.as_mut(), rest, &mut |step| {
+        if step.seq() == seq {
+            target = Some(Record::of(step, Detail::default()));
+        }
+    })?;
     let roller = Roller::choose(&dice, false, false)?;
     let mut amendment = Amendment {
         seq,
-        removed: None,
+        removed: target.filter(|_| !matches!(change, Change::Insert(_))),
         added: None,
         entries: Vec::new(),
         conflicts: Vec::new(),
@@ -144,15 +149,20 @@ pub(crate) fn amend(
     Ok(Ok(amendment))
 }
 
-/// Folds the entries among some lines.
-fn fold(original: &Replay, state: &mut dyn AnyState, lines: &[Line]) -> Result<(), Failure> {
+/// Folds the entries among some lines, showing each.
+fn fold(
+    original: &Replay,
+    state: &mut dyn AnyState,
+    lines: &[Line],
+    observe: &mut dyn FnMut(&mut dyn Step),
+) -> Result<(), Failure> {
     let entries = lines.iter().filter_map(|line| match line {
         Line::Entry(entry) => Some(entry.logged()),
         _ => None,
     });
     let entries: Vec<_> = entries.collect();
     state
-        .fold(&entries, &original.header.dice, &mut |_| {})
+        .fold(&entries, &original.header.dice, observe)
         .map_err(|error| Failure::from(original.locate(&error)))
 }
 
@@ -179,14 +189,11 @@ impl Amendment {
         seat: Option<Seat>,
     ) -> Result<Result<(), Box<Record>>, Failure> {
         match change {
-            Change::Drop => self.removed = Some(entry.clone()),
-            Change::Replace(line) => {
-                self.removed = Some(entry.clone());
-                match self.play(line, seat)? {
-                    Ok(played) => self.added = Some(self.take(played, None)),
-                    Err(rejected) => return Ok(Err(rejected)),
-                }
-            }
+            Change::Drop => {}
+            Change::Replace(line) => match self.play(line, seat)? {
+                Ok(played) => self.added = Some(self.take(played, None)),
+                Err(rejected) => return Ok(Err(rejected)),
+            },
             Change::Insert(line) => {
                 // Comments right above an entry are about it and stay with it.
                 let lines = &mut self.replay.lines;

@@ -1,5 +1,6 @@
 //! The command line's grammar.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -40,4 +41,32 @@ pub(crate) struct Args {
 
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Finds the format that arguments ask for, though they may be unusable in all else.
+pub(crate) fn format_asked_for(args: impl IntoIterator<Item = OsString>) -> Format {
+    let mut words = args.into_iter().take_while(|word| word != "--");
+    while let Some(word) = words.next() {
+        if word == "--format=json" || word == "--format" && words.next().is_some_and(|value| value == "json")
+        {
+            return Format::Json;
+        }
+    }
+    Format::Text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_found_in_unusable_arguments() {
+        let found = |line: &str| format_asked_for(line.split(' ').map(OsString::from));
+        for line in ["dance --format json", "--format=json", "play --nonsense --format json x"] {
+            assert_eq!(found(line), Format::Json, "{line}");
+        }
+        for line in ["--format text", "ask duel -- --format json", "--format", "--format=jsonl"] {
+            assert_eq!(found(line), Format::Text, "{line}");
+        }
+    }
 }

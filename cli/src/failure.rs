@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde::Serialize;
 use turnfold_store::{ErrorKind, StoreError};
 
 use crate::tfl::TflError;
@@ -19,7 +20,8 @@ pub(crate) enum Answer {
 }
 
 /// The kinds of failure; each has one exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum FailureKind {
     /// A negative answer: a conflict, a rejected command.
     Negative,
@@ -27,6 +29,8 @@ pub(crate) enum FailureKind {
     Usage,
     /// Store or I/O trouble.
     Trouble,
+    /// A mistake of this program.
+    Internal,
     /// The reader of our output has gone; not worth a word.
     ClosedPipe,
 }
@@ -54,6 +58,14 @@ impl Failure {
 
     pub(crate) fn trouble(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Trouble, message)
+    }
+
+    /// A mistake of this program, such as a panic.
+    pub(crate) fn internal(what: impl fmt::Display) -> Self {
+        Self::new(
+            FailureKind::Internal,
+            format!("internal error, please report it: {what}").replace('\n', " "),
+        )
     }
 
     /// What the store says, sorted as it sorts it.
@@ -88,8 +100,30 @@ impl Failure {
             FailureKind::ClosedPipe => 0,
             FailureKind::Negative => 1,
             FailureKind::Usage => 2,
-            FailureKind::Trouble => 3,
+            FailureKind::Trouble | FailureKind::Internal => 3,
         }
+    }
+}
+
+/// A failure as a JSON document.
+#[derive(Serialize)]
+pub(crate) struct FailureJson<'a> {
+    error: ErrorJson<'a>,
+}
+
+#[derive(Serialize)]
+struct ErrorJson<'a> {
+    kind: FailureKind,
+    message: &'a str,
+    hint: Option<&'a str>,
+    exit_code: u8,
+}
+
+impl Failure {
+    pub(crate) fn to_json(&self) -> FailureJson<'_> {
+        let Self { kind, message, hint } = self;
+        let hint = hint.as_deref();
+        FailureJson { error: ErrorJson { kind: *kind, message, hint, exit_code: self.exit_code() } }
     }
 }
 
@@ -148,7 +182,17 @@ mod tests {
         assert_eq!(Failure::negative("").exit_code(), 1);
         assert_eq!(Failure::usage("").exit_code(), 2);
         assert_eq!(Failure::trouble("").exit_code(), 3);
+        assert_eq!(Failure::internal("").exit_code(), 3);
         assert_eq!(Failure::from(io::Error::from(io::ErrorKind::BrokenPipe)).exit_code(), 0);
         assert_eq!(Failure::from(io::Error::from(io::ErrorKind::StorageFull)).exit_code(), 3);
+    }
+
+    #[test]
+    fn an_internal_error_is_one_line_of_json_too() {
+        let json = serde_json::to_string(&Failure::internal("panicked at x.rs:1:\nwhy").to_json()).unwrap();
+        let message = "internal error, please report it: panicked at x.rs:1: why";
+        let expected =
+            format!(r#"{{"error":{{"kind":"internal","message":"{message}","hint":null,"exit_code":3}}}}"#);
+        assert_eq!(json, expected);
     }
 }

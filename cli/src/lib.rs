@@ -31,6 +31,7 @@ mod table;
 mod tfl;
 mod verdict;
 
+use std::env;
 use std::panic;
 use std::process::ExitCode;
 
@@ -41,23 +42,24 @@ use tracing_subscriber::EnvFilter;
 use crate::args::Args;
 use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
+use crate::output::Format;
 
 /// Runs the command line on the arguments of the process and gives its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    panic::set_hook(Box::new(|panic| {
-        output::error(format!("internal error, please report it: {panic}").replace('\n', " "));
-    }));
+    let asked = args::format_asked_for(env::args_os());
+    panic::set_hook(Box::new(move |panic| output::error(&Failure::internal(panic), asked)));
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&error, asked),
     };
     log_to_stderr(args.verbose);
+    let format = args.format;
     match panic::catch_unwind(|| run(args)) {
         Ok(Ok(answer)) => answer.into(),
         Ok(Err(failure)) => {
             if failure.kind != FailureKind::ClosedPipe {
-                output::error(&failure);
+                output::error(&failure, format);
             }
             failure.exit_code().into()
         }
@@ -73,36 +75,41 @@ fn run(args: Args) -> Result<Answer, Failure> {
 }
 
 /// Prints help and version as asked, and says in one line what is wrong with unusable arguments.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error, format: Format) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match error.print() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => ExitCode::from(Failure::from(error).exit_code()),
         },
         // Without any argument, help is what was wanted, but nothing was done.
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if format == Format::Text => {
             let _ = error.print();
             ExitCode::from(2)
         }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            output::error(&Failure::usage("no verb was given").hint("see `--help`"), format);
+            ExitCode::from(2)
+        }
         _ => {
-            output::error(in_one_line(error));
+            output::error(&in_one_line(error), format);
             ExitCode::from(2)
         }
     }
 }
 
 /// Takes what is wrong and the tips from clap's message, and leaves out its usage section.
-fn in_one_line(error: &clap::Error) -> String {
+fn in_one_line(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let paragraphs =
         text.split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "));
-    let told = paragraphs.filter(|paragraph| {
+    let mut told = paragraphs.filter(|paragraph| {
         !paragraph.is_empty()
             && !paragraph.starts_with("Usage:")
             && !paragraph.starts_with("For more information")
     });
-    let message = told.collect::<Vec<_>>().join("; ");
-    format!("{}; see `--help`", message.strip_prefix("error: ").unwrap_or(&message))
+    let message = told.next().unwrap_or_default();
+    let hint: String = told.map(|tip| tip + "; ").collect();
+    Failure::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint + "see `--help`")
 }
 
 fn log_to_stderr(verbose: u8) {

@@ -210,10 +210,13 @@ impl Output {
     }
 }
 
-/// Prints a diagnostic to stderr; where even that is closed there is nobody to tell.
-pub(crate) fn error(message: impl Display) {
+/// Prints a failure to stderr in one line; where even that is closed there is nobody to tell.
+pub(crate) fn error(failure: &Failure, format: Format) {
     let style = AnsiColor::Red.on_default().bold();
-    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", printable(&message.to_string()));
+    let _ = match (format, serde_json::to_string(&failure.to_json())) {
+        (Format::Json, Ok(json)) => writeln!(io::stderr(), "{}", printable_json(&json)),
+        _ => writeln!(anstream::stderr(), "{style}error:{style:#} {}", printable(&failure.to_string())),
+    };
 }
 
 /// Shows on stderr how far the work is, where someone watches, until it is dropped. The template is indicatif's.

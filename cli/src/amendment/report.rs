@@ -29,7 +29,7 @@ pub(crate) struct AmendmentJson<'a> {
     /// The number of the changed entry.
     seq: u64,
     target: &'a str,
-    removed: Option<EntryJson<'a>>,
+    removed: Option<RecordJson<'a>>,
     added: Option<RecordJson<'a>>,
     /// The number of entries, and how many of them were played again.
     entries: u64,
@@ -39,14 +39,6 @@ pub(crate) struct AmendmentJson<'a> {
     outcomes: &'a [ChangedOutcome],
     rolls: Vec<RollJson<'a>>,
     state: Vec<Difference>,
-}
-
-#[derive(Serialize)]
-struct EntryJson<'a> {
-    seq: u64,
-    seat: Seat,
-    command: &'a str,
-    outcome: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -64,18 +56,12 @@ impl Amendment {
         names: &'a Names,
         created: bool,
     ) -> Result<AmendmentJson<'a>, Failure> {
-        let removed = self.removed.as_ref().map(|entry| EntryJson {
-            seq: entry.seq,
-            seat: entry.seat,
-            command: &entry.command,
-            outcome: entry.outcome.as_deref(),
-        });
         Ok(AmendmentJson {
             created,
             source: &names.source,
             seq: self.seq,
             target: &names.target,
-            removed,
+            removed: self.removed.as_ref().map(Record::to_json).transpose()?,
             added: self.added.as_ref().map(Record::to_json).transpose()?,
             entries: self.head(),
             kept: self.kept(),
@@ -89,9 +75,8 @@ impl Amendment {
 
     /// Prints the entry that was changed and what was put in its place.
     pub(crate) fn print_change(&self, output: &mut Output) -> Result<(), Failure> {
-        if let Some(entry) = &self.removed {
-            output
-                .line(paint(Tone::Old, format_args!("- {} {} {}", entry.seq, entry.seat, entry.command)))?;
+        if let Some(Record { seq: Some(seq), seat: Some(seat), command, .. }) = &self.removed {
+            output.line(paint(Tone::Old, format_args!("- {seq} {seat} {command}")))?;
         }
         if let Some(record) = &self.added {
             output.text("+ ")?;

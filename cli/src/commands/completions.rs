@@ -15,6 +15,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if context.output.is_json() {
+        return Err(Failure::usage("a completion script is for a shell, there is no JSON of it")
+            .hint("leave out `--format json`"));
+    }
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut context.grammar, "turnfold", &mut script);
     context.output.document(&String::from_utf8_lossy(&script))?;

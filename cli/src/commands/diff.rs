@@ -2,14 +2,18 @@
 
 mod compare;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
 use turnfold_core::{Seat, Step};
 
-use self::compare::{Comparison, Folded, OutcomeDifference, Played, Side, Stat, compare};
+use self::compare::{Comparison, Folded, Game, OutcomeDifference, Played, Side, Stat, compare};
 use crate::context::Context;
-use crate::difference::view_of;
+use crate::difference::{Difference, view_of};
 use crate::failure::{Answer, Failure};
 use crate::outcomes::changed_lines;
 use crate::output::{Output, Tone, counted, paint};
+use crate::record::{Detail, Record, RecordJson};
 use crate::revision::{SourceName, shell_path};
 use crate::source::{LineOfPlay, SourceEntry};
 
@@ -45,23 +49,89 @@ pub(crate) struct Args {
     stat: bool,
 }
 
+/// The JSON document.
+#[derive(Serialize)]
+struct DiffJson<'a> {
+    #[serde(flatten)]
+    stat: &'a Stat,
+    a: &'a Side,
+    b: &'a Side,
+    /// The fields in which the games differ: ruleset, version, dice, setup.
+    game: Vec<Difference>,
+    /// The entries that only one of them has, and those of which something else became.
+    entries: Vec<EntryPair<'a>>,
+    state: &'a [Difference],
+}
+
+/// An entry in each line of play, or in one.
+#[derive(Serialize)]
+struct EntryPair<'a> {
+    a: Option<RecordJson<'a>>,
+    b: Option<RecordJson<'a>>,
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     if args.a.is_standard_input() && args.b.is_standard_input() {
         return Err(
             Failure::usage("standard input can be read only once").hint("name a file for one of them")
         );
     }
-    let a = fold(&LineOfPlay::load(&args.a, context)?, args.seat)?;
-    let b = fold(&LineOfPlay::load(&args.b, context)?, args.seat)?;
-    let comparison = compare(a, b, args.context);
+    let (a, b) = (LineOfPlay::load(&args.a, context)?, LineOfPlay::load(&args.b, context)?);
+    let comparison = compare(fold(&a, args.seat)?, fold(&b, args.seat)?, args.context);
     let output = &mut context.output;
     match (args.stat, output.is_json()) {
-        (false, true) => output.json(&comparison)?,
+        (false, true) => print_json(&comparison, [&a, &b], args.seat, output)?,
         (true, true) => output.json(&comparison.stat)?,
         (false, false) => print(&comparison, output)?,
         (true, false) => print_stat(&comparison, output)?,
     }
     Ok(if comparison.stat.equal { Answer::Yes } else { Answer::No })
+}
+
+fn print_json(
+    comparison: &Comparison,
+    [a, b]: [&LineOfPlay; 2],
+    seat: Seat,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let Comparison { stat, pairs, .. } = comparison;
+    let records_a = records_of(a, pairs.iter().filter_map(|(seq, _)| *seq), seat)?;
+    let records_b = records_of(b, pairs.iter().filter_map(|(_, seq)| *seq), seat)?;
+    let entries = pairs.iter().map(|&(a, b)| {
+        let (a, b) = (a.and_then(|seq| records_a.get(&seq)), b.and_then(|seq| records_b.get(&seq)));
+        Ok(EntryPair { a: a.map(Record::to_json).transpose()?, b: b.map(Record::to_json).transpose()? })
+    });
+    let entries = entries.collect::<Result<_, Failure>>()?;
+    output.json(&DiffJson {
+        stat,
+        a: &comparison.a,
+        b: &comparison.b,
+        game: comparison.game_differences(),
+        entries,
+        state: &comparison.state,
+    })?;
+    Ok(())
+}
+
+/// Folds a line of play again as a seat may know it, for the records of some entries.
+fn records_of(
+    line_of_play: &LineOfPlay,
+    seqs: impl Iterator<Item = u64>,
+    seat: Seat,
+) -> Result<BTreeMap<u64, Record>, Failure> {
+    let seqs: BTreeSet<_> = seqs.collect();
+    let detail = Detail { hide_hashes: seat != Seat::Host, ..Detail::default() };
+    let mut records = BTreeMap::new();
+    let observe = &mut |step: &mut dyn Step| {
+        if seqs.contains(&step.seq()) {
+            records.insert(step.seq(), Record::of(step, detail));
+        }
+    };
+    line_of_play
+        .start()?
+        .fold_as(seat, &line_of_play.logged(), &line_of_play.dice, observe)
+        .map_err(|error| line_of_play.broken_entry(&error))?;
+    Ok(records)
 }
 
 /// Folds a line of play as a seat may know it.
@@ -96,12 +166,12 @@ fn fold(line_of_play: &LineOfPlay, seat: Seat) -> Result<Folded, Failure> {
             state_hash: (seat == Seat::Host).then(|| state.state_hash().to_string()),
             recorded_differs_at,
         },
-        game: format!(
-            "ruleset {} version {}\ndice {}\n{setup}",
-            rules.name(),
-            rules.version(),
-            line_of_play.dice
-        ),
+        game: Game {
+            ruleset: rules.name(),
+            version: rules.version(),
+            dice: line_of_play.dice.to_string(),
+            setup,
+        },
         played,
         view: view_of(state.as_ref(), seat),
     })
@@ -148,7 +218,7 @@ fn print(comparison: &Comparison, output: &mut Output) -> Result<(), Failure> {
     }
     if !stat.same_game {
         output.line(paint(Tone::Strong, "the games differ from the start"))?;
-        print_unified(&comparison.game, output)?;
+        print_unified(&comparison.game_diff, output)?;
     }
     let parts = stat.parts_at.map(|seq| format!("the lines of play part at entry {seq}"));
     let same = || format!("both play the same {}", counted(a.entries, "command", "commands"));

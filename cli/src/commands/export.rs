@@ -1,5 +1,7 @@
 //! `turnfold export`: a revision as a replay file.
 
+use serde::Serialize;
+
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
@@ -21,17 +23,40 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
+#[derive(Serialize)]
+struct ExportJson {
+    revision: String,
+    entries: u64,
+    state_hash: Option<String>,
+    file: Option<String>,
+    /// The replay itself, where no file takes it.
+    replay: Option<String>,
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let line_of_play = LineOfPlay::of_revision(&args.revision, context)?;
-    let text = line_of_play.to_replay()?.to_string();
-    let Some(path) = args.output.path()? else {
-        context.output.document(&text)?;
+    let replay = line_of_play.to_replay()?;
+    let text = replay.to_string();
+    let path = args.output.path()?;
+    if let Some(path) = path {
+        files::write_whole(path, text.as_bytes())?;
+    }
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&ExportJson {
+            revision: args.revision.to_string(),
+            entries: line_of_play.head(),
+            state_hash: replay.closing.map(|closing| closing.state.to_string()),
+            file: path.map(|path| path.display().to_string()),
+            replay: path.is_none().then_some(text),
+        })?;
+        return Ok(Answer::Yes);
+    }
+    let Some(path) = path else {
+        output.document(&text)?;
         return Ok(Answer::Yes);
     };
-    files::write_whole(path, text.as_bytes())?;
-    if !context.output.is_json() {
-        let entries = counted(line_of_play.head(), "entry", "entries");
-        context.output.line(format_args!("exported {} to `{}`: {entries}", args.revision, path.display()))?;
-    }
+    let entries = counted(line_of_play.head(), "entry", "entries");
+    output.line(format_args!("exported {} to `{}`: {entries}", args.revision, path.display()))?;
     Ok(Answer::Yes)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use turnfold_core::{AnyRules, DicePolicy, Seed, SetupError};
+use turnfold_core::{AnyRules, DicePolicy, DueRoll, Seed, SetupError};
 use turnfold_store::{Genesis, MatchName};
 
 use crate::context::Context;
@@ -132,6 +132,7 @@ struct Created {
     dice: &'static str,
     seed: Option<String>,
     state_hash: String,
+    due_roll: Option<DueRoll>,
 }
 
 pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -156,6 +157,7 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
             dice,
             seed,
             state_hash: state.state_hash().to_string(),
+            due_roll: state.due_roll(),
         })?;
         return Ok(Answer::Yes);
     }

@@ -4,7 +4,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use turnfold_core::{AnyRules, Seat};
+use serde::Serialize;
+use turnfold_core::{AnyRules, DueRoll, Seat};
 use turnfold_store::{IdempotencyKey, NewEntry, Store};
 
 use crate::clock;
@@ -60,6 +61,13 @@ pub(crate) struct Args {
 enum DiceSource {
     /// The operating system's randomness
     System,
+}
+
+/// What `play` prints as JSON when there was nothing to play.
+#[derive(Serialize)]
+struct NothingPlayed {
+    played: u64,
+    due_roll: Option<DueRoll>,
 }
 
 /// Gives the commands of a call, from its arguments or its script.
@@ -140,10 +148,11 @@ fn reject(record: &Record, lines: usize, context: &mut Context) -> Result<Answer
 }
 
 fn nothing_played(table: &Table, whole: &Revision, context: &mut Context) -> Result<(), Failure> {
+    let due_roll = table.state.due_roll();
     if context.output.is_json() {
-        return Ok(());
+        return Ok(context.output.json(&NothingPlayed { played: 0, due_roll })?);
     }
-    let text = match table.state.due_roll() {
+    let text = match due_roll {
         Some(due) => format!("nothing played; a roll is due: {due}"),
         None => format!("nothing played and no roll is due; see `turnfold legal {whole}`"),
     };

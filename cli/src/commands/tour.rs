@@ -114,6 +114,7 @@ struct StopJson<'a> {
     command: &'a [&'a str],
     exit_code: i32,
     output: String,
+    errors: String,
 }
 
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -148,7 +149,7 @@ fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> 
     let mut command = Command::new(env::current_exe().map_err(trouble)?);
     command.args(stop.words).current_dir(dir).env_remove("TURNFOLD_STORE").stdin(Stdio::null());
     if json {
-        command.stdout(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
     }
     let result = command.spawn().and_then(std::process::Child::wait_with_output).map_err(trouble)?;
     if result.status.code() != Some(stop.exit_code) {
@@ -159,9 +160,10 @@ fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> 
         )));
     }
     if json {
-        let output = String::from_utf8_lossy(&result.stdout).into_owned();
+        let [output, errors] =
+            [&result.stdout, &result.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
         let (say, command, exit_code) = (stop.say, stop.words, stop.exit_code);
-        context.output.json(&StopJson { say, command, exit_code, output })?;
+        context.output.json(&StopJson { say, command, exit_code, output, errors })?;
     }
     Ok(())
 }

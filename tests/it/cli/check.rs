@@ -248,7 +248,7 @@ $ turnfold check --report junit goldens/more
 $ turnfold check --report github goldens/more
 1 passed, 0 failed (3 entries)
 $ turnfold --format json check --report json goldens
-stderr| error: `--report` and `--format json` exclude each other; `--report json` prints one document, `--format json` a line for each file
+stderr| {"error":{"kind":"usage","message":"`--report` and `--format json` exclude each other","hint":"`--report json` prints one document, `--format json` a line for each file","exit_code":2}}
 exit 2
 $ turnfold check --quiet --report github goldens
 stderr| error: the argument '--quiet' cannot be used with '--report <KIND>'; see `--help`

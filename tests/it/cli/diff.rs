@@ -55,7 +55,7 @@ exit 1
 $ turnfold diff duel duel.tfl
 duel and duel.tfl are equal: 3 entries #8bc3cdd5a21478a4
 $ turnfold --format json diff duel duel@flank
-{"equal":false,"same_game":true,"parts_at":3,"only_in_a":1,"only_in_b":1,"outcomes_differ":0,"fields_differ":2,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":null},"b":{"name":"duel@flank","entries":3,"state_hash":"d1e3fa94a390e8624eac9c81106f4e2f3fe5da58a71424ef0334817d4b0e7080","recorded_differs_at":null},"game":"","commands":"--- duel\n+++ duel@flank\n@@ -1,3 +1,3 @@\n 1 host roll 1 2 3 4\n 2 p1 confirm\n-3 p1 move 0,1\n+3 p1 move 1,1\n","outcomes":[],"state":[{"path":"/cursor","old":[0,1],"new":[1,1]},{"path":"/units/0/at","old":[0,1],"new":[1,1]}]}
+{"equal":false,"same_game":true,"parts_at":3,"only_in_a":1,"only_in_b":1,"outcomes_differ":0,"fields_differ":2,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":null},"b":{"name":"duel@flank","entries":3,"state_hash":"d1e3fa94a390e8624eac9c81106f4e2f3fe5da58a71424ef0334817d4b0e7080","recorded_differs_at":null},"game":[],"entries":[{"a":{"seq":3,"seat":"p1","command":"move 0,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[0,1]},{"effect":"cursor","at":[0,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7"},"b":null},{"a":null,"b":{"seq":3,"seat":"p1","command":"move 1,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[1,1]},{"effect":"cursor","at":[1,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"d1e3fa94a390e8624eac9c81106f4e2f3fe5da58a71424ef0334817d4b0e7080"}}],"state":[{"path":"/cursor","old":[0,1],"new":[1,1]},{"path":"/units/0/at","old":[0,1],"new":[1,1]}]}
 exit 1
 $ turnfold diff other duel:0
 the games differ from the start
@@ -159,7 +159,7 @@ $ turnfold --format json diff --stat duel duel@held
 {"equal":false,"same_game":true,"parts_at":3,"only_in_a":1,"only_in_b":1,"outcomes_differ":1,"fields_differ":1}
 exit 1
 $ turnfold --format json diff duel duel@held
-{"equal":false,"same_game":true,"parts_at":3,"only_in_a":1,"only_in_b":1,"outcomes_differ":1,"fields_differ":1,"a":{"name":"duel","entries":6,"state_hash":"af5c882477b7222b8ef2b0e81907c6eed31bdc3b53a3d816d789abd4543c6f94","recorded_differs_at":null},"b":{"name":"duel@held","entries":6,"state_hash":"cd7936d394057771d1186f7b297b711056bb6a735c3ef0b2e749d78ba5bb7924","recorded_differs_at":null},"game":"","commands":"--- duel\n+++ duel@held\n@@ -1,6 +1,6 @@\n 1 host roll 1 2 3 4\n 2 p1 confirm\n-3 p1 move 0,1\n+3 p1 stand\n 4 p2 click 0,-2\n 5 p2 move 0,-1\n 6 p1 click 0,1\n","outcomes":[{"seq_in_a":6,"seq_in_b":6,"command":"p1 click 0,1","a":"ignored already_moved","b":"ignored no_unit"}],"state":[{"path":"/units/0/at","old":[0,1],"new":[0,2]}]}
+{"equal":false,"same_game":true,"parts_at":3,"only_in_a":1,"only_in_b":1,"outcomes_differ":1,"fields_differ":1,"a":{"name":"duel","entries":6,"state_hash":"af5c882477b7222b8ef2b0e81907c6eed31bdc3b53a3d816d789abd4543c6f94","recorded_differs_at":null},"b":{"name":"duel@held","entries":6,"state_hash":"cd7936d394057771d1186f7b297b711056bb6a735c3ef0b2e749d78ba5bb7924","recorded_differs_at":null},"game":[],"entries":[{"a":{"seq":3,"seat":"p1","command":"move 0,1","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"moved","unit":"atlas","from":[0,2],"to":[0,1]},{"effect":"cursor","at":[0,1]},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7"},"b":null},{"a":null,"b":{"seq":3,"seat":"p1","command":"stand","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"stood","unit":"atlas"},{"effect":"impulse_advanced","index":1,"player":"p2","units":1}],"state_hash":"98a67c73afde8a635a2fa5cc549593b54ac403a210039a546bbaa850308cee97"}},{"a":{"seq":6,"seat":"p1","command":"click 0,1","outcome":"ignored","reason":"already_moved","message":"Already moved","effects":[],"state_hash":"af5c882477b7222b8ef2b0e81907c6eed31bdc3b53a3d816d789abd4543c6f94"},"b":{"seq":6,"seat":"p1","command":"click 0,1","outcome":"ignored","reason":"no_unit","message":"No unit here","effects":[],"state_hash":"cd7936d394057771d1186f7b297b711056bb6a735c3ef0b2e749d78ba5bb7924"}}],"state":[{"path":"/units/0/at","old":[0,1],"new":[0,2]}]}
 exit 1
 $ turnfold diff --stat duel:2 duel@held:2
 duel:2 and duel@held:2 are equal: 2 entries #01c8c4ec6ad17e5a
@@ -242,7 +242,7 @@ $ turnfold diff duel "other rules.tfl"
 note: other rules.tfl tells something else of entry 2 than the rules of this build, by which it is compared; `turnfold check 'other rules.tfl'` explains
 duel and other rules.tfl are equal: 3 entries #8bc3cdd5a21478a4
 $ turnfold --format json diff duel "other rules.tfl"
-{"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":null},"b":{"name":"other rules.tfl","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":2},"game":"","commands":"","outcomes":[],"state":[]}
+{"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":null},"b":{"name":"other rules.tfl","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":2},"game":[],"entries":[],"state":[]}
 $ turnfold diff duel rejected.tfl
 stderr| error: `rejected.tfl`: entry 2: rejected not_your_turn: it is the other player's impulse; correct the entry or cut the log before it
 exit 1
@@ -278,7 +278,7 @@ exit 1
 $ turnfold diff ford ford@other --as p2
 ford and ford@other are equal: 0 entries
 $ turnfold --format json diff ford ford@other --as p2
-{"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"ford","entries":0,"state_hash":null,"recorded_differs_at":null},"b":{"name":"ford@other","entries":0,"state_hash":null,"recorded_differs_at":null},"game":"","commands":"","outcomes":[],"state":[]}
+{"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"ford","entries":0,"state_hash":null,"recorded_differs_at":null},"b":{"name":"ford@other","entries":0,"state_hash":null,"recorded_differs_at":null},"game":[],"entries":[],"state":[]}
 
 "#]],
     );

@@ -12,6 +12,7 @@ mod bless;
 mod branch;
 mod check;
 mod diff;
+mod documents;
 mod export;
 mod help;
 #[cfg(unix)] // pipes, devices and limits of memory

@@ -166,7 +166,7 @@ backed up to all.tfb: 2 matches, 4 branches, 5 entries, [N] bytes
 $ turnfold store backup --compress small.tfb
 backed up to small.tfb: 2 matches, 4 branches, 5 entries, [N] bytes
 $ turnfold --format json store backup nowhere/all.tfb
-stderr| error: cannot write `nowhere/all.tfb`: there is no directory `nowhere`
+stderr| {"error":{"kind":"usage","message":"cannot write `nowhere/all.tfb`: there is no directory `nowhere`","hint":null,"exit_code":2}}
 exit 2
 $ turnfold store restore all.tfb restored
 restored store restored: 2 matches, 4 branches, 5 entries

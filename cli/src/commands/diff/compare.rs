@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use similar::udiff::UnifiedHunkHeader;
-use similar::{ChangeTag, DiffOp, TextDiff};
+use similar::{Change, ChangeTag, DiffOp, TextDiff};
 
 use crate::difference::{Difference, differences};
 use crate::render::printable;
@@ -14,9 +14,38 @@ use crate::revision::SourceName;
 /// A line of play folded and written out.
 pub(super) struct Folded {
     pub(super) side: Side,
-    pub(super) game: String,
+    pub(super) game: Game,
     pub(super) played: Vec<Played>,
     pub(super) view: Value,
+}
+
+impl Folded {
+    fn played_at(&self, place: Option<usize>) -> Option<&Played> {
+        self.played.get(place?)
+    }
+}
+
+/// What is played, and with which dice.
+#[derive(PartialEq, Eq)]
+pub(super) struct Game {
+    pub(super) ruleset: &'static str,
+    pub(super) version: u32,
+    pub(super) dice: String,
+    /// As TOML.
+    pub(super) setup: String,
+}
+
+impl Game {
+    fn text(&self) -> String {
+        let Self { ruleset, version, dice, setup } = self;
+        format!("ruleset {ruleset} version {version}\ndice {dice}\n{setup}")
+    }
+
+    fn to_json(&self) -> Value {
+        let Self { ruleset, version, dice, setup } = self;
+        let setup = toml::from_str(setup).unwrap_or_else(|_| Value::String(setup.clone()));
+        json!({ "ruleset": ruleset, "version": version, "dice": dice, "setup": setup })
+    }
 }
 
 /// An entry and what became of it.
@@ -27,17 +56,18 @@ pub(super) struct Played {
     pub(super) outcome: String,
 }
 
-/// How two lines of play compare; the JSON document.
-#[derive(Serialize)]
+/// How two lines of play compare.
 pub(super) struct Comparison {
-    #[serde(flatten)]
     pub(super) stat: Stat,
     pub(super) a: Side,
     pub(super) b: Side,
-    /// The game (ruleset, dice, setup) as a unified diff; empty when it is the same.
-    pub(super) game: String,
+    games: [Game; 2],
+    /// The games (ruleset, dice, setup) as a unified diff; empty when they are the same.
+    pub(super) game_diff: String,
     /// The commands as a unified diff; empty when they are the same.
     pub(super) commands: String,
+    /// The numbers of the entries that only one has or of which something else became, aligned.
+    pub(super) pairs: Vec<(Option<u64>, Option<u64>)>,
     /// What became of the same commands, where it differs.
     pub(super) outcomes: Vec<OutcomeDifference>,
     pub(super) state: Vec<Difference>,
@@ -71,7 +101,6 @@ pub(super) struct Side {
 }
 
 /// The same command with two outcomes.
-#[derive(Serialize)]
 pub(super) struct OutcomeDifference {
     pub(super) seq_in_a: u64,
     pub(super) seq_in_b: u64,
@@ -88,6 +117,14 @@ impl Side {
     }
 }
 
+impl Comparison {
+    /// Lists the fields in which the games differ.
+    pub(super) fn game_differences(&self) -> Vec<Difference> {
+        let [a, b] = &self.games;
+        differences(&a.to_json(), &b.to_json())
+    }
+}
+
 /// Aligns the commands of two lines of play, whatever their numbers, and compares what became of them.
 pub(super) fn compare(a: Folded, b: Folded, context: usize) -> Comparison {
     let (commands_a, commands_b) = (commands(&a), commands(&b));
@@ -99,9 +136,11 @@ pub(super) fn compare(a: Folded, b: Folded, context: usize) -> Comparison {
     let parts = only_in_a + only_in_b > 0;
     let commands = if parts { alignment.unified(context) } else { String::new() };
     let parts_at = if parts { alignment.parts_at() } else { None };
-    let game = if a.game == b.game { String::new() } else { unified_text(&a, &b, context) };
+    let pairs = alignment.pairs();
+    let same_game = a.game == b.game;
+    let game_diff = if same_game { String::new() } else { unified_text(&a, &b, context) };
     let state = differences(&a.view, &b.view);
-    let equal = game.is_empty()
+    let equal = same_game
         && !parts
         && a.side.state_hash == b.side.state_hash
         && outcomes.is_empty()
@@ -109,14 +148,15 @@ pub(super) fn compare(a: Folded, b: Folded, context: usize) -> Comparison {
     let counted = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
     let stat = Stat {
         equal,
-        same_game: game.is_empty(),
+        same_game,
         parts_at,
         only_in_a: counted(only_in_a),
         only_in_b: counted(only_in_b),
         outcomes_differ: counted(outcomes.len()),
         fields_differ: counted(state.len()),
     };
-    Comparison { stat, a: a.side, b: b.side, game, commands, outcomes, state }
+    let games = [a.game, b.game];
+    Comparison { stat, a: a.side, b: b.side, games, game_diff, commands, pairs, outcomes, state }
 }
 
 fn commands(folded: &Folded) -> Vec<&str> {
@@ -124,7 +164,8 @@ fn commands(folded: &Folded) -> Vec<&str> {
 }
 
 fn unified_text(a: &Folded, b: &Folded, context: usize) -> String {
-    let diff = TextDiff::from_lines(&a.game, &b.game);
+    let (game_a, game_b) = (a.game.text(), b.game.text());
+    let diff = TextDiff::from_lines(&game_a, &game_b);
     diff.unified_diff().context_radius(context).header(&a.side.shown(), &b.side.shown()).to_string()
 }
 
@@ -164,6 +205,20 @@ impl Alignment<'_> {
                 b: b.outcome.clone(),
             })
             .collect()
+    }
+
+    /// Lists the numbers of the entries that only one has, and those of the same command with two outcomes.
+    fn pairs(&self) -> Vec<(Option<u64>, Option<u64>)> {
+        let sides = |change: Change<&str>| {
+            (self.a.played_at(change.old_index()), self.b.played_at(change.new_index()))
+        };
+        let is_same = |(a, b): &(Option<&Played>, Option<&Played>)| match (a, b) {
+            (Some(a), Some(b)) => a.outcome == b.outcome,
+            _ => false,
+        };
+        let differ = self.diff.iter_all_changes().map(sides).filter(|sides| !is_same(sides));
+        let seq = |side: Option<&Played>| side.map(|played| played.seq);
+        differ.map(|(a, b)| (seq(a), seq(b))).collect()
     }
 
     /// Writes the commands as a unified diff, each with its number in its own line of play.

@@ -34,6 +34,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     if is_standard(&args.file) {
+        if context.output.is_json() {
+            return Err(Failure::usage("standard output cannot take both the backup and JSON")
+                .hint("name a file, or leave out `--format json`"));
+        }
         let stdout = context.output.bytes()?;
         let store = context.open_store()?;
         let progress = Progress::new("backing up");

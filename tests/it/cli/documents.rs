@@ -1,0 +1,148 @@
+//! `--format json` of every verb, held against `cli/JSON.md`.
+
+mod contract;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Output;
+
+use serde_json::Value;
+
+use self::contract::Contract;
+use crate::sandbox::{Sandbox, workspace};
+
+/// What only a broken build, or damage of other kinds than one, could show.
+const UNSEEN: &[&str] = &["selftest#0.differs_at", "Change.written_as", "Finding.", "StoreFinding."];
+
+fn verb_of(line: &str, contract: &Contract) -> String {
+    let words: Vec<_> = line.trim_start_matches("--store bad ").split_whitespace().collect();
+    let two = words.get(..2).map(|two| two.join(" ")).unwrap_or_default();
+    if contract.verbs.contains_key(&two) { two } else { words.first().copied().unwrap_or_default().into() }
+}
+
+/// Requires every document of a run to be as documented, and its failure to be one too.
+fn check_run(line: &str, expected_code: i32, output: &Output, contract: &mut Contract) -> String {
+    let verb = verb_of(line, contract);
+    let stdout = std::str::from_utf8(&output.stdout).unwrap();
+    let stderr = std::str::from_utf8(&output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(expected_code), "{line}: {stderr}");
+    for document in stdout.lines() {
+        let document = serde_json::from_str(document).unwrap_or_else(|_| panic!("{line}: {document}"));
+        contract.check(&verb, &document).unwrap_or_else(|wrong| panic!("{line}: {wrong}"));
+    }
+    let prints = &contract.verbs.get(&verb).unwrap_or_else(|| panic!("`{verb}` is not documented")).prints;
+    let count = stdout.lines().count();
+    match prints.as_str() {
+        _ if !stderr.is_empty() => check_error(line, expected_code, stderr, contract),
+        one if one.starts_with("Prints one document") => assert_eq!(count, 1, "{line}"),
+        lines if lines.starts_with("Prints a line for each") => assert!(count > 0, "{line}"),
+        other => panic!("{line}: `{other}`"),
+    }
+    verb
+}
+
+fn check_error(line: &str, code: i32, stderr: &str, contract: &mut Contract) {
+    let mut lines = stderr.lines();
+    let (Some(error), None) = (lines.next(), lines.next()) else { panic!("{line}: {stderr}") };
+    let error: Value = serde_json::from_str(error).unwrap_or_else(|_| panic!("{line}: {error}"));
+    contract.check_value("the error", "ErrorDocument", &error).unwrap();
+    assert_eq!(error["error"]["exit_code"], code, "{line}: {error}");
+    let kind = ["", "negative", "usage", "trouble"][usize::try_from(code).unwrap()];
+    assert_eq!(error["error"]["kind"], kind, "{line}: {error}");
+}
+
+/// Runs every line of `runs.txt` and gives the verbs.
+fn run_all(sandbox: &Sandbox, contract: &mut Contract) -> BTreeSet<String> {
+    let runs = fs::read_to_string(workspace().join("tests/it/cli/documents/runs.txt")).unwrap();
+    let mut verbs = BTreeSet::new();
+    for line in runs.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        match line.split_once(' ').unwrap() {
+            ("!", "tamper") => tamper(sandbox),
+            (code, line) => {
+                let output = sandbox.run(&format!("--format json {line}"));
+                verbs.insert(check_run(line, code.parse().unwrap(), &output, contract));
+            }
+        }
+    }
+    verbs
+}
+
+/// Lists the verbs that the help names, those below a verb as `store check`.
+fn verbs_of_help(sandbox: &Sandbox, above: &str) -> Vec<String> {
+    let help = sandbox.ok(&format!("{above} --help"));
+    let Some((_, list)) = help.split_once("\nCommands:\n") else { return vec![above.trim().into()] };
+    let names = list.lines().take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().next());
+    let names = names.flatten().filter(|name| *name != "help");
+    names.flat_map(|name| verbs_of_help(sandbox, &format!("{above} {name}"))).collect()
+}
+
+/// Writes files like `duel.tfl` and `seeded.tfl` that no longer tell the truth.
+fn tamper(sandbox: &Sandbox) {
+    let golden = sandbox.read("duel.tfl");
+    let with = |name: &str, old: &str, new: &str| {
+        assert!(golden.contains(old), "{name}: {golden}");
+        sandbox.write(name, golden.replacen(old, new, 1));
+    };
+    let hash = golden.lines().find_map(|line| line.strip_prefix("3 ")?.split_once(" #")).unwrap().1;
+    with("hash.tfl", hash, "0123456789abcdef");
+    with("outcome.tfl", "to=0,1;", "to=0,2;");
+    let other_outcome = sandbox.read("outcome.tfl");
+    sandbox.write("both.tfl", other_outcome.replacen(hash, "0123456789abcdef", 1));
+    with("command.tfl", "p1 move 0,1 ", "p1  move  0,1 ");
+    with("reason.tfl", "p2 cycle =>", "p1 cycle =>");
+    sandbox.write("junk.tfl", "junk");
+    let version = golden.replacen("version = 1", "version = 99", 1);
+    sandbox.write("version.tfl", version.replacen("p1 move 0,1 ", "p1 fly ", 1));
+    let seeded = sandbox.read("seeded.tfl");
+    let roll = seeded.lines().find(|line| line.contains(" roll ")).unwrap();
+    let (command, outcome) = roll.split_once(" =>").unwrap();
+    let (before, value) = command.rsplit_once(' ').unwrap();
+    let other = if value == "1" { "2" } else { "1" };
+    sandbox.write("roll.tfl", seeded.replace(roll, &format!("{before} {other} =>{outcome}")));
+    let file = sandbox.path("bad/sled/db");
+    let mut bytes = fs::read(&file).unwrap();
+    let key = b"a-key-to-be-found";
+    let windows = bytes.windows(key.len()).enumerate();
+    let places: Vec<_> = windows.filter(|(_, window)| window == key).map(|(place, _)| place).collect();
+    for place in places {
+        bytes[place] ^= 1;
+    }
+    fs::write(&file, bytes).unwrap();
+}
+
+#[test]
+fn every_verb_prints_exactly_the_documented_fields() {
+    let sandbox = Sandbox::new();
+    let mut contract = Contract::read();
+    let verbs = run_all(&sandbox, &mut contract);
+    let in_help: BTreeSet<_> = verbs_of_help(&sandbox, "").into_iter().collect();
+    assert_eq!(in_help, contract.verbs.keys().cloned().collect(), "the verbs of the help are documented");
+    assert_eq!(in_help, verbs, "every verb is run");
+    let mut never_seen = contract.never_seen();
+    never_seen.retain(|field| !UNSEEN.iter().any(|unseen| field.starts_with(unseen)));
+    assert!(never_seen.is_empty(), "documented, but seen in no run: {never_seen:#?}");
+}
+
+#[test]
+fn unusable_arguments_of_every_verb_are_one_json_line() {
+    let sandbox = Sandbox::new();
+    let mut contract = Contract::read();
+    let verbs = verbs_of_help(&sandbox, "");
+    let lines = verbs.iter().map(|verb| format!("{verb} --no-such-flag --format json"));
+    for line in
+        lines.chain(["--format=json dance".into(), "--format json".into(), "--format json store".into()])
+    {
+        let output = sandbox.run(&line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(output.stdout.is_empty(), "{line}");
+        check_error(&line, 2, std::str::from_utf8(&output.stderr).unwrap(), &mut contract);
+    }
+}
+
+#[test]
+fn trouble_is_one_json_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write("file", "no directory");
+    let output = sandbox.run("--format json simulate --rules cycletap --seed 1 --steps 1 -o file/x.tfl");
+    check_error("simulate", 3, std::str::from_utf8(&output.stderr).unwrap(), &mut Contract::read());
+}
