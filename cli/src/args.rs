@@ -8,6 +8,9 @@ use clap::Parser;
 use crate::commands::Command;
 use crate::output::Format;
 
+/// The heading of the options that every verb has.
+const GLOBAL: &str = "Global options";
+
 /// Replay, branch, diff and check board-game matches
 ///
 /// Every tap, move, tick and roll is a command in an append-only log. A deterministic rules core folds the log into
@@ -24,19 +27,19 @@ use crate::output::Format;
     after_help = "Revisions are written MATCH[@BRANCH][:SEQ]: `duel`, `duel@flank`, `duel:12`; `:0` is the setup.\n\
     Where a revision is read, a replay file will do: `duel.tfl`, `duel.tfl:12`, or `-` for standard input.\n\
     Exit codes: 0 done or equal, 1 a negative answer, 2 unusable arguments or input, 3 store or I/O trouble.\n\
-    Start with `turnfold tour`."
+    Examples:\n  turnfold tour\n  turnfold rules initiative\n  turnfold new duel --rules initiative"
 )]
 pub(crate) struct Args {
     /// Directory of the store
-    #[arg(long, global = true, value_name = "DIR", env = "TURNFOLD_STORE", default_value = ".turnfold")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", env = "TURNFOLD_STORE", default_value = ".turnfold")]
     pub(crate) store: PathBuf,
 
     /// How to print the answer; `svg` is for `show` only
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    #[arg(long, global = true, help_heading = GLOBAL, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
     /// Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, help_heading = GLOBAL, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 
     #[command(subcommand)]

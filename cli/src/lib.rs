@@ -14,6 +14,7 @@ mod failure;
 mod files;
 #[doc(hidden)]
 pub mod fuzzing;
+mod grammar;
 mod impact;
 mod limits;
 mod outcomes;
@@ -24,6 +25,7 @@ mod random;
 mod record;
 mod render;
 mod revision;
+mod rulebook;
 mod script;
 mod shrink;
 mod source;
@@ -36,7 +38,6 @@ use std::panic;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Args;
@@ -49,7 +50,7 @@ use crate::output::Format;
 pub fn main() -> ExitCode {
     let asked = args::format_asked_for(env::args_os());
     panic::set_hook(Box::new(move |panic| output::error(&Failure::internal(panic), asked)));
-    let args = match Args::try_parse() {
+    let args = match grammar::parse() {
         Ok(args) => args,
         Err(error) => return usage(&error, asked),
     };
@@ -68,7 +69,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<Answer, Failure> {
-    let mut context = Context::new(args.store, args.format, Args::command());
+    let mut context = Context::new(args.store, args.format, grammar::grammar());
     let answer = commands::run(args.command, &mut context)?;
     context.output.flush()?;
     Ok(answer)

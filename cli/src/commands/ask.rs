@@ -12,6 +12,7 @@ use crate::revision::SourceName;
 ///
 /// Which questions there are depends on the ruleset; an unknown one is answered with their forms.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold ask duel reach atlas")]
 pub(crate) struct Args {
     /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV")]

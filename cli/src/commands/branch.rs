@@ -10,6 +10,7 @@ use crate::revision::Revision;
 
 /// Begin a new line of play from any point, or delete one
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold branch duel:6 caution")]
 #[command(override_usage = "turnfold branch REV NAME\n       turnfold branch --delete MATCH@NAME")]
 pub(crate) struct Args {
     /// Where the new branch parts; with `--delete`, the branch to delete

@@ -9,6 +9,7 @@ use crate::output::{Tone, counted, paint};
 
 /// List the branches of a match
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold branches duel")]
 pub(crate) struct Args {
     /// The match
     #[arg(value_name = "MATCH")]

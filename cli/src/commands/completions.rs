@@ -9,6 +9,7 @@ use crate::failure::{Answer, Failure};
 ///
 /// For bash: `turnfold completions bash > ~/.local/share/bash-completion/completions/turnfold`
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold completions bash")]
 pub(crate) struct Args {
     /// The shell
     shell: Shell,

@@ -14,6 +14,7 @@ use crate::source::LineOfPlay;
 /// The file carries the setup, the dice policy with its seed, every entry with its outcome and state hash, and
 /// nothing of when it was played.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold export duel -o duel.tfl")]
 pub(crate) struct Args {
     /// The revision
     #[arg(value_name = "REV")]

@@ -16,6 +16,7 @@ use crate::tfl;
 ///
 /// Where the file tells outcomes and hashes they must be right; otherwise nothing is imported.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold import duel.tfl --name again")]
 pub(crate) struct Args {
     /// The replay file
     #[arg(value_name = "FILE")]

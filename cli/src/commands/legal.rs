@@ -13,6 +13,7 @@ use crate::revision::SourceName;
 ///
 /// Commands whose arguments are unbounded, such as rolls, are sampled.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold legal duel --as p1")]
 pub(crate) struct Args {
     /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV")]

@@ -21,6 +21,7 @@ pub(crate) mod new;
 pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod replay;
+pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod selftest;
 pub(crate) mod show;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Show(show::Args),
     Legal(legal::Args),
     Ask(ask::Args),
+    Rules(rules::Args),
     Log(log::Args),
     Matches(matches::Args),
     Branches(branches::Args),
@@ -82,6 +84,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Show(args) => show::run(&args, context),
         Command::Legal(args) => legal::run(&args, context),
         Command::Ask(args) => ask::run(&args, context),
+        Command::Rules(args) => rules::run(&args, context),
         Command::Log(args) => log::run(&args, context),
         Command::Matches(args) => matches::run(&args, context),
         Command::Branches(args) => branches::run(&args, context),

@@ -15,6 +15,7 @@ use crate::{clock, files, limits, random};
 
 /// Create a match
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold new duel --rules initiative --dice seeded")]
 pub(crate) struct Args {
     /// Name of the match: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
     #[arg(value_name = "MATCH")]
@@ -28,23 +29,26 @@ pub(crate) struct Args {
     title: String,
 }
 
+/// The heading of the options that say what is played.
+const GAME: &str = "Game options";
+
 /// What a match is made of
 #[derive(Debug, clap::Args)]
 pub(crate) struct GameArgs {
     /// The ruleset
-    #[arg(long)]
+    #[arg(long, help_heading = GAME)]
     rules: String,
 
-    /// The setup, a TOML file
-    #[arg(long, value_name = "FILE")]
-    setup: PathBuf,
+    /// The setup, a TOML file; the ruleset's example when left out
+    #[arg(long, help_heading = GAME, value_name = "FILE")]
+    setup: Option<PathBuf>,
 
     /// Where rolls come from
-    #[arg(long, value_enum, default_value_t = Dice::Recorded)]
+    #[arg(long, help_heading = GAME, value_enum, default_value_t = Dice::Recorded)]
     dice: Dice,
 
     /// Seed of seeded dice, 64 hex digits; a fresh one when left out
-    #[arg(long, value_name = "HEX")]
+    #[arg(long, help_heading = GAME, value_name = "HEX")]
     seed: Option<Seed>,
 }
 
@@ -72,7 +76,10 @@ impl GameArgs {
 
     pub(crate) fn read(&self) -> Result<Game, Failure> {
         let rules = find_rules(&self.rules)?;
-        let setup = read_setup(rules, &self.setup)?;
+        let setup = match &self.setup {
+            Some(path) => read_setup(rules, path)?,
+            None => read_example(rules)?,
+        };
         let dice = match (self.dice, self.seed) {
             (Dice::Recorded, None) => DicePolicy::Recorded,
             (Dice::Recorded, Some(_)) => {
@@ -91,6 +98,13 @@ pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, F
     let text = String::from_utf8(bytes)
         .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))?;
     rules.read_setup(&text).map_err(|error| bad_setup(path, &error))
+}
+
+/// Reads the setup that a ruleset brings along to try it on.
+pub(super) fn read_example(rules: &dyn AnyRules) -> Result<Vec<u8>, Failure> {
+    rules
+        .read_setup(rules.example())
+        .map_err(|error| Failure::trouble(format!("the example of `{}`: {error}", rules.name())))
 }
 
 /// Names the file in what is wrong with a setup.
@@ -129,6 +143,8 @@ struct Created {
     match_name: String,
     ruleset: &'static str,
     version: u32,
+    /// Whether the setup is the ruleset's example.
+    example_setup: bool,
     dice: &'static str,
     seed: Option<String>,
     state_hash: String,
@@ -137,7 +153,8 @@ struct Created {
 
 pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> {
     let game = args.game.read()?;
-    let state = game.rules.start(&game.setup).map_err(|error| bad_setup(&args.game.setup, &error))?;
+    let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
+    let is_example = args.game.setup.is_none();
     let (rules, dice) = (game.rules, game.dice);
     let genesis = genesis(game, args.title)?;
     let store = context.open_or_create_store()?;
@@ -154,6 +171,7 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
             match_name: name.to_string(),
             ruleset: rules.name(),
             version: rules.version(),
+            example_setup: is_example,
             dice,
             seed,
             state_hash: state.state_hash().to_string(),
@@ -169,6 +187,12 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
         rules.name(),
         rules.version()
     ))?;
+    if is_example {
+        output.line(format_args!(
+            "the setup is the example of {0}; `turnfold rules {0}` tells how to write another for `--setup`",
+            rules.name()
+        ))?;
+    }
     if let Some(due) = state.due_roll() {
         let next = match dice {
             DicePolicy::Recorded => format!("record it with `turnfold play {name} \"roll …\"`"),

@@ -12,16 +12,23 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::position::{Position, Tail};
-use crate::record::{Detail, Record};
+use crate::record::{Became, Detail, Record};
 use crate::revision::Revision;
 use crate::script::{self, ScriptLine};
 use crate::table::{Played, Roller, Table, is_roll};
+
+/// The heading of the options that keep two writers apart.
+const SAFETY: &str = "Options for scripts and shared matches";
+
+/// The heading of the options about rolls.
+const DICE: &str = "Dice options";
 
 /// Append commands to a match and print what becomes of each
 ///
 /// All commands of a call are recorded, or none of them: when one is rejected, nothing is recorded. In a seeded match
 /// due rolls are made at once, also before the first command; without any command only they are made.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'")]
 pub(crate) struct Args {
     /// The line of play, MATCH[@BRANCH]
     #[arg(value_name = "REV")]
@@ -40,19 +47,19 @@ pub(crate) struct Args {
     script: Option<PathBuf>,
 
     /// Append only if the last entry is number N
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = SAFETY, value_name = "N")]
     expect: Option<u64>,
 
     /// Append only once: a repeated call with this key prints what the first one did
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, help_heading = SAFETY, value_name = "KEY")]
     key: Option<IdempotencyKey>,
 
     /// Leave due rolls due
-    #[arg(long)]
+    #[arg(long, help_heading = DICE)]
     no_auto_roll: bool,
 
     /// Roll the due dice of a recorded match by the operating system
-    #[arg(long, value_enum, value_name = "SOURCE")]
+    #[arg(long, help_heading = DICE, value_enum, value_name = "SOURCE")]
     dice: Option<DiceSource>,
 }
 
@@ -100,7 +107,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             )));
         }
     }
-    let dice = position.dice;
+    let (rules, dice) = (position.rules, position.dice);
     let roller = Roller::choose(&dice, args.no_auto_roll, args.dice.is_some())?;
     let mut table = Table::new(position.state, dice, roller, head + 1, Detail::default());
     let mut played = Vec::new();
@@ -109,7 +116,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     for line in &lines {
         if let Err(record) = table.submit(line, args.seat, &mut played)? {
-            return reject(&record, lines.len(), context);
+            return reject(&record, lines.len(), rules, context);
         }
     }
     append(args, &store, head, &played)?;
@@ -136,7 +143,12 @@ fn append(args: &Args, store: &Store, head: u64, played: &[Played]) -> Result<()
     Ok(())
 }
 
-fn reject(record: &Record, lines: usize, context: &mut Context) -> Result<Answer, Failure> {
+fn reject(
+    record: &Record,
+    lines: usize,
+    rules: &dyn AnyRules,
+    context: &mut Context,
+) -> Result<Answer, Failure> {
     record.print(&mut context.output)?;
     context.output.flush()?;
     let all = if lines > 1 {
@@ -144,7 +156,13 @@ fn reject(record: &Record, lines: usize, context: &mut Context) -> Result<Answer
     } else {
         "; nothing was recorded".into()
     };
-    Err(Failure::negative(format!("the command was rejected{all}")))
+    let failure = Failure::negative(format!("the command was rejected{all}"));
+    Err(match &record.became {
+        Became::Rejected(rejected) => {
+            failure.hint(format!("`turnfold rules {} {}` explains it", rules.name(), rejected.code))
+        }
+        _ => failure,
+    })
 }
 
 fn nothing_played(table: &Table, whole: &Revision, context: &mut Context) -> Result<(), Failure> {

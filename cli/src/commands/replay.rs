@@ -17,6 +17,7 @@ use crate::source::{LineOfPlay, SourceEntry};
 /// Where the source tells outcomes and state hashes, as golden logs do, stops at the first that differs and exits
 /// with 1.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold replay replays/initiative/moves.tfl")]
 pub(crate) struct Args {
     /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV|FILE")]

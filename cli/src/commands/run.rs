@@ -13,6 +13,7 @@ use crate::table::{Roller, Table};
 
 /// Play a script in memory, without a store
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold run --rules lifecycle advance move end")]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags of a command line")]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -12,6 +12,7 @@ use crate::revision::SourceName;
 
 /// Show what a seat sees: the board, the JSON view or a picture
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold show duel:12 --as p1")]
 pub(crate) struct Args {
     /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV")]

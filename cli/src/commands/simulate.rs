@@ -6,7 +6,7 @@ use serde::Serialize;
 use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
 use turnfold_store::{MatchName, NewEntry};
 
-use super::new::{Dice, Game, genesis, read_setup};
+use super::new::{Dice, Game, genesis, read_example, read_setup};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -79,7 +79,7 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
     let file = args.file.path()?;
     let setup = match &args.setup {
         Some(path) => read_setup(rules, path)?,
-        None => rules.read_setup(rules.example()).map_err(|error| Failure::trouble(error.to_string()))?,
+        None => read_example(rules)?,
     };
     let simulation = Simulation::new(args.seed);
     let dice = match args.dice {

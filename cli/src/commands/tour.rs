@@ -17,6 +17,7 @@ use crate::output::{Tone, paint};
 /// Plays a match between a lance of four and a star of five, branches it, compares the branches, turns it into a
 /// golden log, breaks that log and has it checked, looks for causes and changes history. What you see is what the commands print. Nothing is left behind.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold tour")]
 pub(crate) struct Args {}
 
 const SETUP: &str = include_str!("../../../fixtures/initiative/lance-against-star.toml");

@@ -12,6 +12,7 @@ use crate::output::{Tone, counted, paint};
 /// Every entry's link is recomputed, every command decoded and folded again, every seeded roll recomputed. Exits with
 /// 1 when a log disagrees with its rules, with 3 when the store is damaged.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold verify duel")]
 pub(crate) struct Args {
     /// The matches [default: all]
     #[arg(value_name = "MATCH")]

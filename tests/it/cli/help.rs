@@ -24,37 +24,48 @@ the log into state, and hashed golden logs prove that it still does.
 
 Usage: turnfold [OPTIONS] <COMMAND>
 
-Commands:
+Play:
   new          Create a match
   play         Append commands to a match and print what becomes of each
   run          Play a script in memory, without a store
   show         Show what a seat sees: the board, the JSON view or a picture
   legal        List the commands that would be applied
   ask          Ask the ruleset a question
-  log          Print the entries of a revision with their outcomes
+  rules        Teach a game: its commands, reasons, questions, view and rules
+
+Look through the store:
   matches      List the matches of the store
   branches     List the branches of a match
+  log          Print the entries of a revision with their outcomes
   replay       Fold a revision or file again from the start, showing each entry
+
+Branch and compare:
   branch       Begin a new line of play from any point, or delete one
   amend        Change one entry and play the rest again on top, as a new branch or file
   diff         Show where two lines of play part and how their states differ
+  bisect       Find the first entry at which something becomes true
+  blame        Show which entry last changed a field of the view
+  shrink       Find the smallest log that still shows something
+
+Files and golden logs:
   export       Write a revision as a replay file
   import       Create a match from a replay file
-  bisect       Find the first entry at which something becomes true
-  shrink       Find the smallest log that still shows something
-  blame        Show which entry last changed a field of the view
-  selftest     Serialise, reload and fold again at every entry, and compare hashes
-  perft        Count the command sequences that the rules offer from a setup
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs
-  simulate     Play at random, for logs of any length
   impact       Show what the rules of this build change over a corpus of logs
+
+Prove and maintain:
   verify       Audit stored matches: chain, decoding, rules, seeded dice
   store        Check, back up, restore, salvage, compact and measure a store
+  selftest     Serialise, reload and fold again at every entry, and compare hashes
+  perft        Count the command sequences that the rules offer from a setup
+  simulate     Play at random, for logs of any length
+
+Get to know turnfold:
   tour         See it all at work in a minute, in a temporary store
   completions  Print a completion script for a shell
   man          Write manual pages
-  help         Print this message or the help of the given subcommand(s)
+  help         Print the help of a verb
 
 Options:
       --store <DIR>
@@ -87,7 +98,10 @@ Where a revision is read, a replay file will do: `duel.tfl`, `duel.tfl:12`, or `
 input.
 Exit codes: 0 done or equal, 1 a negative answer, 2 unusable arguments or input, 3 store or I/O
 trouble.
-Start with `turnfold tour`.
+Examples:
+  turnfold tour
+  turnfold rules initiative
+  turnfold new duel --rules initiative
 $ turnfold play --help
 Append commands to a match and print what becomes of each
 
@@ -108,6 +122,30 @@ Options:
       --as <SEAT>
           Seat of commands that name none [default: whose command it is]
 
+      --script <FILE>
+          Read the commands from a file, one a line; `-` is standard input
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+Options for scripts and shared matches:
+      --expect <N>
+          Append only if the last entry is number N
+
+      --key <KEY>
+          Append only once: a repeated call with this key prints what the first one did
+
+Dice options:
+      --no-auto-roll
+          Leave due rolls due
+
+      --dice <SOURCE>
+          Roll the due dice of a recorded match by the operating system
+
+          Possible values:
+          - system: The operating system's randomness
+
+Global options:
       --store <DIR>
           Directory of the store
           
@@ -124,29 +162,10 @@ Options:
           
           [default: text]
 
-      --script <FILE>
-          Read the commands from a file, one a line; `-` is standard input
-
-      --expect <N>
-          Append only if the last entry is number N
-
   -v, --verbose...
           Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
-      --key <KEY>
-          Append only once: a repeated call with this key prints what the first one did
-
-      --no-auto-roll
-          Leave due rolls due
-
-      --dice <SOURCE>
-          Roll the due dice of a recorded match by the operating system
-
-          Possible values:
-          - system: The operating system's randomness
-
-  -h, --help
-          Print help (see a summary with '-h')
+Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version
 turnfold 0.1.0
 $ turnfold dance
@@ -172,4 +191,51 @@ fn completions_and_manual_pages_are_made() {
     sandbox.ok("man pages");
     assert!(sandbox.read("pages/turnfold.1").contains("turnfold"));
     assert!(sandbox.read("pages/turnfold-play.1").contains("expect"));
+}
+
+#[test]
+fn every_manual_page_has_the_sections_that_readers_look_for() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("man pages");
+    let mut pages = 0;
+    for file in std::fs::read_dir(sandbox.path("pages")).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let page = sandbox.read(&format!("pages/{name}"));
+        for section in [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "OPTIONS",
+            "ENVIRONMENT",
+            "\"EXIT STATUS\"",
+            "EXAMPLES",
+            "\"SEE ALSO\"",
+        ] {
+            assert_eq!(page.matches(&format!("\n.SH {section}\n")).count(), 1, "{name}: {section}");
+        }
+        for variable in ["TURNFOLD_STORE", "TURNFOLD_LOG", "NO_COLOR"] {
+            assert!(page.contains(variable), "{name}: {variable}");
+        }
+        let (_, examples) = page.split_once(".SH EXAMPLES").unwrap();
+        assert!(examples.contains("turnfold "), "{name}");
+        pages += 1;
+    }
+    assert!(pages > 30, "{pages} pages");
+    let page = sandbox.read("pages/turnfold-branch.1");
+    assert!(page.contains("turnfold branch duel:6 caution"), "{page}");
+    assert!(page.contains("turnfold\\-diff(1)"), "{page}");
+}
+
+#[test]
+fn help_groups_verbs_and_options() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.ok("--help");
+    for title in ["Play:", "Branch and compare:", "Options:"] {
+        assert!(help.lines().any(|line| line == title), "{title}\n{help}");
+    }
+    assert!(!help.contains("\nCommands:"), "{help}");
+    let help = sandbox.ok("play --help");
+    for title in ["Options:", "Dice options:", "Global options:"] {
+        assert!(help.lines().any(|line| line == title), "{title}\n{help}");
+    }
 }

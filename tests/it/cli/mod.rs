@@ -26,6 +26,7 @@ mod new;
 mod perft;
 mod play;
 mod replay;
+mod rules;
 mod run;
 mod selftest;
 mod show;

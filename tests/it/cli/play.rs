@@ -39,19 +39,19 @@ fn all_commands_of_a_call_are_recorded_or_none() {
         str![[r#"
 $ turnfold play duel confirm "p1: confirm" stand
 ! p1 confirm => rejected not_your_turn (it is the other player's impulse)
-stderr| error: the command was rejected; none of the 3 commands was recorded
+stderr| error: the command was rejected; none of the 3 commands was recorded; `turnfold rules initiative not_your_turn` explains it
 exit 1
 $ turnfold play duel confirm nonsense
 ! nonsense => rejected malformed (expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `nonsense`)
-stderr| error: the command was rejected; none of the 2 commands was recorded
+stderr| error: the command was rejected; none of the 2 commands was recorded; `turnfold rules initiative malformed` explains it
 exit 1
 $ turnfold play duel "p9: confirm"
 ! p9: confirm => rejected malformed (unknown seat `p9`: seats are `p1` to `p8` and `host`)
-stderr| error: the command was rejected; nothing was recorded
+stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative malformed` explains it
 exit 1
 $ turnfold play duel --as p3 confirm
 ! p3 confirm => rejected wrong_seat (this command belongs to a player of the match)
-stderr| error: the command was rejected; nothing was recorded
+stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative wrong_seat` explains it
 exit 1
 $ turnfold play duel --as p9 confirm
 stderr| error: invalid value 'p9' for '--as <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
@@ -168,13 +168,13 @@ fn seeded_dice_roll_by_themselves_unless_told_not_to() {
         str![[r#"
 $ turnfold play duel --no-auto-roll "p1: cycle"
 ! p1 cycle => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`)
-stderr| error: the command was rejected; nothing was recorded
+stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative roll_due` explains it
 exit 1
 $ turnfold play duel --no-auto-roll
 nothing played; a roll is due: 4 values in 1..=6 for initiative
 $ turnfold play duel "roll 1 1 2 2"
 ! host roll 1 1 2 2 => rejected bad_roll (entry 1: the seeded dice give [2, 5, 4, 2], found [1, 1, 2, 2])
-stderr| error: the command was rejected; nothing was recorded
+stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative bad_roll` explains it
 exit 1
 $ turnfold play duel
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592

@@ -87,7 +87,7 @@ host: roll 0
 host: roll 99
 $ turnfold play turtle release
 ! p1 release => rejected roll_due (a roll is due first: 1 value in 0..=99 for capture, by `host`)
-stderr| error: the command was rejected; nothing was recorded
+stderr| error: the command was rejected; nothing was recorded; `turnfold rules hexcapture roll_due` explains it
 exit 1
 $ turnfold play turtle "roll 50"
 4 host roll 50 => capture_failed cause=roll; cooldown ticks=12 #e2054be19cc14289

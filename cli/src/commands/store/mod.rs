@@ -17,6 +17,7 @@ use crate::output::counted;
 
 /// Check, back up, restore, salvage, compact and measure a store
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold store check")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,

@@ -1,0 +1,88 @@
+//! One manual page: what clap knows of a verb, and the sections that it does not write.
+
+use std::io::{self, Write};
+
+use clap::Command;
+use clap_mangen::Man;
+use roff::{Roff, bold, roman};
+
+use crate::grammar::GROUPS;
+
+/// The variables that the program and its libraries read.
+const ENVIRONMENT: [(&str, &str); 5] = [
+    ("TURNFOLD_STORE", "The directory of the store, where --store does not name one."),
+    (
+        "TURNFOLD_LOG",
+        "What is said on stderr, such as debug or turnfold_store=trace; it overrules --verbose.",
+    ),
+    ("NO_COLOR", "Print no colors, if it is set and not empty."),
+    ("CLICOLOR_FORCE", "Print colors even where the output is no terminal, if it is set and not 0."),
+    ("CI", "In bless, write nothing, if it is set and neither empty, 0 nor false."),
+];
+
+const EXIT_STATUS: [(&str, &str); 4] = [
+    ("0", "Done, equal, or all good."),
+    ("1", "A negative answer: a mismatch, a difference, a rejected command, a conflict."),
+    ("2", "Arguments or input that cannot be used."),
+    ("3", "Trouble with the store, a file or the output."),
+];
+
+/// Writes the manual page of a verb, or of the whole program.
+pub(super) fn write(command: &Command, out: &mut dyn Write) -> io::Result<()> {
+    let man = Man::new(command.clone());
+    man.render_title(out)?;
+    man.render_name_section(out)?;
+    man.render_synopsis_section(out)?;
+    man.render_description_section(out)?;
+    man.render_options_section(out)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(out)?;
+    }
+    let (examples, notes) = examples_and_notes(command);
+    let mut roff = Roff::new();
+    if !notes.is_empty() {
+        roff.control("SH", ["NOTES"]);
+        for note in notes {
+            roff.text([roman(note)]).control("br", []);
+        }
+    }
+    section("ENVIRONMENT", &ENVIRONMENT, &mut roff);
+    section("EXIT STATUS", &EXIT_STATUS, &mut roff);
+    roff.control("SH", ["EXAMPLES"]);
+    for example in examples {
+        roff.control("nf", []).text([roman(example)]).control("fi", []);
+    }
+    roff.control("SH", ["SEE ALSO"]).text([roman(see_also(command).join(", "))]);
+    roff.to_writer(out)
+}
+
+fn section(title: &str, items: &[(&str, &str)], roff: &mut Roff) {
+    roff.control("SH", [title]);
+    for (name, text) in items {
+        roff.control("TP", []).text([bold(*name)]).text([roman(*text)]);
+    }
+}
+
+/// Splits what the help says at its end into examples, which call the program, and all else.
+pub(super) fn examples_and_notes(command: &Command) -> (Vec<String>, Vec<String>) {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let lines = help.lines().map(|line| {
+        let line = line.trim();
+        let example = line.strip_prefix("Examples:").or_else(|| line.strip_prefix("Example:"));
+        example.map_or(line, str::trim).to_owned()
+    });
+    lines.filter(|line| !line.is_empty()).partition(|line| line.starts_with("turnfold "))
+}
+
+/// Lists the pages that are near: those of the same group, or of all verbs for the program itself.
+fn see_also(command: &Command) -> Vec<String> {
+    let page = |verb: &str| format!("turnfold-{verb}(1)");
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let Some(verb) = name.strip_prefix("turnfold-").and_then(|name| name.split('-').next()) else {
+        let verbs = GROUPS.iter().flat_map(|(_, verbs)| *verbs).filter(|verb| **verb != "help");
+        return verbs.map(|verb| page(verb)).collect();
+    };
+    let group = GROUPS.iter().find(|(_, verbs)| verbs.contains(&verb)).map_or(&[][..], |(_, verbs)| verbs);
+    let near = group.iter().map(|verb| page(verb)).filter(|page| *page != format!("{name}(1)"));
+    std::iter::once("turnfold(1)".into()).chain(near.filter(|page| page != "turnfold-help(1)")).collect()
+}

@@ -1,0 +1,73 @@
+//! The command line's grammar as a whole, its verbs listed in groups.
+
+use std::fmt::Write as _;
+
+use clap::builder::styling::Styles;
+use clap::{Command, CommandFactory, FromArgMatches};
+
+use crate::args::Args;
+
+/// The verbs by what they are for.
+pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
+    ("Play", &["new", "play", "run", "show", "legal", "ask", "rules"]),
+    ("Look through the store", &["matches", "branches", "log", "replay"]),
+    ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
+    ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
+    ("Prove and maintain", &["verify", "store", "selftest", "perft", "simulate"]),
+    ("Get to know turnfold", &["tour", "completions", "man", "help"]),
+];
+
+/// Returns the grammar.
+pub(crate) fn grammar() -> Command {
+    let command = Args::command();
+    let template = template(&command);
+    command.help_template(template)
+}
+
+/// Reads the arguments of the process.
+///
+/// # Errors
+/// What is wrong with them, or the help that was asked for.
+pub(crate) fn parse() -> Result<Args, clap::Error> {
+    let mut grammar = grammar();
+    let matches = grammar.try_get_matches_from_mut(std::env::args_os())?;
+    Args::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
+}
+
+/// Writes the help of the whole program, which clap would list without groups.
+fn template(command: &Command) -> String {
+    let styles = Styles::styled();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let width = GROUPS.iter().flat_map(|(_, verbs)| *verbs).map(|verb| verb.len()).max().unwrap_or(0);
+    let mut template = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
+    for (title, verbs) in GROUPS {
+        let _ = write!(template, "\n{header}{title}:{header:#}\n");
+        for verb in verbs {
+            let about = command.find_subcommand(verb).and_then(Command::get_about);
+            let about = about.map_or_else(|| "Print the help of a verb".into(), ToString::to_string);
+            let _ = writeln!(template, "  {literal}{verb:width$}{literal:#}  {about}");
+        }
+    }
+    template + &format!("\n{header}Options:{header:#}\n{{options}}{{after-help}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_stands_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        let command = Args::command();
+        let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
+        let mut verbs: Vec<&str> = verbs.chain(["help"]).collect();
+        grouped.sort_unstable();
+        verbs.sort_unstable();
+        assert_eq!(grouped, verbs);
+    }
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        grammar().debug_assert();
+    }
+}
