@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::key;
 use crate::lookup::{FoundBranch, FoundMatch};
 use crate::names::{BranchName, MatchName};
-use crate::open::{Shared, Store};
+use crate::open::{Shared, StoreReader};
 
 /// What [`Store::branches`] tells of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct BranchInfo {
     pub head_link: Digest,
 }
 
-impl Store {
+impl StoreReader {
     /// Gives how a match begins.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::backend::disk::{SLED_DIR, WATERMARK_FILE};
 use crate::backend::watermark::sync_dir;
 use crate::error::StoreError;
-use crate::lock::{LOCK_FILE, Lock};
+use crate::lock::{LOCK_FILE, Lock, SharedLock};
 use crate::private;
 use crate::regular::read_at_most;
 use crate::rescue::swap;
@@ -25,8 +25,36 @@ pub(crate) struct Held {
     pub(crate) is_complete: bool,
 }
 
+/// Where the records of a store lie.
+pub(crate) struct Places {
+    /// The folder of sled's files.
+    pub(crate) sled: PathBuf,
+    /// The file that says how much there should be.
+    pub(crate) watermark: PathBuf,
+}
+
+/// Takes the lock of an existing store, shared with others who only read, and writes nothing.
+///
+/// Without a file `LOCK`, sled's own lock keeps writers out.
+pub(crate) fn hold_for_reading(dir: &Path) -> Result<(Option<SharedLock>, Places), StoreError> {
+    require_store(dir)?;
+    let lock = SharedLock::take(dir, &[dir.join(LOCK_FILE), dir.join(SLED_DIR).join("db")])?;
+    let places = swap::places(dir);
+    require_records(&places.sled)?;
+    Ok((lock, places))
+}
+
 /// Takes the lock of an existing store.
 pub(crate) fn hold_existing(dir: &Path) -> Result<Lock, StoreError> {
+    require_store(dir)?;
+    let lock = Lock::take(dir)?;
+    finish_swap(dir)?;
+    require_records(&dir.join(SLED_DIR))?;
+    Ok(lock)
+}
+
+/// Requires a directory to be a store of our format.
+fn require_store(dir: &Path) -> Result<(), StoreError> {
     match std::fs::metadata(dir) {
         Ok(found) if !found.is_dir() => return Err(not_a_store(dir, "it is a file")),
         Ok(_) => {}
@@ -36,10 +64,7 @@ pub(crate) fn hold_existing(dir: &Path) -> Result<Lock, StoreError> {
         Err(error) => return Err(failed(dir, "read", dir, error)),
     }
     if has_format(dir)? {
-        let lock = Lock::take(dir)?;
-        finish_swap(dir)?;
-        require_records(dir)?;
-        return Ok(lock);
+        return Ok(());
     }
     if names(dir)?.is_empty() {
         return Err(StoreError::Missing { dir: dir.to_owned() });
@@ -70,7 +95,7 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
     let is_complete = has_format(dir)?;
     if is_complete {
         finish_swap(dir)?;
-        require_records(dir)?;
+        require_records(&dir.join(SLED_DIR))?;
     }
     Ok(Held { lock, is_complete })
 }
@@ -81,9 +106,9 @@ fn finish_swap(dir: &Path) -> Result<(), StoreError> {
 }
 
 /// Requires sled's files in a complete store: where they are missing, sled would make an empty database.
-fn require_records(dir: &Path) -> Result<(), StoreError> {
+fn require_records(sled_dir: &Path) -> Result<(), StoreError> {
     for file in ["db", "conf"] {
-        let path = dir.join(SLED_DIR).join(file);
+        let path = sled_dir.join(file);
         if !path.metadata().is_ok_and(|found| found.is_file() && found.len() > 0) {
             return Err(StoreError::damaged(format!("`{}` is missing or empty", path.display())));
         }

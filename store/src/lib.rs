@@ -73,7 +73,7 @@ pub use error::{ErrorKind, StoreError};
 pub use lock::Holder;
 pub use matches::{MatchInfo, Matches};
 pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
-pub use open::Store;
+pub use open::{Store, StoreReader};
 pub use read::{Entries, Log};
 pub use record::Place;
 #[doc(hidden)]

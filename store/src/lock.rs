@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::directory::failed;
@@ -51,19 +51,12 @@ impl Lock {
         let file = options.create(true).truncate(false).read(true).write(true).open(&path);
         let file = file.and_then(|file| require_regular(&file).map(|()| file));
         let mut file = file.map_err(|error| failed(dir, "open", &path, error))?;
-        let mut tries = 1;
-        loop {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if tries < LOCK_TRIES => {
-                    tries += 1;
-                    std::thread::sleep(LOCK_PAUSE);
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut file) });
-                }
-                Err(TryLockError::Error(error)) => return Err(failed(dir, "lock", &path, error)),
+        match try_for_a_while(|| file.try_lock()) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut file) });
             }
+            Err(TryLockError::Error(error)) => return Err(failed(dir, "lock", &path, error)),
         }
         // On a full disk the lock holds all the same, only nobody knows by whom.
         let named = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
@@ -72,6 +65,38 @@ impl Lock {
         }
         Ok(Self { file })
     }
+}
+
+/// The operating system's lock on a directory, shared with others who only read. Nothing is written for it.
+pub(crate) struct SharedLock {
+    _file: File,
+}
+
+impl SharedLock {
+    /// Takes the shared lock of a directory on the first of these files that is there; `None` when none is.
+    pub(crate) fn take(dir: &Path, files: &[PathBuf]) -> Result<Option<Self>, StoreError> {
+        let Some(path) = files.iter().find(|path| path.is_file()) else { return Ok(None) };
+        let failed = |action: &str, source| StoreError::Io { action: format!("{action} `{}`", path.display()), source };
+        let mut file = File::open(path).map_err(|source| failed("open", source))?;
+        match try_for_a_while(|| file.try_lock_shared()) {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => {
+                Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut file) })
+            }
+            Err(TryLockError::Error(source)) => Err(failed("lock", source)),
+        }
+    }
+}
+
+/// Tries to take a lock, which others may hold for a moment.
+fn try_for_a_while(take: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    for _ in 1..LOCK_TRIES {
+        match take() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            answer => return answer,
+        }
+    }
+    take()
 }
 
 impl Drop for Lock {

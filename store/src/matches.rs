@@ -7,10 +7,10 @@ use crate::error::StoreError;
 use crate::key;
 use crate::lookup::FoundMatch;
 use crate::names::{BranchName, MatchName};
-use crate::open::{Shared, Store};
+use crate::open::{Shared, StoreReader};
 use crate::scan::Scan;
 
-/// What [`Store::matches`] tells of a match.
+/// What [`StoreReader::matches`] tells of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchInfo {
     /// Its name.
@@ -23,8 +23,8 @@ pub struct MatchInfo {
     pub branches: u64,
 }
 
-impl Store {
-    /// Lists the matches by name, all at once; [`matches_after`](Store::matches_after) needs less memory.
+impl StoreReader {
+    /// Lists the matches by name, all at once; [`matches_after`](StoreReader::matches_after) needs less memory.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] at the first match that cannot be read, or when some are missing.
@@ -44,7 +44,7 @@ impl Store {
     }
 }
 
-/// Matches, as [`Store::matches_after`] reads them.
+/// Matches, as [`StoreReader::matches_after`] reads them.
 pub struct Matches<'a> {
     shared: &'a Shared,
     found: FoundMatches<'a>,

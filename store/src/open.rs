@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, RwLock};
 
 use crate::backend::disk::DiskBackend;
 use crate::backend::memory::MemoryBackend;
+use crate::backend::read_only::ReadOnlyBackend;
 use crate::backend::{Backend, BackendError, Watermark};
 use crate::committer::Committer;
 use crate::error::StoreError;
@@ -17,11 +19,19 @@ use crate::{directory, key, lookup, record};
 
 /// A store of matches: an append-only log for every branch of each.
 ///
-/// It can be shared between threads. One store has one handle; dropping it closes the store and logs what goes wrong,
-/// [`close`](Store::close) says so.
+/// What it reads, it reads as a [`StoreReader`]. It can be shared between threads. One store has one handle; dropping
+/// it closes the store and logs what goes wrong, [`close`](Store::close) says so.
 pub struct Store {
     // The committer's thread ends before the backend closes.
     pub(crate) committer: Committer,
+    reader: StoreReader,
+}
+
+/// A store of matches, as far as it is read: there is nothing by which it could be changed.
+///
+/// Opened by itself it writes nothing at all in the store's directory, whatever is wrong there. Many may be open at a
+/// time, but none beside a [`Store`].
+pub struct StoreReader {
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -36,8 +46,21 @@ pub(crate) struct Shared {
     pub(crate) snapshots: Option<Snapshots>,
 }
 
+impl StoreReader {
+    /// Opens an existing store for reading only.
+    ///
+    /// # Errors
+    /// As for [`Store::open`].
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        let (lock, places) = directory::hold_for_reading(dir)?;
+        let backend = Box::new(ReadOnlyBackend::open(&places, lock)?);
+        let (shared, _) = Shared::checked(backend, Some(Snapshots::of(dir)))?;
+        Ok(Self { shared: Arc::new(shared) })
+    }
+}
+
 impl Store {
-    /// Opens an existing store.
+    /// Opens an existing store for writing.
     ///
     /// # Errors
     /// [`StoreError::Missing`] or [`StoreError::NotAStore`] when there is none, [`StoreError::Locked`] when it is in
@@ -101,15 +124,10 @@ impl Store {
     }
 
     pub(crate) fn start(backend: Box<dyn Backend>, snapshots: Option<Snapshots>) -> Result<Self, StoreError> {
-        let shared = Arc::new(Shared { snapshots, ..Shared::new(backend) });
-        let marked = shared.backend.watermark()?;
-        let record = read_store_record(shared.backend.as_ref())?;
-        check_history(record.as_ref(), marked.as_ref()).map_err(|error| shared.locate_loss(error))?;
-        let (Some(record), Some(marked)) = (record, marked) else {
-            return Err(StoreError::damaged("the store's own record is missing"));
-        };
-        let committer = Committer::start(Arc::clone(&shared), StoreRecord { marked, ..record })?;
-        Ok(Self { committer, shared })
+        let (shared, record) = Shared::checked(backend, snapshots)?;
+        let shared = Arc::new(shared);
+        let committer = Committer::start(Arc::clone(&shared), record)?;
+        Ok(Self { committer, reader: StoreReader { shared } })
     }
 
     /// Closes the store, so that everything is on disk and its watermark is up to date.
@@ -124,15 +142,45 @@ impl Store {
     }
 }
 
+impl Deref for Store {
+    type Target = StoreReader;
+
+    fn deref(&self) -> &StoreReader {
+        &self.reader
+    }
+}
+
 impl fmt::Debug for Store {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Store").finish_non_exhaustive()
     }
 }
 
+impl fmt::Debug for StoreReader {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("StoreReader").finish_non_exhaustive()
+    }
+}
+
 impl Shared {
     pub(crate) fn new(backend: Box<dyn Backend>) -> Self {
         Self { backend, acknowledged: RwLock::default(), deleting: RwLock::default(), snapshots: None }
+    }
+
+    /// Requires what the backend holds to be what its watermark saw; returns the store record too, with `marked` as it
+    /// is on disk.
+    fn checked(
+        backend: Box<dyn Backend>,
+        snapshots: Option<Snapshots>,
+    ) -> Result<(Self, StoreRecord), StoreError> {
+        let shared = Self { snapshots, ..Self::new(backend) };
+        let marked = shared.backend.watermark()?;
+        let record = read_store_record(shared.backend.as_ref())?;
+        check_history(record.as_ref(), marked.as_ref()).map_err(|error| shared.locate_loss(error))?;
+        let (Some(record), Some(marked)) = (record, marked) else {
+            return Err(StoreError::damaged("the store's own record is missing"));
+        };
+        Ok((shared, StoreRecord { marked, ..record }))
     }
 
     /// Adds how much is left of the branch that was written to last.

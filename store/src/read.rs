@@ -12,7 +12,7 @@ use crate::entry::{Entry, Genesis, Seq};
 use crate::error::StoreError;
 use crate::lookup::FoundMatch;
 use crate::names::{BranchName, MatchName};
-use crate::open::{Shared, Store};
+use crate::open::{Shared, StoreReader};
 use crate::page::{Page, RECORDS_MAX};
 use crate::segment::{NamedBranch, Segment, read_page};
 use crate::{key, record};
@@ -28,7 +28,7 @@ pub struct Log {
     pub entries: Vec<Entry>,
 }
 
-impl Store {
+impl StoreReader {
     /// Reads entries one after another, those of the branches it begins on first. Iteration ends with the first error.
     ///
     /// Each entry is checked against the chain from the nearest stored link before the range; the whole chain is
@@ -54,7 +54,7 @@ impl Store {
     /// Reads a branch from its first entry to `to`, or to its head.
     ///
     /// # Errors
-    /// As for [`entries`](Store::entries), also where the log is damaged.
+    /// As for [`entries`](StoreReader::entries), also where the log is damaged.
     pub fn read(
         &self,
         match_name: &MatchName,
@@ -73,7 +73,7 @@ impl Store {
     }
 }
 
-/// The entries of a branch, as [`Store::entries`] reads them.
+/// The entries of a branch, as [`StoreReader::entries`] reads them.
 pub struct Entries<'a> {
     shared: &'a Shared,
     match_name: MatchName,

@@ -2,7 +2,7 @@
 //!
 //! They are a cache. A snapshot is named after the link of the entry that it follows, so it belongs to exactly one
 //! log, whatever the branch, and it counts only for the build that made it. One that is missing, cut short, mangled or
-//! from another build is as good as none; deleting them all loses nothing. [`Store::verify`] trusts none and compares
+//! from another build is as good as none; deleting them all loses nothing. [`StoreReader::verify`] trusts none and compares
 //! each with what the entries fold to.
 
 use std::fs;
@@ -15,7 +15,7 @@ use turnfold_core::Digest;
 use crate::entry::{Seq, decode, encode};
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
-use crate::open::Store;
+use crate::open::{Store, StoreReader};
 use crate::private;
 use crate::record;
 use crate::regular::read_at_most;
@@ -49,7 +49,7 @@ struct SnapshotFile<'a> {
     state: &'a [u8],
 }
 
-impl Store {
+impl StoreReader {
     /// Finds the last snapshot of a branch at or before entry `to` that `build` made.
     ///
     /// The state is the one that was kept after these very entries; whether it was folded rightly, only folding tells.
@@ -80,10 +80,13 @@ impl Store {
         Ok(None)
     }
 
+}
+
+impl Store {
     /// Keeps the state after an entry, if it can and the entry is one that has a snapshot.
     ///
     /// # Errors
-    /// Those of [`entries`](Store::entries). Trouble with the snapshot is no error.
+    /// Those of [`entries`](StoreReader::entries). Trouble with the snapshot is no error.
     pub fn keep_snapshot(
         &self,
         match_name: &MatchName,
@@ -163,14 +166,8 @@ impl Snapshots {
         fs::rename(&draft, &path)
     }
 
-    /// Removes a snapshot that turned out to be wrong.
-    pub(crate) fn remove(&self, link: &Digest) {
-        if let Err(error) = fs::remove_file(self.path(link)) {
-            tracing::warn!(%error, path = %self.path(link).display(), "a wrong snapshot cannot be removed");
-        }
-    }
-
-    fn path(&self, link: &Digest) -> PathBuf {
+    /// Returns the path of the snapshot after the entry of a link.
+    pub(crate) fn path(&self, link: &Digest) -> PathBuf {
         self.dir.join(link.to_string())
     }
 }

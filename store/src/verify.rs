@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::key;
 use crate::lookup::{FoundBranch, FoundMatch};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
-use crate::open::{Shared, Store};
+use crate::open::{Shared, StoreReader};
 use crate::record::{HeadRecord, KeyRecord};
 use crate::segment::read_page;
 use crate::snapshot::{SNAPSHOT_INTERVAL, has_snapshot};
@@ -68,7 +68,7 @@ const FOLD_MAX: usize = 256;
 // Every snapshot follows the last entry of a fold.
 const _: () = assert!(SNAPSHOT_INTERVAL.is_multiple_of(FOLD_MAX as u64));
 
-impl Store {
+impl StoreReader {
     /// Audits a match: numbering, chain and encoding of every branch, and every command under the match's rules, with
     /// seeded dice computed again. It goes on with the next branch after a finding.
     ///
@@ -227,7 +227,7 @@ impl Audit<'_> {
         }
     }
 
-    /// Compares the snapshot after an entry, if there is one, with what the entries fold to; a wrong one is removed.
+    /// Compares the snapshot after an entry, if there is one, with what the entries fold to.
     fn audit_snapshot(
         &mut self,
         name: &BranchName,
@@ -240,9 +240,9 @@ impl Audit<'_> {
         }
         let link = self.shared.link_at(self.match_name, name, seq)?;
         if snapshots.read(&link, seq, None).is_some_and(|kept| kept != state.state_bytes()) {
-            snapshots.remove(&link);
-            let message = "its snapshot is not the state that the entries fold to; it was removed";
-            self.find(Some(name), Some(seq), FindingKind::WrongSnapshot, message.to_owned());
+            let message = "its snapshot is not the state that the entries fold to; remove";
+            let message = format!("{message} `{}`", snapshots.path(&link).display());
+            self.find(Some(name), Some(seq), FindingKind::WrongSnapshot, message);
         }
         Ok(())
     }

@@ -14,6 +14,8 @@ mod guard;
 pub mod memory;
 pub(crate) mod pieces;
 pub(crate) mod raw;
+pub(crate) mod read_only;
+mod sled_log;
 mod syncing;
 pub(crate) mod watermark;
 

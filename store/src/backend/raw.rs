@@ -10,10 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::sled_log::{SEGMENT_BYTES, byte, bytes, number};
 use crate::regular::open_regular;
-
-/// The size of sled's segments, across which no message goes.
-const SEGMENT_BYTES: usize = 512 * 1024;
 
 /// The bytes of a checksum before a message's kind.
 const CRC_BYTES: usize = 4;
@@ -50,7 +48,7 @@ fn each_segment(db: &Path, visit: &mut dyn FnMut(&[u8])) -> io::Result<()> {
     let mut file = open_regular(db)?;
     loop {
         let mut segment = Vec::new();
-        file.by_ref().take(SEGMENT_BYTES as u64).read_to_end(&mut segment)?;
+        file.by_ref().take(SEGMENT_BYTES).read_to_end(&mut segment)?;
         if segment.is_empty() {
             return Ok(());
         }
@@ -103,35 +101,6 @@ fn read_link(mut body: &[u8]) -> Option<(&[u8], &[u8])> {
     sets.then_some((key, value))
 }
 
-fn byte(rest: &mut &[u8]) -> Option<u8> {
-    let (first, after) = rest.split_first()?;
-    *rest = after;
-    Some(*first)
-}
-
-/// Reads a length and so many bytes.
-fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let length = usize::try_from(number(rest)?).ok()?;
-    let (found, after) = rest.split_at_checked(length)?;
-    *rest = after;
-    Some(found)
-}
-
-/// Reads a number as sled writes it.
-fn number(rest: &mut &[u8]) -> Option<u64> {
-    let first = byte(rest)?;
-    match first {
-        0..=240 => Some(u64::from(first)),
-        241..=248 => Some(240 + 256 * (u64::from(first) - 241) + u64::from(byte(rest)?)),
-        249 => Some(2288 + 256 * u64::from(byte(rest)?) + u64::from(byte(rest)?)),
-        250..=255 => {
-            let (little_endian, after) = rest.split_at_checked(usize::from(first) - 247)?;
-            *rest = after;
-            Some(little_endian.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,18 +125,5 @@ mod tests {
         })
         .unwrap();
         assert_eq!(missing.len(), 0);
-    }
-
-    #[test]
-    fn numbers_are_read_as_sled_writes_them() {
-        let read = |bytes: &[u8]| number(&mut &*bytes);
-        assert_eq!(read(&[240]), Some(240));
-        assert_eq!(read(&[241, 1]), Some(241));
-        assert_eq!(read(&[248, 255]), Some(2287));
-        assert_eq!(read(&[249, 0, 0]), Some(2288));
-        assert_eq!(read(&[250, 1, 2, 3]), Some(0x03_02_01));
-        assert_eq!(read(&[255, 1, 0, 0, 0, 0, 0, 0, 128]), Some(1 << 63 | 1));
-        assert_eq!(read(&[250, 1]), None);
-        assert_eq!(read(&[]), None);
     }
 }

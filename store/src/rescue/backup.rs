@@ -7,9 +7,9 @@ use super::frame::FrameWriter;
 use super::part::Totals;
 use super::walk::walk;
 use crate::entry::encode;
-use crate::open::Store;
+use crate::open::StoreReader;
 
-impl Store {
+impl StoreReader {
     /// Writes everything in the store as one stream, which [`restore`](Store::restore) reads, and tells what it holds.
     ///
     /// The store may be used meanwhile: of every branch the backup has the entries up to a head that it had since the
@@ -19,7 +19,7 @@ impl Store {
     /// `observe` is told how far it is.
     ///
     /// # Errors
-    /// [`RescueError::Write`], and what [`entries`](Store::entries) says of damage.
+    /// [`RescueError::Write`], and what [`entries`](StoreReader::entries) says of damage.
     pub fn backup(
         &self,
         writer: impl Write,

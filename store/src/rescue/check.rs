@@ -8,7 +8,7 @@ use crate::key;
 use crate::lookup::{FoundBranch, FoundMatch};
 use crate::matches::name_in;
 use crate::names::MatchName;
-use crate::open::{Shared, Store};
+use crate::open::{Shared, StoreReader};
 use crate::orphan::{Orphans, Owners};
 use crate::verify::{Finding, FindingKind, audit};
 
@@ -30,7 +30,7 @@ pub struct StoreFinding {
     pub finding: Finding,
 }
 
-impl Store {
+impl StoreReader {
     /// Audits everything stored, but asks no rules: every record, the numbering and chain of every branch, the index
     /// of idempotency keys, how many matches and branches there are, and that no record belongs to nothing.
     ///

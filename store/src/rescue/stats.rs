@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::key;
 use crate::lookup::FoundMatch;
 use crate::names::MatchName;
-use crate::open::{Shared, Store};
+use crate::open::{Shared, Store, StoreReader};
 use crate::segment::read_page;
 
 /// How much a store holds.
@@ -42,7 +42,7 @@ pub struct MatchStats {
     pub entry_bytes: u64,
 }
 
-impl Store {
+impl StoreReader {
     /// Counts what is stored, one match after another, and gives so many of the largest matches.
     ///
     /// # Errors
@@ -66,6 +66,9 @@ impl Store {
         Ok(stats)
     }
 
+}
+
+impl Store {
     /// Gives the bytes of all files in a store's directory.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::backend::disk::{SLED_DIR, WATERMARK_FILE};
 use crate::backend::watermark::sync_dir;
+use crate::directory::Places;
 
 const NEW: &str = "compact.new";
 const READY: &str = "compact.ready";
@@ -30,6 +31,15 @@ pub(super) fn replace(dir: &Path) -> io::Result<()> {
     fs::rename(dir.join(NEW), dir.join(READY))?;
     sync_dir(dir)?;
     finish(dir)
+}
+
+/// Returns where the records lie, also while a swap is cut short: there where [`finish`] would take them from.
+pub(crate) fn places(dir: &Path) -> Places {
+    let place = |name: &str| {
+        let ready = dir.join(READY).join(name);
+        if ready.exists() { ready } else { dir.join(name) }
+    };
+    Places { sled: place(SLED_DIR), watermark: place(WATERMARK_FILE) }
 }
 
 /// Finishes or undoes a swap that was cut short. The caller has the lock on `dir`.

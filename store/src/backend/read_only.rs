@@ -1,0 +1,60 @@
+//! Records on disk, read without sled and without writing anything.
+
+use std::io;
+use std::ops::Range;
+
+use super::sled_log::LogReader;
+use super::watermark::WatermarkFile;
+use super::{Backend, BackendError, Change, Record, Watermark};
+use crate::directory::Places;
+use crate::lock::SharedLock;
+
+/// What lies in a store's directory, which nobody changes meanwhile.
+pub(crate) struct ReadOnlyBackend {
+    log: LogReader,
+    watermark: WatermarkFile,
+    _lock: Option<SharedLock>,
+}
+
+impl ReadOnlyBackend {
+    /// Reads where everything lies.
+    pub(crate) fn open(places: &Places, lock: Option<SharedLock>) -> Result<Self, BackendError> {
+        let log = LogReader::open(&places.sled)?;
+        Ok(Self { log, watermark: WatermarkFile::at(places.watermark.clone()), _lock: lock })
+    }
+}
+
+impl Backend for ReadOnlyBackend {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        self.log.get(key)
+    }
+
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
+        self.log.scan(range, limit)
+    }
+
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
+        self.log.last(range)
+    }
+
+    fn write(&self, _changes: &[Change]) -> Result<(), BackendError> {
+        Err(read_only())
+    }
+
+    fn flush(&self) -> Result<(), BackendError> {
+        Err(read_only())
+    }
+
+    fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
+        self.watermark.read()
+    }
+
+    fn set_watermark(&self, _watermark: &Watermark) -> Result<(), BackendError> {
+        Err(read_only())
+    }
+}
+
+fn read_only() -> BackendError {
+    let source = io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "it was opened for reading only");
+    BackendError::Io { action: "write to the store".to_owned(), source }
+}

@@ -1,0 +1,91 @@
+//! Messages: the changes to pages that a segment holds, one after another.
+
+use super::Lsn;
+use super::decode::{array, byte, number};
+use super::segment::{SEGMENT_BYTES, number_of};
+
+/// The longest header of a message; where less is left of a segment, none begins any more.
+pub(super) const HEADER_BYTES_MAX: u64 = 32;
+
+/// What a message changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A page is free to be used for something else.
+    Free,
+    /// A page is this.
+    Replace,
+    /// A page has this besides.
+    Link,
+}
+
+/// What stands at a place of the log.
+#[derive(Debug)]
+pub(super) enum Message<'a> {
+    /// A change to a page.
+    Change { kind: Kind, page: u64, body: &'a [u8], length: u64 },
+    /// What follows counts only if the log reaches up to there.
+    Batch { last: Lsn, length: u64 },
+    /// Nothing, but sound.
+    Canceled { length: u64 },
+    /// The rest of the segment is not used.
+    Cap,
+    /// The contents of a change lie in a file of their own.
+    Blob,
+    /// Nothing that was written here as part of this log.
+    Bad,
+}
+
+/// A sound message, whichever use of its segment it was written in.
+pub(super) struct Sound<'a> {
+    kind: u8,
+    /// The number of the segment it was written for.
+    segment: u64,
+    page: u64,
+    body: &'a [u8],
+    length: u64,
+}
+
+/// Reads the message with which bytes begin, if it is sound and was written for segment `from` or a later one.
+pub(super) fn read_sound(message: &[u8], from: u64) -> Option<Sound<'_>> {
+    let mut rest = message;
+    let check = u32::from_le_bytes(array(&mut rest)?);
+    let kind = byte(&mut rest).filter(|kind| (1..=11).contains(kind))?;
+    let body_bytes = number(&mut rest)?;
+    let segment = number(&mut rest).filter(|segment| *segment >= from)?;
+    let page = number(&mut rest)?;
+    let header_bytes = message.len() - rest.len();
+    let body = rest.get(..usize::try_from(body_bytes).ok()?)?;
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(body);
+    hasher.update(message.get(4..header_bytes)?);
+    let length = header_bytes as u64 + body_bytes;
+    (hasher.finalize() ^ u32::MAX == check).then_some(Sound { kind, segment, page, body, length })
+}
+
+/// Reads the message with which bytes begin, which lie at a position of the log.
+pub(super) fn read(bytes: &[u8], at: Lsn) -> Message<'_> {
+    let Some(Sound { kind, page, body, length, .. }) =
+        read_sound(bytes, number_of(at)).filter(|sound| sound.segment == number_of(at))
+    else {
+        return Message::Bad;
+    };
+    match kind {
+        1 => Message::Canceled { length },
+        2 => Message::Cap,
+        3 => match <[u8; 8]>::try_from(body).map(u64::from_le_bytes) {
+            Ok(last) => Message::Batch { last, length },
+            Err(_) => Message::Bad,
+        },
+        4 => Message::Change { kind: Kind::Free, page, body, length },
+        // The counter, the list of trees, and a tree's node.
+        5 | 6 | 8 => Message::Change { kind: Kind::Replace, page, body, length },
+        10 => Message::Change { kind: Kind::Link, page, body, length },
+        _ => Message::Blob,
+    }
+}
+
+/// Returns `true` if a message may begin there.
+pub(super) const fn has_room(at: Lsn) -> bool {
+    let place = at % SEGMENT_BYTES;
+    place >= super::segment::HEADER_BYTES && place <= SEGMENT_BYTES - HEADER_BYTES_MAX
+}

@@ -1,0 +1,262 @@
+//! Replaying: the page table brought from the newest snapshot up to the end of the log, or a reason not to.
+//!
+//! Where the log is sound this comes to what sled comes to, step by step. Where sled would take damage for the end of
+//! the log, or for a segment that is used again, this refuses.
+
+use std::collections::BTreeMap;
+
+use super::message::{self, Kind, Message};
+use super::segment::{HEADER_BYTES, Headers, LogFile, SEGMENT_BYTES, SegmentBytes, base, number_of};
+use super::snapshot::{PageState, Part, Snapshot};
+use super::{Lsn, damaged};
+use crate::backend::BackendError;
+
+/// The log as it was found.
+pub(super) struct Recovered {
+    /// The page table at the tip, as sled's next snapshot.
+    pub(super) snapshot: Snapshot,
+    /// The headers of all segments.
+    pub(super) headers: Headers,
+}
+
+/// Segments by the position at which they begin.
+type Ordering = BTreeMap<Lsn, u64>;
+
+/// Where a walk along the log ended.
+struct End {
+    /// The position of the next message; `None` when no segment was read.
+    at: Option<Lsn>,
+    /// The segment in which that is; `None` when it is used up.
+    segment: Option<u64>,
+    /// Before this position the log cannot hold anything more.
+    reach: Lsn,
+    /// Whether the log used up the segment, rather than stopped in it.
+    is_full: bool,
+}
+
+impl End {
+    /// An end in a segment.
+    fn within(segment: &SegmentBytes, offset: u64, at: Lsn) -> Self {
+        let rest = segment.from(at);
+        let is_full = !message::has_room(at) || matches!(message::read(rest, at), Message::Cap);
+        let is_unused = is_full || rest.iter().all(|byte| *byte == 0);
+        let reach = if is_unused { at.next_multiple_of(SEGMENT_BYTES) } else { at };
+        Self { at: Some(at), segment: Some(offset), reach, is_full }
+    }
+
+    /// The end of a log that has no segments from a position on.
+    const fn before(at: Lsn) -> Self {
+        Self { at: None, segment: None, reach: at, is_full: true }
+    }
+}
+
+/// Reads the log from a snapshot on.
+pub(super) fn recover(file: &LogFile, old: Snapshot) -> Result<Recovered, BackendError> {
+    let headers = file.headers()?;
+    let from = old.lsn.unwrap_or_default();
+    let min = base(from);
+    let ordering: Ordering =
+        headers.iter().map(|(offset, header)| (header.lsn, *offset)).filter(|(lsn, _)| *lsn >= min).collect();
+    let tail = walk_tail(file, &headers, &ordering, min)?;
+    // A segment that is used again is gone for the snapshot, but only when others follow.
+    if tail.at.is_none() && old.active.is_some() {
+        return Err(damaged(format!("the segment of its log that begins at {min} is missing")));
+    }
+    let mut replay =
+        Replay { pages: old.pages.into_iter().map(Some).collect(), from, skipped: BTreeMap::new() };
+    let end = replay.run(file, &ordering, tail.at.and_then(|at| at.checked_sub(1)))?;
+    let (lsn, active) = match end.at {
+        Some(at) if at % SEGMENT_BYTES + message::HEADER_BYTES_MAX >= SEGMENT_BYTES => {
+            (Some(base(at) + SEGMENT_BYTES), None)
+        }
+        Some(at) => (Some(at), end.segment),
+        None => (old.lsn, old.active),
+    };
+    if lsn < old.lsn {
+        return Err(damaged(format!("its log ends at {}, before its snapshot does", lsn.unwrap_or_default())));
+    }
+    let reach = end.reach.max(from);
+    let stable = headers.values().map(|header| header.stable).max().unwrap_or(-1);
+    if i64::try_from(reach).is_ok_and(|reach| reach <= stable) {
+        let found = format!("a message at {} of its log is damaged", end.at.unwrap_or(from));
+        return Err(damaged(format!("{found}, and what follows was durable up to {stable}")));
+    }
+    replay.require_used_again(end.is_full)?;
+    let pages = replay.pages.into_iter().collect::<Option<Vec<_>>>();
+    let pages = pages.ok_or_else(|| damaged("a page of its tree is nowhere in its log"))?;
+    let snapshot = Snapshot { lsn, active, pages };
+    require_segments(&snapshot, &headers)?;
+    Ok(Recovered { snapshot, headers })
+}
+
+/// Walks along the segments behind everything that was known to be durable when one began, to the first message that
+/// is not sound.
+fn walk_tail(
+    file: &LogFile,
+    headers: &Headers,
+    ordering: &Ordering,
+    min: Lsn,
+) -> Result<End, BackendError> {
+    let stable = headers.values().filter(|header| header.lsn >= min).map(|header| header.stable).max();
+    let lowest = base(stable.and_then(|stable| u64::try_from(stable).ok()).unwrap_or_default().max(min));
+    let mut end = End::before(lowest);
+    let positions = (lowest..).step_by(usize::try_from(SEGMENT_BYTES).unwrap_or(usize::MAX));
+    let segments: Vec<_> =
+        ordering.range(lowest..).zip(positions).take_while(|((lsn, _), expected)| *lsn == expected).collect();
+    let follows = ordering.range(lowest..).nth(segments.len()).is_some();
+    let missing = follows.then(|| lowest + segments.len() as u64 * SEGMENT_BYTES);
+    for ((lsn, offset), _) in segments {
+        let segment = file.segment(*offset)?;
+        let (at, stopped) = walk_segment(&segment, *lsn, missing, &mut |_, _, _| Ok(()))?;
+        end = End::within(&segment, *offset, at);
+        if matches!(stopped, Stop::Damage | Stop::Beyond) {
+            break;
+        }
+    }
+    Ok(end)
+}
+
+/// Why a walk along a segment stopped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// The segment is used up.
+    Full,
+    /// What follows is not sound.
+    Damage,
+    /// What follows lies, or ends, beyond where the log is known to reach.
+    Beyond,
+}
+
+/// Visits the changes in a segment; returns the position at which that stopped.
+fn walk_segment(
+    segment: &SegmentBytes,
+    lsn: Lsn,
+    last: Option<Lsn>,
+    visit: &mut dyn FnMut(Lsn, &Message<'_>, u64) -> Result<(), BackendError>,
+) -> Result<(Lsn, Stop), BackendError> {
+    let is_beyond = |at: Lsn| last.is_some_and(|last| at > last);
+    let mut at = lsn + HEADER_BYTES;
+    while message::has_room(at) {
+        if is_beyond(at) {
+            return Ok((at, Stop::Beyond));
+        }
+        let message = message::read(segment.from(at), at);
+        match message {
+            Message::Change { length, .. } => {
+                visit(at, &message, length)?;
+                at += length;
+            }
+            Message::Canceled { length } => at += length,
+            Message::Batch { last, .. } if is_beyond(last) => return Ok((at, Stop::Beyond)),
+            Message::Batch { length, .. } => at += length,
+            Message::Cap => return Ok((at, Stop::Full)),
+            Message::Bad => return Ok((at, Stop::Damage)),
+            Message::Blob => {
+                return Err(damaged(format!("what stands at {at} of its log lies in a file of its own")));
+            }
+        }
+    }
+    Ok((at, Stop::Full))
+}
+
+/// A page table while changes are applied to it.
+struct Replay {
+    pages: Vec<Option<PageState>>,
+    /// Changes before this position are in the table already.
+    from: Lsn,
+    /// The segments of which a rest was passed over, by their offset: where, and whether it is used again for sure.
+    skipped: BTreeMap<u64, (Lsn, bool)>,
+}
+
+impl Replay {
+    /// Applies all changes up to the position `last`, the last of the log.
+    fn run(&mut self, file: &LogFile, ordering: &Ordering, last: Option<Lsn>) -> Result<End, BackendError> {
+        let mut end = End::before(self.from);
+        let Some(last) = last else { return Ok(end) };
+        for (lsn, offset) in ordering.range(..=last) {
+            let segment = file.segment(*offset)?;
+            let (at, stop) = walk_segment(&segment, *lsn, Some(last), &mut |at, message, length| {
+                if at < self.from {
+                    return Ok(());
+                }
+                self.apply(message, Part { lsn: at, offset: offset + at % SEGMENT_BYTES, bytes: length })
+            })?;
+            end = End::within(&segment, *offset, at);
+            match stop {
+                Stop::Beyond => return Ok(end),
+                Stop::Full => end.segment = None,
+                Stop::Damage => {
+                    end.segment = None;
+                    self.skipped.insert(*offset, (at, holds_newer(&segment, at)));
+                }
+            }
+        }
+        Ok(end)
+    }
+
+    fn apply(&mut self, message: &Message<'_>, part: Part) -> Result<(), BackendError> {
+        let Message::Change { kind, page, .. } = message else { return Ok(()) };
+        let index = usize::try_from(*page).unwrap_or(usize::MAX);
+        // Each page is written at least once, so there are not more of them than bytes.
+        if *page > part.lsn {
+            return Err(damaged(format!("the message at {} of its log names page {page}", part.lsn)));
+        }
+        let state = match kind {
+            Kind::Replace => PageState::Present { whole: part, links: Vec::new() },
+            Kind::Free => PageState::Free { lsn: part.lsn, offset: part.offset },
+            Kind::Link => {
+                if let Some(Some(PageState::Present { whole, links })) = self.pages.get_mut(index)
+                    && links.last().unwrap_or(whole).lsn < part.lsn
+                {
+                    links.push(part);
+                }
+                return Ok(());
+            }
+        };
+        if self.pages.len() <= index {
+            self.pages.resize(index + 1, None);
+        }
+        if let Some(page) = self.pages.get_mut(index) {
+            *page = Some(state);
+        }
+        Ok(())
+    }
+
+    /// Requires every segment whose rest was passed over to be used again: then nothing in it counts any more. If it
+    /// holds no message that says so, the log must have ended with the segment before.
+    fn require_used_again(&self, ended_with_segment: bool) -> Result<(), BackendError> {
+        for (offset, (at, is_newer)) in &self.skipped {
+            let counts = |state: &PageState| state.parts().any(|(_, part)| base(part) == *offset);
+            if self.pages.iter().flatten().any(counts) || !(*is_newer || ended_with_segment) {
+                return Err(damaged(format!("a message at {at} of its log is damaged")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if the rest of a segment holds a sound message of a later use of it.
+fn holds_newer(segment: &SegmentBytes, at: Lsn) -> bool {
+    let mut rest = segment.from(at);
+    while !rest.is_empty() {
+        if message::read_sound(rest, number_of(at) + 1).is_some() {
+            return true;
+        }
+        rest = rest.get(1..).unwrap_or_default();
+    }
+    false
+}
+
+/// Requires every part of a page to lie in a segment that begins where the part's position says.
+fn require_segments(snapshot: &Snapshot, headers: &Headers) -> Result<(), BackendError> {
+    for (page, state) in snapshot.pages.iter().enumerate() {
+        for (lsn, offset) in state.parts() {
+            let header = headers.get(&base(offset));
+            let is_there = header.is_some_and(|header| header.lsn == base(lsn));
+            if !is_there || lsn % SEGMENT_BYTES != offset % SEGMENT_BYTES {
+                return Err(damaged(format!("the segment of its log with page {page} is gone")));
+            }
+        }
+    }
+    Ok(())
+}
