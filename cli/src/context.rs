@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use turnfold_store::Store;
+use turnfold_store::{Store, StoreReader};
 
 use crate::failure::Failure;
 use crate::output::{Format, Output};
@@ -26,7 +26,12 @@ impl Context {
         &self.store_dir
     }
 
-    /// Opens the store, which must exist.
+    /// Opens the store, which must exist, for reading only: nothing in its directory is written.
+    pub(crate) fn read_store(&self) -> Result<StoreReader, Failure> {
+        Ok(StoreReader::open(&self.store_dir)?)
+    }
+
+    /// Opens the store, which must exist, for writing.
     pub(crate) fn open_store(&self) -> Result<Store, Failure> {
         Ok(Store::open(&self.store_dir)?)
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::time::UNIX_EPOCH;
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Seat, Step};
-use turnfold_store::{Genesis, SNAPSHOT_INTERVAL, Snapshot, Store};
+use turnfold_store::{Genesis, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -55,7 +55,9 @@ impl Position {
     /// Seeks the state before the last entries of a revision or replay file.
     pub(crate) fn before(tail: Tail, name: &SourceName, context: &Context) -> Result<Self, Failure> {
         match name {
-            SourceName::Revision(revision) => Self::before_entries_of(tail, revision, &context.open_store()?),
+            SourceName::Revision(revision) => {
+                Self::before_entries_of(tail, revision, &context.read_store()?, None)
+            }
             SourceName::File(file) => Self::of_line(tail, LineOfPlay::of_file(file)?),
         }
     }
@@ -65,8 +67,14 @@ impl Position {
         Ok(Self::before(Tail::last(0), name, context)?.state)
     }
 
-    /// Seeks the state before the last entries of a revision.
-    pub(crate) fn before_entries_of(tail: Tail, revision: &Revision, store: &Store) -> Result<Self, Failure> {
+    /// Seeks the state before the last entries of a revision; a store that is open for writing keeps the snapshots
+    /// that are passed.
+    pub(crate) fn before_entries_of(
+        tail: Tail,
+        revision: &Revision,
+        store: &StoreReader,
+        keeper: Option<&Store>,
+    ) -> Result<Self, Failure> {
         let Revision { match_name, branch, seq } = revision;
         let beginning = store.read(match_name, branch, Some(0))?;
         let rules = rules_of(&beginning.genesis, revision)?;
@@ -87,11 +95,11 @@ impl Position {
             let logged: Vec<Logged<'_>> = run.iter().map(SourceEntry::logged).collect();
             state.fold(&logged, &dice, &mut |_| {}).map_err(|error| broken_entry(&name, &error))?;
             at = until;
-            if let Some(build) = &build
+            if let (Some(build), Some(keeper)) = (&build, keeper)
                 && at.is_multiple_of(SNAPSHOT_INTERVAL)
             {
                 let snapshot = Snapshot { seq: at, state: state.state_bytes() };
-                store.keep_snapshot(match_name, branch, &snapshot, build)?;
+                keeper.keep_snapshot(match_name, branch, &snapshot, build)?;
             }
         }
         let entries = entries.map(|entry| entry.map(SourceEntry::from)).collect::<Result<_, _>>()?;
@@ -131,7 +139,7 @@ type Resumed = (u64, Box<dyn AnyState>);
 fn resume(
     rules: &dyn AnyRules,
     revision: &Revision,
-    store: &Store,
+    store: &StoreReader,
     to: u64,
     build: Option<&Digest>,
 ) -> Result<Option<Resumed>, Failure> {

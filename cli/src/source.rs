@@ -56,7 +56,7 @@ impl LineOfPlay {
 
     /// Reads a revision of the store.
     pub(crate) fn of_revision(revision: &Revision, context: &Context) -> Result<Self, Failure> {
-        let store = context.open_store()?;
+        let store = context.read_store()?;
         let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
         Self::of_log(revision, log)
     }

@@ -113,19 +113,18 @@ fn require_records(sled_dir: &Path) -> Result<(), StoreError> {
             return Err(StoreError::damaged(format!("`{}` is missing or empty", path.display())));
         }
     }
-    require_bounded(dir)
+    require_bounded(sled_dir)
 }
 
 /// Requires regular files of a likely size wherever sled reads a file whole: it reads to the end whatever it finds.
-fn require_bounded(dir: &Path) -> Result<(), StoreError> {
-    let sled_dir = dir.join(SLED_DIR);
+fn require_bounded(sled_dir: &Path) -> Result<(), StoreError> {
     // A snapshot holds a few numbers for each page, of which `db` holds the content.
     let db_bytes = sled_dir.join("db").metadata().map_or(0, |found| found.len());
-    let names = names(&sled_dir)?.into_iter().filter(|name| name == "conf" || name.starts_with("snap."));
+    let names = names(sled_dir)?.into_iter().filter(|name| name == "conf" || name.starts_with("snap."));
     for name in names {
         let bytes_max = if name == "conf" { CONF_BYTES_MAX } else { db_bytes.max(CONF_BYTES_MAX) };
         let path = sled_dir.join(name);
-        let found = path.metadata().map_err(|error| failed(dir, "read", &path, error))?;
+        let found = path.metadata().map_err(|error| failed(sled_dir, "read", &path, error))?;
         if !found.is_file() {
             return Err(StoreError::damaged(format!("`{}` is not a regular file", path.display())));
         }

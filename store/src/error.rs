@@ -56,7 +56,7 @@ pub enum StoreError {
     /// The store holds less than it held before.
     #[error(
         "the store lost data: {}{} of {expected_commits} commits are missing, with {} of {expected_entries} entries; \
-         restore it from a backup",
+         save what is there with `turnfold store salvage DIR NEWDIR`",
         missing(last.as_ref(), *held),
         expected_commits.saturating_sub(*found_commits),
         expected_entries.saturating_sub(*found_entries)
@@ -76,7 +76,7 @@ pub enum StoreError {
         held: u64,
     },
     /// Something stored is not what was written.
-    #[error("corrupt store: {}{reason}; run `verify` for the extent, restore from a backup", place(match_name.as_ref(), branch.as_ref(), *seq))]
+    #[error("corrupt store: {}{reason}; save what is sound with `turnfold store salvage DIR NEWDIR`", place(match_name.as_ref(), branch.as_ref(), *seq))]
     Corrupt {
         /// The match concerned, where known.
         match_name: Option<MatchName>,

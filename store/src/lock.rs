@@ -76,7 +76,10 @@ impl SharedLock {
     /// Takes the shared lock of a directory on the first of these files that is there; `None` when none is.
     pub(crate) fn take(dir: &Path, files: &[PathBuf]) -> Result<Option<Self>, StoreError> {
         let Some(path) = files.iter().find(|path| path.is_file()) else { return Ok(None) };
-        let failed = |action: &str, source| StoreError::Io { action: format!("{action} `{}`", path.display()), source };
+        let failed = |action: &str, source| StoreError::Io {
+            action: format!("{action} `{}`", path.display()),
+            source,
+        };
         let mut file = File::open(path).map_err(|source| failed("open", source))?;
         match try_for_a_while(|| file.try_lock_shared()) {
             Ok(()) => Ok(Some(Self { _file: file })),

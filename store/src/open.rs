@@ -135,7 +135,7 @@ impl Store {
     /// # Errors
     /// What failed last; everything acknowledged was durable before.
     pub fn close(self) -> Result<(), StoreError> {
-        let Self { mut committer, shared } = self;
+        let Self { mut committer, reader: StoreReader { shared } } = self;
         committer.stop()?;
         // The committer's thread had the only other handle, and has ended.
         Arc::into_inner(shared).map_or(Ok(()), |shared| Ok(shared.backend.close()?))

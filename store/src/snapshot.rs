@@ -79,7 +79,6 @@ impl StoreReader {
         }
         Ok(None)
     }
-
 }
 
 impl Store {

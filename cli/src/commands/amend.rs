@@ -198,8 +198,8 @@ fn onto_branch(
     context: &mut Context,
 ) -> Result<Amendment, Failure> {
     let Revision { match_name, branch: from, .. } = revision;
-    let store = context.open_store()?;
-    let line_of_play = LineOfPlay::of_log(revision, store.read(match_name, from, None)?)?;
+    let log = context.read_store()?.read(match_name, from, None)?;
+    let line_of_play = LineOfPlay::of_log(revision, log)?;
     args.check_seq(line_of_play.head())?;
     let amendment = args.amend(&line_of_play.to_replay()?, context)?;
     args.check_conflicts(&amendment, names, context)?;
@@ -213,6 +213,7 @@ fn onto_branch(
         command: entry.command.clone(),
         recorded_at_ms: entry.origin.and_then(recorded_at).unwrap_or(now),
     });
+    let store = context.open_store()?;
     store.create_branch_with(match_name, branch, from, args.entry.seq - 1, entries.collect())?;
     Ok(amendment)
 }

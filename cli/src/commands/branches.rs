@@ -31,7 +31,7 @@ struct Fork<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let branches = context.open_store()?.branches(&args.match_name)?;
+    let branches = context.read_store()?.branches(&args.match_name)?;
     let output = &mut context.output;
     let width = branches.iter().map(|info| info.name.as_str().len()).max().unwrap_or(0);
     for info in &branches {

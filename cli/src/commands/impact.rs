@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use turnfold_core::AnyRules;
-use turnfold_store::Store;
+use turnfold_store::StoreReader;
 
 use crate::context::Context;
 use crate::corpus;
@@ -73,7 +73,7 @@ impl Finding {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let findings = if args.matches { of_store(&context.open_store()?)? } else { of_files(&args.paths)? };
+    let findings = if args.matches { of_store(&context.read_store()?)? } else { of_files(&args.paths)? };
     let summary = report::Summary::of(&findings);
     if context.output.is_json() {
         context.output.json(&summary.to_json(args.matches))?;
@@ -107,7 +107,7 @@ fn read(path: &Path) -> Result<Replay, Failure> {
 }
 
 /// Folds every branch of every match.
-fn of_store(store: &Store) -> Result<Vec<Finding>, Failure> {
+fn of_store(store: &StoreReader) -> Result<Vec<Finding>, Failure> {
     let mut branches = Vec::new();
     for found in store.matches()? {
         let match_name = found.name;

@@ -40,7 +40,7 @@ struct MatchJson<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let store = context.open_store()?;
+    let store = context.read_store()?;
     let mut matches = store.matches_after(args.after.as_ref())?.take(args.limit.unwrap_or(usize::MAX));
     loop {
         let page: Vec<_> = matches.by_ref().take(PAGE).collect::<Result<_, _>>()?;

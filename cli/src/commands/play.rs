@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return repeat(args, &lines, &store, range, context);
     }
     let whole = Revision { seq: None, ..args.revision.clone() };
-    let position = Position::before_entries_of(Tail::last(0), &whole, &store)?;
+    let position = Position::before_entries_of(Tail::last(0), &whole, &store, Some(&store))?;
     let head = position.head;
     for expected in args.expect.into_iter().chain(args.revision.seq) {
         if expected != head {
@@ -188,7 +188,7 @@ fn repeat(
     let (first, last) = range.into_inner();
     let revision = args.revision.at(last);
     let count = last.saturating_sub(first).saturating_add(1);
-    let mut position = Position::before_entries_of(Tail::last(count), &revision, store)?;
+    let mut position = Position::before_entries_of(Tail::last(count), &revision, store, Some(store))?;
     let mut records = Vec::new();
     position.fold(Seat::Host, &mut |step| records.push(Record::of(step, Detail::default())))?;
     if !is_same_request(lines, args.seat, &records, position.rules) {

@@ -54,7 +54,7 @@ fn code(kind: FindingKind) -> &'static str {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let store = context.open_store()?;
+    let store = context.read_store()?;
     let matches: Box<dyn Iterator<Item = Result<MatchName, StoreError>>> = if args.matches.is_empty() {
         Box::new(store.matches_after(None)?.map(|info| info.map(|info| info.name)))
     } else {

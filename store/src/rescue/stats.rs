@@ -65,7 +65,6 @@ impl StoreReader {
         }
         Ok(stats)
     }
-
 }
 
 impl Store {

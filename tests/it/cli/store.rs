@@ -343,7 +343,7 @@ fn salvage_of_an_older_copy_lists_the_entries_that_are_gone() {
          --store saved verify",
         str![[r#"
 $ turnfold store check
-stderr| error: the store lost data: match `duel`, branch `flank`, entries 5 to 6 are gone; 1 of 7 commits are missing, with 2 of 7 entries; restore it from a backup
+stderr| error: the store lost data: match `duel`, branch `flank`, entries 5 to 6 are gone; 1 of 7 commits are missing, with 2 of 7 entries; save what is there with `turnfold store salvage DIR NEWDIR`
 exit 3
 $ turnfold store salvage .turnfold saved
 lost: the records are older than the file `WATERMARK`; its records were looked for one by one, so the newest entries of a branch may be missing without a sign, and deleted branches may be back

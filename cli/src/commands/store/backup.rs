@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
                 .hint("name a file, or leave out `--format json`"));
         }
         let stdout = context.output.bytes()?;
-        let store = context.open_store()?;
+        let store = context.read_store()?;
         let progress = Progress::new("backing up");
         store.backup(BufWriter::new(stdout), args.compress, &mut progress.observer())?;
         return Ok(Answer::Yes);
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             Failure::usage(format!("`{}` exists", args.file.display())).hint("`--force` overwrites it")
         );
     }
-    let store = context.open_store()?;
+    let store = context.read_store()?;
     let progress = Progress::new("backing up");
     let totals = files::write_private(&args.file, args.force, |file| {
         Ok(store.backup(BufWriter::new(file), args.compress, &mut progress.observer())?)

@@ -37,7 +37,7 @@ struct FindingJson<'a> {
 }
 
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let store = context.open_store()?;
+    let store = context.read_store()?;
     let progress = Progress::new("checking");
     let check = store.check(&mut progress.observer())?;
     drop(progress);

@@ -43,7 +43,7 @@ struct LargestJson<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let store = context.open_store()?;
+    let store = context.read_store()?;
     let progress = Progress::new("counting");
     let stats = store.stats(args.top, &mut progress.observer())?;
     drop(progress);

@@ -28,11 +28,14 @@ pub(super) struct Node {
     pub(super) content: Content,
 }
 
+/// A record of a leaf: its key without the prefix, and what is stored there.
+pub(super) type Stored = (Vec<u8>, Vec<u8>);
+
 /// What a node holds, by keys without the prefix.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
     /// Keys and values.
-    Leaf(Vec<(Vec<u8>, Vec<u8>)>),
+    Leaf(Vec<Stored>),
     /// The least key of each child, and its page.
     Index(Vec<(Vec<u8>, u64)>),
 }
@@ -55,7 +58,9 @@ impl Node {
         let content = if is_index {
             Content::Index(keys.into_iter().map(|key| Some((key, number(rest)?))).collect::<Option<_>>()?)
         } else {
-            Content::Leaf(keys.into_iter().map(|key| Some((key, bytes(rest)?.to_vec()))).collect::<Option<_>>()?)
+            Content::Leaf(
+                keys.into_iter().map(|key| Some((key, bytes(rest)?.to_vec()))).collect::<Option<_>>()?,
+            )
         };
         (is_sorted && rest.is_empty()).then_some(Self { low, high, prefix, next, merging_child, content })
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::message::{self, Kind, Message};
-use super::node::{Content, Node, read_trees};
+use super::node::{Content, Node, Stored, read_trees};
 use super::replay::{Recovered, recover};
 use super::segment::LogFile;
 use super::snapshot::{PageState, Part, Snapshot};
@@ -60,7 +60,11 @@ impl LogReader {
 
     /// Returns the value of a record.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        Ok(self.stored(key)?.map(|stored| self.joined((key.to_vec(), stored))).transpose()?.map(|(_, value)| value))
+        Ok(self
+            .stored(key)?
+            .map(|stored| self.joined((key.to_vec(), stored)))
+            .transpose()?
+            .map(|(_, value)| value))
     }
 
     /// Returns the first records in a range of keys, at most `limit`.
@@ -79,7 +83,11 @@ impl LogReader {
         Ok((key, value))
     }
 
-    pub(super) fn scan_stored(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
+    pub(super) fn scan_stored(
+        &self,
+        range: &Range<Vec<u8>>,
+        limit: usize,
+    ) -> Result<Vec<Record>, BackendError> {
         let mut found = Vec::new();
         let mut from = range.start.clone();
         while from < range.end && found.len() < limit {
@@ -193,7 +201,7 @@ impl LogReader {
     }
 }
 
-fn records_of(leaf: &Node) -> Result<&[(Vec<u8>, Vec<u8>)], BackendError> {
+fn records_of(leaf: &Node) -> Result<&[Stored], BackendError> {
     match &leaf.content {
         Content::Leaf(records) => Ok(records),
         Content::Index(_) => Err(damaged("its tree does not end in leaves")),

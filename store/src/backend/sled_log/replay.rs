@@ -16,6 +16,7 @@ pub(super) struct Recovered {
     /// The page table at the tip, as sled's next snapshot.
     pub(super) snapshot: Snapshot,
     /// The headers of all segments.
+    #[expect(dead_code, reason = "used by what opens for writing")]
     pub(super) headers: Headers,
 }
 
@@ -73,7 +74,10 @@ pub(super) fn recover(file: &LogFile, old: Snapshot) -> Result<Recovered, Backen
         None => (old.lsn, old.active),
     };
     if lsn < old.lsn {
-        return Err(damaged(format!("its log ends at {}, before its snapshot does", lsn.unwrap_or_default())));
+        return Err(damaged(format!(
+            "its log ends at {}, before its snapshot does",
+            lsn.unwrap_or_default()
+        )));
     }
     let reach = end.reach.max(from);
     let stable = headers.values().map(|header| header.stable).max().unwrap_or(-1);
@@ -91,12 +95,7 @@ pub(super) fn recover(file: &LogFile, old: Snapshot) -> Result<Recovered, Backen
 
 /// Walks along the segments behind everything that was known to be durable when one began, to the first message that
 /// is not sound.
-fn walk_tail(
-    file: &LogFile,
-    headers: &Headers,
-    ordering: &Ordering,
-    min: Lsn,
-) -> Result<End, BackendError> {
+fn walk_tail(file: &LogFile, headers: &Headers, ordering: &Ordering, min: Lsn) -> Result<End, BackendError> {
     let stable = headers.values().filter(|header| header.lsn >= min).map(|header| header.stable).max();
     let lowest = base(stable.and_then(|stable| u64::try_from(stable).ok()).unwrap_or_default().max(min));
     let mut end = End::before(lowest);
@@ -146,9 +145,8 @@ fn walk_segment(
                 visit(at, &message, length)?;
                 at += length;
             }
-            Message::Canceled { length } => at += length,
             Message::Batch { last, .. } if is_beyond(last) => return Ok((at, Stop::Beyond)),
-            Message::Batch { length, .. } => at += length,
+            Message::Batch { length, .. } | Message::Canceled { length } => at += length,
             Message::Cap => return Ok((at, Stop::Full)),
             Message::Bad => return Ok((at, Stop::Damage)),
             Message::Blob => {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Lsn, damaged};
 use crate::backend::BackendError;
 use crate::backend::disk::failed;
+use crate::regular::open_regular;
 
 /// The size of a segment, across which no message goes.
 pub(in crate::backend) const SEGMENT_BYTES: u64 = 512 * 1024;
@@ -69,6 +70,7 @@ impl LogFile {
     }
 
     /// Returns the length of the file.
+    #[expect(dead_code, reason = "used by what opens for writing")]
     pub(super) const fn len(&self) -> u64 {
         self.bytes
     }
@@ -119,14 +121,7 @@ fn read_header(bytes: &[u8], offset: u64) -> Result<Option<Header>, BackendError
         let is_sound = crc32fast::hash(positions) ^ u32::MAX == u32::from_le_bytes(*check);
         (is_sound && lsn % SEGMENT_BYTES == 0 && lsn >= offset).then_some(Header { lsn, stable })
     })();
-    header.map(Some).ok_or_else(|| damaged(format!("the segment of its log at byte {offset} has a damaged header")))
-}
-
-/// Opens a file for reading, but nothing else that may bear its name: a pipe, for example, would never open.
-pub(super) fn open_regular(path: &Path) -> io::Result<File> {
-    if path.metadata()?.is_file() {
-        File::open(path)
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
-    }
+    header
+        .map(Some)
+        .ok_or_else(|| damaged(format!("the segment of its log at byte {offset} has a damaged header")))
 }

@@ -1,13 +1,12 @@
 //! sled's snapshots: where the current parts of every page lie, up to some position of the log.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::decode::{array, byte, number, put_number};
-use super::segment::open_regular;
 use super::{Lsn, damaged};
 use crate::backend::BackendError;
 use crate::backend::disk::failed;
+use crate::regular::read_at_most;
 
 /// What the names of snapshots begin with; 16 digits follow.
 pub(super) const NAME: &str = "snap.";
@@ -69,9 +68,7 @@ impl Snapshot {
     }
 
     fn read(path: &Path) -> Result<Self, BackendError> {
-        let mut bytes = Vec::new();
-        let read = open_regular(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut bytes));
-        read.map_err(|source| failed("read", path, source))?;
+        let bytes = read_at_most(path, FILE_BYTES_MAX).map_err(|source| failed("read", path, source))?;
         let snapshot = (|| {
             let (body, trailer) = bytes.split_at_checked(bytes.len().checked_sub(TRAILER_BYTES)?)?;
             let (length, check) = trailer.split_first_chunk()?;
@@ -94,6 +91,7 @@ impl Snapshot {
     }
 
     /// Returns the bytes of the file that sled would write.
+    #[cfg_attr(not(test), expect(dead_code, reason = "used by what opens for writing"))]
     pub(super) fn encode(&self) -> Option<Vec<u8>> {
         let mut body = Vec::new();
         body.extend(self.lsn.map_or(0, |lsn| lsn + 1).to_le_bytes());
@@ -115,12 +113,14 @@ impl Snapshot {
                 }
             }
         }
-        let trailer = [&(body.len() as u64).to_le_bytes()[..], &crc32fast::hash(&body).to_le_bytes()].concat();
+        let trailer =
+            [&(body.len() as u64).to_le_bytes()[..], &crc32fast::hash(&body).to_le_bytes()].concat();
         body.extend(trailer);
         Some(body)
     }
 
     /// Returns the name of its file.
+    #[cfg_attr(not(test), expect(dead_code, reason = "used by what opens for writing"))]
     pub(super) fn file_name(&self) -> String {
         format!("{NAME}{:0NAME_DIGITS$X}", self.lsn.unwrap_or_default())
     }
@@ -128,8 +128,9 @@ impl Snapshot {
 
 /// Returns the paths of all whole snapshots in sled's folder, the oldest first.
 pub(super) fn paths(sled_dir: &Path) -> Result<Vec<PathBuf>, BackendError> {
-    let listed = std::fs::read_dir(sled_dir)
-        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>());
+    let listed = std::fs::read_dir(sled_dir).and_then(|entries| {
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()
+    });
     let mut paths = listed.map_err(|source| failed("read", sled_dir, source))?;
     paths.retain(|path| {
         let name = path.file_name().and_then(|name| name.to_str());

@@ -9,6 +9,10 @@ use super::LogReader;
 struct Chance(u64);
 
 impl Chance {
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.below(choices.len() as u64)).unwrap()]
+    }
+
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
@@ -38,17 +42,18 @@ fn snapshot_in(dir: &Path) -> (String, Vec<u8>) {
 
 /// Changes records at random: few keys or many, short values or long, one at a time or in batches.
 fn change(db: &sled::Db, chance: &mut Chance) {
-    let keys = [20, 300, 5_000][chance.below(3) as usize];
+    let keys = chance.of(&[20, 300, 5_000]);
     for _ in 0..chance.below(400) {
         let mut batch = sled::Batch::default();
         for _ in 0..=chance.below(4) {
             let number = chance.below(keys);
-            let key = [&[b"hmstx"[(number % 5) as usize]][..], &(number * number).to_be_bytes()].concat();
+            let key =
+                [&[b"hmstx"[usize::try_from(number % 5).unwrap()]][..], &(number * number).to_be_bytes()]
+                    .concat();
             if chance.below(3) == 0 {
                 batch.remove(key);
             } else {
-                let length = [8, 60, 1_000, 5_000][chance.below(4) as usize];
-                batch.insert(key, vec![chance.below(256) as u8; length]);
+                batch.insert(key, vec![chance.of(b"abc"); chance.of(&[8, 60, 1_000, 5_000])]);
             }
         }
         db.apply_batch(batch).unwrap();
