@@ -70,9 +70,14 @@ fn run_all(sandbox: &Sandbox, contract: &mut Contract) -> BTreeSet<String> {
 /// Lists the verbs that the help names, those below a verb as `store check`.
 fn verbs_of_help(sandbox: &Sandbox, above: &str) -> Vec<String> {
     let help = sandbox.ok(&format!("{above} --help"));
-    let Some((_, list)) = help.split_once("\nCommands:\n") else { return vec![above.trim().into()] };
-    let names = list.lines().take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().next());
-    let names = names.flatten().filter(|name| *name != "help");
+    let (list, _) = help.split_once("\nOptions:\n").unwrap_or((&help, ""));
+    let is_verb = |line: &&str| line.starts_with(|first: char| first.is_ascii_lowercase());
+    let lines = list.lines().filter_map(|line| line.strip_prefix("  ")).filter(is_verb);
+    let names: Vec<&str> = lines.filter_map(|line| line.split(' ').next()).collect();
+    if names.is_empty() {
+        return vec![above.trim().into()];
+    }
+    let names = names.into_iter().filter(|name| *name != "help");
     names.flat_map(|name| verbs_of_help(sandbox, &format!("{above} {name}"))).collect()
 }
 
