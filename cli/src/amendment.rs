@@ -216,7 +216,12 @@ impl Amendment {
         if self.rolls_by_seed && is_roll(&entry.command) {
             return self.roll_again(entry);
         }
-        let line = ScriptLine { seat: Some(entry.seat), command: entry.command.clone(), malformed: None };
+        let line = ScriptLine {
+            seat: Some(entry.seat),
+            command: entry.command.clone(),
+            malformed: None,
+            number: None,
+        };
         let record = match self.play(&line, None)? {
             Ok(played) => self.take(played, Some(entry.seq)),
             Err(record) => {

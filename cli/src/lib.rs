@@ -19,6 +19,7 @@ mod impact;
 mod limits;
 mod outcomes;
 mod output;
+mod path;
 mod position;
 mod predicate;
 mod random;

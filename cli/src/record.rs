@@ -41,6 +41,8 @@ pub(crate) struct Record {
     state_hash: Option<Digest>,
     view: Option<String>,
     views: Vec<(Seat, String)>,
+    /// Where in a script a rejected command stands, when the script goes on and nothing else says so.
+    pub(crate) place: Option<String>,
 }
 
 impl Record {
@@ -59,6 +61,7 @@ impl Record {
             state_hash: (!detail.hide_hashes).then(|| step.state_hash()),
             view: detail.state.then(|| step.view(Seat::Host)),
             views: detail.views.iter().map(|&seat| (seat, step.view(seat))).collect(),
+            place: None,
         }
     }
 
@@ -80,6 +83,7 @@ impl Record {
             state_hash: (!detail.hide_hashes).then(|| state.state_hash()),
             view: detail.state.then(|| state.view(Seat::Host)),
             views: detail.views.iter().map(|&seat| (seat, state.view(seat))).collect(),
+            place: None,
         }
     }
 
@@ -98,7 +102,9 @@ impl Record {
         let arrow = paint(Tone::Faint, "=>");
         if let Became::Rejected(rejected) = &self.became {
             let (command, outcome) = (self.command.escape_debug(), paint(Tone::Old, &self.outcome));
-            return format!("! {seat}{command} {arrow} {outcome} ({})", rejected.message);
+            let place = self.place.as_ref().map(|place| paint(Tone::Faint, format_args!(" at {place}")));
+            let message = &rejected.message;
+            return format!("! {seat}{command} {arrow} {outcome} ({message}){}", place.unwrap_or_default());
         }
         let seq = self.seq.unwrap_or_default();
         let command = paint(Tone::Strong, &self.command);

@@ -1,6 +1,6 @@
 //! Scripts: `[SEAT:] command`, one a line, `#` comments.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use turnfold_core::Seat;
 
@@ -16,21 +16,30 @@ pub(crate) struct ScriptLine {
     pub(crate) command: String,
     /// What is wrong with the line before any ruleset reads it.
     pub(crate) malformed: Option<String>,
+    /// Its number in the script, from 1; a command that comes from elsewhere has none.
+    pub(crate) number: Option<usize>,
 }
 
 impl ScriptLine {
     /// Reads a line without its comment. A seat that does not exist makes the command malformed, as any other bad
     /// text does, so that a script goes on where it is told to.
     pub(crate) fn parse(text: &str) -> Self {
-        let whole = |malformed| Self { seat: None, command: text.into(), malformed };
+        let whole = |malformed| Self { seat: None, command: text.into(), malformed, number: None };
         let Some((seat, command)) = text.split_once(':') else { return whole(None) };
         match seat.parse::<Seat>() {
             Ok(seat) => {
                 let command = command.strip_prefix(' ').unwrap_or(command);
-                Self { seat: Some(seat), command: command.into(), malformed: None }
+                Self { seat: Some(seat), command: command.into(), malformed: None, number: None }
             }
             Err(cause) => whole(Some(cause.to_string())),
         }
+    }
+}
+
+impl ScriptLine {
+    /// Says where in the script the line stands, as `script.txt:4`.
+    pub(crate) fn place(&self, script: Option<&PathBuf>) -> Option<String> {
+        Some(format!("{}:{}", files::input_name(script?), self.number?))
     }
 }
 
@@ -46,8 +55,9 @@ pub(crate) fn read(path: &Path) -> Result<Vec<ScriptLine>, Failure> {
 }
 
 fn parse(text: &str) -> Vec<ScriptLine> {
-    let lines = text.lines().map(|line| without_comment(line).trim());
-    lines.filter(|line| !line.is_empty()).map(ScriptLine::parse).collect()
+    let lines = (1..).zip(text.lines().map(|line| without_comment(line).trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty());
+    lines.map(|(number, line)| ScriptLine { number: Some(number), ..ScriptLine::parse(line) }).collect()
 }
 
 /// Cuts a comment: a `#` at the start or after a space.
@@ -70,6 +80,10 @@ mod tests {
         let expected =
             [(Some(Seat::P1), "tap 1,2"), (Some(Seat::Host), "tick"), (None, "roll 3 4"), (None, "p9: x")];
         assert_eq!(told, expected);
+        let places: Vec<_> = lines.iter().filter_map(|line| line.place(Some(&"s.txt".into()))).collect();
+        assert_eq!(places, ["s.txt:3", "s.txt:4", "s.txt:5", "s.txt:6"]);
+        let from_stdin = lines.first().and_then(|line| line.place(Some(&"-".into())));
+        assert_eq!(from_stdin.as_deref(), Some("<stdin>:3"));
         assert!(lines.last().unwrap().malformed.as_ref().unwrap().contains("unknown seat `p9`"));
     }
 }

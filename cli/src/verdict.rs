@@ -21,7 +21,7 @@ pub(crate) enum Verdict {
 }
 
 /// A shell command that gets the path of a replay file as its argument: exit code 0 says false, 125 that it cannot
-/// tell, any other up to 127 true.
+/// tell, 1 to 124 true. With 126 and 127 the shell says that there is no such command, which judges nothing.
 pub(crate) struct ShellJudge<'a> {
     command: &'a str,
     dir: TempDir,
@@ -53,9 +53,14 @@ impl<'a> ShellJudge<'a> {
         match status.code() {
             Some(0) => Ok(Verdict::False),
             Some(125) => Ok(Verdict::CannotTell),
-            Some(1..=127) => Ok(Verdict::True),
+            Some(1..=124) => Ok(Verdict::True),
+            Some(code @ (126 | 127)) => {
+                let message =
+                    format!("`{command}` cannot be run, or runs what cannot: its exit code is {code}");
+                Err(Failure::usage(message).hint("name a command that the shell finds and may execute"))
+            }
             _ => Err(Failure::trouble(format!("`{command}` ended with {status}"))
-                .hint("0, 125 or 1 to 127 was expected")),
+                .hint("0, 125 or 1 to 124 was expected")),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::difference::{Difference, differences, view_of};
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use crate::predicate::Predicate;
+use crate::predicate::{Predicate, Survey};
 use crate::record::{Detail, Record, RecordJson};
 use crate::revision::SourceName;
 use crate::source::{LineOfPlay, SourceEntry};
@@ -16,7 +16,8 @@ use crate::verdict::{ShellJudge, Verdict};
 /// Find the first entry at which something becomes true
 ///
 /// It must be false in the setup and true at the end. The log is halved again and again; with `--linear` every entry
-/// is looked at, for conditions that come and go.
+/// is looked at, for conditions that come and go. A condition on a field that the view does not have, or of another
+/// kind than the field, is an error that says what there is instead; so is a `--run` command that cannot be run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold bisect duel --when '/units/3/at == [4,-2]'")]
 pub(crate) struct Args {
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CONDITION", required_unless_present = "run", conflicts_with = "run")]
     when: Option<Predicate>,
 
-    /// A shell command that gets the path of a replay file as its argument: 0 is false, 125 cannot tell, 1 to 127 true
+    /// A shell command that gets the path of a replay file as its argument: 0 is false, 125 cannot tell, 1 to 124 true
     #[arg(long, value_name = "COMMAND")]
     run: Option<String>,
 
@@ -58,13 +59,14 @@ struct Probe<'a> {
     judge: Option<ShellJudge<'a>>,
     /// A state known to be before whatever is asked next, and its number of entries.
     base: (usize, Box<dyn AnyState>),
+    survey: Survey,
     probes: u64,
 }
 
 impl<'a> Probe<'a> {
     fn new(line: &'a LineOfPlay, args: &'a Args) -> Result<Self, Failure> {
         let judge = args.run.as_deref().map(ShellJudge::new).transpose()?;
-        Ok(Self { line, args, judge, base: (0, line.start()?), probes: 0 })
+        Ok(Self { line, args, judge, base: (0, line.start()?), survey: Survey::default(), probes: 0 })
     }
 
     /// Folds on from the base, which stays.
@@ -82,7 +84,7 @@ impl<'a> Probe<'a> {
         let verdict = match (&self.args.when, &self.judge) {
             (Some(predicate), _) => {
                 let state = self.state_after(count)?;
-                let holds = predicate.holds(&view_of(state.as_ref(), self.args.seat));
+                let holds = predicate.ask(&view_of(state.as_ref(), self.args.seat), &mut self.survey);
                 if holds { Verdict::True } else { Verdict::False }
             }
             (None, Some(judge)) => judge.judge(&self.line.until(count).to_replay()?)?,
@@ -101,6 +103,23 @@ impl<'a> Probe<'a> {
     }
 }
 
+impl Probe<'_> {
+    /// Requires the condition to make sense in the view, before it gets a negative answer that might come of that
+    /// alone. A field may be there only now and then, so every entry after the first `seen` is looked at until one has
+    /// it.
+    fn check_condition(&mut self, seen: usize) -> Result<(), Failure> {
+        let Some(predicate) = &self.args.when else { return Ok(()) };
+        for count in seen + 1..=self.line.entries.len() {
+            if self.survey.is_comparable() {
+                break;
+            }
+            self.ask(count)?;
+            self.advance(count)?;
+        }
+        predicate.check(&self.survey)
+    }
+}
+
 /// The numbers of entries between which the condition becomes true: false after `low`, true after `high`.
 struct Bracket {
     low: usize,
@@ -112,10 +131,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let mut probe = Probe::new(&line, args)?;
     let end = line.entries.len();
     if probe.ask(0)? != Verdict::False {
+        probe.check_condition(0)?;
         return Err(Failure::negative("the condition is not false in the setup, so no entry makes it true"));
     }
     let bracket = if args.linear { linear(&mut probe, end)? } else { halve(&mut probe, end)? };
     let Some(bracket) = bracket else {
+        probe.check_condition(if args.linear { end } else { 0 })?;
         return Err(Failure::negative(format!(
             "the condition is not true at the end, after {}",
             counted(line.head(), "entry", "entries")

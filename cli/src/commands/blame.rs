@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::difference::{Difference, read_view};
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
-use crate::predicate::check_path;
+use crate::path::check_path;
 use crate::record::{Detail, Record, RecordJson};
 use crate::revision::SourceName;
 use crate::source::LineOfPlay;

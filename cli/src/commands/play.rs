@@ -77,6 +77,11 @@ struct NothingPlayed {
     due_roll: Option<DueRoll>,
 }
 
+/// Writes a place in a script so that what is wrong there follows.
+pub(crate) fn before_colon(place: Option<String>) -> String {
+    place.map_or_else(String::new, |place| format!("{place}: "))
+}
+
 /// Gives the commands of a call, from its arguments or its script.
 pub(crate) fn lines_of(commands: &[String], script: Option<&PathBuf>) -> Result<Vec<ScriptLine>, Failure> {
     match script {
@@ -116,7 +121,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     for line in &lines {
         if let Err(record) = table.submit(line, args.seat, &mut played)? {
-            return reject(&record, lines.len(), rules, context);
+            let place = line.place(args.script.as_ref());
+            return reject(&record, place, lines.len(), rules, context);
         }
     }
     append(args, &store, head, &played)?;
@@ -145,6 +151,7 @@ fn append(args: &Args, store: &Store, head: u64, played: &[Played]) -> Result<()
 
 fn reject(
     record: &Record,
+    place: Option<String>,
     lines: usize,
     rules: &dyn AnyRules,
     context: &mut Context,
@@ -156,7 +163,7 @@ fn reject(
     } else {
         "; nothing was recorded".into()
     };
-    let failure = Failure::negative(format!("the command was rejected{all}"));
+    let failure = Failure::negative(format!("{}the command was rejected{all}", before_colon(place)));
     Err(match &record.became {
         Became::Rejected(rejected) => {
             failure.hint(format!("`turnfold rules {} {}` explains it", rules.name(), rejected.code))

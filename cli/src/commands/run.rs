@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use turnfold_core::Seat;
 
 use super::new::GameArgs;
-use super::play::lines_of;
+use super::play::{before_colon, lines_of};
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::record::Detail;
@@ -67,13 +67,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         for entry in played.drain(..) {
             entry.record.print(&mut context.output)?;
         }
-        if let Err(record) = result {
+        if let Err(mut record) = result {
+            let place = line.place(args.script.as_ref());
+            record.place = place.clone().filter(|_| args.keep_going);
             record.print(&mut context.output)?;
             answer = Answer::No;
             if !args.keep_going {
                 context.output.flush()?;
-                return Err(Failure::negative("the command was rejected; the script stops here")
-                    .hint("`--keep-going` goes on past rejections"));
+                let place = before_colon(place);
+                return Err(Failure::negative(format!(
+                    "{place}the command was rejected; the script stops here"
+                ))
+                .hint("`--keep-going` goes on past rejections"));
             }
         }
     }

@@ -24,7 +24,7 @@ use crate::tfl::Line;
 ///
 /// With `--when` the log ends with the first entry that makes the condition true. With `--still` the command gets the
 /// path of a replay file as its argument and answers with its exit code as for `bisect --run`: 0 says that it is not
-/// there, 125 that it cannot tell, any other up to 127 that it still is. For `check`, the entry at which the file
+/// there, 125 that it cannot tell, 1 to 124 that it still is. For `check`, the entry at which the file
 /// fails stays, and what this build says to it; the entries before it shrink. Where only a state hash differs nothing
 /// before it can go, because the hash stands for the whole state.
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CONDITION", conflicts_with = "still")]
     when: Option<Predicate>,
 
-    /// A shell command that gets the path of a replay file as its argument: 0 is no, 125 cannot tell, 1 to 127 yes
+    /// A shell command that gets the path of a replay file as its argument: 0 is no, 125 cannot tell, 1 to 124 yes
     #[arg(long, value_name = "COMMAND")]
     still: Option<String>,
 
@@ -109,7 +109,7 @@ fn find(args: &Args, context: &Context) -> Result<Least, Failure> {
         (Some(predicate), _, source) => {
             let line = LineOfPlay::load(source, context)?;
             let shows = format!("`{predicate}` becomes true");
-            shrink_while(&line, When { predicate, seat: args.seat }, shows, "the condition is never true")
+            shrink_while(&line, When::new(predicate, args.seat), shows, "the condition is never true")
         }
         (None, Some(command), source) => {
             let line = LineOfPlay::load(source, context)?;
@@ -132,16 +132,19 @@ fn find(args: &Args, context: &Context) -> Result<Least, Failure> {
 /// Shrinks while the condition holds; `never` says that it does not even hold for the whole log.
 fn shrink_while(
     line: &LineOfPlay,
-    condition: impl Condition,
+    mut condition: impl Condition,
     shows: String,
     never: &str,
 ) -> Result<Least, Failure> {
     let count = line.entries.len();
-    let Some(mut shrinker) = Shrinker::new(line, count, condition)? else {
+    let Some(mut shrinker) = Shrinker::new(line, count, &mut condition)? else {
+        condition.check(line.start()?.as_ref())?;
         let entries = counted(count as u64, "entry", "entries");
         return Err(Failure::negative(format!("{never} in `{}` ({entries})", line.name)));
     };
     if shrinker.needs_no_entry()? {
+        drop(shrinker);
+        condition.check(line.start()?.as_ref())?;
         return Err(Failure::negative("the setup shows it already, so no entry is needed"));
     }
     shrinker.shrink()?.into_least(shows)

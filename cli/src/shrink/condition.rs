@@ -7,7 +7,7 @@ use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat
 use super::Given;
 use crate::difference::view_of;
 use crate::failure::Failure;
-use crate::predicate::Predicate;
+use crate::predicate::{Predicate, Survey};
 use crate::source::LineOfPlay;
 use crate::verdict::{ShellJudge, Verdict};
 
@@ -17,15 +17,42 @@ pub(crate) trait Condition {
     fn shows(&mut self, log: &[Rc<Given>], state: &dyn AnyState) -> Result<bool, Failure>;
 
     /// Tells whether the state alone shows it, so that a log may end there.
-    fn seen_in(&self, _state: &dyn AnyState) -> bool {
+    fn seen_in(&mut self, _state: &dyn AnyState) -> bool {
         false
+    }
+
+    /// Requires that what is looked for makes sense, before it is said not to be there; `setup` is the state before
+    /// the first entry.
+    fn check(&mut self, _setup: &dyn AnyState) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl<C: Condition> Condition for &mut C {
+    fn shows(&mut self, log: &[Rc<Given>], state: &dyn AnyState) -> Result<bool, Failure> {
+        (**self).shows(log, state)
+    }
+
+    fn seen_in(&mut self, state: &dyn AnyState) -> bool {
+        (**self).seen_in(state)
+    }
+
+    fn check(&mut self, setup: &dyn AnyState) -> Result<(), Failure> {
+        (**self).check(setup)
     }
 }
 
 /// A condition on a seat's view becomes true.
 pub(crate) struct When<'a> {
-    pub(crate) predicate: &'a Predicate,
-    pub(crate) seat: Seat,
+    predicate: &'a Predicate,
+    seat: Seat,
+    survey: Survey,
+}
+
+impl<'a> When<'a> {
+    pub(crate) fn new(predicate: &'a Predicate, seat: Seat) -> Self {
+        Self { predicate, seat, survey: Survey::default() }
+    }
 }
 
 impl Condition for When<'_> {
@@ -33,8 +60,13 @@ impl Condition for When<'_> {
         Ok(self.seen_in(state))
     }
 
-    fn seen_in(&self, state: &dyn AnyState) -> bool {
-        self.predicate.holds(&view_of(state, self.seat))
+    fn seen_in(&mut self, state: &dyn AnyState) -> bool {
+        self.predicate.ask(&view_of(state, self.seat), &mut self.survey)
+    }
+
+    fn check(&mut self, setup: &dyn AnyState) -> Result<(), Failure> {
+        self.seen_in(setup);
+        self.predicate.check(&self.survey)
     }
 }
 

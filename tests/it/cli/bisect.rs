@@ -112,3 +112,109 @@ fn ten_thousand_entries_take_no_more_looks_than_their_number_has_bits() {
     // The setup, the end, and each halving between them.
     assert!(looks <= 2 + 14, "{looks} looks at 10,000 entries");
 }
+
+#[test]
+fn a_condition_that_no_view_can_answer_is_refused_with_what_there_is_instead() {
+    check(
+        &duel(),
+        "bisect duel --when \"/unit/0/at == [0,1]\"
+         bisect duel --when \"/unit/0/at != [0,1]\"
+         bisect duel --when \"/trun > 1\" --linear
+         bisect duel --when \"/units/9/mp == 3\"
+         bisect duel --when \"/turn/now == 3\"
+         bisect duel --when \"/turn == three\"
+         bisect duel --when \"/phase > 3\"
+         bisect duel --when \"/phase != 3\"
+         bisect duel --when \"/units/0/at == 0,1\"
+         bisect duel --when \"/turn == 1 && /phase == movement\"
+         bisect duel --when \"/turn = 1\"
+         bisect duel --when \"/turn == 1.5\"
+         bisect duel --when \"/turn < null\"",
+        str![[r#"
+$ turnfold bisect duel --when "/unit/0/at == [0,1]"
+stderr| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
+exit 2
+$ turnfold bisect duel --when "/unit/0/at != [0,1]"
+stderr| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
+exit 2
+$ turnfold bisect duel --when "/trun > 1" --linear
+stderr| error: `/trun` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/turn`?
+exit 2
+$ turnfold bisect duel --when "/units/9/mp == 3"
+stderr| error: `/units/9/mp` is nowhere in the view, after any entry: `/units` has 4 elements, from 0 on
+exit 2
+$ turnfold bisect duel --when "/turn/now == 3"
+stderr| error: `/turn/now` is nowhere in the view, after any entry: `/turn` has no parts
+exit 2
+$ turnfold bisect duel --when "/turn == three"
+stderr| error: `/turn == "three"` compares a number with a string, as `/turn` is `1`; write a number, as in `7`
+exit 2
+$ turnfold bisect duel --when "/phase > 3"
+stderr| error: `/phase > 3` compares a string with a number, as `/phase` is `"movement"`; write a string with quotes where it could be taken for a number, as in `"7"`
+exit 2
+$ turnfold bisect duel --when "/phase != 3"
+stderr| error: `/phase != 3` compares a string with a number, as `/phase` is `"movement"`; write a string with quotes where it could be taken for a number, as in `"7"`
+exit 2
+$ turnfold bisect duel --when "/units/0/at == 0,1"
+stderr| error: `/units/0/at == "0,1"` compares an array with a string, as `/units/0/at` is `[0,1]`; write an array as JSON, as in `[0,3]`, or go on in the path to one of its elements
+exit 2
+$ turnfold bisect duel --when "/turn == 1 && /phase == movement"
+stderr| error: invalid value '/turn == 1 && /phase == movement' for '--when <CONDITION>': expected one comparison, found `&&` after its value; a string that holds it is written with quotes, as in `"a && b"`; see `--help`
+exit 2
+$ turnfold bisect duel --when "/turn = 1"
+stderr| error: invalid value '/turn = 1' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `/turn = 1`; see `--help`
+exit 2
+$ turnfold bisect duel --when "/turn == 1.5"
+stderr| error: invalid value '/turn == 1.5' for '--when <CONDITION>': expected a whole number, found `1.5`; views hold no others; see `--help`
+exit 2
+$ turnfold bisect duel --when "/turn < null"
+stderr| error: invalid value '/turn < null' for '--when <CONDITION>': expected a number or a string after `<`, found null; see `--help`
+exit 2
+
+"#]],
+    );
+}
+
+#[test]
+fn a_field_that_is_there_now_and_then_is_no_mistake() {
+    check(
+        &duel(),
+        "bisect duel --when \"/movement_order/1/player == p9\"
+         bisect duel --when \"/selected == locust\"
+         bisect duel --when \"/moved/0 == locust\" --linear
+         bisect duel --when \"/initiative/rolls/p1 == 12\"",
+        str![[r#"
+$ turnfold bisect duel --when "/movement_order/1/player == p9"
+stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
+exit 1
+$ turnfold bisect duel --when "/selected == locust"
+stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
+exit 1
+$ turnfold bisect duel --when "/moved/0 == locust" --linear
+stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
+exit 1
+$ turnfold bisect duel --when "/initiative/rolls/p1 == 12"
+stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
+exit 1
+
+"#]],
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_command_that_cannot_be_run_judges_nothing() {
+    let sandbox = duel();
+    sandbox.write("plain.txt", "no program");
+    for command in ["no-such-command-anywhere", "./plain.txt", "false || no-such-command-anywhere"] {
+        for verb in [["bisect", "duel", "--run"], ["shrink", "duel", "--still"]] {
+            let args = verb.into_iter().chain([command]);
+            let path = std::env::var_os("PATH").unwrap();
+            let output = sandbox.command(args).env("PATH", path).output().unwrap();
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{verb:?} {command}: {told}");
+            assert!(told.contains(&format!("error: `{command}` cannot be run")), "{told}");
+            assert!(output.stdout.is_empty());
+        }
+    }
+}

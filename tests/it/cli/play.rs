@@ -213,3 +213,54 @@ exit 2
     assert!(rolled.contains("host roll "), "{rolled}");
     assert!(rolled.contains("movement_complete"), "{rolled}");
 }
+
+#[test]
+fn a_rejected_line_of_a_script_is_named() {
+    let sandbox = duel();
+    sandbox.write("script.txt", "# first\n\np2: click 0,0\np1: stand # not his turn\np2: cancel\n");
+    sandbox.write("alien.txt", "p2: click 0,0\np9: cancel\n");
+    let run = "run --rules initiative --setup fixtures/initiative/small-board.toml";
+    check(
+        &sandbox,
+        &format!(
+            "play duel --script script.txt
+             play duel --script alien.txt
+             play duel \"p1: stand\"
+             {run} --script script.txt
+             {run} --script script.txt --keep-going"
+        ),
+        str![[r#"
+$ turnfold play duel --script script.txt
+! p1 stand => rejected not_your_turn (it is the other player's impulse)
+stderr| error: script.txt:4: the command was rejected; none of the 3 commands was recorded; `turnfold rules initiative not_your_turn` explains it
+exit 1
+$ turnfold play duel --script alien.txt
+! p9: cancel => rejected malformed (unknown seat `p9`: seats are `p1` to `p8` and `host`)
+stderr| error: alien.txt:2: the command was rejected; none of the 2 commands was recorded; `turnfold rules initiative malformed` explains it
+exit 1
+$ turnfold play duel "p1: stand"
+! p1 stand => rejected not_your_turn (it is the other player's impulse)
+stderr| error: the command was rejected; nothing was recorded; `turnfold rules initiative not_your_turn` explains it
+exit 1
+$ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt
+! p2 click 0,0 => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`)
+stderr| error: script.txt:3: the command was rejected; the script stops here; `--keep-going` goes on past rejections
+exit 1
+$ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt --keep-going
+! p2 click 0,0 => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`) at script.txt:3
+! p1 stand => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`) at script.txt:4
+! p2 cancel => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`) at script.txt:5
+exit 1
+
+"#]],
+    );
+    let words = ["play", "duel", "--script", "-"];
+    let output = sandbox
+        .command(words)
+        .stdin(std::fs::File::open(sandbox.path("script.txt")).unwrap())
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.starts_with("error: <stdin>:4: the command was rejected; none of the 3 "), "{told}");
+    assert_eq!(output.status.code(), Some(1));
+}

@@ -407,3 +407,33 @@ fn help_has_examples() {
     let help = Sandbox::new().ok("shrink --help");
     assert!(help.contains("turnfold shrink duel --when '/units/3/at == [4,-2]' -o least.tfl"), "{help}");
 }
+
+#[test]
+fn a_condition_that_no_view_can_answer_is_refused_with_what_there_is_instead() {
+    check(
+        &duel(),
+        "shrink duel --when \"/unit/0/at == [0,1]\"
+         shrink duel --when \"/unit/0/at != [0,1]\"
+         shrink duel --when \"/turn == three\"
+         shrink duel --when \"/turn == 1 || /phase == movement\"
+         shrink duel --when \"/initiative/rolls/p1 == 12\"",
+        str![[r#"
+$ turnfold shrink duel --when "/unit/0/at == [0,1]"
+stderr| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
+exit 2
+$ turnfold shrink duel --when "/unit/0/at != [0,1]"
+stderr| error: `/unit/0/at` is nowhere in the view, after any entry: the view has `ruleset`, `turn`, `phase`, `initiative`, `movement_order`, `impulse`, `active_player`, `remaining_in_impulse`, `moved`, `cursor`, `selected`, `units`, `blocked`, `due_roll`, `prompt`, `status`; did you mean `/units/0/at`?
+exit 2
+$ turnfold shrink duel --when "/turn == three"
+stderr| error: `/turn == "three"` compares a number with a string, as `/turn` is `1`; write a number, as in `7`
+exit 2
+$ turnfold shrink duel --when "/turn == 1 || /phase == movement"
+stderr| error: invalid value '/turn == 1 || /phase == movement' for '--when <CONDITION>': expected one comparison, found `||` after its value; a string that holds it is written with quotes, as in `"a || b"`; see `--help`
+exit 2
+$ turnfold shrink duel --when "/initiative/rolls/p1 == 12"
+stderr| error: the condition is never true in `duel` (3 entries)
+exit 1
+
+"#]],
+    );
+}
