@@ -2,9 +2,31 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Gives the time now in milliseconds since 1970; 0 on a machine whose clock stands before that.
+use crate::failure::Failure;
+
+/// Returns the time now in milliseconds since 1970; a clock before that is an error.
 #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
-pub(crate) fn now_ms() -> i64 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)
+pub(crate) fn now_ms() -> Result<i64, Failure> {
+    since_1970(SystemTime::now()).ok_or_else(|| {
+        Failure::trouble("the clock of this machine is before 1970").hint("set it, then try again")
+    })
+}
+
+fn since_1970(time: SystemTime) -> Option<i64> {
+    i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn times_before_1970_are_none() {
+        let second = Duration::from_secs(1);
+        assert_eq!(since_1970(UNIX_EPOCH + second), Some(1000));
+        assert_eq!(since_1970(UNIX_EPOCH), Some(0));
+        assert_eq!(since_1970(UNIX_EPOCH - second), None);
+    }
 }

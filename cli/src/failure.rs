@@ -1,5 +1,6 @@
 //! What goes wrong, in one line, and the exit code it becomes.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -8,7 +9,11 @@ use std::process::ExitCode;
 use serde::Serialize;
 use turnfold_store::{ErrorKind, StoreError};
 
+use crate::output::shortened;
 use crate::tfl::TflError;
+
+/// The longest message of a failure in JSON, beside which its hint and kind stand.
+const MESSAGE_CHARACTERS_MAX: usize = 400;
 
 /// What a command answers when nothing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +100,15 @@ impl Failure {
         }
     }
 
+    /// Output that is worth nothing unless whole: a reader that has gone is trouble here.
+    pub(crate) fn cut_short(what: &str, error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::trouble(format!("the {what} was cut short: whoever read it has gone"))
+                .hint("do not use what was written");
+        }
+        error.into()
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         match self.kind {
             FailureKind::ClosedPipe => 0,
@@ -114,7 +128,7 @@ pub(crate) struct FailureJson<'a> {
 #[derive(Serialize)]
 struct ErrorJson<'a> {
     kind: FailureKind,
-    message: &'a str,
+    message: Cow<'a, str>,
     hint: Option<&'a str>,
     exit_code: u8,
 }
@@ -122,7 +136,7 @@ struct ErrorJson<'a> {
 impl Failure {
     pub(crate) fn to_json(&self) -> FailureJson<'_> {
         let Self { kind, message, hint } = self;
-        let hint = hint.as_deref();
+        let (message, hint) = (shortened(message, MESSAGE_CHARACTERS_MAX), hint.as_deref());
         FailureJson { error: ErrorJson { kind: *kind, message, hint, exit_code: self.exit_code() } }
     }
 }

@@ -210,12 +210,34 @@ impl Output {
     }
 }
 
-/// Prints a failure to stderr in one line; where even that is closed there is nobody to tell.
+/// The longest line of an error, with what stands before its message.
+const ERROR_CHARACTERS_MAX: usize = 500;
+
+/// How many characters at the end of a line that is too long stay: the next step stands there.
+const ENDING_CHARACTERS: usize = 180;
+
+/// Leaves out the middle of a text of more than so many characters, which is what it quotes.
+pub(crate) fn shortened(text: &str, characters_max: usize) -> Cow<'_, str> {
+    let count = text.chars().count();
+    if count <= characters_max {
+        return Cow::Borrowed(text);
+    }
+    let beginning = text.chars().take(characters_max.saturating_sub(ENDING_CHARACTERS + 1));
+    let ending = text.chars().skip(count - ENDING_CHARACTERS);
+    Cow::Owned(beginning.chain(['…']).chain(ending).collect())
+}
+
+/// Prints a failure to stderr in one line of bounded length; where even that is closed there is nobody to tell.
 pub(crate) fn error(failure: &Failure, format: Format) {
     let style = AnsiColor::Red.on_default().bold();
-    let _ = match (format, serde_json::to_string(&failure.to_json())) {
-        (Format::Json, Ok(json)) => writeln!(io::stderr(), "{}", printable_json(&json)),
-        _ => writeln!(anstream::stderr(), "{style}error:{style:#} {}", printable(&failure.to_string())),
+    let json = (format == Format::Json).then(|| serde_json::to_string(&failure.to_json()).ok()).flatten();
+    let _ = if let Some(json) = json {
+        writeln!(io::stderr(), "{}", printable_json(&json))
+    } else {
+        let text = failure.to_string();
+        let text = printable(&text);
+        let text = shortened(&text, ERROR_CHARACTERS_MAX - "error: ".len());
+        writeln!(anstream::stderr(), "{style}error:{style:#} {text}")
     };
 }
 
@@ -265,6 +287,22 @@ mod tests {
     fn painted_text_is_coloured_and_escaped_all_the_same() {
         let line = format!("{} {}", paint(Tone::Old, "a\u{1b}[2J"), paint(Tone::Strong, "b"));
         assert_eq!(marked(&line, |_| false), "\u{1b}[31ma\\u{1b}[2J\u{1b}[0m \u{1b}[1mb\u{1b}[0m");
+    }
+
+    #[test]
+    fn a_long_error_keeps_its_beginning_and_its_end() {
+        let max = ERROR_CHARACTERS_MAX;
+        let line = |quoted: usize| format!("unknown `{}`; name another", "ä".repeat(quoted));
+        let fits = line(max - line(0).chars().count());
+        assert_eq!(shortened(&fits, max), fits);
+        for quoted in [fits.chars().count(), 4_000_000] {
+            let text = line(quoted);
+            let cut = shortened(&text, max);
+            assert_eq!(cut.chars().count(), max);
+            assert!(
+                cut.starts_with("unknown `ää") && cut.contains("ä…ä") && cut.ends_with("ä`; name another")
+            );
+        }
     }
 
     #[test]

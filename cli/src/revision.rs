@@ -57,6 +57,15 @@ impl FromStr for Revision {
     }
 }
 
+/// Reads a name for a match that is to be made. One that ends in `.tfl` could never be named again: as an argument it
+/// means a replay file.
+pub(crate) fn new_match_name(text: &str) -> Result<MatchName, String> {
+    if text.ends_with(".tfl") {
+        return Err("a name that ends in `.tfl` means a replay file, so no match can have it".to_owned());
+    }
+    text.parse().map_err(|error: turnfold_store::NotAName| error.to_string())
+}
+
 /// Where a line of play comes from: the store, or a replay file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SourceName {

@@ -19,6 +19,8 @@ mod cli;
 mod crash;
 mod damage;
 mod durable;
+#[cfg(target_os = "linux")] // strace
+mod faults;
 mod fuzz;
 mod goldens;
 mod layout;

@@ -203,7 +203,7 @@ fn onto_branch(
     args.check_seq(line_of_play.head())?;
     let amendment = args.amend(&line_of_play.to_replay()?, context)?;
     args.check_conflicts(&amendment, names, context)?;
-    let now = clock::now_ms();
+    let now = clock::now_ms()?;
     let recorded_at = |origin: u64| {
         let entry = line_of_play.entries.get(usize::try_from(origin - 1).ok()?)?;
         entry.recorded_at_ms

@@ -12,7 +12,7 @@ use crate::source::LineOfPlay;
 /// Write a revision as a replay file
 ///
 /// The file carries the setup, the dice policy with its seed, every entry with its outcome and state hash, and
-/// nothing of when it was played.
+/// nothing of when it was played. Exits with 3 when standard output takes only a part of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold export duel -o duel.tfl")]
 pub(crate) struct Args {
@@ -44,17 +44,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     let output = &mut context.output;
     if output.is_json() {
-        output.json(&ExportJson {
-            revision: args.revision.to_string(),
-            entries: line_of_play.head(),
-            state_hash: replay.closing.map(|closing| closing.state.to_string()),
-            file: path.map(|path| path.display().to_string()),
-            replay: path.is_none().then_some(text),
-        })?;
+        let written = output
+            .json(&ExportJson {
+                revision: args.revision.to_string(),
+                entries: line_of_play.head(),
+                state_hash: replay.closing.map(|closing| closing.state.to_string()),
+                file: path.map(|path| path.display().to_string()),
+                replay: path.is_none().then_some(text),
+            })
+            .and_then(|()| output.flush());
+        written.map_err(|error| Failure::cut_short("replay", error))?;
         return Ok(Answer::Yes);
     }
     let Some(path) = path else {
-        output.document(&text)?;
+        let written = output.document(&text).and_then(|()| output.flush());
+        written.map_err(|error| Failure::cut_short("replay", error))?;
         return Ok(Answer::Yes);
     };
     let entries = counted(line_of_play.head(), "entry", "entries");

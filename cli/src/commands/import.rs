@@ -9,6 +9,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
+use crate::revision::new_match_name;
 use crate::source::{bless_if_true, read_replay};
 use crate::tfl;
 
@@ -23,7 +24,7 @@ pub(crate) struct Args {
     file: PathBuf,
 
     /// Name of the match [default: the file's name without `.tfl`]
-    #[arg(long, value_name = "MATCH")]
+    #[arg(long, value_name = "MATCH", value_parser = new_match_name)]
     name: Option<MatchName>,
 }
 
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let setup = replay.setup()?;
     let rules = replay.rules();
     let mut state = replay.start()?;
-    let recorded_at_ms = clock::now_ms();
+    let recorded_at_ms = clock::now_ms()?;
     let mut entries = Vec::new();
     let logged: Vec<_> = blessed.entries().map(tfl::EntryLine::logged).collect();
     let dice = replay.header.dice;
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 
 fn name_of(file: &std::path::Path) -> Result<MatchName, Failure> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    stem.parse().map_err(|error| {
+    new_match_name(&stem).map_err(|error| {
         Failure::usage(format!("no match can be named after the file: {error}"))
             .hint("give one with `--name`")
     })

@@ -10,6 +10,7 @@ use turnfold_store::{Genesis, MatchName};
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
+use crate::revision::new_match_name;
 use crate::source::find_rules;
 use crate::{clock, files, limits, random};
 
@@ -18,7 +19,7 @@ use crate::{clock, files, limits, random};
 #[command(after_help = "Example: turnfold new duel --rules initiative --dice seeded")]
 pub(crate) struct Args {
     /// Name of the match: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
-    #[arg(value_name = "MATCH")]
+    #[arg(value_name = "MATCH", value_parser = new_match_name)]
     match_name: MatchName,
 
     #[command(flatten)]
@@ -133,7 +134,7 @@ pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
         dice: game.dice,
         match_id: random::match_id()?,
         title,
-        created_at_ms: clock::now_ms(),
+        created_at_ms: clock::now_ms()?,
     })
 }
 

@@ -141,7 +141,7 @@ fn append(args: &Args, store: &Store, head: u64, played: &[Played]) -> Result<()
     if played.is_empty() {
         return Ok(());
     }
-    let recorded_at_ms = clock::now_ms();
+    let recorded_at_ms = clock::now_ms()?;
     let entry =
         |entry: &Played| NewEntry { seat: entry.seat, command: entry.command.clone(), recorded_at_ms };
     let entries = played.iter().map(entry).collect();

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
 use crate::output::{Tone, counted, paint, progress};
+use crate::revision::new_match_name;
 use crate::source::find_rules;
 use crate::tfl::Replay;
 
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     steps: u32,
 
     /// Create a match in the store instead of a file
-    #[arg(long, value_name = "MATCH", conflicts_with = "output")]
+    #[arg(long, value_name = "MATCH", conflicts_with = "output", value_parser = new_match_name)]
     into: Option<MatchName>,
 
     #[command(flatten)]
@@ -147,7 +148,7 @@ impl Play {
         title: String,
         context: &Context,
     ) -> Result<(Box<dyn AnyState>, u64), Failure> {
-        let recorded_at_ms = clock::now_ms();
+        let recorded_at_ms = clock::now_ms()?;
         let mut entries = Vec::new();
         let state = self.play(&mut |step| {
             entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });

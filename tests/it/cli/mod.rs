@@ -23,6 +23,8 @@ mod locked;
 mod log;
 mod matches;
 mod new;
+#[cfg(unix)] // pipes, links and devices
+mod odd;
 mod perft;
 mod play;
 mod replay;

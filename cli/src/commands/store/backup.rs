@@ -3,6 +3,8 @@
 use std::io::BufWriter;
 use std::path::PathBuf;
 
+use turnfold_store::RescueError;
+
 use super::progress::Progress;
 use super::told;
 use crate::context::Context;
@@ -15,7 +17,7 @@ use crate::output::paint;
 ///
 /// The file holds every match, branch and entry with its time and key, under checks, and `turnfold store restore` makes
 /// a store of it again. It is written whole or not at all. It holds the seeds of seeded dice: only its owner can read
-/// it.
+/// it. Exits with 3 when standard output takes only a part of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store backup --compress matches.tfb")]
 pub(crate) struct Args {
@@ -41,7 +43,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         let stdout = context.output.bytes()?;
         let store = context.read_store()?;
         let progress = Progress::new("backing up");
-        store.backup(BufWriter::new(stdout), args.compress, &mut progress.observer())?;
+        let written = store.backup(BufWriter::new(stdout), args.compress, &mut progress.observer());
+        written.map_err(|error| match error {
+            RescueError::Write { source } => Failure::cut_short("backup", source),
+            error => error.into(),
+        })?;
         return Ok(Answer::Yes);
     }
     if args.file.exists() && !args.force {

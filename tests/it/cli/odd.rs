@@ -1,0 +1,153 @@
+//! Odd files in a store, odd names, odd readers: refused in a line, without a hang.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Output, Stdio};
+
+use snapbox::str;
+
+use super::{check, duel};
+use crate::sandbox::{Sandbox, binary};
+
+/// Runs a line with little memory, and not for long.
+fn bounded(sandbox: &Sandbox, line: &str) -> Output {
+    let script = "ulimit -v 600000 && exec timeout 30 \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh"]).arg(binary()).args(line.split(' ')).stdin(Stdio::null());
+    command.current_dir(sandbox.path("")).env_clear().env("PATH", "/usr/bin:/bin").output().unwrap()
+}
+
+fn check_refused(sandbox: &Sandbox, line: &str, expected: &str) {
+    let output = bounded(sandbox, line);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{line}: {stderr}");
+    assert!(stderr.lines().count() == 1 && stderr.contains(expected), "{line}: {stderr}");
+}
+
+#[test]
+fn a_store_with_a_pipe_or_a_device_for_a_file_is_refused() {
+    for name in ["FORMAT", "LOCK", "WATERMARK", "sled/conf", "sled/db", "sled/snap.9999999999999999"] {
+        for odd in ["/dev/zero", "pipe"] {
+            let sandbox = duel();
+            assert!(Command::new("mkfifo").arg(sandbox.path("pipe")).status().unwrap().success());
+            let path = sandbox.path(".turnfold").join(name);
+            let _ = fs::remove_file(&path);
+            symlink(if odd == "pipe" { sandbox.path(odd) } else { odd.into() }, &path).unwrap();
+            for verb in ["log duel", "play duel cycle", "matches"] {
+                check_refused(&sandbox, verb, name);
+            }
+            // Salvage does without, or says in a line that it cannot.
+            let output = bounded(&sandbox, "store salvage .turnfold saved");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{name} {odd}: {output:?}");
+            assert!(!stderr.contains("internal error"), "{name} {odd}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn salvage_copies_only_what_is_a_stores() {
+    let sandbox = duel();
+    let store = sandbox.path(".turnfold");
+    assert!(Command::new("mkfifo").arg(store.join("pipe")).status().unwrap().success());
+    let _listener = std::os::unix::net::UnixListener::bind(store.join("sled/socket")).unwrap();
+    symlink("/", store.join("root")).unwrap();
+    symlink("/dev/zero", store.join("sled/snap.1")).unwrap();
+    // As large as no disk is: copying it would fail.
+    fs::File::create(store.join("huge")).unwrap().set_len(1 << 42).unwrap();
+    let output = bounded(&sandbox, "store salvage .turnfold saved");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(sandbox.ok("--store saved log duel"), {
+        fs::remove_file(store.join("sled/snap.1")).unwrap();
+        sandbox.ok("log duel")
+    });
+}
+
+#[test]
+fn a_backup_is_read_from_a_regular_file() {
+    let sandbox = Sandbox::new();
+    assert!(Command::new("mkfifo").arg(sandbox.path("pipe")).status().unwrap().success());
+    check(
+        &sandbox,
+        "store restore pipe new
+         store restore /dev/zero new
+         store restore fixtures new
+         store restore nothing new",
+        str![[r#"
+$ turnfold store restore pipe new
+stderr| error: cannot read backup `pipe`: it is a pipe, a socket or a device; name a regular file
+exit 2
+$ turnfold store restore /dev/zero new
+stderr| error: cannot read backup `/dev/zero`: it is a pipe, a socket or a device; name a regular file
+exit 2
+$ turnfold store restore fixtures new
+stderr| error: cannot read backup `fixtures`: it is a directory; name a regular file
+exit 2
+$ turnfold store restore nothing new
+stderr| error: cannot read backup `nothing`: No such file or directory (os error 2)
+exit 2
+
+"#]],
+    );
+}
+
+#[test]
+fn no_match_is_named_like_a_replay_file() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o duel.tfl");
+    fs::copy(sandbox.path("duel.tfl"), sandbox.path("twice.tfl.tfl")).unwrap();
+    check(
+        &sandbox,
+        "new a.tfl --rules initiative --setup fixtures/initiative/small-board.toml
+         import duel.tfl --name b.tfl
+         import twice.tfl.tfl
+         simulate --rules initiative --setup fixtures/initiative/small-board.toml --seed 7 --into c.tfl
+         matches",
+        str![[r#"
+$ turnfold new a.tfl --rules initiative --setup fixtures/initiative/small-board.toml
+stderr| error: invalid value 'a.tfl' for '<MATCH>': a name that ends in `.tfl` means a replay file, so no match can have it; see `--help`
+exit 2
+$ turnfold import duel.tfl --name b.tfl
+stderr| error: invalid value 'b.tfl' for '--name <MATCH>': a name that ends in `.tfl` means a replay file, so no match can have it; see `--help`
+exit 2
+$ turnfold import twice.tfl.tfl
+stderr| error: no match can be named after the file: a name that ends in `.tfl` means a replay file, so no match can have it; give one with `--name`
+exit 2
+$ turnfold simulate --rules initiative --setup fixtures/initiative/small-board.toml --seed 7 --into c.tfl
+stderr| error: invalid value 'c.tfl' for '--into <MATCH>': a name that ends in `.tfl` means a replay file, so no match can have it; see `--help`
+exit 2
+$ turnfold matches
+duel  initiative  3 entries, 1 branch
+
+"#]],
+    );
+}
+
+#[test]
+fn an_error_is_at_most_500_characters_long() {
+    let sandbox = Sandbox::new();
+    sandbox.write("long.toml", format!("radius = \"{}\"\n", "ä".repeat(1_000_000)));
+    let key = "k".repeat(100_000);
+    for line in [
+        "new duel --rules initiative --setup long.toml".to_owned(),
+        format!("log {key}"),
+        format!("play duel --key {key}"),
+    ] {
+        let stderr = String::from_utf8(sandbox.run(&line).stderr).unwrap();
+        assert_eq!(stderr.trim_end().chars().count(), 500, "{stderr}");
+        assert!(stderr.starts_with("error: ") && stderr.contains('…') && stderr.lines().count() == 1);
+    }
+}
+
+#[test]
+fn output_cut_short_is_no_backup_and_no_replay() {
+    let sandbox = duel();
+    for (line, code) in [("store backup -", 3), ("export duel", 3), ("log duel", 0), ("show duel", 0)] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = sandbox.command(line.split(' ')).stdout(writer).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{line}: {stderr}");
+        assert_eq!(stderr.contains("was cut short"), code == 3, "{line}: {stderr}");
+    }
+}
