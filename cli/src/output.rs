@@ -12,6 +12,7 @@ use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -145,6 +146,12 @@ fn write_spans<'a>(
 /// Writes a count with its noun.
 pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Writes a time for people; a replay file does not know when its entries were recorded.
+pub(crate) fn time(at_ms: Option<i64>) -> String {
+    let timestamp = at_ms.and_then(|at| Timestamp::from_millisecond(at).ok());
+    timestamp.map_or_else(|| "-".into(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%SZ").to_string())
 }
 
 /// Standard output in the format asked for.

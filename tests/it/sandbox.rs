@@ -88,7 +88,7 @@ impl Sandbox {
                 None => writeln!(transcript, "killed").unwrap(),
             }
         }
-        without_rulesets(&without_links(&transcript))
+        without_times(&without_rulesets(&without_links(&transcript)))
     }
 }
 
@@ -98,6 +98,28 @@ fn without_rulesets(text: &str) -> String {
     let names = names.join(", ");
     text.replace(&format!("known: {names}"), "known: [RULESETS]")
         .replace(&format!("({names})"), "([RULESETS])")
+}
+
+/// Blanks out times as they are written for people.
+fn without_times(text: &str) -> String {
+    let is_time = |text: &str| {
+        text.chars().zip("0000-00-00 00:00:00Z".chars()).all(|(found, pattern)| match pattern {
+            '0' => found.is_ascii_digit(),
+            other => found == other,
+        })
+    };
+    let mut blanked = String::new();
+    let mut rest = text;
+    while let Some(place) = rest.find('Z') {
+        let (before, after) = rest.split_at(place + 1);
+        let time = before.len().checked_sub(20).and_then(|from| before.split_at_checked(from));
+        match time.filter(|(_, time)| is_time(time)) {
+            Some((before, _)) => blanked.extend([before, "[TIME]"]),
+            None => blanked.push_str(before),
+        }
+        rest = after;
+    }
+    blanked + rest
 }
 
 /// Blanks out the links of the hash chain: they cover match ids and times, which differ from run to run.

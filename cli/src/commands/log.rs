@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use jiff::Timestamp;
 use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
 use turnfold_core::Seat;
@@ -10,11 +9,10 @@ use turnfold_core::Seat;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
-use crate::output::{Tone, paint};
+use crate::output::{self, Tone, paint};
 use crate::position::{Position, Tail};
 use crate::record::{Detail, Record, RecordJson};
 use crate::revision::RangeName;
-use crate::source::SourceEntry;
 
 /// Print the entries of a revision with their outcomes
 ///
@@ -111,16 +109,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             continue;
         }
         if args.times {
-            context.output.text(&format!("{} ", paint(Tone::Faint, time(entry))))?;
+            let time = output::time(entry.and_then(|entry| entry.recorded_at_ms));
+            context.output.text(&format!("{} ", paint(Tone::Faint, time)))?;
         }
         record.print(&mut context.output)?;
     }
     Ok(Answer::Yes)
-}
-
-/// Writes when an entry was recorded; a replay file does not know.
-fn time(entry: Option<&SourceEntry>) -> String {
-    let recorded = entry.and_then(|entry| entry.recorded_at_ms);
-    let timestamp = recorded.and_then(|at| Timestamp::from_millisecond(at).ok());
-    timestamp.map_or_else(|| "-".into(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%SZ").to_string())
 }

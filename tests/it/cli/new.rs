@@ -21,7 +21,7 @@ $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.t
 stderr| error: match `duel` already exists: choose another name
 exit 2
 $ turnfold matches
-duel  initiative  0 entries, 1 branch  First blood
+duel  initiative  0 entries, 1 branch  [TIME]  First blood
 $ turnfold --format json show duel
 {"ruleset":"initiative","turn":1,"phase":"initiative","initiative":null,"movement_order":[],"impulse":null,"active_player":null,"remaining_in_impulse":null,"moved":[],"cursor":[0,0],"selected":null,"units":[{"id":"atlas","owner":"p1","name":"Atlas AS7-D","at":[0,2],"mp":3},{"id":"locust","owner":"p1","name":"Locust LCT-1V","at":[-1,2],"mp":8},{"id":"kit-fox","owner":"p2","name":"Kit Fox Prime","at":[0,-2],"mp":6},{"id":"turret","owner":"p2","name":"Turret","at":[1,-2],"mp":0}],"blocked":[[0,0]],"due_roll":{"purpose":"initiative","count":4,"low":1,"high":6},"prompt":"Roll for initiative","status":""}
 
@@ -49,8 +49,8 @@ $ turnfold play duel
 $ turnfold play other
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=p2:1|p1:1|p2:1|p1:1; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; cursor at=0,-2 #33423e6fdd9b2619
 $ turnfold matches
-duel   initiative  1 entry, 1 branch
-other  initiative  1 entry, 1 branch
+duel   initiative  1 entry, 1 branch  [TIME]
+other  initiative  1 entry, 1 branch  [TIME]
 
 "#]],
     );
