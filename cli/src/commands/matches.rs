@@ -4,7 +4,7 @@ use std::io;
 
 use serde::Serialize;
 use turnfold_core::{AnyState, Seat};
-use turnfold_store::{BranchName, MatchInfo, MatchName, Store};
+use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 }
 
 impl Listed {
-    fn read(info: MatchInfo, args: &Args, store: &Store) -> Result<Self, Failure> {
+    fn read(info: MatchInfo, args: &Args, store: &StoreReader) -> Result<Self, Failure> {
         let active_at_ms = active_at_ms(&info, store)?;
         let turn = (args.long || args.mine.is_some()).then(|| Turn::of(&info.name, store)).transpose()?;
         Ok(Self { info, active_at_ms, turn })
@@ -131,9 +131,9 @@ impl Listed {
 }
 
 impl Turn {
-    fn of(name: &MatchName, store: &Store) -> Result<Self, Failure> {
+    fn of(name: &MatchName, store: &StoreReader) -> Result<Self, Failure> {
         let main = Revision { match_name: name.clone(), branch: BranchName::main(), seq: None };
-        match Position::before_entries_of(Tail::last(0), &main, store) {
+        match Position::before_entries_of(Tail::last(0), &main, store, None) {
             Ok(position) => Ok(Self::in_state(position.state.as_ref())),
             Err(failure) if failure.kind == FailureKind::Usage => Ok(Self::Unknown),
             Err(failure) => Err(failure),
@@ -162,7 +162,7 @@ impl Turn {
 }
 
 /// Finds when a match was last played on.
-fn active_at_ms(info: &MatchInfo, store: &Store) -> Result<i64, Failure> {
+fn active_at_ms(info: &MatchInfo, store: &StoreReader) -> Result<i64, Failure> {
     let mut heads = vec![(BranchName::main(), info.head)];
     if info.branches > 1 {
         heads = store.branches(&info.name)?.into_iter().map(|branch| (branch.name, branch.head)).collect();
