@@ -71,10 +71,14 @@ struct MatchJson<'a> {
     title: &'a str,
     created_at_ms: i64,
     active_at_ms: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    over: Option<Option<bool>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    turn: Option<Option<&'a [Seat]>>,
+    #[serde(flatten)]
+    turn: Option<TurnJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct TurnJson<'a> {
+    over: Option<bool>,
+    turn: Option<&'a [Seat]>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -109,12 +113,6 @@ impl Listed {
 
     fn to_json(&self) -> MatchJson<'_> {
         let genesis = &self.info.genesis;
-        let (over, turn) = match &self.turn {
-            None => (None, None),
-            Some(Turn::Over) => (Some(Some(true)), Some(Some([].as_slice()))),
-            Some(Turn::Of(seats)) => (Some(Some(false)), Some(Some(seats.as_slice()))),
-            Some(Turn::Unknown) => (Some(None), Some(None)),
-        };
         MatchJson {
             match_name: self.info.name.as_str(),
             ruleset: &genesis.ruleset,
@@ -124,8 +122,7 @@ impl Listed {
             title: &genesis.title,
             created_at_ms: genesis.created_at_ms,
             active_at_ms: self.active_at_ms,
-            over,
-            turn,
+            turn: self.turn.as_ref().map(Turn::to_json),
         }
     }
 }
@@ -146,6 +143,14 @@ impl Turn {
         }
         let seats = state.players().iter().copied().chain([Seat::Host]);
         Self::Of(seats.filter(|&seat| !state.legal(seat).is_empty()).collect())
+    }
+
+    fn to_json(&self) -> TurnJson<'_> {
+        match self {
+            Self::Over => TurnJson { over: Some(true), turn: Some(&[]) },
+            Self::Of(seats) => TurnJson { over: Some(false), turn: Some(seats) },
+            Self::Unknown => TurnJson { over: None, turn: None },
+        }
     }
 
     fn text(&self) -> String {
