@@ -84,9 +84,9 @@ impl There {
 impl fmt::Display for Lost {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.found.is_empty() {
-            out.write_str("the view")?
+            out.write_str("the view")?;
         } else {
-            write!(out, "`{}`", self.found)?
+            write!(out, "`{}`", self.found)?;
         }
         match &self.there {
             There::Fields(names) if names.is_empty() => out.write_str(" has no fields"),
