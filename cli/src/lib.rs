@@ -7,6 +7,7 @@ mod amendment;
 mod args;
 mod clock;
 mod commands;
+mod completion;
 mod context;
 mod corpus;
 mod difference;
@@ -49,6 +50,9 @@ use crate::output::Format;
 /// Runs the command line on the arguments of the process and gives its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
+    if completion::answer() {
+        return ExitCode::SUCCESS;
+    }
     let asked = args::format_asked_for(env::args_os());
     panic::set_hook(Box::new(move |panic| output::error(&Failure::internal(panic), asked)));
     let args = match grammar::parse() {

@@ -2,10 +2,14 @@
 
 use clap_complete::Shell;
 
+use crate::completion;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 
 /// Print a completion script for a shell
+///
+/// Rulesets, seats, matches and branches are completed too: the script asks `turnfold`, which reads the store and never
+/// writes to it.
 ///
 /// For bash: `turnfold completions bash > ~/.local/share/bash-completion/completions/turnfold`
 #[derive(Debug, clap::Args)]
@@ -20,8 +24,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Err(Failure::usage("a completion script is for a shell, there is no JSON of it")
             .hint("leave out `--format json`"));
     }
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut context.grammar, "turnfold", &mut script);
-    context.output.document(&String::from_utf8_lossy(&script))?;
+    let shell = args.shell.to_string();
+    let script = completion::script(&shell)
+        .ok_or_else(|| Failure::usage(format!("there is no completion script for `{shell}`")))?;
+    context.output.document(&script)?;
     Ok(Answer::Yes)
 }

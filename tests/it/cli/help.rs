@@ -239,3 +239,55 @@ fn help_groups_verbs_and_options() {
         assert!(help.lines().any(|line| line == title), "{title}\n{help}");
     }
 }
+
+/// Completes a line in bash as it would on a terminal: the words are taken apart where bash takes them apart.
+#[cfg(unix)]
+fn completed(sandbox: &Sandbox, line: &str, words: &[&str]) -> Vec<String> {
+    sandbox.write("complete.bash", sandbox.ok("completions bash"));
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    let last = words.last().copied().unwrap_or_default();
+    let current = if ["@", ":"].contains(&last) { "" } else { last };
+    let script = format!(
+        "cat > asked.bash <<'END'\nturnfold() {{ '{}' \"$@\"; }}\nsource ./complete.bash\n\
+         COMP_WORDBREAKS=$' \\t\\n\"\\'@><=;|&(:'\nCOMP_LINE='{line}'\nCOMP_POINT={}\nCOMP_WORDS=({})\nCOMP_CWORD={}\n\
+         _turnfold turnfold '{current}' ''\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\nEND\nbash asked.bash",
+        crate::sandbox::binary().display(),
+        line.len(),
+        quoted.join(" "),
+        words.len() - 1,
+    );
+    let output = sandbox.shell(&script);
+    assert!(output.stderr.is_empty(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter(|line| !line.is_empty()).map(String::from).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn bash_completes_rulesets_seats_matches_and_branches() {
+    let sandbox = super::duel();
+    sandbox.ok("branch duel:1 flank");
+    sandbox.ok("new dusk --rules initiative");
+    let before = crate::sandbox::without_links(&sandbox.ok("log duel"));
+    assert_eq!(completed(&sandbox, "turnfold pl", &["turnfold", "pl"]), ["play"]);
+    assert_eq!(completed(&sandbox, "turnfold rules in", &["turnfold", "rules", "in"]), ["initiative"]);
+    assert_eq!(
+        completed(&sandbox, "turnfold new x --rules cy", &["turnfold", "new", "x", "--rules", "cy"]),
+        ["cycletap"]
+    );
+    assert_eq!(
+        completed(&sandbox, "turnfold show duel --as h", &["turnfold", "show", "duel", "--as", "h"]),
+        ["host"]
+    );
+    assert_eq!(completed(&sandbox, "turnfold log du", &["turnfold", "log", "du"]), ["duel", "dusk"]);
+    assert_eq!(completed(&sandbox, "turnfold log duel@f", &["turnfold", "log", "duel", "@", "f"]), ["flank"]);
+    assert_eq!(
+        completed(&sandbox, "turnfold log duel@", &["turnfold", "log", "duel", "@"]),
+        ["main", "flank"]
+    );
+    assert!(completed(&sandbox, "turnfold new du", &["turnfold", "new", "du"]).is_empty());
+    let elsewhere = ["turnfold", "--store", "none", "log", "du"];
+    assert!(completed(&sandbox, "turnfold --store none log du", &elsewhere).is_empty());
+    assert!(!sandbox.path("none").exists());
+    assert_eq!(crate::sandbox::without_links(&sandbox.ok("log duel")), before);
+}

@@ -1,0 +1,96 @@
+//! Completion while typing: rulesets, seats, matches and branches, besides what the grammar itself knows.
+//!
+//! A shell's script calls the program with [`VARIABLE`] set and the words so far; the answer goes to stdout. Nothing is
+//! ever written to the store, and whatever goes wrong, there is simply nothing to offer.
+
+mod bash;
+mod names;
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::Path;
+
+use clap::{Arg, Command};
+use clap_complete::env::{Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
+use clap_complete::{
+    ArgValueCandidates, ArgValueCompleter, CompleteEnv, CompletionCandidate, PathCompleter,
+    engine::ValueCompleter,
+};
+use turnfold_core::{Seat, registry};
+
+use crate::grammar::grammar;
+use bash::Bash;
+
+/// The variable that holds the name of the shell that asks.
+const VARIABLE: &str = "TURNFOLD_COMPLETE";
+
+/// Every shell that can be completed for.
+const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
+
+/// Answers a shell that asks for completions; returns `false` if none does.
+pub(crate) fn answer() -> bool {
+    if env::var_os(VARIABLE).is_none() {
+        return false;
+    }
+    let request = CompleteEnv::with_factory(|| completed(grammar())).var(VARIABLE).shells(SHELLS);
+    request.try_complete(env::args_os(), env::current_dir().ok().as_deref()).unwrap_or(true)
+}
+
+/// Returns the script that makes a shell ask, or `None` for one that cannot be completed for.
+pub(crate) fn script(shell: &str) -> Option<String> {
+    let mut script = Vec::new();
+    let completer: &dyn EnvCompleter = SHELLS.completer(shell)?;
+    completer.write_registration(VARIABLE, "turnfold", "turnfold", "turnfold", &mut script).ok()?;
+    String::from_utf8(script).ok()
+}
+
+/// Adds to the arguments of every verb what can be offered for them, by what their values are called.
+fn completed(command: Command) -> Command {
+    let makes_a_match = matches!(command.get_name(), "new" | "import");
+    let command = command.mut_args(|arg| completed_arg(arg, makes_a_match));
+    command.mut_subcommands(completed)
+}
+
+fn completed_arg(arg: Arg, makes_a_match: bool) -> Arg {
+    let is_ruleset = matches!(arg.get_id().as_str(), "rules" | "ruleset");
+    let name = arg.get_value_names().and_then(<[_]>::first).map(ToString::to_string).unwrap_or_default();
+    match name.as_str() {
+        _ if is_ruleset => arg.add(ArgValueCandidates::new(rulesets)),
+        "SEAT" => arg.add(ArgValueCandidates::new(seats)),
+        "MATCH" if makes_a_match => arg,
+        "REV" | "REV|FILE" | "REV:SEQ|FILE:SEQ" | "MATCH" | "A" | "B" => {
+            arg.add(ArgValueCompleter::new(revisions))
+        }
+        _ => arg,
+    }
+}
+
+fn rulesets() -> Vec<CompletionCandidate> {
+    let candidate =
+        |name: &str, summary: &'static str| CompletionCandidate::new(name).help(Some(summary.into()));
+    registry::RULESETS.iter().map(|rules| candidate(rules.name(), rules.summary())).collect()
+}
+
+fn seats() -> Vec<CompletionCandidate> {
+    Seat::ALL.into_iter().map(|seat| CompletionCandidate::new(seat.name())).collect()
+}
+
+/// Offers matches, the branches of a match once `@` is typed, and replay files.
+fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let is_replay = |path: &Path| path.extension().is_some_and(|extension| extension == "tfl");
+    let mut offered = PathCompleter::any().filter(is_replay).complete(typed);
+    let text = typed.to_string_lossy();
+    let branched = text.split_once('@').map(|(match_name, _)| match_name);
+    let names = names::revisions(&store_dir(env::args_os()), branched).unwrap_or_default();
+    offered.extend(names.into_iter().filter(|name| name.starts_with(&*text)).map(CompletionCandidate::new));
+    offered
+}
+
+/// Finds the store that is meant: the one named among the words so far, the one of the environment, or the usual one.
+fn store_dir(words: impl Iterator<Item = std::ffi::OsString>) -> std::path::PathBuf {
+    let words: Vec<_> = words.collect();
+    let after = words.iter().zip(words.iter().skip(1)).find(|(word, _)| *word == "--store");
+    let joined = words.iter().find_map(|word| word.to_str()?.strip_prefix("--store="));
+    let named = after.map(|(_, dir)| dir.clone()).or_else(|| joined.map(Into::into));
+    named.or_else(|| env::var_os("TURNFOLD_STORE")).unwrap_or_else(|| ".turnfold".into()).into()
+}
