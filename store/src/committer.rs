@@ -58,7 +58,7 @@ struct Running {
 impl Committer {
     pub(crate) fn start(shared: Arc<Shared>, record: StoreRecord) -> Result<Self, StoreError> {
         let (sender, requests) = sync_channel(QUEUE_MAX);
-        let writer = Writer { shared, record, branches: BTreeMap::new(), failed: None };
+        let writer = Writer { shared, record, branches: BTreeMap::new(), has_committed: false, failed: None };
         let thread = std::thread::Builder::new().name("turnfold committer".to_owned());
         let thread = thread.spawn(move || writer.run(&requests));
         let thread =
@@ -134,6 +134,8 @@ pub(crate) struct Writer {
     /// The store record as it was last written, except that `marked` may be newer.
     pub(crate) record: StoreRecord,
     pub(crate) branches: BTreeMap<(MatchName, BranchName), BranchState>,
+    /// Whether anything was committed since the store was opened.
+    has_committed: bool,
     /// What failed, after which nothing is written any more.
     failed: Option<String>,
 }
@@ -223,6 +225,7 @@ impl Writer {
         settled.map_err(|error| unsettled(error.into()))?;
         self.acknowledged(|heads| heads.retain(|branch, _| branches.binary_search(branch).is_err()));
         self.record = next;
+        self.has_committed = true;
         Ok(())
     }
 
@@ -255,7 +258,8 @@ impl Writer {
         if let Some(reason) = self.failed.take() {
             return Err(StoreError::Failed { reason });
         }
-        if self.record.marked != self.record.now {
+        // Who only read leaves the watermark as it is: an older one may be all that is left of a damaged file.
+        if self.has_committed && self.record.marked != self.record.now {
             self.shared.backend.flush()?;
             self.mark()?;
         }

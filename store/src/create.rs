@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::lookup::{FoundBranch, FoundMatch};
 use crate::names::{BranchName, MatchName};
 use crate::open::Store;
-use crate::record::{BranchRecord, MatchRecord, Parent};
+use crate::record::{BranchRecord, GoneRecord, MatchRecord, Parent};
 use crate::{chain, key, record};
 
 pub(crate) struct MatchCreation {
@@ -174,14 +174,43 @@ impl Writer {
                 return Err(StoreError::BranchInUse { match_name, branch, child: other });
             }
         }
+        self.stage_branch_removal((match_name, &found_match), (name, &found), staged)?;
+        staged.changes.push(recount(match_name, &found_match, found_match.branches.saturating_sub(1)));
+        if self.record.now.names(match_name, Some(name)) {
+            let main = BranchName::main();
+            let (_, _, head) = self.shared.find(match_name, &main)?;
+            staged.last = Some(Place { match_name: match_name.clone(), branch: main, seq: head.seq });
+        }
+        Ok(())
+    }
+
+    /// Removes all records of a branch, and leaves one that says so.
+    fn stage_branch_removal(
+        &mut self,
+        (match_name, found_match): (&MatchName, &FoundMatch),
+        (name, found): (&BranchName, &FoundBranch),
+        staged: &mut Staged,
+    ) -> Result<(), StoreError> {
+        let head = self.shared.head(found).map_err(|error| error.within(match_name, Some(name)))?;
         let mut gone = vec![key::of_branch(found_match.id, name), key::of_head(found.id)];
         for range in [key::idempotency_of(found.id), key::pages_of(found.id), key::tails_of(found.id)] {
             gone.extend(self.shared.scan_all(&range)?.into_iter().map(|(key, _)| key));
         }
         staged.changes.extend(gone.into_iter().map(|key| Change { key, value: None }));
-        staged.changes.push(recount(match_name, &found_match, found_match.branches.saturating_sub(1)));
+        let record = GoneRecord {
+            match_name: match_name.clone(),
+            branch: Some(name.clone()),
+            became: None,
+            entries: head.seq - found.forked_at(),
+        };
+        staged.changes.push(self.gone(found.id, &record));
         self.branches.remove(&(match_name.clone(), name.clone()));
         Ok(())
+    }
+
+    /// Makes the change that notes that a name goes in the next commit.
+    fn gone(&self, id: u64, record: &GoneRecord) -> Change {
+        record::put(key::of_gone(id, self.record.now.commits + 1), record)
     }
 }
 

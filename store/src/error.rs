@@ -8,6 +8,9 @@ use crate::backend::{BackendError, Place};
 use crate::lock::Holder;
 use crate::names::{BranchName, MatchName};
 
+/// What to do about damage.
+pub const NEXT_STEP: &str = "save what is sound with `turnfold store salvage DIR NEWDIR`";
+
 /// What a store refuses or fails to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -56,7 +59,7 @@ pub enum StoreError {
     /// The store holds less than it held before.
     #[error(
         "the store lost data: {}{} of {expected_commits} commits are missing, with {} of {expected_entries} entries; \
-         save what is there with `turnfold store salvage DIR NEWDIR`",
+         {NEXT_STEP}",
         missing(last.as_ref(), *held),
         expected_commits.saturating_sub(*found_commits),
         expected_entries.saturating_sub(*found_entries)
@@ -76,7 +79,7 @@ pub enum StoreError {
         held: u64,
     },
     /// Something stored is not what was written.
-    #[error("corrupt store: {}{reason}; save what is sound with `turnfold store salvage DIR NEWDIR`", place(match_name.as_ref(), branch.as_ref(), *seq))]
+    #[error("corrupt store: {}{reason}; {NEXT_STEP}", place(match_name.as_ref(), branch.as_ref(), *seq))]
     Corrupt {
         /// The match concerned, where known.
         match_name: Option<MatchName>,

@@ -31,6 +31,15 @@ pub(crate) fn of_tail(branch_id: u64, seq: u64) -> Vec<u8> {
     [b"t", &branch_id.to_be_bytes()[..], &seq.to_be_bytes()].concat()
 }
 
+/// The key of a record that says which name a match or branch lost in a commit.
+pub(crate) fn of_gone(id: u64, commit: u64) -> Vec<u8> {
+    [b"g", &id.to_be_bytes()[..], &commit.to_be_bytes()].concat()
+}
+
+pub(crate) fn all_gone() -> Range<Vec<u8>> {
+    b"g".to_vec()..b"h".to_vec()
+}
+
 pub(crate) fn all_matches() -> Range<Vec<u8>> {
     b"m".to_vec()..b"n".to_vec()
 }
@@ -68,7 +77,7 @@ pub(crate) fn id_of(key: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(id))
 }
 
-/// Gives the seq in the key of a page or tail.
+/// Gives the seq in the key of a page or tail, or the commit in the key of a name that is gone.
 pub(crate) fn seq_of(key: &[u8]) -> Option<u64> {
     let seq = key.get(ID_PREFIX..)?.try_into().ok()?;
     Some(u64::from_be_bytes(seq))

@@ -69,7 +69,7 @@ mod segment;
 pub use append::Appended;
 pub use branch::BranchInfo;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
-pub use error::{ErrorKind, StoreError};
+pub use error::{ErrorKind, NEXT_STEP, StoreError};
 pub use lock::Holder;
 pub use matches::{MatchInfo, Matches};
 pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};

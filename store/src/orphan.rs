@@ -64,11 +64,21 @@ impl Owners {
         let (owner, ids) = match key.first() {
             Some(b's') if key == key::STORE => return None,
             Some(b'm') => return None,
+            Some(b'g') => return self.reason_against_gone(key),
             Some(b'b') => ("match", &self.matches),
             Some(b'h' | b'k' | b'p' | b't') => ("branch", &self.branches),
             _ => return Some("there is no such table".to_owned()),
         };
         let Some(id) = key::id_of(key) else { return Some(format!("it names no {owner}")) };
         (!ids.contains(&id)).then(|| format!("there is no {owner} with the id {id}"))
+    }
+
+    /// Says why a record of a name that is gone is none.
+    fn reason_against_gone(&self, key: &[u8]) -> Option<String> {
+        match (key::id_of(key), key::seq_of(key)) {
+            (Some(id), Some(_)) if id < self.next_id => None,
+            (Some(id), Some(_)) => Some(format!("there never was a match or branch with the id {id}")),
+            _ => Some("it names no match or branch".to_owned()),
+        }
     }
 }

@@ -38,6 +38,13 @@ impl Watermark {
     pub(crate) const NOTHING: Self =
         Self { commits: 0, entries: 0, digest: Digest::new([0; 32]), last: None };
 
+    /// Returns `true` if it names a match, or a branch of it.
+    pub(crate) fn names(&self, match_name: &MatchName, branch: Option<&BranchName>) -> bool {
+        self.last.as_ref().is_some_and(|last| {
+            last.match_name == *match_name && branch.is_none_or(|branch| last.branch == *branch)
+        })
+    }
+
     /// Counts a commit of `changes`, which append so many entries, the last of them at `last`.
     pub(crate) fn after(&self, changes: &[Change], entries: u64, last: Option<Place>) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 commit");
@@ -108,6 +115,18 @@ pub(crate) struct KeyRecord {
     pub(crate) last: u64,
 }
 
+/// A name that is gone: its match or branch was deleted, or got another name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GoneRecord {
+    pub(crate) match_name: MatchName,
+    /// The branch; `None` when it was the match.
+    pub(crate) branch: Option<BranchName>,
+    /// The name it got; `None` when it was deleted.
+    pub(crate) became: Option<String>,
+    /// The entries that were deleted with it.
+    pub(crate) entries: u64,
+}
+
 /// Makes the value of a record from its body.
 pub(crate) fn seal(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     let check = check(key, &body);
@@ -137,6 +156,11 @@ pub(crate) fn unseal<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], String
         Some(_) => Err("its bytes do not match their check".to_owned()),
         None => Err(format!("it has only {} bytes", value.len())),
     }
+}
+
+/// Returns the body of a value whatever its check says, for what is left of a damaged record.
+pub(crate) fn unchecked(value: &[u8]) -> Option<&[u8]> {
+    value.len().checked_sub(CHECK_BYTES).and_then(|at| value.get(..at))
 }
 
 /// Reads a record.

@@ -1,6 +1,7 @@
 //! Rescue through the real binary: every golden log comes back byte for byte, and killed processes leave the source as
 //! it was and the target whole or absent.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -188,4 +189,65 @@ fn kill_9_during_backup_restore_and_compact_leaves_the_source_and_no_half_target
         copy_dir(&sandbox.path("aside"), &dir);
     });
     assert!(compacted > 0, "there was something to gain");
+}
+
+/// Every branch with its entries, as its name and how many there are.
+fn lengths(dir: &Path) -> BTreeMap<String, u64> {
+    let store = Store::open(dir).unwrap();
+    let mut lengths = BTreeMap::new();
+    for info in store.matches().unwrap() {
+        for branch in store.branches(&info.name).unwrap() {
+            lengths.insert(format!("{}@{}", info.name, branch.name), branch.head);
+        }
+    }
+    store.close().unwrap();
+    lengths
+}
+
+/// Flips a bit of a file in the used part of it, a part in a thousand from its beginning.
+fn flip(file: &Path, per_mille: usize) {
+    let mut bytes = fs::read(file).unwrap();
+    let used = bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    bytes[used * per_mille / 1000] ^= 4;
+    fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn salvage_of_damaged_records_beside_a_damaged_watermark_names_every_branch_that_is_not_whole() {
+    let sandbox = Sandbox::new();
+    let original = large(&sandbox.path(".turnfold"));
+    let lengths_before = lengths(&sandbox.path(".turnfold"));
+    // The first line of WATERMARK, the second, both.
+    let lines: [&[usize]; 4] = [&[100], &[600], &[100, 600], &[]];
+    for (case, place) in [50, 180, 370, 520, 666, 777, 880, 990].into_iter().enumerate() {
+        let dir = sandbox.path("damaged");
+        copy_dir(&sandbox.path(".turnfold"), &dir);
+        flip(&dir.join("sled/db"), place);
+        let watermark = lines[case % lines.len()];
+        for line in watermark {
+            flip(&dir.join("WATERMARK"), *line);
+        }
+        let output = sandbox.run("store salvage damaged saved");
+        let told = String::from_utf8(output.stdout).unwrap();
+        let code = output.status.code();
+        assert!(matches!(code, Some(0 | 1)), "{place}: {told}");
+        assert_eq!(code == Some(1), told.contains("lost"), "{place}: {told}");
+        assert!(
+            code == Some(1) || watermark.is_empty(),
+            "{place}: a damaged line is not passed over: {told}"
+        );
+        let saved = lengths(&sandbox.path("saved"));
+        for (branch, length) in &lengths_before {
+            let match_name = branch.split('@').next().unwrap();
+            let is_named =
+                told.contains(&format!("lost {branch}")) || told.contains(&format!("lost {match_name}:"));
+            assert!(saved.get(branch) == Some(length) || is_named, "{place}: {branch} is not named: {told}");
+        }
+        if code == Some(0) {
+            assert!(told.starts_with("saved everything"), "{told}");
+            assert!(contents(&sandbox.path("saved")) == original, "{place}");
+        }
+        fs::remove_dir_all(&dir).unwrap();
+        fs::remove_dir_all(sandbox.path("saved")).unwrap();
+    }
 }

@@ -1,7 +1,7 @@
 //! `turnfold verify`: the audit of stored matches.
 
 use serde::Serialize;
-use turnfold_store::{BranchName, FindingKind, MatchName, StoreError, Verification};
+use turnfold_store::{BranchName, Finding, FindingKind, MatchName, NEXT_STEP, StoreError, Verification};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -22,7 +22,8 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct VerifyJson<'a> {
     #[serde(rename = "match")]
-    match_name: &'a str,
+    /// `null` for the store as a whole.
+    match_name: Option<&'a str>,
     ok: bool,
     branches: Vec<BranchJson<'a>>,
     findings: Vec<FindingJson<'a>>,
@@ -61,6 +62,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         Box::new(args.matches.iter().cloned().map(Ok))
     };
     let (mut disagreeing, mut damaged) = (0, 0);
+    if let Some(finding) = store.check_watermark()? {
+        damaged += 1;
+        print_of_store(finding, context)?;
+    }
     for match_name in matches {
         let match_name = &match_name?;
         let verification = store.verify(match_name)?;
@@ -72,17 +77,26 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if damaged > 0 {
         context.output.flush()?;
         let findings = counted(damaged, "finding", "findings");
-        return Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(
-            "keep a copy of its directory before anything else, then restore from a backup or an export",
-        ));
+        return Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(NEXT_STEP));
     }
     Ok(if disagreeing > 0 { Answer::No } else { Answer::Yes })
+}
+
+/// Prints what concerns the store as a whole.
+fn print_of_store(finding: Finding, context: &mut Context) -> Result<(), Failure> {
+    let output = &mut context.output;
+    if output.is_json() {
+        let verification = Verification { branches: Vec::new(), findings: vec![finding] };
+        return Ok(output.json(&to_json(None, &verification))?);
+    }
+    let kind = paint(Tone::Old, code(finding.kind));
+    Ok(output.line(format_args!("{kind} the store: {}", finding.message))?)
 }
 
 fn print(match_name: &MatchName, verification: &Verification, context: &mut Context) -> Result<(), Failure> {
     let output = &mut context.output;
     if output.is_json() {
-        return Ok(output.json(&to_json(match_name, verification))?);
+        return Ok(output.json(&to_json(Some(match_name), verification))?);
     }
     for branch in &verification.branches {
         let entries = counted(branch.entries, "entry", "entries");
@@ -103,7 +117,7 @@ fn print(match_name: &MatchName, verification: &Verification, context: &mut Cont
     Ok(())
 }
 
-fn to_json<'a>(match_name: &'a MatchName, verification: &'a Verification) -> VerifyJson<'a> {
+fn to_json<'a>(match_name: Option<&'a MatchName>, verification: &'a Verification) -> VerifyJson<'a> {
     let branches = verification.branches.iter().map(|branch| BranchJson {
         branch: branch.branch.as_str(),
         entries: branch.entries,
@@ -117,7 +131,7 @@ fn to_json<'a>(match_name: &'a MatchName, verification: &'a Verification) -> Ver
         message: &finding.message,
     });
     VerifyJson {
-        match_name: match_name.as_str(),
+        match_name: match_name.map(MatchName::as_str),
         ok: verification.findings.is_empty(),
         branches: branches.collect(),
         findings: findings.collect(),

@@ -242,6 +242,10 @@ impl Backend for DiskBackend {
         self.watermark.read()
     }
 
+    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
+        self.watermark.damage()
+    }
+
     fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
         if self.watermark.is_whole() {
             self.watermark.replace(watermark)

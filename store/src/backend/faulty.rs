@@ -124,6 +124,10 @@ impl<B: Backend> Backend for FaultyBackend<B> {
         self.read(Backend::watermark, |_| None)
     }
 
+    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
+        self.read(Backend::watermark_damage, |_| None)
+    }
+
     fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
         if self.fails(Fault::Watermark(count(&self.watermarks))) {
             return Err(failed("write the watermark", io::ErrorKind::Other));

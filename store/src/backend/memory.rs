@@ -119,6 +119,10 @@ impl Backend for MemoryBackend {
         Ok(self.contents().watermark.clone())
     }
 
+    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
+        Ok(None)
+    }
+
     fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
         self.contents().watermark = Some(watermark.clone());
         Ok(())

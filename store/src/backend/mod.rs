@@ -93,6 +93,12 @@ pub trait Backend: Send + Sync {
     /// [`BackendError`] when it cannot be read.
     fn watermark(&self) -> Result<Option<Watermark>, BackendError>;
 
+    /// Returns what is wrong with the watermark although it can be read, such as a damaged line.
+    ///
+    /// # Errors
+    /// [`BackendError`] when it cannot be read.
+    fn watermark_damage(&self) -> Result<Option<String>, BackendError>;
+
     /// Replaces the watermark, durably.
     ///
     /// # Errors

@@ -8,10 +8,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
 
 use super::sled_log::{SEGMENT_BYTES, byte, bytes, number};
 use crate::regular::open_regular;
+
+/// Where the header of a segment has its place in the log.
+const LSN_PLACE: Range<usize> = 4..12;
 
 /// The bytes of a checksum before a message's kind.
 const CRC_BYTES: usize = 4;
@@ -22,23 +26,34 @@ const LINK: u8 = 10;
 /// What the keys of a page leave out, at different times.
 type Prefixes = BTreeMap<u64, BTreeSet<Vec<u8>>>;
 
-/// Gives every key and value that may be a record in sled's file.
-pub(crate) fn each_candidate(db: &Path, visit: &mut dyn FnMut(Vec<u8>, &[u8])) -> io::Result<()> {
+/// What may be a record in sled's file.
+pub(crate) struct Candidate<'a> {
+    pub(crate) key: Vec<u8>,
+    pub(crate) value: &'a [u8],
+    /// Where it lies in sled's log, of which later parts may lie earlier in the file; 0 where that cannot be told.
+    pub(crate) lsn: u64,
+    /// Whether the key is whole. A link's may lack its beginning.
+    pub(crate) has_whole_key: bool,
+}
+
+/// Gives everything that may be a record in sled's file.
+pub(crate) fn each_candidate(db: &Path, visit: &mut dyn FnMut(&Candidate<'_>)) -> io::Result<()> {
     let mut prefixes = Prefixes::new();
     each_segment(db, &mut |segment| {
-        each_message(segment, NODE, &mut |page, body| {
+        each_message(segment, NODE, &mut |lsn, page, body| {
             let _ = read_node(body, |prefix, key, value| {
-                visit([prefix, key].concat(), value);
+                visit(&Candidate { key: [prefix, key].concat(), value, lsn, has_whole_key: true });
                 prefixes.entry(page).or_default().insert(prefix.to_vec());
             });
         });
     })?;
     each_segment(db, &mut |segment| {
-        each_message(segment, LINK, &mut |page, body| {
+        each_message(segment, LINK, &mut |lsn, page, body| {
             let Some((key, value)) = read_link(body) else { return };
-            visit(key.to_vec(), value);
+            let mut visit = |key| visit(&Candidate { key, value, lsn, has_whole_key: false });
+            visit(key.to_vec());
             for prefix in prefixes.get(&page).into_iter().flatten().filter(|prefix| !prefix.is_empty()) {
-                visit([prefix.as_slice(), key].concat(), value);
+                visit([prefix.as_slice(), key].concat());
             }
         });
     })
@@ -56,8 +71,16 @@ fn each_segment(db: &Path, visit: &mut dyn FnMut(&[u8])) -> io::Result<()> {
     }
 }
 
-/// Gives the page and what follows of everything that begins like a message of a kind.
-fn each_message(segment: &[u8], kind: u8, visit: &mut dyn FnMut(u64, &[u8])) {
+/// Returns where a segment begins in sled's log, which its header says.
+fn lsn_of(segment: &[u8]) -> Option<u64> {
+    let written = segment.get(LSN_PLACE)?.try_into().ok()?;
+    let lsn = i64::from_le_bytes(written) ^ i64::MAX;
+    u64::try_from(lsn).ok().filter(|lsn| lsn.is_multiple_of(SEGMENT_BYTES))
+}
+
+/// Gives place in the log, page and what follows of everything that begins like a message of a kind.
+fn each_message(segment: &[u8], kind: u8, visit: &mut dyn FnMut(u64, u64, &[u8])) {
+    let begin = lsn_of(segment);
     let places = segment.iter().enumerate().skip(CRC_BYTES).filter(|(_, byte)| **byte == kind);
     for (place, _) in places {
         let mut rest = segment.get(place + 1..).unwrap_or_default();
@@ -67,7 +90,7 @@ fn each_message(segment: &[u8], kind: u8, visit: &mut dyn FnMut(u64, &[u8])) {
             number(&mut rest)
         })();
         if let Some(page) = header {
-            visit(page, rest);
+            visit(begin.map_or(0, |begin| begin.saturating_add(place as u64)), page, rest);
         }
     }
 }
@@ -118,12 +141,15 @@ mod tests {
         db.flush().unwrap();
         drop(db);
         let mut missing: BTreeMap<_, _> = (0..5_000).map(|number| (key(number), value(number))).collect();
-        each_candidate(&dir.path().join("db"), &mut |key, value| {
-            if missing.get(&key).is_some_and(|expected| expected == value) {
-                missing.remove(&key);
+        let mut last = 0;
+        each_candidate(&dir.path().join("db"), &mut |found| {
+            if missing.get(&found.key).is_some_and(|expected| expected == found.value) {
+                missing.remove(&found.key);
+                last = last.max(found.lsn);
             }
         })
         .unwrap();
         assert_eq!(missing.len(), 0);
+        assert!(last > SEGMENT_BYTES, "later segments say that they are later");
     }
 }

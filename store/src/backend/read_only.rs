@@ -49,6 +49,10 @@ impl Backend for ReadOnlyBackend {
         self.watermark.read()
     }
 
+    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
+        self.watermark.damage()
+    }
+
     fn set_watermark(&self, _watermark: &Watermark) -> Result<(), BackendError> {
         Err(read_only())
     }

@@ -27,27 +27,39 @@ impl WatermarkFile {
         Self { path, older_line: Mutex::new(0) }
     }
 
-    /// Reads the newer of the valid lines, or `None` when there is no file.
-    pub(crate) fn read(&self) -> Result<Option<Watermark>, BackendError> {
+    /// Reads what each line says, `None` for one that is damaged; or `None` when there is no file.
+    pub(crate) fn lines(&self) -> Result<Option<[Option<Watermark>; 2]>, BackendError> {
         let bytes = match read_at_most(&self.path, 2 * LINE_BYTES as u64 + 1) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.failed("read", error)),
         };
-        let lines = [0, LINE_BYTES].map(|at| bytes.get(at..at + LINE_BYTES).and_then(parse));
-        let [first, second] = lines;
+        if bytes.len() != 2 * LINE_BYTES {
+            return Ok(Some([None, None]));
+        }
+        Ok(Some([0, LINE_BYTES].map(|at| bytes.get(at..at + LINE_BYTES).and_then(parse))))
+    }
+
+    /// Reads the newer of the valid lines, or `None` when there is no file.
+    pub(crate) fn read(&self) -> Result<Option<Watermark>, BackendError> {
+        let Some([first, second]) = self.lines()? else { return Ok(None) };
         let newest = match (first, second) {
             (Some(first), Some(second)) if first.commits > second.commits => Some((first, 1)),
             (_, Some(second)) => Some((second, 0)),
             (Some(first), None) => Some((first, 1)),
             (None, None) => None,
         };
-        let Some((watermark, older)) = newest.filter(|_| bytes.len() == 2 * LINE_BYTES) else {
+        let Some((watermark, older)) = newest else {
             let reason = format!("`{}` has no readable watermark", self.path.display());
             return Err(BackendError::Damaged(reason));
         };
         *self.older_line.lock().unwrap_or_else(PoisonError::into_inner) = older;
         Ok(Some(watermark))
+    }
+
+    /// Returns what is wrong with the file although it can be read: one of its lines is damaged.
+    pub(crate) fn damage(&self) -> Result<Option<String>, BackendError> {
+        Ok(self.lines()?.and_then(|lines| damaged_line(&lines)))
     }
 
     /// Writes the file anew, with the same watermark in both lines.
@@ -97,6 +109,18 @@ pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(dir)?.sync_all()?;
     Ok(())
+}
+
+/// Says which line is damaged, when the other one is not.
+pub(crate) fn damaged_line(lines: &[Option<Watermark>; 2]) -> Option<String> {
+    let line = match lines {
+        [None, Some(_)] => 1,
+        [Some(_), None] => 2,
+        _ => return None,
+    };
+    Some(format!(
+        "line {line} of the file `WATERMARK` is damaged; whether the newest entries are there is not known"
+    ))
 }
 
 fn write(watermark: &Watermark) -> String {

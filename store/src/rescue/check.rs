@@ -10,6 +10,7 @@ use crate::matches::name_in;
 use crate::names::MatchName;
 use crate::open::{Shared, StoreReader};
 use crate::orphan::{Orphans, Owners};
+use crate::record::{self, GoneRecord};
 use crate::verify::{Finding, FindingKind, audit};
 
 /// What an audit of a store found.
@@ -41,13 +42,34 @@ impl StoreReader {
     pub fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
         // Were a branch deleted meanwhile, its records would seem to be missing or to belong to nothing.
         let _undeleted = self.shared.deleting.read().unwrap_or_else(PoisonError::into_inner);
+        let mut check = self.shared.check(observe)?;
+        let finding = self.check_watermark()?.map(|finding| StoreFinding { match_name: None, finding });
+        check.findings.splice(..0, finding);
+        Ok(check)
+    }
+
+    /// Audits the file beside the records: a damaged line of WATERMARK keeps nothing from being served, but of what it
+    /// said nothing is known.
+    ///
+    /// # Errors
+    /// Trouble with reading.
+    pub fn check_watermark(&self) -> Result<Option<Finding>, StoreError> {
+        let damage = self.shared.backend.watermark_damage()?;
+        Ok(damage.map(|message| Finding { branch: None, seq: None, kind: FindingKind::Damaged, message }))
+    }
+}
+
+impl Shared {
+    /// Audits all records; nobody deletes anything meanwhile.
+    pub(super) fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
         let mut check = Check {
-            shared: &self.shared,
+            shared: self,
             sound: Totals::default(),
             findings: Vec::new(),
-            owners: Owners { next_id: self.shared.read_store()?.next_id, ..Owners::default() },
+            owners: Owners { next_id: self.read_store()?.next_id, ..Owners::default() },
         };
         check.matches(observe)?;
+        check.gone()?;
         check.strays()?;
         Ok(StoreCheck { sound: check.sound, findings: check.findings })
     }
@@ -89,6 +111,28 @@ impl Check<'_> {
         self.sound.entries += audit.own_entries;
         let placed = |finding| StoreFinding { match_name: Some(name.clone()), finding };
         self.findings.extend(audit.findings.into_iter().map(placed));
+        Ok(())
+    }
+
+    /// Requires the records of names that are gone to be readable, and what was deleted not to be there.
+    fn gone(&mut self) -> Result<(), StoreError> {
+        for record in self.shared.scan(key::all_gone()) {
+            let read = record.and_then(|(key, value)| {
+                let what = format!("the record `{}` of a name that is gone", key.escape_ascii());
+                let record: GoneRecord = record::read(&what, &key, &value)?;
+                let id = key::id_of(&key).unwrap_or_default();
+                let is_there = self.owners.matches.contains(&id) || self.owners.branches.contains(&id);
+                if is_there && record.became.is_none() {
+                    let branch = record.branch.as_ref();
+                    let error = StoreError::damaged("it was deleted, and is there again");
+                    return Err(error.within(&record.match_name, branch));
+                }
+                Ok(())
+            });
+            if let Err(error) = read {
+                self.record(None, error)?;
+            }
+        }
         Ok(())
     }
 

@@ -1,31 +1,26 @@
 //! A damaged store, read from a copy: opened by whatever way shows all of it, or put together from pieces.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
 
 use super::error::RescueError;
-use super::salvage::LostEntries;
-use super::swap;
+use super::found::Found;
+use super::gone::Gone;
+use super::{swap, whole};
 use crate::backend::disk::{DiskBackend, SLED_DIR, WATERMARK_FILE};
-use crate::backend::memory::MemoryBackend;
-use crate::backend::watermark::WatermarkFile;
-use crate::backend::{Backend, BackendError, Change, Record, Watermark, pieces, raw};
+use crate::backend::watermark::{WatermarkFile, damaged_line};
+use crate::backend::{BackendError, Place, Record, Watermark, raw};
 use crate::error::StoreError;
+use crate::key;
 use crate::lock::{LOCK_FILE, Lock, holder};
 use crate::open::Shared;
 use crate::private;
-use crate::record::{self, BranchRecord, HeadRecord, MatchRecord, StoreRecord};
 use crate::regular::open_regular;
 
 /// How many bytes of a key are tried one after another to get past a place that cannot be read.
 const DETOUR_BYTES: usize = 16;
-
-/// How many versions of a long value are put together from its pieces. As long as its length stays, only its first and
-/// last piece ever change.
-const VERSIONS_MAX: usize = 256;
 
 /// How many records are read at a time.
 const SCAN_MAX: usize = 256;
@@ -33,10 +28,20 @@ const SCAN_MAX: usize = 256;
 /// The copy of a damaged store.
 pub(super) struct Damaged {
     pub(super) shared: Shared,
-    /// What the file beside it says it held.
-    pub(super) marked: Option<Watermark>,
-    /// What is wrong with it as a whole.
-    pub(super) notes: Vec<LostEntries>,
+    pub(super) marks: Marks,
+    pub(super) gone: Gone,
+    /// Where anything says that the store was written to last, and after which commit.
+    pub(super) places: Vec<(u64, Place)>,
+    /// Why its records had to be looked for one by one.
+    pub(super) reason: Option<String>,
+}
+
+/// What the file beside the records says.
+pub(super) struct Marks {
+    /// Its lines that can be read.
+    pub(super) valid: Vec<Watermark>,
+    /// What is wrong with it.
+    pub(super) damage: Option<String>,
 }
 
 /// What is left out of a copy before sled is asked to open it.
@@ -52,15 +57,15 @@ enum Without {
 /// The ways to open a copy, in the order in which they are tried.
 const WAYS: [Without; 3] = [Without::Nothing, Without::Snapshots, Without::SnapshotsAndSettings];
 
-/// Copies a store to below `scratch` and opens the copy. Where no way of opening it shows everything, what all of them
-/// show and what lies in sled's file is put together in memory.
+/// Copies a store to below `scratch` and opens the copy. Where that does not show everything that ever was there, what
+/// all ways of opening it show and what lies in sled's file is put together in memory.
 pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
     if !dir.is_dir() {
         return Err(StoreError::Missing { dir: dir.to_owned() }.into());
     }
     let _lock = hold(dir)?;
-    let marked = WatermarkFile::at(dir.join(WATERMARK_FILE)).read();
-    let expected = marked.as_ref().ok().and_then(Option::as_ref).map_or(0, |marked| marked.commits);
+    let marks = Marks::of(&WatermarkFile::at(dir.join(WATERMARK_FILE)));
+    let db = dir.join(SLED_DIR).join("db");
     let mut found = Found::default();
     let mut reasons = Vec::new();
     for (number, without) in WAYS.into_iter().enumerate() {
@@ -68,129 +73,90 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
         copy_all(dir, &copy).map_err(|source| RescueError::io("copy", dir, source))?;
         match open_copy(&copy, without) {
             Ok(shared) => {
-                let Err(reason) = require_whole(&shared, expected) else {
-                    let (marked, notes) = self::marked(marked);
-                    return Ok(Damaged { shared, marked, notes });
+                let Err(reason) = whole::require(&shared, &marks, &db) else {
+                    return Ok(Damaged::whole(shared, marks));
                 };
-                for (key, value) in scan_leniently(&shared, &(vec![0]..vec![u8::MAX])) {
-                    found.add(&key, &value);
-                }
+                found.add_opened(scan_leniently(&shared, &(vec![0]..vec![u8::MAX])));
                 reasons.push(reason);
             }
             Err(error) => reasons.push(error),
         }
     }
-    let db = dir.join(SLED_DIR).join("db");
-    if let Err(error) = raw::each_candidate(&db, &mut |key, value| found.add(&key, value)) {
-        tracing::warn!(%error, "cannot look for records in sled's file");
+    if let Err(error) = raw::each_candidate(&db, &mut |candidate| found.add_raw(candidate)) {
+        reasons.push(format!("the file `{SLED_DIR}/db` cannot be read: {error}"));
     }
-    let reason = reasons.into_iter().next().unwrap_or_default();
     found.join_pieces();
-    if found.records.is_empty() {
+    let reason = reasons.into_iter().next().unwrap_or_default();
+    if found.is_empty() {
         return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason });
     }
-    let (marked, mut notes) = self::marked(marked);
-    notes.push(LostEntries::of_store(format!(
-        "{reason}; its records were looked for one by one, so the newest entries of a branch may be missing without a \
-         sign, and deleted branches may be back"
-    )));
-    let shared = Shared::new(Box::new(found.into_backend()?));
-    Ok(Damaged { shared, marked, notes })
+    Damaged::put_together(found, marks, reason)
 }
 
-/// Requires that everything can be read, and that nothing is missing as far as the watermark tells.
-fn require_whole(shared: &Shared, expected_commits: u64) -> Result<(), String> {
-    if shared.scan(vec![0]..vec![u8::MAX]).any(|record| record.is_err()) {
-        return Err("sled cannot read all of it".to_owned());
+impl Damaged {
+    /// A store of which the copy shows everything.
+    fn whole(shared: Shared, marks: Marks) -> Self {
+        // A branch that the watermark names may have been deleted since; nothing is missing.
+        Self { places: Vec::new(), ..Self::of_records(shared, marks) }
     }
-    match shared.read_store() {
-        Ok(record) if record.now.commits < expected_commits => {
-            Err("the records are older than the file `WATERMARK`".to_owned())
+
+    /// A store that is read as it is.
+    pub(super) fn of_records(shared: Shared, marks: Marks) -> Self {
+        let mut gone = Gone::default();
+        for (key, value) in scan_leniently(&shared, &key::all_gone()) {
+            gone.add(&key, &value);
         }
-        Ok(_) => Ok(()),
-        Err(error) => Err(reason_of(error)),
+        let places = marks.valid.iter().filter_map(|mark| mark.last.clone().map(|last| (mark.commits, last)));
+        let places = places.collect();
+        Self { shared, marks, gone, places, reason: None }
+    }
+
+    fn put_together(mut found: Found, marks: Marks, reason: String) -> Result<Self, RescueError> {
+        let marked = marks.valid.iter().map(|mark| mark.commits).max();
+        let last_commit = found.commits().max(marked);
+        found.gone.retain_up_to(last_commit.unwrap_or(u64::MAX));
+        let mut places = std::mem::take(&mut found.places);
+        places
+            .extend(marks.valid.iter().filter_map(|mark| mark.last.clone().map(|last| (mark.commits, last))));
+        let (backend, gone) = found.into_backend()?;
+        let shared = Shared::new(Box::new(backend));
+        Ok(Self { shared, marks, gone, places, reason: Some(reason) })
     }
 }
 
-/// Sound records from wherever they could be found, the newest of each.
-#[derive(Default)]
-struct Found {
-    records: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// What may be pieces of long values, by their keys, in every version.
-    pieces: BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
-    /// What may say of how many pieces a value is made.
-    counts: BTreeSet<(Vec<u8>, u32)>,
-}
-
-impl Found {
-    /// Adds a record if its check is right and it is newer than the one that is there.
-    fn add(&mut self, key: &[u8], value: &[u8]) {
-        if pieces::owner_of(key).is_some() {
-            self.pieces.entry(key.to_vec()).or_default().insert(value.to_vec());
-            return;
-        }
-        if let Some(count) = pieces::count(value) {
-            self.counts.insert((key.to_vec(), count));
-            return;
-        }
-        if record::unseal(key, value).is_err() {
-            return;
-        }
-        let known = self.records.get(key);
-        if known.is_none_or(|known| age(key, known) < age(key, value)) {
-            self.records.insert(key.to_vec(), value.to_vec());
-        }
-    }
-
-    /// Adds the long values whose pieces are all there, in whichever versions make a sound record.
-    fn join_pieces(&mut self) {
-        for (key, count) in std::mem::take(&mut self.counts) {
-            let mut values = vec![Vec::new()];
-            for number in 0..count {
-                let Some(versions) = self.pieces.get(&pieces::key_of(&key, number)) else {
-                    values.clear();
-                    break;
+impl Marks {
+    fn of(file: &WatermarkFile) -> Self {
+        match file.lines() {
+            Ok(Some(lines)) => {
+                let damage = match damaged_line(&lines) {
+                    None if lines.iter().all(Option::is_none) => Some(unknown_newest("unreadable")),
+                    damage => damage,
                 };
-                let with = |value: &Vec<u8>| {
-                    versions.iter().map(|piece| [value.as_slice(), piece].concat()).collect()
-                };
-                values = values.iter().flat_map::<Vec<_>, _>(with).take(VERSIONS_MAX).collect();
+                Self { valid: lines.into_iter().flatten().collect(), damage }
             }
-            for value in values {
-                self.add(&key, &value);
-            }
+            Ok(None) => Self { valid: Vec::new(), damage: Some(unknown_newest("missing")) },
+            Err(_) => Self { valid: Vec::new(), damage: Some(unknown_newest("unreadable")) },
         }
     }
 
-    fn into_backend(self) -> Result<MemoryBackend, RescueError> {
-        let backend = MemoryBackend::new();
-        let changes = self.records.into_iter().map(|(key, value)| Change { key, value: Some(value) });
-        backend.write(&changes.collect::<Vec<_>>()).map_err(StoreError::from)?;
-        Ok(backend)
+    /// The watermark of a backend that has no file.
+    pub(super) fn read(read: Result<Option<Watermark>, BackendError>) -> Self {
+        let (valid, damage) = match read {
+            Ok(Some(marked)) => (vec![marked], None),
+            Ok(None) => (Vec::new(), Some(unknown_newest("missing"))),
+            Err(_) => (Vec::new(), Some(unknown_newest("unreadable"))),
+        };
+        Self { valid, damage }
+    }
+
+    /// Returns the one that counts.
+    pub(super) fn newest(&self) -> Option<&Watermark> {
+        self.valid.iter().max_by_key(|mark| mark.commits)
     }
 }
 
-/// Gives a number that only grows when a record is written again. Entries are never written otherwise than before.
-fn age(key: &[u8], value: &[u8]) -> Option<u64> {
-    match key.first()? {
-        b's' => record::read::<StoreRecord>("", key, value).ok().map(|record| record.now.commits),
-        b'm' => record::read::<MatchRecord<'_>>("", key, value).ok().map(|record| record.branches),
-        b'b' => record::read::<BranchRecord>("", key, value).ok().map(|record| record.id),
-        b'h' => record::read::<HeadRecord>("", key, value).ok().map(|record| record.seq),
-        _ => None,
-    }
-}
-
-/// Takes over the watermark, or says what it is missing for.
-pub(super) fn marked(read: Result<Option<Watermark>, BackendError>) -> (Option<Watermark>, Vec<LostEntries>) {
-    let (marked, state) = match read {
-        Ok(Some(marked)) => (Some(marked), None),
-        Ok(None) => (None, Some("missing")),
-        Err(_) => (None, Some("unreadable")),
-    };
-    let note =
-        |state| format!("the file `WATERMARK` is {state}; whether the newest entries are there is not known");
-    (marked, state.map(|state| LostEntries::of_store(note(state))).into_iter().collect())
+fn unknown_newest(state: &str) -> String {
+    format!("the file `WATERMARK` is {state}; whether the newest entries are there is not known")
 }
 
 /// Takes the lock of a store that may be damaged, without writing anything.
@@ -306,40 +272,5 @@ pub(super) fn reason_of(error: StoreError) -> String {
     match error {
         StoreError::Corrupt { reason, .. } => reason,
         other => other.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::key;
-
-    /// A long record that was written twice lies in sled's file in pieces of both versions; the newer one is found.
-    #[test]
-    fn long_values_are_put_together_from_pieces_in_the_raw_file() {
-        let dir = tempfile::tempdir().unwrap();
-        let genesis: Vec<u8> = (0..=250).cycle().take(40_000).collect();
-        let key = key::of_match(&"m".parse().unwrap());
-        let backend = DiskBackend::open(dir.path(), Lock::take(dir.path()).unwrap()).unwrap();
-        for branches in [1, 2] {
-            let change = record::put(key.clone(), &MatchRecord { id: 1, branches, genesis: &genesis });
-            backend.write(&[change]).unwrap();
-            backend.flush().unwrap();
-        }
-        drop(backend);
-        let mut found = Found::default();
-        raw::each_candidate(&dir.path().join(SLED_DIR).join("db"), &mut |key, value| found.add(&key, value))
-            .unwrap();
-        assert!(!found.records.contains_key(&key), "it lies there in pieces only");
-        found.join_pieces();
-        let value = &found.records[&key];
-        let MatchRecord { branches, genesis: saved, .. } = record::read("the match", &key, value).unwrap();
-        assert_eq!((branches, saved), (2, genesis.as_slice()));
-        found.records.clear();
-        // Beside the pieces the file holds what only looks like one.
-        assert!(found.pieces.remove(&pieces::key_of(&key, 3)).is_some());
-        found.counts.insert((key, 8));
-        found.join_pieces();
-        assert!(found.records.is_empty(), "with a piece missing there is no record");
     }
 }

@@ -58,6 +58,10 @@ impl Backend for Recorder {
         self.inner.watermark()
     }
 
+    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
+        Ok(None)
+    }
+
     fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
         self.inner.set_watermark(watermark)?;
         self.record(Event::Watermark(watermark.clone()));

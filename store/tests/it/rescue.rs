@@ -3,6 +3,7 @@
 mod backup;
 mod check;
 mod compact;
+mod rig;
 mod salvage;
 
 use std::fmt::Write;

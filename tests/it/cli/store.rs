@@ -277,7 +277,7 @@ fn salvage_lists_what_it_cannot_save() {
          store salvage nowhere other",
         str![[r#"
 $ turnfold store salvage .turnfold sound
-saved in store sound: 2 matches, 4 branches, 5 entries
+saved everything in store sound: 2 matches, 4 branches, 5 entries
 $ turnfold store salvage .turnfold sound
 stderr| error: `sound` exists and is not empty: name a new directory
 exit 2
@@ -343,7 +343,7 @@ fn salvage_of_an_older_copy_lists_the_entries_that_are_gone() {
          --store saved verify",
         str![[r#"
 $ turnfold store check
-stderr| error: the store lost data: match `duel`, branch `flank`, entries 5 to 6 are gone; 1 of 7 commits are missing, with 2 of 7 entries; save what is there with `turnfold store salvage DIR NEWDIR`
+stderr| error: the store lost data: match `duel`, branch `flank`, entries 5 to 6 are gone; 1 of 7 commits are missing, with 2 of 7 entries; save what is sound with `turnfold store salvage DIR NEWDIR`
 exit 3
 $ turnfold store salvage .turnfold saved
 lost: the records are older than the file `WATERMARK`; its records were looked for one by one, so the newest entries of a branch may be missing without a sign, and deleted branches may be back
@@ -488,4 +488,91 @@ Options:
 
 "#]],
     );
+}
+
+/// Flips a bit in a line of WATERMARK.
+fn flip_line(sandbox: &Sandbox, line: usize) {
+    let file = sandbox.path(".turnfold/WATERMARK");
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[line * 512] ^= 1;
+    fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn a_deleted_branch_is_not_lost_and_does_not_come_back() {
+    let sandbox = duel();
+    sandbox.ok("branch duel:2 flank");
+    sandbox.ok("play duel@flank cancel confirm");
+    sandbox.ok("branch --delete duel@flank");
+    check(
+        &sandbox,
+        "store salvage .turnfold saved
+         --store saved branches duel
+         --store saved store check",
+        str![[r#"
+$ turnfold store salvage .turnfold saved
+saved everything in store saved: 1 match, 1 branch, 3 entries
+$ turnfold --store saved branches duel
+main  3 entries  link [LINK]
+$ turnfold --store saved store check
+sound 1 match, 1 branch, 3 entries
+
+"#]],
+    );
+}
+
+#[test]
+fn a_damaged_line_of_watermark_is_a_finding_and_everything_is_served() {
+    let sandbox = store();
+    let log = sandbox.ok("log duel@flank");
+    for line in [0, 1] {
+        flip_line(&sandbox, line);
+        let found = format!("damaged the store: line {} of the file `WATERMARK` is damaged", line + 1);
+        for verb in ["verify", "verify other", "store check"] {
+            let output = sandbox.run(verb);
+            assert_eq!(output.status.code(), Some(3), "{verb}");
+            assert!(String::from_utf8_lossy(&output.stdout).contains(&found), "{verb}: {output:?}");
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert!(
+                error.ends_with("; save what is sound with `turnfold store salvage DIR NEWDIR`\n"),
+                "{error}"
+            );
+            assert_eq!(error.lines().count(), 1);
+        }
+        let json: serde_json::Value = serde_json::from_slice(
+            sandbox.run("--format json verify other").stdout.split(|byte| *byte == b'\n').next().unwrap(),
+        )
+        .unwrap();
+        assert_eq!((&json["match"], &json["ok"]), (&serde_json::Value::Null, &false.into()));
+        assert_eq!(sandbox.ok("log duel@flank"), log);
+        flip_line(&sandbox, line);
+        sandbox.ok("verify");
+    }
+}
+
+#[test]
+fn an_older_sled_with_the_line_that_would_tell_damaged_is_found_and_said_to_be_uncertain() {
+    let sandbox = store();
+    let older = sandbox.path("older");
+    fs::create_dir_all(&older).unwrap();
+    let files = |dir: &std::path::Path| {
+        let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
+        files.filter(|path| path.is_file()).collect::<Vec<_>>()
+    };
+    for path in files(&sandbox.path(".turnfold/sled")) {
+        fs::copy(&path, older.join(path.file_name().unwrap())).unwrap();
+    }
+    let before = fs::read(sandbox.path(".turnfold/WATERMARK")).unwrap();
+    sandbox.ok("play duel@flank cancel confirm");
+    let after = fs::read(sandbox.path(".turnfold/WATERMARK")).unwrap();
+    fs::remove_dir_all(sandbox.path(".turnfold/sled")).unwrap();
+    fs::rename(&older, sandbox.path(".turnfold/sled")).unwrap();
+    let newer = usize::from(before[..512] == after[..512]);
+    flip_line(&sandbox, newer);
+    assert_eq!(sandbox.run("verify").status.code(), Some(3));
+    assert_eq!(sandbox.run("store check").status.code(), Some(3));
+    let output = sandbox.run("store salvage .turnfold saved");
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("whether the newest entries are there is not known"), "{told}");
 }

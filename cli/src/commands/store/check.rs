@@ -1,7 +1,7 @@
 //! `turnfold store check`: the store's own audit.
 
 use serde::Serialize;
-use turnfold_store::{BranchName, MatchName, StoreFinding};
+use turnfold_store::{BranchName, MatchName, NEXT_STEP, StoreFinding};
 
 use super::progress::Progress;
 use super::told;
@@ -66,8 +66,7 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
     }
     output.flush()?;
     let findings = counted(check.findings.len() as u64, "finding", "findings");
-    Err(Failure::trouble(format!("the store is damaged: {findings}"))
-        .hint("restore a backup, or save what is sound with `turnfold store salvage`"))
+    Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(NEXT_STEP))
 }
 
 fn to_json(found: &StoreFinding) -> FindingJson<'_> {

@@ -14,7 +14,8 @@ use crate::output::{Tone, paint};
 /// Make a new store of all that can be saved of a damaged one
 ///
 /// The damaged store is copied first and never opened itself. Of every branch all entries before the first damaged one
-/// are saved; what could not be saved is listed. Exits with 1 when something is lost, with 3 when nothing can be read.
+/// are saved; every match and branch that could not be saved whole is listed. Exits with 0 when everything was saved,
+/// with 1 when something is lost, with 3 when nothing can be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store salvage .turnfold rescued")]
 pub(crate) struct Args {
@@ -66,7 +67,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         output.line(format_args!("{}{}: {}", paint(Tone::Old, "lost"), place(lost), lost.reason))?;
     }
     let dir = paint(Tone::Strong, args.new_dir.display());
-    output.line(format_args!("saved in store {dir}: {}", told(salvage.saved)))?;
+    let saved = if salvage.lost.is_empty() { "saved everything" } else { "saved" };
+    output.line(format_args!("{saved} in store {dir}: {}", told(salvage.saved)))?;
     Ok(answer)
 }
 

@@ -10,10 +10,10 @@ use turnfold_store::{BranchName, Entry, ErrorKind, LostEntries, RescueError, Sal
 use super::{contents, copy_dir, fill, names, sample, unobserved};
 use crate::game::{branch, commands, genesis, name};
 
-type Branches = BTreeMap<(String, String), Vec<Entry>>;
+pub(super) type Branches = BTreeMap<(String, String), Vec<Entry>>;
 
 /// The entries of every branch.
-fn branches(store: &Store) -> Branches {
+pub(super) fn branches(store: &Store) -> Branches {
     let mut branches = Branches::new();
     for info in store.matches().unwrap() {
         for branch in store.branches(&info.name).unwrap() {
@@ -129,13 +129,14 @@ fn a_branch_keeps_what_its_parent_still_has() {
             "m@main Some(6)..Some(10): the entry is missing",
             "m@line Some(6)..Some(12): the branch `main` it begins on is lost from entry 6 on",
             "m@twig Some(6)..Some(11): the branch `line` it begins on is lost from entry 6 on",
+            " None..None: 9 of 14 entries are neither saved nor recorded as deleted",
         ]
     );
     let kept: Vec<_> = branches(&store).into_values().map(|entries| entries.len()).collect();
     assert_eq!(kept, [5, 5, 5]);
 }
 
-fn salvage(dir: &Path, new: &Path) -> Result<Salvage, RescueError> {
+pub(super) fn salvage(dir: &Path, new: &Path) -> Result<Salvage, RescueError> {
     Store::salvage(dir, new, &mut unobserved())
 }
 

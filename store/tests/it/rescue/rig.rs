@@ -1,0 +1,211 @@
+//! Random histories and random damage: whatever was acknowledged is saved, or salvage says that it is lost.
+//!
+//! `TURNFOLD_SALVAGE=N` tries N times as many damages, and prints how they ended.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use turnfold_store::{BranchName, LostEntries, MatchName, RescueError, Salvage, Store};
+
+use super::salvage::{Branches, branches, salvage};
+use super::{copy_dir, unobserved};
+use crate::chance::Chance;
+use crate::game::{commands, genesis, name, opaque};
+
+/// Histories, and damages of each.
+const HISTORIES: u64 = 3;
+const DAMAGES: u64 = 12;
+
+/// What was acknowledged, and the names of what was deleted.
+struct History {
+    held: Branches,
+    deleted: Vec<(String, String)>,
+}
+
+/// What came of a salvage.
+#[derive(Debug, Default)]
+struct Figures {
+    cases: u64,
+    /// Everything is there, and nothing is said to be lost.
+    whole: u64,
+    /// Everything is there, but something else is wrong, such as WATERMARK.
+    whole_with_a_warning: u64,
+    /// Every branch that is not whole is named.
+    named: u64,
+    /// Some are told of without their names, which nothing tells any more.
+    counted: u64,
+    nothing: u64,
+}
+
+/// Plays a store full at random and closes it between; `older/` is a copy of its records from one change ago.
+fn play(dir: &Path, older: &Path, chance: &mut Chance) -> History {
+    let mut deleted = Vec::new();
+    let mut open: BTreeMap<(MatchName, BranchName), u64> = BTreeMap::new();
+    let mut store = Store::open_or_create(dir).unwrap();
+    let steps = 30;
+    for step in 0..steps {
+        if step + 1 == steps || chance.below(7) == 0 {
+            store.close().unwrap();
+            let _ = fs::remove_dir_all(older);
+            copy_dir(&dir.join("sled"), older);
+            store = Store::open(dir).unwrap();
+        }
+        let places: Vec<_> = open.iter().map(|(place, head)| (place.clone(), *head)).collect();
+        let ((on, from), head) = match places.get(chance.below(places.len().max(1))) {
+            Some(place) if places.len() < 3 || chance.below(8) > 0 => place.clone(),
+            _ => {
+                let new = name(&format!("m{step}"));
+                let count = chance.below(80);
+                store.create_match(&new, &genesis(), commands(count)).unwrap();
+                open.insert((new, BranchName::main()), count as u64);
+                continue;
+            }
+        };
+        match chance.below(5) {
+            0 => {
+                let line: BranchName = format!("line{}", chance.below(4)).parse().unwrap();
+                let at = chance.below(usize::try_from(head).unwrap() + 1) as u64;
+                if store.create_branch(&on, &line, &from, at).is_ok() {
+                    open.insert((on, line), at);
+                }
+            }
+            1 => {
+                if store.delete_branch(&on, &from).is_ok() {
+                    open.remove(&(on.clone(), from.clone()));
+                    deleted.push((on.to_string(), from.to_string()));
+                }
+            }
+            _ => {
+                let count = 1 + chance.below(70) as u64;
+                let entries = (head + 1..=head + count).map(opaque).collect();
+                open.insert(
+                    (on.clone(), from.clone()),
+                    store.append(&on, &from, head, entries, None).unwrap().last,
+                );
+            }
+        }
+    }
+    let held = branches(&store);
+    store.close().unwrap();
+    deleted.retain(|place| !held.contains_key(place));
+    History { held, deleted }
+}
+
+/// Does one or more of: an older `sled/`, a flipped bit in its file, one in a line of WATERMARK; says which.
+fn harm(dir: &Path, older: &Path, chance: &mut Chance) -> String {
+    let mut harms = String::new();
+    let which = 1 + chance.below(15);
+    if which & 8 != 0 && chance.below(2) == 0 {
+        fs::remove_dir_all(dir.join("sled")).unwrap();
+        copy_dir(older, &dir.join("sled"));
+        harms += "older sled, ";
+    }
+    let mut flip = |file: &str, range: Range<usize>| {
+        let mut bytes = fs::read(dir.join(file)).unwrap();
+        let used = bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+        let at = range.start + chance.below(range.end.min(used) - range.start);
+        bytes[at] ^= 1 << chance.below(8);
+        fs::write(dir.join(file), bytes).unwrap();
+        write!(harms, "{file} at {at}, ").unwrap();
+    };
+    if which & 1 != 0 || which == 8 {
+        flip("sled/db", 0..usize::MAX);
+    }
+    if which & 2 != 0 {
+        flip("WATERMARK", 0..512);
+    }
+    if which & 4 != 0 {
+        flip("WATERMARK", 512..1024);
+    }
+    harms
+}
+
+/// Whether something says by name that a branch ends after so many entries.
+fn names(lost: &LostEntries, (match_name, branch): &(String, String), kept: Option<u64>) -> bool {
+    let of_match = lost.match_name.as_ref().is_some_and(|lost| lost.as_str() == match_name);
+    let of_branch = lost.branch.as_ref().is_some_and(|lost| lost.as_str() == branch);
+    let reaches = lost.from.is_none_or(|from| kept.is_none_or(|kept| from <= kept + 1));
+    of_match && (of_branch && reaches || lost.branch.is_none() && kept.is_none())
+}
+
+/// Whether something says without a name that there is more that is lost.
+fn counts(lost: &LostEntries) -> bool {
+    let counted = [
+        "gone with its name",
+        "gone with their names",
+        "commits are missing",
+        "neither saved nor recorded",
+        "whether the newest entries are there is not known",
+        "what else is missing is not known",
+    ];
+    counted.iter().any(|text| lost.reason.contains(text))
+}
+
+fn judge(history: &History, store: &Store, salvage: &Salvage, what: &str, figures: &mut Figures) {
+    assert_eq!(store.check(&mut unobserved()).unwrap().findings, [], "{what}");
+    let saved = branches(store);
+    let (mut is_whole, mut is_named) = (true, true);
+    for (place, entries) in &history.held {
+        let found = saved.get(place);
+        assert!(found.is_none_or(|found| entries.starts_with(found)), "{what}: {place:?} is another");
+        let kept = found.map(|found| found.len() as u64);
+        if kept == Some(entries.len() as u64) {
+            continue;
+        }
+        is_whole = false;
+        let by_name = salvage.lost.iter().any(|lost| names(lost, place, kept));
+        let told = by_name || salvage.lost.iter().any(counts);
+        assert!(told, "{what}: {place:?} has {kept:?} of {}: {:?}", entries.len(), salvage.lost);
+        is_named &= by_name;
+    }
+    let back = saved.keys().find(|place| !history.held.contains_key(*place));
+    if let Some(back) = back {
+        assert!(history.deleted.contains(back) || what.contains("older"), "{what}: {back:?} never was");
+        assert!(!salvage.lost.is_empty(), "{what}: {back:?} is back without a word");
+    }
+    let counter = match (is_whole, is_named) {
+        (true, _) if salvage.lost.is_empty() => &mut figures.whole,
+        (true, _) => &mut figures.whole_with_a_warning,
+        (false, true) => &mut figures.named,
+        (false, false) => &mut figures.counted,
+    };
+    *counter += 1;
+}
+
+#[expect(clippy::print_stdout, reason = "how often it ended how is worth knowing")]
+#[test]
+fn whatever_is_damaged_all_that_was_acknowledged_is_saved_or_said_to_be_lost() {
+    let times = std::env::var("TURNFOLD_SALVAGE").ok().map(|times| times.parse::<u64>().unwrap());
+    let mut figures = Figures::default();
+    for number in 0..HISTORIES * times.unwrap_or(1).min(20) {
+        let parent = tempfile::tempdir().unwrap();
+        let at = |name: &str| parent.path().join(name);
+        let mut chance = Chance::new(number);
+        let history = play(&at("store"), &at("older"), &mut chance);
+        let sound = salvage(&at("store"), &at("sound")).unwrap();
+        assert_eq!(sound.lost, [], "history {number}");
+        assert_eq!(branches(&Store::open(&at("sound")).unwrap()), history.held, "history {number}");
+        for round in 0..DAMAGES * times.map_or(1, |times| times.div_ceil(20)) {
+            let (dir, new) = (at("damaged"), at("new"));
+            copy_dir(&at("store"), &dir);
+            let what = format!("history {number}, round {round}: {}", harm(&dir, &at("older"), &mut chance));
+            figures.cases += 1;
+            match salvage(&dir, &new) {
+                Ok(saved) => {
+                    judge(&history, &Store::open(&new).unwrap(), &saved, &what, &mut figures);
+                    fs::remove_dir_all(&new).unwrap();
+                }
+                Err(RescueError::NothingReadable { .. }) => figures.nothing += 1,
+                Err(error) => panic!("{what}: {error}"),
+            }
+            fs::remove_dir_all(&dir).unwrap();
+        }
+    }
+    if times.is_some() {
+        println!("{figures:?}");
+    }
+    assert!(figures.whole > 0 && figures.whole_with_a_warning > 0, "{figures:?}");
+}
