@@ -78,7 +78,7 @@ mod tests {
         ];
         let text = "One two.\n\n- three four\n1. five\n```toml\na = 1\nb = 2\n```\nsix";
         assert_eq!(joined(lines), text);
-        let lines = ["One", "two.", "", "- three", "  four", "1. five", "  a = 1", "  b = 2", "six"];
+        let lines = ["One two.", "", "- three", "  four", "1. five", "  a = 1", "  b = 2", "six"];
         assert_eq!(wrapped(text, 8), lines);
     }
 }
