@@ -5,6 +5,7 @@ mod report;
 use serde::Serialize;
 use turnfold_core::{AnyState, Seat, Step};
 
+use crate::eyes::Eyes;
 use crate::failure::Failure;
 use crate::output;
 use crate::record::{Became, Detail, Record};
@@ -112,7 +113,7 @@ pub(crate) fn amend(
     let mut target = None;
     fold(original, before.as_mut(), rest, &mut |step| {
         if step.seq() == seq {
-            target = Some(Record::of(step, Detail::default()));
+            target = Some(Record::of(step, Detail::new(Eyes::HOST)));
         }
     })?;
     let roller = Roller::choose(&dice, false, false)?;
@@ -126,7 +127,7 @@ pub(crate) fn amend(
         rolls: Vec::new(),
         before,
         replay: Replay { lines: prefix.to_vec(), closing: None, ..original.clone() },
-        table: Table::new(state, dice, roller, seq, Detail::default()),
+        table: Table::new(state, dice, roller, seq, Detail::new(Eyes::HOST)),
         rolls_by_seed: roller == Roller::Seeded,
     };
     let progress = output::progress(rest.len() as u64, "playing again {bar:30} {pos}/{len} {eta}");
@@ -308,7 +309,7 @@ impl Amendment {
 
     /// Takes an accepted entry over, and gives its record.
     fn take(&mut self, played: Played, origin: Option<u64>) -> Record {
-        let Played { seat, command, record } = played;
+        let Played { seat, command, record, .. } = played;
         let (text, outcome) = (record.command.clone(), Some(record.outcome.clone()));
         let seq = self.head() + 1;
         self.replay.lines.push(Line::Entry(EntryLine { seq, seat, command: text, outcome, hash: None }));

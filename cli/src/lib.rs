@@ -11,6 +11,7 @@ mod completion;
 mod context;
 mod corpus;
 mod difference;
+mod eyes;
 mod failure;
 mod files;
 #[doc(hidden)]
@@ -30,6 +31,7 @@ mod revision;
 mod rulebook;
 mod script;
 mod shrink;
+mod sight;
 mod source;
 mod table;
 mod tfl;

@@ -4,10 +4,11 @@ use std::env;
 use std::fs;
 use std::time::UNIX_EPOCH;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Seat, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Step};
 use turnfold_store::{Genesis, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
 use crate::context::Context;
+use crate::eyes::{Eyes, Seen};
 use crate::failure::Failure;
 use crate::revision::{Revision, SourceName};
 use crate::source::{LineOfPlay, SourceEntry, broken_entry, broken_setup, rules_of};
@@ -41,7 +42,7 @@ impl Tail {
     }
 
     /// Returns the number of the entry before those wanted, in a line of play that ends at entry `to`.
-    fn before(self, name: &SourceName, to: u64) -> Result<u64, Failure> {
+    pub(crate) fn before(self, name: &SourceName, to: u64) -> Result<u64, Failure> {
         let before = self.first.saturating_sub(1);
         if before > to {
             let name = name.up_to(None);
@@ -115,20 +116,17 @@ impl Position {
         Ok(Self { name, rules, dice, head, state, entries })
     }
 
-    /// Folds the entries that follow, showing each as `viewer` may see it once all are folded.
-    pub(crate) fn fold(
-        &mut self,
-        viewer: Seat,
-        observe: &mut dyn FnMut(&mut dyn Step),
-    ) -> Result<(), Failure> {
+    /// Folds the entries that follow, showing each as the host sees it.
+    pub(crate) fn fold(&mut self, observe: &mut dyn FnMut(&mut Seen<'_>)) -> Result<(), Failure> {
         let Self { name, dice, state, entries, .. } = self;
         let logged: Vec<Logged<'_>> = entries.iter().map(SourceEntry::logged).collect();
-        let folded = match viewer {
-            // Nothing is concealed from the host, so there is no need to know the end first.
-            Seat::Host => state.fold(&logged, dice, observe),
-            _ => state.fold_as(viewer, &logged, dice, observe),
+        let mut entries = entries.iter();
+        let observe = &mut |step: &mut dyn Step| {
+            if let Some(entry) = entries.next() {
+                observe(&mut Seen { eyes: Eyes::HOST, seq: entry.seq, step, entry });
+            }
         };
-        folded.map_err(|error| broken_entry(name, &error))
+        state.fold(&logged, dice, observe).map_err(|error| broken_entry(name, &error))
     }
 }
 

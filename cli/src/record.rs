@@ -4,18 +4,26 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use turnfold_core::{Digest, Rejected, Seat, Step, StepOutcome};
 
+use crate::eyes::Eyes;
 use crate::failure::Failure;
 use crate::output::{Output, Tone, paint};
 
 /// What to keep of each entry beside its outcome.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
-    /// The host's view after it.
+    /// For whose eyes.
+    pub(crate) eyes: Eyes,
+    /// The view of these eyes after it.
     pub(crate) state: bool,
-    /// Each player's view after it.
+    /// The views of these players after it, as far as the eyes may see them.
     pub(crate) views: &'static [Seat],
-    /// Leave out state hashes, which could betray what a viewer may not know.
-    pub(crate) hide_hashes: bool,
+}
+
+impl Detail {
+    /// Keeps nothing beside the outcome.
+    pub(crate) const fn new(eyes: Eyes) -> Self {
+        Self { eyes, state: false, views: &[] }
+    }
 }
 
 /// What became of a command.
@@ -48,6 +56,7 @@ pub(crate) struct Record {
 impl Record {
     /// Takes down an entry just folded.
     pub(crate) fn of(step: &mut dyn Step, detail: Detail) -> Self {
+        let Detail { eyes, state, views } = detail;
         Self {
             seq: Some(step.seq()),
             seat: Some(step.seat()),
@@ -58,9 +67,9 @@ impl Record {
             },
             outcome: step.outcome_text(),
             effects_json: step.effects_json(),
-            state_hash: (!detail.hide_hashes).then(|| step.state_hash()),
-            view: detail.state.then(|| step.view(Seat::Host)),
-            views: detail.views.iter().map(|&seat| (seat, step.view(seat))).collect(),
+            state_hash: eyes.step_hash(step),
+            view: state.then(|| eyes.step_view(step)),
+            views: eyes.may_look_as(views).map(|seat| (seat, step.view(seat))).collect(),
             place: None,
         }
     }
@@ -73,6 +82,7 @@ impl Record {
         state: &dyn turnfold_core::AnyState,
         detail: Detail,
     ) -> Self {
+        let eyes = detail.eyes;
         Self {
             seq: None,
             seat,
@@ -80,9 +90,9 @@ impl Record {
             outcome: format!("rejected {}", rejected.code),
             became: Became::Rejected(rejected),
             effects_json: "[]".into(),
-            state_hash: (!detail.hide_hashes).then(|| state.state_hash()),
-            view: detail.state.then(|| state.view(Seat::Host)),
-            views: detail.views.iter().map(|&seat| (seat, state.view(seat))).collect(),
+            state_hash: eyes.state_hash(state),
+            view: detail.state.then(|| eyes.view_json(state)),
+            views: eyes.may_look_as(detail.views).map(|seat| (seat, state.view(seat))).collect(),
             place: None,
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use turnfold_core::{
     AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, SetupError, Step, registry,
 };
-use turnfold_store::{Entry, Genesis, Log};
+use turnfold_store::{Entry, Genesis, Log, NewEntry};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -224,6 +224,21 @@ impl From<Entry> for SourceEntry {
             hash: None,
             recorded_at_ms: Some(entry.recorded_at_ms),
             key: entry.key.map(|key| key.to_string()),
+        }
+    }
+}
+
+/// An entry with its number, as it is about to be stored.
+impl From<(u64, &NewEntry)> for SourceEntry {
+    fn from((seq, entry): (u64, &NewEntry)) -> Self {
+        Self {
+            seq,
+            seat: entry.seat,
+            command: SourceCommand::Bytes(entry.command.clone()),
+            outcome: None,
+            hash: None,
+            recorded_at_ms: Some(entry.recorded_at_ms),
+            key: None,
         }
     }
 }

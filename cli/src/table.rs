@@ -1,6 +1,7 @@
 //! A match being played in memory: commands in, records out, dice rolled as they fall due.
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Rejected, Seat};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Rejected, Seat, Step};
+use turnfold_store::NewEntry;
 
 use crate::failure::Failure;
 use crate::random;
@@ -57,6 +58,15 @@ pub(crate) struct Played {
     pub(crate) seat: Seat,
     pub(crate) command: Vec<u8>,
     pub(crate) record: Record,
+    /// Whether those who play may not know of it.
+    pub(crate) is_concealed: bool,
+}
+
+impl Played {
+    /// Returns the entry as the store takes it.
+    pub(crate) fn to_store(&self, recorded_at_ms: i64) -> NewEntry {
+        NewEntry { seat: self.seat, command: self.command.clone(), recorded_at_ms }
+    }
 }
 
 impl Table {
@@ -77,13 +87,12 @@ impl Table {
     pub(crate) fn submit(
         &mut self,
         line: &ScriptLine,
-        default_seat: Option<Seat>,
         played: &mut Vec<Played>,
     ) -> Result<Result<(), Box<Record>>, Failure> {
         if !is_roll(&line.command) {
             self.roll_due(played)?;
         }
-        match self.submit_alone(line, default_seat) {
+        match self.submit_alone(line, None) {
             Ok(entry) => played.push(entry),
             Err(record) => return Ok(Err(record)),
         }
@@ -147,12 +156,12 @@ impl Table {
         let logged = Logged { seq: self.next_seq, seat, command: CommandSource::Text(command) };
         let mut played = None;
         let detail = self.detail;
-        self.state
-            .fold(&[logged], &self.dice, &mut |step| {
-                let command = step.command_bytes();
-                played = Some(Played { seat: step.seat(), command, record: Record::of(step, detail) });
-            })
-            .map_err(|error| rejected(&error))?;
+        let observe = &mut |step: &mut dyn Step| {
+            let (seat, command, is_concealed) = (step.seat(), step.command_bytes(), step.concealed());
+            played = Some(Played { seat, command, record: Record::of(step, detail), is_concealed });
+        };
+        let folded = detail.eyes.fold(self.state.as_mut(), &[logged], &self.dice, observe);
+        folded.map_err(|error| rejected(&error))?;
         self.next_seq += 1;
         Ok(played.expect("a fold that succeeds shows its entry"))
     }

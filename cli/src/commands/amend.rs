@@ -47,7 +47,7 @@ pub(crate) struct Args {
     change: ChangeArgs,
 
     /// Seat of a command that names none [default: whose command it is]
-    #[arg(long = "as", value_name = "SEAT")]
+    #[arg(long, value_name = "SEAT")]
     seat: Option<Seat>,
 
     /// Leave out the later entries that no longer apply

@@ -1,10 +1,8 @@
 //! `turnfold ask`: a ruleset's queries.
 
-use turnfold_core::Seat;
-
 use crate::context::Context;
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
-use crate::position::Position;
 use crate::record::raw;
 use crate::revision::SourceName;
 
@@ -23,14 +21,15 @@ pub(crate) struct Args {
     query: Vec<String>,
 
     /// Who asks
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
-    seat: Seat,
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
+    eyes: Eyes,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = Position::seek(&args.source, context)?;
+    let state = args.eyes.seek(&args.source, context)?;
     let question = args.query.join(" ");
-    let answer = state.query(args.seat, &question).map_err(|error| Failure::usage(error.to_string()))?;
+    let answer = args.eyes.ask(state.as_ref(), &question);
+    let answer = answer.map_err(|error| Failure::usage(error.to_string()))?;
     let output = &mut context.output;
     if output.is_json() {
         output.json(raw(&answer.json)?)?;

@@ -1,16 +1,17 @@
 //! `turnfold bisect`: the first entry at which something becomes true.
 
 use serde::Serialize;
-use turnfold_core::{AnyState, Seat};
+use turnfold_core::AnyState;
 
 use crate::context::Context;
-use crate::difference::{Difference, differences, view_of};
+use crate::difference::{Difference, differences};
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
 use crate::predicate::{Predicate, Survey};
-use crate::record::{Detail, Record, RecordJson};
+use crate::record::{Record, RecordJson};
 use crate::revision::SourceName;
-use crate::source::{LineOfPlay, SourceEntry};
+use crate::sight::Sight;
 use crate::verdict::{ShellJudge, Verdict};
 
 /// Find the first entry at which something becomes true
@@ -18,6 +19,8 @@ use crate::verdict::{ShellJudge, Verdict};
 /// It must be false in the setup and true at the end. The log is halved again and again; with `--linear` every entry
 /// is looked at, for conditions that come and go. A condition on a field that the view does not have, or of another
 /// kind than the field, is an error that says what there is instead; so is a `--run` command that cannot be run.
+///
+/// With `--as` a player, numbers count the entries that the player may know of, as in `log`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold bisect duel --when '/units/3/at == [4,-2]'")]
 pub(crate) struct Args {
@@ -34,8 +37,8 @@ pub(crate) struct Args {
     run: Option<String>,
 
     /// Whose view the condition is on
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
-    seat: Seat,
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
+    eyes: Eyes,
 
     /// Look at every entry, from the first
     #[arg(long)]
@@ -52,9 +55,12 @@ struct BisectJson<'a> {
     state: Vec<Difference>,
 }
 
-/// Asks whether the condition holds after some number of entries.
+/// What a player may not see.
+const RUN: &str = "the command of `--run` is given whole replay files";
+
+/// Asks whether the condition holds after some number of entries, as the eyes count them.
 struct Probe<'a> {
-    line: &'a LineOfPlay,
+    sight: &'a Sight,
     args: &'a Args,
     judge: Option<ShellJudge<'a>>,
     /// A state known to be before whatever is asked next, and its number of entries.
@@ -64,18 +70,16 @@ struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    fn new(line: &'a LineOfPlay, args: &'a Args) -> Result<Self, Failure> {
+    fn new(sight: &'a Sight, args: &'a Args) -> Result<Self, Failure> {
         let judge = args.run.as_deref().map(ShellJudge::new).transpose()?;
-        Ok(Self { line, args, judge, base: (0, line.start()?), survey: Survey::default(), probes: 0 })
+        Ok(Self { sight, args, judge, base: (0, sight.start()?), survey: Survey::default(), probes: 0 })
     }
 
     /// Folds on from the base, which stays.
     fn state_after(&self, count: usize) -> Result<Box<dyn AnyState>, Failure> {
         let (from, base) = &self.base;
         let mut state = base.fork();
-        let entries = self.line.entries.get(*from..count).unwrap_or_default();
-        let logged: Vec<_> = entries.iter().map(SourceEntry::logged).collect();
-        state.fold(&logged, &self.line.dice, &mut |_| {}).map_err(|error| self.line.broken_entry(&error))?;
+        self.sight.advance(state.as_mut(), *from, count)?;
         Ok(state)
     }
 
@@ -84,10 +88,10 @@ impl<'a> Probe<'a> {
         let verdict = match (&self.args.when, &self.judge) {
             (Some(predicate), _) => {
                 let state = self.state_after(count)?;
-                let holds = predicate.ask(&view_of(state.as_ref(), self.args.seat), &mut self.survey);
+                let holds = predicate.ask(&self.sight.view(state.as_ref()), &mut self.survey);
                 if holds { Verdict::True } else { Verdict::False }
             }
-            (None, Some(judge)) => judge.judge(&self.line.until(count).to_replay()?)?,
+            (None, Some(judge)) => judge.judge(&self.sight.whole(RUN)?.until(count).to_replay()?)?,
             (None, None) => return Err(Failure::usage("`bisect` needs `--when` or `--run`")),
         };
         tracing::info!(count, ?verdict, "looked at the state after so many entries");
@@ -109,7 +113,7 @@ impl Probe<'_> {
     /// it.
     fn check_condition(&mut self, seen: usize) -> Result<(), Failure> {
         let Some(predicate) = &self.args.when else { return Ok(()) };
-        for count in seen + 1..=self.line.entries.len() {
+        for count in seen + 1..=self.sight.len() {
             if self.survey.is_comparable() {
                 break;
             }
@@ -127,9 +131,12 @@ struct Bracket {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let line = LineOfPlay::load(&args.source, context)?;
-    let mut probe = Probe::new(&line, args)?;
-    let end = line.entries.len();
+    if args.run.is_some() {
+        args.eyes.require_all(RUN)?;
+    }
+    let sight = Sight::load(args.eyes, &args.source, context)?;
+    let mut probe = Probe::new(&sight, args)?;
+    let end = sight.len();
     if probe.ask(0)? != Verdict::False {
         probe.check_condition(0)?;
         return Err(Failure::negative("the condition is not false in the setup, so no entry makes it true"));
@@ -139,11 +146,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         probe.check_condition(if args.linear { end } else { 0 })?;
         return Err(Failure::negative(format!(
             "the condition is not true at the end, after {}",
-            counted(line.head(), "entry", "entries")
+            counted(sight.head(), "entry", "entries")
         ))
         .hint("`--linear` finds conditions that come and go"));
     };
-    report(&line, args, &bracket, probe.probes, context)
+    report(&sight, args, &bracket, probe.probes, context)
 }
 
 /// Looks at one entry after another.
@@ -189,23 +196,24 @@ fn halve(probe: &mut Probe<'_>, end: usize) -> Result<Option<Bracket>, Failure> 
 }
 
 fn report(
-    line: &LineOfPlay,
+    sight: &Sight,
     args: &Args,
     bracket: &Bracket,
     probes: u64,
     context: &mut Context,
 ) -> Result<Answer, Failure> {
-    let mut record = None;
-    let mut state = line.until(bracket.high - 1).state()?;
-    let before = view_of(state.as_ref(), args.seat);
-    let entry = line.entries.get(bracket.high - 1).map(SourceEntry::logged);
-    let log: Vec<_> = entry.into_iter().collect();
-    state
-        .fold(&log, &line.dice, &mut |step| record = Some(Record::of(step, Detail::default())))
-        .map_err(|error| line.broken_entry(&error))?;
-    let changes = differences(&before, &view_of(state.as_ref(), args.seat));
-    let seqs = line.entries.get(bracket.low..bracket.high).unwrap_or_default();
-    let suspects: Vec<u64> = seqs.iter().map(|entry| entry.seq).collect();
+    let mut before = sight.start()?;
+    sight.advance(before.as_mut(), 0, bracket.high - 1)?;
+    let mut found = None;
+    let seqs = bracket.low as u64 + 1..=bracket.high as u64;
+    sight.fold(&mut |seen| {
+        if seen.seq == *seqs.end() {
+            found = Some((seen.record(), seen.view()));
+        }
+    })?;
+    let changes = found.as_ref().map(|(_, after)| differences(&sight.view(before.as_ref()), after));
+    let (record, changes) = (found.map(|(record, _)| record), changes.unwrap_or_default());
+    let suspects: Vec<u64> = seqs.collect();
     let output = &mut context.output;
     let told = suspects.len() == 1;
     if output.is_json() {

@@ -1,20 +1,22 @@
 //! `turnfold blame`: which entry last changed a field of the view.
 
 use serde::Serialize;
-use turnfold_core::Seat;
+use serde_json::Value;
 
 use crate::context::Context;
-use crate::difference::{Difference, read_view};
+use crate::difference::Difference;
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 use crate::path::check_path;
-use crate::record::{Detail, Record, RecordJson};
+use crate::record::{Record, RecordJson};
 use crate::revision::SourceName;
-use crate::source::LineOfPlay;
+use crate::sight::Sight;
 
 /// Show which entry last changed a field of the view
 ///
-/// Exits with 1 when no entry changed it.
+/// With `--as` a player, numbers count the entries that the player may know of, as in `log`. Exits with 1 when no
+/// entry changed the field.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold blame duel /units/3/at --all")]
 pub(crate) struct Args {
@@ -31,8 +33,8 @@ pub(crate) struct Args {
     all: bool,
 
     /// Whose view to look at
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
-    seat: Seat,
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
+    eyes: Eyes,
 }
 
 /// An entry that changed the field.
@@ -51,13 +53,13 @@ struct ChangeJson<'a> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     check_path(&args.path).map_err(Failure::usage)?;
-    let line = LineOfPlay::load(&args.source, context)?;
-    let field = |view: &str| read_view(view).pointer(&args.path).cloned();
-    let mut value = field(&line.start()?.view(args.seat));
+    let sight = Sight::load(args.eyes, &args.source, context)?;
+    let field = |view: Value| view.pointer(&args.path).cloned();
+    let mut value = field(sight.view(sight.start()?.as_ref()));
     let mut found = value.is_some();
     let mut changes = Vec::new();
-    line.fold(&mut |step| {
-        let new = field(&step.view(args.seat));
+    sight.fold(&mut |seen| {
+        let new = field(seen.view());
         found |= new.is_some();
         if new != value {
             let old = std::mem::replace(&mut value, new.clone());
@@ -65,7 +67,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
                 changes.clear();
             }
             let difference = Difference { path: args.path.clone(), old, new };
-            changes.push(Change { record: Record::of(step, Detail::default()), difference });
+            changes.push(Change { record: seen.record(), difference });
         }
     })?;
     if !found {

@@ -5,23 +5,25 @@ mod compare;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use turnfold_core::{Seat, Step};
 
 use self::compare::{Comparison, Folded, Game, OutcomeDifference, Played, Side, Stat, compare};
 use crate::context::Context;
-use crate::difference::{Difference, view_of};
+use crate::difference::Difference;
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::outcomes::changed_lines;
 use crate::output::{Output, Tone, counted, paint};
-use crate::record::{Detail, Record, RecordJson};
+use crate::record::{Record, RecordJson};
 use crate::revision::{SourceName, shell_path};
-use crate::source::{LineOfPlay, SourceEntry};
+use crate::sight::Sight;
 
 /// Show where two lines of play part and how their states differ
 ///
 /// Prints the commands that only one of them has, the outcomes that differ although the command is the same, and the
 /// fields in which the states at the end differ. Both are folded by the rules of this build; a file that tells other
-/// outcomes is pointed out. Looking as a player, what the player may not know of is left out. Exits with 1 if they
+/// outcomes is pointed out. With `--as` a player, what the player may not know of is left
+/// out: entries, effects, state hashes, the seed of the dice, and what the setup hides; numbers count the entries that
+/// the player may know of, as in `log`. Exits with 1 if they
 /// differ.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -41,8 +43,8 @@ pub(crate) struct Args {
     context: usize,
 
     /// Whose eyes to look through
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
-    seat: Seat,
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
+    eyes: Eyes,
 
     /// Print one line that counts what differs
     #[arg(long)]
@@ -76,11 +78,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             Failure::usage("standard input can be read only once").hint("name a file for one of them")
         );
     }
-    let (a, b) = (LineOfPlay::load(&args.a, context)?, LineOfPlay::load(&args.b, context)?);
-    let comparison = compare(fold(&a, args.seat)?, fold(&b, args.seat)?, args.context);
+    let load = |name| Sight::load(args.eyes, name, context);
+    let (a, b) = (load(&args.a)?, load(&args.b)?);
+    let comparison = compare(fold(&a, args.eyes)?, fold(&b, args.eyes)?, args.context);
     let output = &mut context.output;
     match (args.stat, output.is_json()) {
-        (false, true) => print_json(&comparison, [&a, &b], args.seat, output)?,
+        (false, true) => print_json(&comparison, [&a, &b], output)?,
         (true, true) => output.json(&comparison.stat)?,
         (false, false) => print(&comparison, output)?,
         (true, false) => print_stat(&comparison, output)?,
@@ -88,15 +91,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     Ok(if comparison.stat.equal { Answer::Yes } else { Answer::No })
 }
 
-fn print_json(
-    comparison: &Comparison,
-    [a, b]: [&LineOfPlay; 2],
-    seat: Seat,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn print_json(comparison: &Comparison, [a, b]: [&Sight; 2], output: &mut Output) -> Result<(), Failure> {
     let Comparison { stat, pairs, .. } = comparison;
-    let records_a = records_of(a, pairs.iter().filter_map(|(seq, _)| *seq), seat)?;
-    let records_b = records_of(b, pairs.iter().filter_map(|(_, seq)| *seq), seat)?;
+    let records_a = records_of(a, pairs.iter().filter_map(|(seq, _)| *seq))?;
+    let records_b = records_of(b, pairs.iter().filter_map(|(_, seq)| *seq))?;
     let entries = pairs.iter().map(|&(a, b)| {
         let (a, b) = (a.and_then(|seq| records_a.get(&seq)), b.and_then(|seq| records_b.get(&seq)));
         Ok(EntryPair { a: a.map(Record::to_json).transpose()?, b: b.map(Record::to_json).transpose()? })
@@ -113,75 +111,46 @@ fn print_json(
     Ok(())
 }
 
-/// Folds a line of play again as a seat may know it, for the records of some entries.
-fn records_of(
-    line_of_play: &LineOfPlay,
-    seqs: impl Iterator<Item = u64>,
-    seat: Seat,
-) -> Result<BTreeMap<u64, Record>, Failure> {
+/// Folds a line of play again, for the records of some entries.
+fn records_of(sight: &Sight, seqs: impl Iterator<Item = u64>) -> Result<BTreeMap<u64, Record>, Failure> {
     let seqs: BTreeSet<_> = seqs.collect();
-    let detail = Detail { hide_hashes: seat != Seat::Host, ..Detail::default() };
     let mut records = BTreeMap::new();
-    let observe = &mut |step: &mut dyn Step| {
-        if seqs.contains(&step.seq()) {
-            records.insert(step.seq(), Record::of(step, detail));
+    sight.fold(&mut |seen| {
+        if seqs.contains(&seen.seq) {
+            records.insert(seen.seq, seen.record());
         }
-    };
-    line_of_play
-        .start()?
-        .fold_as(seat, &line_of_play.logged(), &line_of_play.dice, observe)
-        .map_err(|error| line_of_play.broken_entry(&error))?;
+    })?;
     Ok(records)
 }
 
-/// Folds a line of play as a seat may know it.
-fn fold(line_of_play: &LineOfPlay, seat: Seat) -> Result<Folded, Failure> {
+/// Folds a line of play as these eyes may know it.
+fn fold(sight: &Sight, eyes: Eyes) -> Result<Folded, Failure> {
     let mut played = Vec::new();
     let mut recorded_differs_at = None;
-    let mut entries = line_of_play.entries.iter();
-    let mut state = line_of_play.start()?;
-    let observe = &mut |step: &mut dyn Step| {
-        let entry = entries.next();
-        if recorded_differs_at.is_none() && entry.is_some_and(|entry| tells_otherwise(entry, step, seat)) {
-            recorded_differs_at = Some(step.seq());
+    let state = sight.fold(&mut |seen| {
+        if recorded_differs_at.is_none() && seen.is_told_otherwise() {
+            recorded_differs_at = Some(seen.seq);
         }
-        if !step.concealed() {
-            let command = format!("{} {}", step.seat(), step.command());
-            played.push(Played { seq: step.seq(), command, outcome: step.outcome_text() });
-        }
-    };
-    state
-        .fold_as(seat, &line_of_play.logged(), &line_of_play.dice, observe)
-        .map_err(|error| line_of_play.broken_entry(&error))?;
-    let rules = line_of_play.rules;
-    let setup =
-        rules.write_setup(&line_of_play.setup).map_err(|error| Failure::trouble(error.to_string()))?;
-    let entries = u64::try_from(played.len()).unwrap_or(u64::MAX);
+        let command = format!("{} {}", seen.seat(), seen.command());
+        played.push(Played { seq: seen.seq, command, outcome: seen.outcome() });
+    })?;
     Ok(Folded {
         side: Side {
-            source: line_of_play.name.clone(),
-            name: line_of_play.name.to_string(),
-            entries,
-            // A hash could betray what a player may not know.
-            state_hash: (seat == Seat::Host).then(|| state.state_hash().to_string()),
+            source: sight.name().clone(),
+            name: sight.name().to_string(),
+            entries: played.len() as u64,
+            state_hash: eyes.state_hash(state.as_ref()).map(|hash| hash.to_string()),
             recorded_differs_at,
         },
         game: Game {
-            ruleset: rules.name(),
-            version: rules.version(),
-            dice: line_of_play.dice.to_string(),
-            setup,
+            ruleset: sight.rules().name(),
+            version: sight.rules().version(),
+            dice: sight.dice(),
+            setup: sight.setup()?,
         },
         played,
-        view: view_of(state.as_ref(), seat),
+        view: sight.view(state.as_ref()),
     })
-}
-
-/// Tells whether an entry's source says something else of it than the rules do. Only the host sees whole outcomes.
-fn tells_otherwise(entry: &SourceEntry, step: &mut dyn Step, seat: Seat) -> bool {
-    let outcome = entry.outcome.as_ref().filter(|_| seat == Seat::Host);
-    outcome.is_some_and(|outcome| *outcome != step.outcome_text())
-        || entry.hash.as_ref().is_some_and(|hash| *hash != format!("{:.16}", step.state_hash()))
 }
 
 fn print_stat(comparison: &Comparison, output: &mut Output) -> Result<(), Failure> {

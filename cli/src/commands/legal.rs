@@ -4,9 +4,9 @@ use serde::Serialize;
 use turnfold_core::Seat;
 
 use crate::context::Context;
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
-use crate::position::Position;
 use crate::revision::SourceName;
 
 /// List the commands that would be applied
@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
     /// Only this seat's commands [default: every seat's]
     #[arg(long = "as", value_name = "SEAT")]
-    seat: Option<Seat>,
+    eyes: Option<Eyes>,
 }
 
 #[derive(Serialize)]
@@ -31,19 +31,17 @@ struct LegalCommand {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = Position::seek(&args.source, context)?;
-    let seats = match args.seat {
-        Some(seat) => vec![seat],
-        None => state.players().iter().copied().chain([Seat::Host]).collect(),
+    let state = args.eyes.unwrap_or(Eyes::HOST).seek(&args.source, context)?;
+    let commands = match args.eyes {
+        Some(eyes) => eyes.legal(state.as_ref()),
+        None => Eyes::legal_of_all(state.as_ref()),
     };
     let output = &mut context.output;
-    for seat in seats {
-        for command in state.legal(seat) {
-            if output.is_json() {
-                output.json(&LegalCommand { seat, command })?;
-            } else {
-                output.line(format_args!("{} {command}", paint(Tone::Faint, format_args!("{seat}:"))))?;
-            }
+    for (seat, command) in commands {
+        if output.is_json() {
+            output.json(&LegalCommand { seat, command })?;
+        } else {
+            output.line(format_args!("{} {command}", paint(Tone::Faint, format_args!("{seat}:"))))?;
         }
     }
     Ok(Answer::Yes)

@@ -7,17 +7,22 @@ use serde::Serialize;
 use turnfold_core::Seat;
 
 use crate::context::Context;
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::output::{self, Tone, paint};
-use crate::position::{Position, Tail};
-use crate::record::{Detail, Record, RecordJson};
+use crate::position::Tail;
+use crate::record::{Record, RecordJson};
 use crate::revision::RangeName;
+use crate::sight::look_at_last;
 
 /// Print the entries of a revision with their outcomes
 ///
-/// A range such as `duel:100..140` includes both its ends, and either may be left out. Looking as a player, entries
-/// that the player may not know of are left out, and so are the state hashes, which could betray them.
+/// A range such as `duel:100..140` includes both its ends, and either may be left out.
+///
+/// With `--as` a player, entries that the player may not know of are left out, and the others are counted without
+/// them, so that their numbers do not tell how many there are; all are counted once they are in the open. State
+/// hashes and the keys of other seats, which could betray secrets, are left out too.
 ///
 /// `--grep` takes a regular expression and looks at SEAT COMMAND => OUTCOME, as printed.
 #[derive(Debug, clap::Args)]
@@ -29,8 +34,8 @@ pub(crate) struct Args {
     range: RangeName,
 
     /// Whose eyes to look through
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
-    viewer: Seat,
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
+    eyes: Eyes,
 
     /// Print only this seat's entries; may be given again for another
     #[arg(long = "seat", value_name = "SEAT")]
@@ -80,36 +85,34 @@ struct LogLine<'a> {
     key: Option<&'a str>,
 }
 
+/// What the log tells of an entry beside its record.
+struct Line {
+    record: Record,
+    recorded_at_ms: Option<i64>,
+    key: Option<String>,
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let mut position = Position::before(args.tail(), &args.range.source, context)?;
-    let detail = Detail { hide_hashes: args.viewer != Seat::Host, ..Detail::default() };
     let last = usize::try_from(args.last.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-    let mut records = VecDeque::new();
-    position.fold(args.viewer, &mut |step| {
-        if step.concealed() {
-            return;
-        }
-        let record = Record::of(step, detail);
+    let mut lines = VecDeque::new();
+    look_at_last(args.eyes, args.tail(), &args.range.source, context, &mut |seen| {
+        let (recorded_at_ms, key) = (seen.recorded_at_ms(), seen.key().map(String::from));
+        let record = seen.record();
         if args.looks_for(&record) {
-            records.push_back(record);
+            lines.push_back(Line { record, recorded_at_ms, key });
         }
-        if records.len() > last {
-            records.pop_front();
+        if lines.len() > last {
+            lines.pop_front();
         }
     })?;
-    let mut entries = position.entries.iter();
-    for record in &records {
-        let entry = entries.find(|entry| Some(entry.seq) == record.seq);
+    for Line { record, recorded_at_ms, key } in &lines {
         if context.output.is_json() {
-            context.output.json(&LogLine {
-                record: record.to_json()?,
-                recorded_at_ms: entry.and_then(|entry| entry.recorded_at_ms),
-                key: entry.and_then(|entry| entry.key.as_deref()),
-            })?;
+            let (record, key) = (record.to_json()?, key.as_deref());
+            context.output.json(&LogLine { record, recorded_at_ms: *recorded_at_ms, key })?;
             continue;
         }
         if args.times {
-            let time = output::time(entry.and_then(|entry| entry.recorded_at_ms));
+            let time = output::time(*recorded_at_ms);
             context.output.text(&format!("{} ", paint(Tone::Faint, time)))?;
         }
         record.print(&mut context.output)?;

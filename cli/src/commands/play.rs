@@ -5,17 +5,20 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use turnfold_core::{AnyRules, DueRoll, Seat};
-use turnfold_store::{IdempotencyKey, NewEntry, Store};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll};
+use turnfold_store::{IdempotencyKey, Store};
 
 use crate::clock;
 use crate::context::Context;
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::position::{Position, Tail};
 use crate::record::{Became, Detail, Record};
 use crate::revision::Revision;
 use crate::script::{self, ScriptLine};
-use crate::table::{Played, Roller, Table, is_roll};
+use crate::sight::Sight;
+use crate::source::LineOfPlay;
+use crate::table::{Roller, Table, is_roll};
 
 /// The heading of the options that keep two writers apart.
 const SAFETY: &str = "Options for scripts and shared matches";
@@ -38,9 +41,9 @@ pub(crate) struct Args {
     #[arg(value_name = "COMMAND", conflicts_with = "script")]
     commands: Vec<String>,
 
-    /// Seat of commands that name none [default: whose command it is]
+    /// Who plays: all commands are this seat's, and only what it may know of is printed [default: whose command it is]
     #[arg(long = "as", value_name = "SEAT")]
-    seat: Option<Seat>,
+    eyes: Option<Eyes>,
 
     /// Read the commands from a file, one a line; `-` is standard input
     #[arg(long, value_name = "FILE")]
@@ -82,16 +85,80 @@ pub(crate) fn before_colon(place: Option<String>) -> String {
     place.map_or_else(String::new, |place| format!("{place}: "))
 }
 
-/// Gives the commands of a call, from its arguments or its script.
-pub(crate) fn lines_of(commands: &[String], script: Option<&PathBuf>) -> Result<Vec<ScriptLine>, Failure> {
-    match script {
-        Some(path) => script::read(path),
-        None => Ok(commands.iter().map(|command| ScriptLine::parse(command)).collect()),
+/// Gives the commands of a call, from its arguments or its script; with `--as` all are that seat's.
+pub(crate) fn lines_of(
+    commands: &[String],
+    script: Option<&PathBuf>,
+    eyes: Option<Eyes>,
+) -> Result<Vec<ScriptLine>, Failure> {
+    let mut lines = match script {
+        Some(path) => script::read(path)?,
+        None => commands.iter().map(|command| ScriptLine::parse(command)).collect(),
+    };
+    if let Some(eyes) = eyes {
+        eyes.give(&mut lines)?;
+    }
+    Ok(lines)
+}
+
+/// The end of the line of play, on which commands are played.
+struct End {
+    rules: &'static dyn AnyRules,
+    state: Box<dyn AnyState>,
+    dice: DicePolicy,
+    /// The number of the last entry in the log.
+    head: u64,
+    /// All that a player may know of; the host's eyes need no more than the state.
+    sight: Option<Sight>,
+}
+
+impl End {
+    fn of(eyes: Eyes, whole: &Revision, store: &Store) -> Result<Self, Failure> {
+        if eyes.see_all() {
+            let Position { rules, state, dice, head, .. } =
+                Position::before_entries_of(Tail::last(0), whole, store, Some(store))?;
+            return Ok(Self { rules, state, dice, head, sight: None });
+        }
+        let line = LineOfPlay::of_log(whole, store.read(&whole.match_name, &whole.branch, None)?)?;
+        let (rules, dice, head) = (line.rules, line.dice, line.head());
+        let sight = Sight::of(eyes, line)?;
+        Ok(Self { rules, state: sight.state()?, dice, head, sight: Some(sight) })
+    }
+
+    /// Requires the last entry to be the expected one, as the eyes count.
+    fn expect(
+        &self,
+        expected: impl IntoIterator<Item = u64>,
+        whole: &Revision,
+        args: &Args,
+    ) -> Result<(), Failure> {
+        let head = self.sight.as_ref().map_or(self.head, Sight::head);
+        match expected.into_iter().find(|expected| *expected != head) {
+            None => Ok(()),
+            Some(expected) => Err(Failure::negative(format!(
+                "expected `{whole}` at entry {expected}, but its last entry is {head}"
+            ))
+            .hint(format!(
+                "look at `turnfold log {whole}{}` and try again, or branch off with `turnfold branch`",
+                args.as_option()
+            ))),
+        }
+    }
+}
+
+impl Args {
+    fn eyes(&self) -> Eyes {
+        self.eyes.unwrap_or(Eyes::HOST)
+    }
+
+    /// Writes `--as` again for a command to run next.
+    fn as_option(&self) -> String {
+        self.eyes.map(|eyes| format!(" --as {eyes}")).unwrap_or_default()
     }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let lines = lines_of(&args.commands, args.script.as_ref())?;
+    let lines = lines_of(&args.commands, args.script.as_ref(), args.eyes)?;
     let store = context.open_store()?;
     let Revision { match_name, branch, .. } = &args.revision;
     if let Some(key) = &args.key
@@ -100,53 +167,39 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return repeat(args, &lines, &store, range, context);
     }
     let whole = Revision { seq: None, ..args.revision.clone() };
-    let position = Position::before_entries_of(Tail::last(0), &whole, &store, Some(&store))?;
-    let head = position.head;
-    for expected in args.expect.into_iter().chain(args.revision.seq) {
-        if expected != head {
-            return Err(Failure::negative(format!(
-                "expected `{whole}` at entry {expected}, but its last entry is {head}"
-            ))
-            .hint(format!(
-                "look at `turnfold log {whole}` and try again, or branch off with `turnfold branch`"
-            )));
-        }
-    }
-    let (rules, dice) = (position.rules, position.dice);
+    let end = End::of(args.eyes(), &whole, &store)?;
+    end.expect(args.expect.into_iter().chain(args.revision.seq), &whole, args)?;
+    let End { rules, state, dice, head, sight } = end;
     let roller = Roller::choose(&dice, args.no_auto_roll, args.dice.is_some())?;
-    let mut table = Table::new(position.state, dice, roller, head + 1, Detail::default());
+    let mut table = Table::new(state, dice, roller, head + 1, Detail::new(args.eyes()));
     let mut played = Vec::new();
     if lines.is_empty() {
         table.roll_due(&mut played)?;
     }
     for line in &lines {
-        if let Err(record) = table.submit(line, args.seat, &mut played)? {
+        if let Err(record) = table.submit(line, &mut played)? {
             let place = line.place(args.script.as_ref());
             return reject(&record, place, lines.len(), rules, context);
         }
     }
-    append(args, &store, head, &played)?;
+    let recorded_at_ms = if played.is_empty() { 0 } else { clock::now_ms()? };
+    let entries: Vec<_> = played.iter().map(|entry| entry.to_store(recorded_at_ms)).collect();
+    let records = match sight {
+        Some(sight) => sight.play_on(&entries)?,
+        None => played.into_iter().map(|entry| entry.record).collect(),
+    };
+    if !entries.is_empty() {
+        store.append(match_name, branch, head, entries, args.key.as_ref())?;
+    }
     // What was acknowledged is durable: trouble with closing is warned of, but the outcomes are told all the same.
     drop(store);
-    for entry in &played {
-        entry.record.print(&mut context.output)?;
+    for record in &records {
+        record.print(&mut context.output)?;
     }
-    if played.is_empty() {
-        nothing_played(&table, &whole, context)?;
+    if records.is_empty() {
+        nothing_played(&table, &whole, args, context)?;
     }
     Ok(Answer::Yes)
-}
-
-fn append(args: &Args, store: &Store, head: u64, played: &[Played]) -> Result<(), Failure> {
-    if played.is_empty() {
-        return Ok(());
-    }
-    let recorded_at_ms = clock::now_ms()?;
-    let entry =
-        |entry: &Played| NewEntry { seat: entry.seat, command: entry.command.clone(), recorded_at_ms };
-    let entries = played.iter().map(entry).collect();
-    store.append(&args.revision.match_name, &args.revision.branch, head, entries, args.key.as_ref())?;
-    Ok(())
 }
 
 fn reject(
@@ -172,14 +225,21 @@ fn reject(
     })
 }
 
-fn nothing_played(table: &Table, whole: &Revision, context: &mut Context) -> Result<(), Failure> {
+fn nothing_played(
+    table: &Table,
+    whole: &Revision,
+    args: &Args,
+    context: &mut Context,
+) -> Result<(), Failure> {
     let due_roll = table.state.due_roll();
     if context.output.is_json() {
         return Ok(context.output.json(&NothingPlayed { played: 0, due_roll })?);
     }
     let text = match due_roll {
         Some(due) => format!("nothing played; a roll is due: {due}"),
-        None => format!("nothing played and no roll is due; see `turnfold legal {whole}`"),
+        None => {
+            format!("nothing played and no roll is due; see `turnfold legal {whole}{}`", args.as_option())
+        }
     };
     Ok(context.output.line(text)?)
 }
@@ -197,15 +257,22 @@ fn repeat(
     let count = last.saturating_sub(first).saturating_add(1);
     let mut position = Position::before_entries_of(Tail::last(count), &revision, store, Some(store))?;
     let mut records = Vec::new();
-    position.fold(Seat::Host, &mut |step| records.push(Record::of(step, Detail::default())))?;
-    if !is_same_request(lines, args.seat, &records, position.rules) {
-        return Err(Failure::negative(format!(
-            "the key was used for other commands, entries {first} to {last} of `{}`",
-            Revision { seq: None, ..revision }
-        ))
-        .hint("choose a new key"));
+    position.fold(&mut |seen| records.push(seen.record()))?;
+    if !is_same_request(lines, &records, position.rules) {
+        let whole = Revision { seq: None, ..revision };
+        // Whose commands they were, and so how many, may be a secret.
+        let entries =
+            if args.eyes().see_all() { format!(", entries {first} to {last}") } else { String::new() };
+        let failure = Failure::negative(format!("the key was used for other commands{entries} of `{whole}`"));
+        return Err(failure.hint("choose a new key"));
     }
-    tracing::info!(first, last, "the key was used before; these entries were recorded then");
+    if args.eyes().see_all() {
+        tracing::info!(first, last, "the key was used before; these entries were recorded then");
+    } else {
+        let line = LineOfPlay::of_log(&revision, store.read(&revision.match_name, &revision.branch, None)?)?;
+        let until = |seq: u64| usize::try_from(seq).unwrap_or(usize::MAX);
+        records = Sight::of(args.eyes(), line)?.cut(until(last)).records_after(until(first - 1))?;
+    }
     for record in &records {
         record.print(&mut context.output)?;
     }
@@ -213,18 +280,12 @@ fn repeat(
 }
 
 /// Tells whether the recorded entries are the commands asked for, with nothing but rolls between them.
-fn is_same_request(
-    lines: &[ScriptLine],
-    seat: Option<Seat>,
-    records: &[Record],
-    rules: &dyn AnyRules,
-) -> bool {
+fn is_same_request(lines: &[ScriptLine], records: &[Record], rules: &dyn AnyRules) -> bool {
     let mut asked = lines.iter().peekable();
     for record in records {
         let matches = asked.peek().is_some_and(|line| {
-            let named = line.seat.or(seat);
             let same_command = rules.canonical(&line.command).is_ok_and(|command| command == record.command);
-            same_command && named.is_none_or(|named| Some(named) == record.seat)
+            same_command && line.seat.is_none_or(|named| Some(named) == record.seat)
         });
         if matches {
             asked.next();

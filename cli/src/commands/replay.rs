@@ -5,6 +5,7 @@ use std::io;
 use turnfold_core::{AnyState, Seat};
 
 use crate::context::Context;
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Tone, counted, paint};
 use crate::record::{Detail, Record};
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     let mut state = line_of_play.start()?;
     let json = context.output.is_json();
-    let detail = Detail { state: args.step && json, ..Detail::default() };
+    let detail = Detail { state: args.step && json, ..Detail::new(Eyes::HOST) };
     if args.step && !json {
         render::print(&state.picture(Seat::Host), &mut context.output)?;
     }

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use turnfold_core::Seat;
-
 use super::new::GameArgs;
 use super::play::{before_colon, lines_of};
 use crate::context::Context;
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::record::Detail;
-use crate::table::{Roller, Table};
+use crate::table::{Played, Roller, Table};
 
 /// Play a script in memory, without a store
 #[derive(Debug, clap::Args)]
@@ -27,15 +26,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 
-    /// Seat of commands that name none [default: whose command it is]
+    /// Who plays: all commands are this seat's, and only what it may know of is printed [default: whose command it is]
     #[arg(long = "as", value_name = "SEAT")]
-    seat: Option<Seat>,
+    eyes: Option<Eyes>,
 
-    /// Add the host's view after each command to the JSON lines
+    /// Add the view of `--as`, or else of the host, after each command to the JSON lines
     #[arg(long)]
     state: bool,
 
-    /// Add each player's view after each command to the JSON lines
+    /// Add each player's view after each command to the JSON lines; with `--as` a player, only that player's
     #[arg(long)]
     views: bool,
 
@@ -49,13 +48,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let lines = lines_of(&args.commands, args.script.as_ref())?;
+    let lines = lines_of(&args.commands, args.script.as_ref(), args.eyes)?;
     let game = args.game.read()?;
     let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
     let roller = Roller::choose(&game.dice, args.no_auto_roll, false)?;
     let json = context.output.is_json();
     let views = if args.views && json { state.players() } else { &[] };
-    let detail = Detail { state: args.state && json, views, hide_hashes: false };
+    let detail = Detail { eyes: args.eyes.unwrap_or(Eyes::HOST), state: args.state && json, views };
     let mut table = Table::new(state, game.dice, roller, 1, detail);
     let mut answer = Answer::Yes;
     let mut played = Vec::new();
@@ -63,10 +62,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         table.roll_due(&mut played)?;
     }
     for line in &lines {
-        let result = table.submit(line, args.seat, &mut played)?;
-        for entry in played.drain(..) {
-            entry.record.print(&mut context.output)?;
-        }
+        let result = table.submit(line, &mut played)?;
+        print(played.drain(..), context)?;
         if let Err(mut record) = result {
             let place = line.place(args.script.as_ref());
             record.place = place.clone().filter(|_| args.keep_going);
@@ -82,8 +79,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             }
         }
     }
-    for entry in played {
+    print(played, context)?;
+    Ok(answer)
+}
+
+fn print(played: impl IntoIterator<Item = Played>, context: &mut Context) -> Result<(), Failure> {
+    for entry in played.into_iter().filter(|entry| !entry.is_concealed) {
         entry.record.print(&mut context.output)?;
     }
-    Ok(answer)
+    Ok(())
 }

@@ -1,11 +1,9 @@
 //! `turnfold show`: what a seat sees.
 
-use turnfold_core::Seat;
-
 use crate::context::Context;
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::output::Format;
-use crate::position::Position;
 use crate::record::raw;
 use crate::render;
 use crate::revision::SourceName;
@@ -19,17 +17,18 @@ pub(crate) struct Args {
     source: SourceName,
 
     /// Whose eyes to look through
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host)]
-    seat: Seat,
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
+    eyes: Eyes,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = Position::seek(&args.source, context)?;
+    let state = args.eyes.seek(&args.source, context)?;
+    let picture = || args.eyes.picture(state.as_ref());
     let output = &mut context.output;
     match output.format() {
-        Format::Json => output.json(raw(&state.view(args.seat))?)?,
-        Format::Text => render::print(&state.picture(args.seat), output)?,
-        Format::Svg => output.document(&render::svg(&state.picture(args.seat)))?,
+        Format::Json => output.json(raw(&args.eyes.view_json(state.as_ref()))?)?,
+        Format::Text => render::print(&picture(), output)?,
+        Format::Svg => output.document(&render::svg(&picture()))?,
     }
     Ok(Answer::Yes)
 }

@@ -45,9 +45,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND")]
     still: Option<String>,
 
-    /// Whose view the condition is on
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Seat::Host, requires = "when")]
-    seat: Seat,
+    /// Whose view the condition is on; the log that is printed conceals nothing from anyone
+    #[arg(long, value_name = "SEAT", default_value_t = Seat::Host, requires = "when")]
+    view: Seat,
 
     #[command(flatten)]
     file: NewFile,
@@ -109,7 +109,7 @@ fn find(args: &Args, context: &Context) -> Result<Least, Failure> {
         (Some(predicate), _, source) => {
             let line = LineOfPlay::load(source, context)?;
             let shows = format!("`{predicate}` becomes true");
-            shrink_while(&line, When::new(predicate, args.seat), shows, "the condition is never true")
+            shrink_while(&line, When::new(predicate, args.view), shows, "the condition is never true")
         }
         (None, Some(command), source) => {
             let line = LineOfPlay::load(source, context)?;

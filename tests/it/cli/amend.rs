@@ -78,7 +78,7 @@ Options:
           
           [default: text]
 
-      --as <SEAT>
+      --seat <SEAT>
           Seat of a command that names none [default: whose command it is]
 
   -v, --verbose...
@@ -113,7 +113,7 @@ fn one_entry_is_replaced_and_the_rest_played_again() {
     check(
         &sandbox,
         "amend duel:3 \"move 1,1\" --branch flank
-         amend duel:3 \"p1: move 1,1\" --as p2 --branch named
+         amend duel:3 \"p1: move 1,1\" --seat p2 --branch named
          amend duel@flank:5 stand --branch deeper
          branches duel
          log duel@flank
@@ -126,7 +126,7 @@ state, duel → duel@flank
   /cursor [0,1] → [1,1]
   /units/0/at [0,1] → [1,1]
 created duel@flank, which begins after duel:2: 5 entries, 2 of them played again #d1e3fa94a390e862
-$ turnfold amend duel:3 "p1: move 1,1" --as p2 --branch named
+$ turnfold amend duel:3 "p1: move 1,1" --seat p2 --branch named
 - 3 p1 move 0,1
 + 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
 state, duel → duel@named

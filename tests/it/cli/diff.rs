@@ -295,8 +295,10 @@ Show where two lines of play part and how their states differ
 
 Prints the commands that only one of them has, the outcomes that differ although the command is the
 same, and the fields in which the states at the end differ. Both are folded by the rules of this
-build; a file that tells other outcomes is pointed out. Looking as a player, what the player may not
-know of is left out. Exits with 1 if they differ.
+build; a file that tells other outcomes is pointed out. With `--as` a player, what the player may
+not know of is left out: entries, effects, state hashes, the seed of the dice, and what the setup
+hides; numbers count the entries that the player may know of, as in `log`. Exits with 1 if they
+differ.
 
 Usage: turnfold diff [OPTIONS] <A> <B>
 

@@ -68,7 +68,7 @@ fn run_all(sandbox: &Sandbox, contract: &mut Contract) -> BTreeSet<String> {
 }
 
 /// Lists the verbs that the help names, those below a verb as `store check`.
-fn verbs_of_help(sandbox: &Sandbox, above: &str) -> Vec<String> {
+pub(crate) fn verbs_of_help(sandbox: &Sandbox, above: &str) -> Vec<String> {
     let help = sandbox.ok(&format!("{above} --help"));
     let (list, _) = help.split_once("\nOptions:\n").unwrap_or((&help, ""));
     let is_verb = |line: &&str| line.starts_with(|first: char| first.is_ascii_lowercase());

@@ -120,7 +120,8 @@ Arguments:
 
 Options:
       --as <SEAT>
-          Seat of commands that name none [default: whose command it is]
+          Who plays: all commands are this seat's, and only what it may know of is printed [default:
+          whose command it is]
 
       --script <FILE>
           Read the commands from a file, one a line; `-` is standard input

@@ -11,6 +11,7 @@ mod blame;
 mod bless;
 mod branch;
 mod check;
+mod concealment;
 mod diff;
 mod documents;
 mod export;

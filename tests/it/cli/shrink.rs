@@ -274,7 +274,7 @@ fn a_log_with_seeded_dice_becomes_one_with_recorded_dice() {
     check(
         &sandbox,
         "shrink random --when \"/phase == movement\"
-         --format json shrink random:200 --when \"/units/2/at != [0,-2]\" --as p2 -o least.tfl
+         --format json shrink random:200 --when \"/units/2/at != [0,-2]\" --view p2 -o least.tfl
          check least.tfl",
         str![[r#"
 $ turnfold shrink random --when "/phase == movement"
@@ -321,7 +321,7 @@ mp = 0
 # the dice were seeded; the rolls stand here as recorded, for a seeded roll depends on its entry's number
 1 host roll 1 1 1 2 => rolled p1=2 p2=3; initiative p1=2 p2=3 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 2, P2 rolled 3 — P1 moves first"; cursor at=0,2 #3ba2109140a8887d
 = 1 state 3ba2109140a8887d5c53299e73655bc9297ca2624d82d777e3787a0bf23074f9 log 7750dd010dba8619d97f1147d3b4205b02e498c65bece75251f6ae995bc13b51
-$ turnfold --format json shrink random:200 --when "/units/2/at != [0,-2]" --as p2 -o least.tfl
+$ turnfold --format json shrink random:200 --when "/units/2/at != [0,-2]" --view p2 -o least.tfl
 {"source":"random:200","shows":"`/units/2/at != [0,-2]` becomes true","entries_before":200,"entries":3,"tries":101,"file":"least.tfl","replay":null}
 $ turnfold check least.tfl
 ok least.tfl 3 entries
@@ -352,7 +352,7 @@ fn what_cannot_be_shrunk_is_told() {
          shrink missing.tfl
          shrink duel --when turn
          shrink duel --when \"/turn == 1\" --still true
-         shrink duel.tfl --as p1
+         shrink duel.tfl --view p1
          shrink duel --when \"/selected == atlas\" -o duel.tfl
          --format json shrink duel --when \"/selected == atlas\" -o least.tfl",
         str![[r#"
@@ -389,7 +389,7 @@ exit 2
 $ turnfold shrink duel --when "/turn == 1" --still true
 stderr| error: the argument '--when <CONDITION>' cannot be used with '--still <COMMAND>'; see `--help`
 exit 2
-$ turnfold shrink duel.tfl --as p1
+$ turnfold shrink duel.tfl --view p1
 stderr| error: the following required arguments were not provided: --when <CONDITION>; see `--help`
 exit 2
 $ turnfold shrink duel --when "/selected == atlas" -o duel.tfl

@@ -124,14 +124,14 @@ p2 #2 c4 defense 0,-2
 $ turnfold --format json show ford --as p2
 {"ruleset":"cycletap","turn":1,"phase":"planning","planning":"p2","winner":null,"tap":{"state":"path_building","origin":[0,-1],"path":[[-1,-1]],"kind":"movement"},"pools":{"p1":null,"p2":{"total":4,"used":1,"available":3}},"units":[{"id":"u1","owner":"p1","kind":"captain","at":[0,2],"strength":2},{"id":"u2","owner":"p1","kind":"cavalry","at":[-1,2],"strength":3},{"id":"u3","owner":"p1","kind":"infantry","at":[0,1],"strength":2},{"id":"u4","owner":"p2","kind":"captain","at":[0,-2],"strength":2},{"id":"u5","owner":"p2","kind":"officer","at":[1,-2],"strength":1},{"id":"u6","owner":"p2","kind":"infantry","at":[0,-1],"strength":4}],"orders":[{"seat":"p2","number":1,"unit":"u5","kind":"attack","from":[1,-2],"path":[[1,-3]]},{"seat":"p2","number":2,"unit":"u4","kind":"defense","from":[0,-2],"path":[]}],"water":[[-3,1],[-2,1],[-1,0],[1,0],[2,-1],[3,-2]]}
 $ turnfold log ford --as p2
-5 p1 switch => planning_ended seat=p1
-6 p2 tap 1,-2 => origin_selected at=1,-2
-7 p2 tap 1,-3 => order_placed number=1 unit=u5 kind=attack path=1,-3
-8 p2 tap 0,-2 => origin_selected at=0,-2
-9 p2 tap 0,-2 => defense_pending at=0,-2
-10 p2 tap 0,-1 => order_placed number=2 unit=u4 kind=defense path=; origin_selected at=0,-1
-11 p2 tap -1,-1 => order_placed number=3 unit=u6 kind=attack path=-1,-1
-12 p2 tap -1,-1 => orders_cleared unit=u6 count=1; path_started at=-1,-1
+1 p1 switch => planning_ended seat=p1
+2 p2 tap 1,-2 => origin_selected at=1,-2
+3 p2 tap 1,-3 => order_placed number=1 unit=u5 kind=attack path=1,-3
+4 p2 tap 0,-2 => origin_selected at=0,-2
+5 p2 tap 0,-2 => defense_pending at=0,-2
+6 p2 tap 0,-1 => order_placed number=2 unit=u4 kind=defense path=; origin_selected at=0,-1
+7 p2 tap -1,-1 => order_placed number=3 unit=u6 kind=attack path=-1,-1
+8 p2 tap -1,-1 => orders_cleared unit=u6 count=1; path_started at=-1,-1
 $ turnfold ask ford --as p2 suggest 0,0
 deploy
 

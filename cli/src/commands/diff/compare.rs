@@ -31,7 +31,7 @@ pub(super) struct Game {
     pub(super) ruleset: &'static str,
     pub(super) version: u32,
     pub(super) dice: String,
-    /// As TOML.
+    /// As TOML; what a player sees of it, as JSON.
     pub(super) setup: String,
 }
 
@@ -43,7 +43,7 @@ impl Game {
 
     fn to_json(&self) -> Value {
         let Self { ruleset, version, dice, setup } = self;
-        let setup = toml::from_str(setup).unwrap_or_else(|_| Value::String(setup.clone()));
+        let setup: Option<Value> = toml::from_str(setup).ok().or_else(|| serde_json::from_str(setup).ok());
         json!({ "ruleset": ruleset, "version": version, "dice": dice, "setup": setup })
     }
 }

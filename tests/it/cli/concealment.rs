@@ -1,0 +1,368 @@
+//! What a seat may not know reaches it by no verb: whatever the secret, the same bytes.
+//!
+//! The verbs are those of the command line's grammar that have `--as`; one without lines here fails the test.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::thread;
+
+use snapbox::str;
+
+use super::check;
+use super::documents::verbs_of_help;
+use crate::sandbox::Sandbox;
+
+/// What each verb is asked as a player: MATCH and FILE are the line of play, SEAT is the player's, PLAIN a match that
+/// holds no secret, FIRST and SECOND commands of the player's own.
+const LINES: &[(&str, &[&str])] = &[
+    (
+        "show",
+        &["show MATCH --as SEAT", "show MATCH:1 --as SEAT", "show MATCH:99 --as SEAT", "show FILE --as SEAT"],
+    ),
+    ("legal", &["legal MATCH --as SEAT", "legal MATCH:2 --as SEAT", "legal FILE --as SEAT"]),
+    ("ask", &["ask MATCH QUESTION --as SEAT", "ask MATCH:1 QUESTION --as SEAT", "ask MATCH what --as SEAT"]),
+    (
+        "log",
+        &[
+            "log MATCH --as SEAT",
+            "log MATCH --as SEAT --times",
+            "log MATCH --as SEAT -n 2",
+            "log MATCH:2 --as SEAT",
+            "log MATCH:99 --as SEAT",
+            "log FILE --as SEAT",
+        ],
+    ),
+    (
+        "blame",
+        &[
+            "blame MATCH FIELD --as SEAT --all",
+            "blame MATCH SECRET --as SEAT --all",
+            "blame FILE FIELD --as SEAT",
+            "blame MATCH /nowhere --as SEAT",
+        ],
+    ),
+    (
+        "bisect",
+        &[
+            "bisect MATCH --when \"FIELD == VALUE\" --as SEAT -v",
+            "bisect MATCH --when \"FIELD == VALUE\" --as SEAT --linear",
+            "bisect FILE --when \"SECRET != null\" --as SEAT",
+            "bisect MATCH --when \"FIELD == never\" --as SEAT",
+            "bisect MATCH --run true --as SEAT",
+        ],
+    ),
+    (
+        "diff",
+        &[
+            "diff MATCH PLAIN --as SEAT",
+            "diff PLAIN MATCH --as SEAT --stat",
+            "diff MATCH MATCH:1 --as SEAT",
+            "diff MATCH FILE --as SEAT",
+        ],
+    ),
+    (
+        "run",
+        &[
+            "run --rules RULES --setup SETUP --as SEAT --state --views FIRST SECOND",
+            "run --rules RULES --setup SETUP --as SEAT --keep-going back \"p4: back\"",
+        ],
+    ),
+    (
+        "play",
+        &[
+            "play MATCH --as SEAT \"p4: back\"",
+            "play MATCH --as SEAT refused",
+            "play MATCH --as SEAT tap",
+            "play MATCH --as SEAT --expect 99 FIRST",
+            "play MATCH:0 --as SEAT FIRST",
+            "play MATCH --as SEAT --key secret FIRST",
+            "play MATCH --as SEAT",
+            "play MATCH --as SEAT --key own FIRST -vv",
+            "play MATCH --as SEAT --key own FIRST",
+            "play MATCH --as SEAT SECOND SECOND",
+            "log MATCH --as SEAT",
+        ],
+    ),
+];
+
+/// A game with a secret, and a seat that may not know it.
+struct Case {
+    seat: &'static str,
+    /// What stands for the words in capitals.
+    words: &'static [(&'static str, &'static str)],
+    /// Makes the store; the secret is that in place of SECRET.
+    make: &'static str,
+    setup: &'static str,
+    secrets: &'static [&'static str],
+}
+
+/// Plans of different lengths, that of no tap among them.
+const PLANS_OF_P1: &[&str] = &[
+    "",
+    "\"tap 0,1\" \"tap 0,0\"",
+    "\"tap 0,2\" \"tap 0,2\" \"tap 0,1\" \"tap 0,0\"",
+    "back back \"tap 3,3\" \"tap 0,1\" \"tap 0,0\" \"tap 0,0\" back",
+    "\"tap 0,1\" \"tap 0,0\" \"tap 0,0\" \"tap 0,1\" \"tap 0,2\" \"tap 1,1\"",
+];
+
+const PLANS_OF_P2: &[&str] = &[
+    "",
+    "\"p2: tap 0,-2\" \"p2: tap -1,-1\" \"p2: tap -1,-1\" \"p2: tap -2,0\"",
+    "\"p2: tap 1,-2\" \"p2: tap 1,-2\" \"p2: tap 0,-1\" \"p2: tap 0,0\"",
+    "\"p2: back\" \"p2: back\" \"p2: tap 3,3\" \"p2: tap 1,-2\"",
+    "\"p2: tap 0,-1\" \"p2: tap 0,0\" \"p2: tap 0,0\" \"p2: tap 0,-1\" \"p2: tap 0,-1\"",
+];
+
+const CYCLETAP: &[(&str, &str)] = &[
+    ("RULES", "cycletap"),
+    ("QUESTION", "suggest 0,0"),
+    ("FIELD", "/planning"),
+    ("SECRET", "/pools/p1/used"),
+    ("FIRST", "\"tap 0,-2\""),
+    ("SECOND", "\"tap -1,-1\""),
+    ("VALUE", "p2"),
+];
+
+const CASES: &[Case] = &[
+    Case {
+        seat: "p2",
+        words: CYCLETAP,
+        make: "play MATCH --key secret SECRET switch
+               play MATCH \"tap 1,-2\" \"tap 1,-3\"",
+        setup: "",
+        secrets: PLANS_OF_P1,
+    },
+    Case {
+        seat: "p2",
+        words: CYCLETAP,
+        make: "play MATCH \"tap 0,1\" switch \"tap 0,-1\" \"tap 0,-1\" switch resolve
+               play MATCH --key secret SECRET \"p1: back\"",
+        setup: "",
+        secrets: PLANS_OF_P1,
+    },
+    Case {
+        seat: "p1",
+        words: CYCLETAP,
+        make: "play MATCH \"tap 0,1\" \"tap 0,0\" switch
+               play MATCH --key secret SECRET \"p2: back\"",
+        setup: "",
+        secrets: PLANS_OF_P2,
+    },
+    Case {
+        seat: "p3",
+        words: CYCLETAP,
+        make: "play MATCH --key secret SECRET switch
+               play MATCH \"tap 1,-2\" \"tap 1,-3\"",
+        setup: "",
+        secrets: PLANS_OF_P1,
+    },
+    // CH-18: of the plenitude a player knows what it has seen; here that is purple.
+    Case {
+        seat: "p1",
+        words: &[
+            ("RULES", "channel"),
+            ("QUESTION", "possible 1"),
+            ("FIELD", "/active"),
+            ("SECRET", "/plenitude"),
+            ("FIRST", "\"meditate blue\""),
+            ("SECOND", "\"meditate red\""),
+            ("VALUE", "p2"),
+        ],
+        make: "play MATCH --key secret \"meditate purple\" \"p2: meditate red\"",
+        setup: CHANNEL,
+        secrets: &[
+            "darkblue = 4, blue = 2, green = 3, yellow = 1, orange = 1, red = 3",
+            "darkblue = 1, blue = 2, green = 4, yellow = 2, orange = 2, red = 3",
+            "darkblue = 2, blue = 2, green = 1, yellow = 3, orange = 3, red = 3",
+            "darkblue = 3, blue = 2, green = 2, yellow = 4, orange = 4, red = 3",
+            "darkblue = 4, blue = 2, green = 4, yellow = 4, orange = 4, red = 3",
+        ],
+    },
+];
+
+const CHANNEL: &str = r#"players = 2
+plenitude = { purple = 2, SECRET }
+[[boards]]
+tokens = "b1b2b3b4b5"
+known = ["purple", "blue", "red"]
+[[boards]]
+tokens = "b1b2b3b4b5"
+known = ["green"]
+[[energies]]
+id = 1
+color = "red"
+at = "bag"
+"#;
+
+impl Case {
+    /// Makes a store of one secret and gives what the player is told by each line, in every format of its verb.
+    fn told(&self, secret: &str) -> Vec<(String, String)> {
+        let sandbox = Sandbox::new();
+        let mut setup = "fixtures/cycletap/ford.toml";
+        if !self.setup.is_empty() {
+            setup = "setup.toml";
+            sandbox.write(setup, self.setup.replace("SECRET", secret));
+        }
+        let rules = self.words.iter().find(|(word, _)| *word == "RULES").unwrap().1;
+        for name in ["secret", "plain"] {
+            sandbox.ok(&format!("new {name} --rules {rules} --setup {setup}"));
+        }
+        for line in self.make.lines() {
+            sandbox.ok(&line.replace("MATCH", "secret").replace("SECRET", secret));
+        }
+        sandbox.ok("export secret -o secret.tfl");
+        let mut told = Vec::new();
+        for (verb, line) in LINES.iter().flat_map(|(verb, lines)| lines.iter().map(move |line| (*verb, line)))
+        {
+            let formats: &[&str] = if verb == "show" { &["text", "json", "svg"] } else { &["text", "json"] };
+            for format in formats {
+                let line = self.line(line, format, setup);
+                let output = sandbox.run(&line);
+                let stdout = without_times(&String::from_utf8(output.stdout).unwrap());
+                let stderr = String::from_utf8(output.stderr).unwrap();
+                assert!(!stderr.contains("setup.toml") && !stderr.contains("panic"), "{line}: {stderr}");
+                told.push((line, format!("{stdout}{stderr}exit {:?}\n", output.status.code())));
+            }
+        }
+        told
+    }
+
+    fn line(&self, line: &str, format: &str, setup: &str) -> String {
+        let places = [("MATCH", "secret"), ("FILE", "secret.tfl"), ("PLAIN", "plain"), ("SETUP", setup)];
+        let line = places.iter().chain([&("SEAT", self.seat)]).fold(line.to_owned(), replace);
+        format!("--format {format} {}", self.words.iter().fold(line, replace))
+    }
+}
+
+fn replace(line: String, (word, by): &(&str, &str)) -> String {
+    line.replace(word, by)
+}
+
+/// Blanks out when entries were recorded.
+fn without_times(text: &str) -> String {
+    let mut blanked = String::new();
+    for line in text.lines() {
+        let is_time =
+            |line: &str| line.as_bytes().get(10) == Some(&b' ') && line.as_bytes().get(19) == Some(&b'Z');
+        let (time, line) = if is_time(line) { line.split_at(20) } else { ("", line) };
+        blanked += if time.is_empty() { "" } else { "TIME" };
+        let mut parts = line.split("\"recorded_at_ms\":");
+        blanked += parts.next().unwrap_or_default();
+        for part in parts {
+            blanked += "\"recorded_at_ms\":";
+            blanked += part.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        }
+        blanked.push('\n');
+    }
+    blanked
+}
+
+/// Returns `true` if a text tells a state hash: 16 hex digits after a `#`, or 64 of them.
+fn tells_hash(text: &str) -> bool {
+    let is_hex = |part: &str, length: usize| {
+        part.len() >= length && part.bytes().take(length).all(|byte| byte.is_ascii_hexdigit())
+    };
+    text.split('#').skip(1).any(|part| is_hex(part, 16)) || text.split('"').any(|part| is_hex(part, 64))
+}
+
+#[test]
+fn ct_19_ch_18_whatever_the_secret_every_verb_with_as_prints_the_same_bytes() {
+    for case in CASES {
+        let told = thread::scope(|scope| {
+            let threads: Vec<_> =
+                case.secrets.iter().map(|secret| scope.spawn(|| case.told(secret))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert!(told.len() >= 5);
+        let (first, others) = told.split_first().unwrap();
+        for (other, secret) in others.iter().zip(&case.secrets[1..]) {
+            for ((line, one), (_, two)) in first.iter().zip(other) {
+                assert_eq!(one, two, "`{line}` tells {} from {secret}", case.secrets[0]);
+            }
+        }
+        for (line, text) in first {
+            assert!(!tells_hash(text), "`{line}` tells a hash: {text}");
+        }
+        // Not for want of anything to say.
+        let accepted = first.iter().filter(|(_, text)| text.contains("exit Some(0)")).count();
+        assert!(accepted * 3 > first.len(), "{first:#?}");
+    }
+}
+
+/// Returns the verbs whose help has `--as`.
+fn verbs_with_as(sandbox: &Sandbox) -> BTreeSet<String> {
+    let has_as = |verb: &String| {
+        let help = sandbox.ok(&format!("{verb} --help"));
+        help.lines().any(|line| line.trim_start().starts_with("--as "))
+    };
+    verbs_of_help(sandbox, "").into_iter().filter(has_as).collect()
+}
+
+#[test]
+fn every_verb_with_as_is_among_those_compared() {
+    let found = verbs_with_as(&Sandbox::new());
+    let known: BTreeSet<String> = LINES.iter().map(|(verb, _)| (*verb).to_owned()).collect();
+    assert_eq!(found, known);
+    for (verb, lines) in LINES {
+        assert!(lines.iter().any(|line| line.starts_with(verb) && line.contains("--as SEAT")), "{verb}");
+    }
+}
+
+/// The 256 plans of four taps on a few hexes: a hash told to p2 would tell them apart.
+#[test]
+fn ct_19_a_rejected_command_tells_no_state_hash() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
+    sandbox.ok("play ford \"tap 0,1\" \"tap 0,0\"");
+    check(
+        &sandbox,
+        "play ford --as p2 back
+         --format json play ford --as p2 back
+         play ford --as p2 \"p1: back\"
+         run --rules cycletap --setup fixtures/cycletap/ford.toml --as p2 \"p1: back\"
+         play ford \"p2: back\"",
+        str![[r#"
+$ turnfold play ford --as p2 back
+! p2 back => rejected not_your_turn (the other player is planning)
+stderr| error: the command was rejected; nothing was recorded
+exit 1
+$ turnfold --format json play ford --as p2 back
+{"seq":null,"seat":"p2","command":"back","outcome":"rejected","reason":"not_your_turn","message":"the other player is planning","effects":[],"state_hash":null}
+stderr| error: the command was rejected; nothing was recorded
+exit 1
+$ turnfold play ford --as p2 "p1: back"
+stderr| error: `p1: back` is a command of p1, but with `--as p2` all commands are those of p2; leave out `--as` or the command
+exit 2
+$ turnfold run --rules cycletap --setup fixtures/cycletap/ford.toml --as p2 "p1: back"
+stderr| error: `p1: back` is a command of p1, but with `--as p2` all commands are those of p2; leave out `--as` or the command
+exit 2
+$ turnfold play ford "p2: back"
+! p2 back => rejected not_your_turn (the other player is planning)
+stderr| error: the command was rejected; nothing was recorded
+exit 1
+
+"#]],
+    );
+}
+
+#[test]
+fn seeds_are_told_to_the_host_only() {
+    let sandbox = Sandbox::new();
+    for (name, digit) in [("one", "1"), ("other", "2")] {
+        let seed = digit.repeat(64);
+        sandbox.ok(&format!(
+            "new {name} --rules initiative --setup fixtures/initiative/small-board.toml --dice seeded --seed {seed}"
+        ));
+    }
+    let mut told = String::new();
+    for (eyes, is_told) in [("", true), ("--as host", true), ("--as p2", false), ("--as p7", false)] {
+        for format in ["text", "json"] {
+            let output = sandbox.run(&format!("--format {format} diff one other {eyes}"));
+            let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            writeln!(told, "{eyes} {format}: {text}").unwrap();
+            let seeds = ["1", "2"].map(|digit| text.contains(&digit.repeat(32)));
+            assert_eq!(seeds, [is_told; 2], "{told}");
+            assert_eq!(output.status.code(), Some(if is_told { 1 } else { 0 }), "{told}");
+        }
+    }
+}
