@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use crate::decode::DecodeError;
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::hash::Digest;
+use crate::outcome::Reason;
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, SetupError};
 use crate::seat::Seat;
@@ -238,6 +239,13 @@ pub enum StepOutcome {
         /// The text for the player.
         text: Option<&'static str>,
     },
+}
+
+impl StepOutcome {
+    pub(crate) fn ignored(reason: impl Reason) -> Self {
+        let ruling = reason.ruling();
+        Self::Ignored { reason: ruling.code, text: ruling.text }
+    }
 }
 
 /// A command that is not accepted.

@@ -5,10 +5,11 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
+use crate::admission::Rejection;
 use crate::any::{CommandSource, FoldError, Logged, Step, StepOutcome};
 use crate::dice::DicePolicy;
 use crate::hash::{Digest, StateHasher};
-use crate::outcome::{Outcome, Reason, Rejection};
+use crate::outcome::{Outcome, Reason};
 use crate::rules::{Part, Rules};
 use crate::seat::Seat;
 
@@ -20,7 +21,7 @@ use crate::seat::Seat;
 pub fn fold<'a, R: Rules>(
     state: &mut R::State,
     commands: impl IntoIterator<Item = (Seat, &'a R::Command)>,
-) -> Result<(), (usize, R::Rejection)> {
+) -> Result<(), (usize, Rejection<R::Rejection>)> {
     for (place, (seat, command)) in commands.into_iter().enumerate() {
         R::apply(state, seat, command, &mut ()).map_err(|rejection| (place, rejection))?;
     }
@@ -93,6 +94,17 @@ pub(crate) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("plain data encodes")
 }
 
+/// Writes a view with the name of its ruleset before it.
+pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Seat) -> String {
+    #[derive(Serialize)]
+    struct Named<V> {
+        ruleset: &'static str,
+        #[serde(flatten)]
+        view: V,
+    }
+    to_json(&Named { ruleset: R::NAME, view: R::view(state, viewer) })
+}
+
 fn read_command<R: Rules>(logged: &Logged<'_>) -> Result<R::Command, FoldError> {
     let seq = logged.seq;
     match logged.command {
@@ -106,7 +118,7 @@ fn read_command<R: Rules>(logged: &Logged<'_>) -> Result<R::Command, FoldError> 
 }
 
 impl FoldError {
-    fn rejected(seq: u64, rejection: impl Rejection) -> Self {
+    fn rejected(seq: u64, rejection: Rejection<impl Reason>) -> Self {
         Self::Rejected { seq, code: rejection.code(), message: rejection.to_string() }
     }
 }
@@ -157,7 +169,7 @@ impl<R: Rules> Step for Folded<'_, R> {
     fn outcome(&self) -> StepOutcome {
         match self.outcome {
             Outcome::Applied => StepOutcome::Applied,
-            Outcome::Ignored(reason) => StepOutcome::Ignored { reason: reason.code(), text: reason.text() },
+            Outcome::Ignored(reason) => StepOutcome::ignored(reason),
         }
     }
 
@@ -181,6 +193,6 @@ impl<R: Rules> Step for Folded<'_, R> {
     }
 
     fn view(&self, viewer: Seat) -> String {
-        to_json(&R::view(self.state, viewer))
+        view_json::<R>(self.state, viewer)
     }
 }

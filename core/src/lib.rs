@@ -32,6 +32,7 @@ extern crate alloc;
 
 pub mod rules;
 
+pub mod admission;
 pub mod any;
 pub mod decode;
 pub mod dice;
@@ -44,6 +45,7 @@ pub mod registry;
 pub mod seat;
 pub mod simulate;
 pub mod text;
+pub mod ticks;
 
 pub use any::{AnyRules, AnyState, CommandSource, FoldError, Logged, Rejected, Step, StepOutcome};
 pub use dice::{DicePolicy, DueRoll, Seed};
@@ -53,3 +55,4 @@ pub use rules::{Answer, QueryError, Rules, SetupError};
 pub use seat::Seat;
 pub use simulate::Simulation;
 pub use text::Malformed;
+pub use ticks::Ticks;

@@ -1,11 +1,9 @@
-//! What becomes of a command: applied, ignored or rejected; and the checks that every ruleset makes first.
+//! What becomes of a command that is accepted, the reasons of the rulings, and where effects go.
 
-use core::fmt::{self, Debug, Display};
+use core::convert::Infallible;
+use core::fmt::Debug;
 
 use alloc::vec::Vec;
-
-use crate::dice::DueRoll;
-use crate::seat::Seat;
 
 /// The answer of a ruleset's `judge` to a command it accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +12,16 @@ pub enum Verdict<P, I> {
     Applied(P),
     /// The rules answer with nothing, for this reason. Recorded all the same.
     Ignored(I),
+}
+
+/// The plan of a command that is carried out, or the reason why it changes nothing.
+impl<P, I> From<Result<P, I>> for Verdict<P, I> {
+    fn from(planned: Result<P, I>) -> Self {
+        match planned {
+            Ok(plan) => Self::Applied(plan),
+            Err(reason) => Self::Ignored(reason),
+        }
+    }
 }
 
 /// What a recorded command did.
@@ -25,33 +33,47 @@ pub enum Outcome<I> {
     Ignored(I),
 }
 
-/// Why a ruleset ignores a command; one variant for each reason of the ruling.
+/// Why a ruleset ignores a command or does not accept it; one variant for each reason of the ruling.
 pub trait Reason: Copy + Eq + Debug + 'static {
     /// Every reason.
     const ALL: &'static [Self];
 
-    /// Gives the reason's name in `snake_case`.
-    fn code(self) -> &'static str;
+    /// Returns what the ruling says of the reason.
+    fn ruling(self) -> Ruling;
+}
 
-    /// Gives the ids of the rules that have this reason, such as `CT-6`.
-    fn rules(self) -> &'static [&'static str];
+/// What a ruling says of a reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// The reason's name in `snake_case`.
+    pub code: &'static str,
+    /// The ids of the rules that have this reason, such as `CT-6`.
+    pub rules: &'static [&'static str],
+    /// The text for the player, where there is one.
+    pub text: Option<&'static str>,
+}
 
-    /// Gives the text for the player, where the ruling has one.
-    fn text(self) -> Option<&'static str> {
-        None
+impl Ruling {
+    /// Returns a ruling without a text for the player.
+    #[must_use]
+    pub const fn of(code: &'static str, rules: &'static [&'static str]) -> Self {
+        Self { code, rules, text: None }
+    }
+
+    /// Returns the ruling with a text for the player.
+    #[must_use]
+    pub const fn says(self, text: &'static str) -> Self {
+        Self { text: Some(text), ..self }
     }
 }
 
-/// Why a ruleset does not accept a command at all. `Display` is the message for the player.
-pub trait Rejection: Copy + Eq + Debug + Display + From<Refusal> + 'static {
-    /// Every rejection of the ruleset's own, without those that all rulesets share.
-    const ALL: &'static [Self];
+/// The reason of rulesets that never have one.
+impl Reason for Infallible {
+    const ALL: &'static [Self] = &[];
 
-    /// Gives the rejection's name in `snake_case`.
-    fn code(self) -> &'static str;
-
-    /// Gives the ids of the rules that have this rejection, such as `CT-2`; those that all rulesets share have none.
-    fn rules(self) -> &'static [&'static str];
+    fn ruling(self) -> Ruling {
+        match self {}
+    }
 }
 
 /// Receives effects as they happen.
@@ -69,96 +91,4 @@ impl<E> EffectSink<E> for Vec<E> {
 /// Drops every effect unmade.
 impl<E> EffectSink<E> for () {
     fn push(&mut self, _make: impl FnOnce() -> E) {}
-}
-
-/// The rejections that all rulesets share, in the order in which they apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The match is over.
-    MatchOver,
-    /// A roll is due and this is none.
-    RollDue(DueRoll),
-    /// This is a roll and none is due.
-    NoRollDue,
-    /// The command belongs to another kind of seat, or the match has no such seat.
-    WrongSeat(Issuer),
-    /// A roll with the wrong number of values, or one out of range.
-    BadRoll(DueRoll),
-}
-
-impl Refusal {
-    /// Gives the refusal's name in `snake_case`.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::MatchOver => "match_over",
-            Self::RollDue(_) => "roll_due",
-            Self::NoRollDue => "no_roll_due",
-            Self::WrongSeat(_) => "wrong_seat",
-            Self::BadRoll(_) => "bad_roll",
-        }
-    }
-}
-
-impl Display for Refusal {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::MatchOver => write!(out, "the match is over"),
-            Self::RollDue(due) => write!(out, "a roll is due first: {due}, by `host`"),
-            Self::NoRollDue => write!(out, "no roll is due"),
-            Self::WrongSeat(Issuer::Host) => write!(out, "this command belongs to `host`"),
-            Self::WrongSeat(Issuer::Player) => write!(out, "this command belongs to a player of the match"),
-            Self::BadRoll(due) => write!(out, "the roll takes {due}"),
-        }
-    }
-}
-
-/// The kind of seat that may issue a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Issuer {
-    /// The table.
-    Host,
-    /// Any player of the match.
-    Player,
-}
-
-/// What the common checks need to know of a state.
-#[derive(Clone, Copy, Debug)]
-pub struct Table<'a> {
-    /// The players' seats.
-    pub players: &'a [Seat],
-    /// Whether the match is over.
-    pub over: bool,
-    /// The roll that is due.
-    pub due_roll: Option<DueRoll>,
-}
-
-impl Table<'_> {
-    /// Makes the checks that come before a ruleset's own, in the order of the rulings.
-    ///
-    /// `issuer` is who may issue the command; `roll` the values, when it is a roll.
-    ///
-    /// # Errors
-    /// The first [`Refusal`] that applies.
-    pub fn admit(&self, seat: Seat, issuer: Issuer, roll: Option<&[i32]>) -> Result<(), Refusal> {
-        if self.over {
-            return Err(Refusal::MatchOver);
-        }
-        match (self.due_roll, roll) {
-            (Some(due), None) => return Err(Refusal::RollDue(due)),
-            (None, Some(_)) => return Err(Refusal::NoRollDue),
-            _ => {}
-        }
-        let entitled = match issuer {
-            Issuer::Host => seat == Seat::Host,
-            Issuer::Player => self.players.contains(&seat),
-        };
-        if !entitled {
-            return Err(Refusal::WrongSeat(issuer));
-        }
-        match (self.due_roll, roll) {
-            (Some(due), Some(values)) if !due.accepts(values) => Err(Refusal::BadRoll(due)),
-            _ => Ok(()),
-        }
-    }
 }

@@ -3,15 +3,17 @@
 use core::fmt::{Debug, Display};
 use core::str::FromStr;
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::admission::{Issuer, Rejection, admit};
 use crate::dice::DueRoll;
 use crate::hex::{Board, Hex};
-use crate::outcome::{EffectSink, Outcome, Reason, Rejection, Verdict};
+use crate::outcome::{EffectSink, Outcome, Reason, Verdict};
 use crate::picture::Picture;
 use crate::seat::Seat;
 use crate::text::Malformed;
@@ -24,7 +26,7 @@ pub mod lifecycle;
 
 /// A game's rules: pure, total and deterministic.
 ///
-/// Judging and carrying out are two steps. [`judge`](Rules::judge) only reads; what it answers is either a plan or
+/// Judging and carrying out are two steps. [`decide`](Rules::decide) only reads; what it answers is either a plan or
 /// a reason, and only a plan reaches [`carry_out`](Rules::carry_out). So an ignored or rejected command cannot
 /// change anything. Nothing here panics or runs without a bound, whatever the command.
 pub trait Rules: Sized + Send + Sync + 'static {
@@ -38,6 +40,8 @@ pub trait Rules: Sized + Send + Sync + 'static {
     const EXAMPLE: &'static str;
     /// The rules for players, as Markdown: `RULES.md` of the ruleset's folder.
     const RULEBOOK: &'static str;
+    /// The forms of the questions that a state answers, such as `` `reach UNIT` ``.
+    const QUERIES: &'static str;
 
     /// How a match begins, as written in TOML.
     type Setup: Clone + Debug + Serialize + DeserializeOwned;
@@ -59,9 +63,9 @@ pub trait Rules: Sized + Send + Sync + 'static {
     type Effect: Display + Serialize + Debug + Send;
     /// Why a command was ignored.
     type Reason: Reason;
-    /// Why a command is not accepted.
-    type Rejection: Rejection;
-    /// What a seat sees; the JSON contract of the ruling.
+    /// Why a command is not accepted, beside what all rulesets share.
+    type Rejection: Reason;
+    /// What a seat sees; the JSON contract of the ruling, whose first key, `ruleset`, is the core's to write.
     type View: Serialize;
 
     /// Checks a setup and makes the first state.
@@ -70,11 +74,11 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// [`SetupError`] naming the field, unit or hex that cannot be.
     fn start(setup: &Self::Setup) -> Result<Self::State, SetupError>;
 
-    /// Decides what a command would do now. Reads only.
+    /// Decides what an admitted command would do now. Reads only; [`judge`](Rules::judge) calls it.
     ///
     /// # Errors
-    /// The first rejection that applies, in the order of the rulings.
-    fn judge(
+    /// The first rejection of the ruleset's own that applies, in the order of the rulings.
+    fn decide(
         state: &Self::State,
         seat: Seat,
         command: &Self::Command,
@@ -83,8 +87,17 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// Carries out a plan made by `judge` on this very state, reporting effects in order of happening.
     fn carry_out(state: &mut Self::State, plan: Self::Plan, effects: &mut impl EffectSink<Self::Effect>);
 
-    /// Gives the seats of the match's players, in order, without `host`.
+    /// Returns the seats of the match's players, in order, without `host`.
     fn players(state: &Self::State) -> &'static [Seat];
+
+    /// Returns the kind of seat that may issue a command.
+    fn issuer(command: &Self::Command) -> Issuer;
+
+    /// Returns the player whose turn it is, if it is one player's.
+    fn active_seat(state: &Self::State) -> Option<Seat> {
+        let _ = state;
+        None
+    }
 
     /// Returns `true` once the match is over and takes no more commands. Games that never end keep this default.
     fn over(state: &Self::State) -> bool {
@@ -92,17 +105,24 @@ pub trait Rules: Sized + Send + Sync + 'static {
         false
     }
 
-    /// Gives the roll the rules wait for.
-    fn due_roll(state: &Self::State) -> Option<DueRoll>;
+    /// Returns the roll the rules wait for. Games without dice keep this default and the next two.
+    fn due_roll(state: &Self::State) -> Option<DueRoll> {
+        let _ = state;
+        None
+    }
 
     /// Makes the command that records rolled values, or `None` for a game without dice.
-    fn roll(values: Vec<i32>) -> Option<Self::Command>;
+    #[must_use]
+    fn roll(values: Vec<i32>) -> Option<Self::Command> {
+        let _ = values;
+        None
+    }
 
-    /// Gives the values when `command` is a roll.
-    fn rolled(command: &Self::Command) -> Option<&[i32]>;
-
-    /// Tells who issues `command` when nobody says.
-    fn default_seat(state: &Self::State, command: &Self::Command) -> Seat;
+    /// Returns the values when `command` is a roll.
+    fn rolled(command: &Self::Command) -> Option<&[i32]> {
+        let _ = command;
+        None
+    }
 
     /// Gives every command `seat` might try now, a sensible sample where arguments are unbounded.
     ///
@@ -112,11 +132,12 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// Gives what `viewer` may see of the state.
     fn view(state: &Self::State, viewer: Seat) -> Self::View;
 
-    /// Answers a question about the state as `seat` may know it.
+    /// Answers a question about the state as `seat` may know it, or `None` when it is none of
+    /// [`QUERIES`](Rules::QUERIES).
     ///
     /// # Errors
-    /// [`QueryError`] when there is no such question or its arguments are unusable.
-    fn query(state: &Self::State, seat: Seat, question: &str) -> Result<Answer, QueryError>;
+    /// [`Malformed`] when the question's arguments are unusable.
+    fn query(state: &Self::State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed>;
 
     /// Draws what `viewer` may see.
     fn picture(state: &Self::State, viewer: Seat) -> Picture;
@@ -129,6 +150,23 @@ pub trait Rules: Sized + Send + Sync + 'static {
     fn shows(after: &Self::State, now: &Self::State, part: &Part<'_, Self>, viewer: Seat) -> bool {
         let _ = (after, now, part, viewer);
         true
+    }
+
+    /// Returns who issues `command` when nobody says: the host what is the host's, else the player whose turn it is.
+    fn default_seat(state: &Self::State, command: &Self::Command) -> Seat {
+        match Self::issuer(command) {
+            Issuer::Host => Seat::Host,
+            Issuer::Player => Self::active_seat(state).unwrap_or(Seat::P1),
+        }
+    }
+
+    /// Judges a command: makes the checks that all rulesets share, then lets the ruleset decide. Reads only.
+    ///
+    /// # Errors
+    /// The first rejection that applies, in the order of the rulings.
+    fn judge(state: &Self::State, seat: Seat, command: &Self::Command) -> Judged<Self> {
+        admit::<Self>(state, seat, command)?;
+        Self::decide(state, seat, command).map_err(Rejection::Ruled)
     }
 
     /// Gives the commands of [`candidates`](Rules::candidates) that `judge` would apply.
@@ -147,7 +185,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
         seat: Seat,
         command: &Self::Command,
         effects: &mut impl EffectSink<Self::Effect>,
-    ) -> Result<Outcome<Self::Reason>, Self::Rejection> {
+    ) -> Result<Outcome<Self::Reason>, Rejection<Self::Rejection>> {
         match Self::judge(state, seat, command)? {
             Verdict::Applied(plan) => {
                 Self::carry_out(state, plan, effects);
@@ -157,6 +195,10 @@ pub trait Rules: Sized + Send + Sync + 'static {
         }
     }
 }
+
+/// What [`Rules::judge`] answers.
+pub type Judged<R> =
+    Result<Verdict<<R as Rules>::Plan, <R as Rules>::Reason>, Rejection<<R as Rules>::Rejection>>;
 
 /// A part of an entry that a viewer may or may not know of.
 #[derive(Debug)]
@@ -209,6 +251,19 @@ impl SetupError {
             return Ok(());
         }
         Err(Self::value(field, format!("hex {hex} is off the board of radius {}", board.radius())))
+    }
+
+    /// Adds `item` to those `known`, requiring that it is none of them; `what` names it.
+    ///
+    /// # Errors
+    /// A [`SetupError::Value`] naming `field` and the item.
+    pub fn unique<T: Ord>(
+        known: &mut BTreeSet<T>,
+        item: T,
+        field: &str,
+        what: impl Display,
+    ) -> Result<(), Self> {
+        if known.insert(item) { Ok(()) } else { Err(Self::value(field, format!("{what} is listed twice"))) }
     }
 
     /// Requires `value` to be within `range`.

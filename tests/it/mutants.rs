@@ -223,7 +223,7 @@ fn an_altered_pool_of_cycletap_is_found() {
             seq: 3,
             command: "tap 0,1",
             kind: "outcome",
-            rules: cycletap::Reason::PoolExhausted.rules(),
+            rules: cycletap::Reason::PoolExhausted.ruling().rules,
             dice: None,
             sides: "expected_and_actual",
             field: "/pools/p1/available 1 → 0",

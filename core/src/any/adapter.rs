@@ -9,14 +9,14 @@ use alloc::vec::Vec;
 use super::{AnyRules, AnyState, FoldError, Logged, Rejected, Step, StepOutcome, sealed};
 use crate::decode::{DecodeError, decode_strictly};
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
-use crate::fold::{Folder, to_json};
+use crate::fold::{Folder, view_json};
 use crate::hash::{Digest, hash_as};
-use crate::outcome::{Reason, Rejection, Verdict};
+use crate::outcome::{Reason, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
 use crate::seat::Seat;
 use crate::simulate;
-use crate::text::{Malformed, in_one_line};
+use crate::text::{Malformed, in_one_line, split_verb};
 
 /// Erases the types of a ruleset.
 #[must_use]
@@ -50,11 +50,11 @@ impl<R: Rules> AnyRules for Adapter<R> {
     }
 
     fn ignored_codes(&self) -> Vec<&'static str> {
-        R::Reason::ALL.iter().map(|reason| reason.code()).collect()
+        R::Reason::ALL.iter().map(|reason| reason.ruling().code).collect()
     }
 
     fn rejected_codes(&self) -> Vec<&'static str> {
-        R::Rejection::ALL.iter().map(|rejection| rejection.code()).collect()
+        R::Rejection::ALL.iter().map(|rejection| rejection.ruling().code).collect()
     }
 
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
@@ -73,9 +73,10 @@ impl<R: Rules> AnyRules for Adapter<R> {
     }
 
     fn rule_ids(&self, code: &str) -> &'static [&'static str] {
-        let reason = R::Reason::ALL.iter().find(|reason| reason.code() == code).map(|reason| reason.rules());
-        let rejection = || R::Rejection::ALL.iter().find(|rejection| rejection.code() == code);
-        reason.or_else(|| rejection().map(|rejection| rejection.rules())).unwrap_or_default()
+        let reasons = R::Reason::ALL.iter().map(|reason| reason.ruling());
+        let rejections = R::Rejection::ALL.iter().map(|rejection| rejection.ruling());
+        let found = reasons.chain(rejections).find(|ruling| ruling.code == code);
+        found.map(|ruling| ruling.rules).unwrap_or_default()
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
@@ -134,9 +135,7 @@ impl<R: Rules> AnyState for Folder<R> {
         let command = command.parse::<R::Command>().map_err(malformed)?;
         match R::judge(&self.state, seat, &command) {
             Ok(Verdict::Applied(_)) => Ok(StepOutcome::Applied),
-            Ok(Verdict::Ignored(reason)) => {
-                Ok(StepOutcome::Ignored { reason: reason.code(), text: reason.text() })
-            }
+            Ok(Verdict::Ignored(reason)) => Ok(StepOutcome::ignored(reason)),
             Err(rejection) => Err(Rejected { code: rejection.code(), message: rejection.to_string() }),
         }
     }
@@ -188,11 +187,16 @@ impl<R: Rules> AnyState for Folder<R> {
     }
 
     fn view(&self, viewer: Seat) -> String {
-        to_json(&R::view(&self.state, viewer))
+        view_json::<R>(&self.state, viewer)
     }
 
     fn query(&self, seat: Seat, question: &str) -> Result<Answer, QueryError> {
-        R::query(&self.state, seat, question)
+        let answer = R::query(&self.state, seat, question);
+        let answer = answer.map_err(|malformed| QueryError::Arguments(malformed.0))?;
+        answer.ok_or_else(|| {
+            let found = String::from(split_verb(question).0);
+            QueryError::Unknown { ruleset: R::NAME, found, known: R::QUERIES }
+        })
     }
 
     fn picture(&self, viewer: Seat) -> Picture {

@@ -7,13 +7,14 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use turnfold_core::admission::{self, Issuer, Refusal, admit};
 use turnfold_core::any::erase;
 use turnfold_core::dice::DueRoll;
-use turnfold_core::outcome::{EffectSink, Issuer, Refusal, Table, Verdict};
+use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
-use turnfold_core::rules::Part;
+use turnfold_core::rules::{Judged, Part};
 use turnfold_core::text::{number, split_verb};
-use turnfold_core::{Answer, QueryError, Rules, Seat, SetupError};
+use turnfold_core::{Answer, Malformed, Rules, Seat, SetupError};
 use turnfold_tests::laws::{Fixture, Law, broken_laws};
 
 use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};
@@ -27,21 +28,19 @@ const DIE: DueRoll = DueRoll { purpose: "shake", count: 1, low: 1, high: 6 };
 struct Toy<const FAULT: u8>;
 
 impl<const FAULT: u8> Toy<FAULT> {
-    fn admit(state: &State, seat: Seat, command: &Command<FAULT>) -> Result<(), Refusal> {
+    /// Returns `true` if the game's fault is to let this command pass.
+    fn overlooks(state: &State, seat: Seat, command: &Command<FAULT>, refusal: Refusal) -> bool {
         let player_move = matches!(command, Command::Add(_));
-        let guest = FAULT == fault::ADMITS_GUEST && player_move;
-        let players: &[Seat] = if guest { &[Seat::P1, Seat::P2, Seat::P3] } else { &PLAYERS };
-        let secret_move = matches!(command, Command::Hide(_));
-        let table = Table {
-            players,
-            over: state.total >= state.end && !(FAULT == fault::PLAYS_ON_AFTER_END && secret_move),
-            due_roll: (state.due && !(FAULT == fault::PLAYS_ON_UNROLLED && player_move)).then_some(DIE),
-        };
-        let roll = if let Command::Roll(values) = command { Some(values.as_slice()) } else { None };
-        let roll =
-            if FAULT == fault::ROLLS_SEVEN && roll == Some(&[7]) { Some([6].as_slice()) } else { roll };
-        let anyone = FAULT == fault::HOST_PLAYS && player_move && seat == Seat::Host;
-        table.admit(seat, if anyone { Issuer::Host } else { command.issuer() }, roll)
+        match (FAULT, refusal) {
+            (fault::ADMITS_GUEST, Refusal::WrongSeat(_)) => player_move && seat == Seat::P3,
+            (fault::HOST_PLAYS, Refusal::WrongSeat(_)) => player_move && seat == Seat::Host,
+            (fault::PLAYS_ON_AFTER_END, Refusal::MatchOver) => {
+                matches!(command, Command::Hide(_)) && PLAYERS.contains(&seat) && !state.due
+            }
+            (fault::PLAYS_ON_UNROLLED, Refusal::RollDue(_)) => player_move && PLAYERS.contains(&seat),
+            (fault::ROLLS_SEVEN, Refusal::BadRoll(_)) => Self::rolled(command) == Some(&[7]),
+            _ => false,
+        }
     }
 }
 
@@ -51,6 +50,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     const SUMMARY: &'static str = "two players add to a total and keep a secret";
     const EXAMPLE: &'static str = "";
     const RULEBOOK: &'static str = "";
+    const QUERIES: &'static str = "`plus AMOUNT`";
 
     type Setup = Setup<FAULT>;
     type State = State;
@@ -76,15 +76,11 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         })
     }
 
-    fn judge(
+    fn decide(
         state: &State,
         seat: Seat,
         command: &Command<FAULT>,
     ) -> Result<Verdict<Plan, Reason>, Rejection> {
-        if FAULT == fault::JUDGES_WITH_SIDE_EFFECT && *command == Command::Shake && seat != Seat::Host {
-            state.attempts.set(state.attempts.get() + 1);
-        }
-        Self::admit(state, seat, command)?;
         Ok(match command {
             Command::Add(amount) => {
                 let foreign = !PLAYERS.contains(&seat);
@@ -114,6 +110,16 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
                 Verdict::Applied(Plan::Roll(values.iter().map(|value| value.unsigned_abs()).sum()))
             }
         })
+    }
+
+    fn judge(state: &State, seat: Seat, command: &Command<FAULT>) -> Judged<Self> {
+        if FAULT == fault::JUDGES_WITH_SIDE_EFFECT && *command == Command::Shake && seat != Seat::Host {
+            state.attempts.set(state.attempts.get() + 1);
+        }
+        match admit::<Self>(state, seat, command) {
+            Err(refusal) if !Self::overlooks(state, seat, command, refusal) => Err(refusal.into()),
+            _ => Self::decide(state, seat, command).map_err(admission::Rejection::Ruled),
+        }
     }
 
     fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect<FAULT>>) {
@@ -167,11 +173,12 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         if let Command::Roll(values) = command { Some(values) } else { None }
     }
 
-    fn default_seat(state: &State, command: &Command<FAULT>) -> Seat {
-        match command.issuer() {
-            Issuer::Host => Seat::Host,
-            Issuer::Player => state.turn,
-        }
+    fn issuer(command: &Command<FAULT>) -> Issuer {
+        command.issuer()
+    }
+
+    fn active_seat(state: &State) -> Option<Seat> {
+        Some(state.turn)
     }
 
     fn candidates(_state: &State, seat: Seat) -> Vec<Command<FAULT>> {
@@ -205,35 +212,25 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
 
     fn view(state: &State, viewer: Seat) -> View {
         static ASKED: AtomicU32 = AtomicU32::new(0);
-        if FAULT == fault::NAMES_VIEW_LAST {
-            return View::NameLast { total: state.total, ruleset: "toy" };
-        }
         let seen = |place: usize| {
             let own = viewer == PLAYERS[place] || viewer == Seat::Host || FAULT == fault::LEAKS_IN_VIEW;
             own.then_some(state.secrets[place])
         };
         let counts = FAULT == fault::COUNTS_VIEWS && viewer == Seat::Host;
         let asked = if counts { ASKED.fetch_add(1, Ordering::Relaxed) } else { 0 };
-        View::Honest {
-            ruleset: "toy",
-            total: state.total,
-            turn: state.turn,
-            secrets: [seen(0), seen(1)],
-            asked,
-        }
+        let ruleset = (FAULT == fault::NAMES_VIEW_TWICE).then_some("toy");
+        View { ruleset, total: state.total, turn: state.turn, secrets: [seen(0), seen(1)], asked }
     }
 
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Answer, QueryError> {
+    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
         let sum: u32 = if FAULT == fault::LEAKS_IN_ANSWER { state.secrets.iter().sum() } else { 0 };
         match split_verb(question) {
             ("plus", Some(amount)) => {
-                let amount: u16 = number(amount).map_err(|error| QueryError::Arguments(error.0))?;
+                let amount: u16 = number(amount)?;
                 let total = u64::from(state.total) + u64::from(amount) + u64::from(sum);
-                Ok(Answer::new(total.to_string(), &total))
+                Ok(Some(Answer::new(total.to_string(), &total)))
             }
-            (verb, _) => {
-                Err(QueryError::Unknown { ruleset: "toy", found: verb.into(), known: "`plus AMOUNT`" })
-            }
+            _ => Ok(None),
         }
     }
 
@@ -313,10 +310,10 @@ fn a_command_accepted_out_of_order_is_caught() {
 }
 
 #[test]
-fn a_view_that_leaks_a_secret_or_hides_its_ruleset_is_caught() {
+fn a_view_that_leaks_a_secret_or_names_its_ruleset_twice_is_caught() {
     check::<{ fault::LEAKS_IN_VIEW }>(&[Law::Secrecy]);
     check::<{ fault::LEAKS_IN_ANSWER }>(&[Law::Secrecy]);
-    check::<{ fault::NAMES_VIEW_LAST }>(&[Law::Views]);
+    check::<{ fault::NAMES_VIEW_TWICE }>(&[Law::Views]);
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use std::marker::PhantomData;
 
 use serde_json::Value;
+use turnfold_core::admission::Issuer;
 use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
-use turnfold_core::rules::Part;
-use turnfold_core::{Answer, DueRoll, QueryError, Rules, Seat, SetupError};
+use turnfold_core::rules::{Judged, Part};
+use turnfold_core::{Answer, DueRoll, Malformed, Rules, Seat, SetupError};
 
 /// What an alteration does to a ruleset; by default nothing.
 pub(super) trait Alteration: Send + Sync + 'static {
@@ -46,8 +47,6 @@ pub(super) struct Altered<A>(PhantomData<fn() -> A>);
 
 type Base<A> = <A as Alteration>::Base;
 type State<A> = <Base<A> as Rules>::State;
-type Judged<A> =
-    Result<Verdict<<Base<A> as Rules>::Plan, <Base<A> as Rules>::Reason>, <Base<A> as Rules>::Rejection>;
 
 /// Writes a state as JSON; a state that JSON cannot hold, as its maps have other keys than text, stays as it is.
 fn to_json<A: Alteration>(state: &State<A>) -> Option<Value> {
@@ -84,6 +83,7 @@ impl<A: Alteration> Rules for Altered<A> {
     const SUMMARY: &'static str = <Base<A> as Rules>::SUMMARY;
     const EXAMPLE: &'static str = <Base<A> as Rules>::EXAMPLE;
     const RULEBOOK: &'static str = <Base<A> as Rules>::RULEBOOK;
+    const QUERIES: &'static str = <Base<A> as Rules>::QUERIES;
 
     type Setup = <Base<A> as Rules>::Setup;
     type State = State<A>;
@@ -98,7 +98,15 @@ impl<A: Alteration> Rules for Altered<A> {
         Base::<A>::start(setup)
     }
 
-    fn judge(state: &Self::State, seat: Seat, command: &Self::Command) -> Judged<A> {
+    fn decide(
+        state: &Self::State,
+        seat: Seat,
+        command: &Self::Command,
+    ) -> Result<Verdict<Self::Plan, Self::Reason>, Self::Rejection> {
+        Base::<A>::decide(&prepared::<A>(state), seat, &A::read(command))
+    }
+
+    fn judge(state: &Self::State, seat: Seat, command: &Self::Command) -> Judged<Self> {
         let verdict = Base::<A>::judge(&prepared::<A>(state), seat, &A::read(command))?;
         let view = serde_json::to_value(Base::<A>::view(state, Seat::Host)).unwrap();
         let overruled = A::overrule(&view, seat, &command.to_string());
@@ -139,8 +147,12 @@ impl<A: Alteration> Rules for Altered<A> {
         Base::<A>::rolled(command)
     }
 
-    fn default_seat(state: &Self::State, command: &Self::Command) -> Seat {
-        Base::<A>::default_seat(state, command)
+    fn issuer(command: &Self::Command) -> Issuer {
+        Base::<A>::issuer(command)
+    }
+
+    fn active_seat(state: &Self::State) -> Option<Seat> {
+        Base::<A>::active_seat(state)
     }
 
     fn candidates(state: &Self::State, seat: Seat) -> Vec<Self::Command> {
@@ -151,7 +163,7 @@ impl<A: Alteration> Rules for Altered<A> {
         Base::<A>::view(state, viewer)
     }
 
-    fn query(state: &Self::State, seat: Seat, question: &str) -> Result<Answer, QueryError> {
+    fn query(state: &Self::State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
         Base::<A>::query(state, seat, question)
     }
 

@@ -3,11 +3,12 @@
 use std::cell::Cell;
 
 use serde::{Deserialize, Serialize};
+use turnfold_core::admission::Issuer;
 use turnfold_core::any::erase;
 use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::rules::initiative::{Initiative, Reason};
-use turnfold_core::{Answer, DueRoll, QueryError, Rules, Seat, SetupError};
+use turnfold_core::{Answer, DueRoll, Malformed, Rules, Seat, SetupError};
 
 use crate::tfl::check::check_under;
 use crate::tfl::example::replay;
@@ -45,6 +46,7 @@ impl<const FLAW: u8> Rules for Flawed<FLAW> {
     const SUMMARY: &'static str = Initiative::SUMMARY;
     const EXAMPLE: &'static str = Initiative::EXAMPLE;
     const RULEBOOK: &'static str = Initiative::RULEBOOK;
+    const QUERIES: &'static str = Initiative::QUERIES;
 
     type Setup = <Initiative as Rules>::Setup;
     type State = State;
@@ -62,12 +64,12 @@ impl<const FLAW: u8> Rules for Flawed<FLAW> {
         Ok(State { inner: Initiative::start(setup)?, entries: 0, is_first_fold: starts == 1 })
     }
 
-    fn judge(
+    fn decide(
         state: &State,
         seat: Seat,
         command: &Self::Command,
     ) -> Result<Verdict<Self::Plan, Reason>, Self::Rejection> {
-        let verdict = Initiative::judge(&state.inner, seat, command)?;
+        let verdict = Initiative::decide(&state.inner, seat, command)?;
         let is_click = command.to_string().starts_with("click ");
         Ok(match (FLAW, verdict) {
             (FORGETFUL, _) if state.entries == 3 => Verdict::Ignored(Reason::OutOfReach),
@@ -100,8 +102,12 @@ impl<const FLAW: u8> Rules for Flawed<FLAW> {
         Initiative::rolled(command)
     }
 
-    fn default_seat(state: &State, command: &Self::Command) -> Seat {
-        Initiative::default_seat(&state.inner, command)
+    fn issuer(command: &Self::Command) -> Issuer {
+        Initiative::issuer(command)
+    }
+
+    fn active_seat(state: &State) -> Option<Seat> {
+        Initiative::active_seat(&state.inner)
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Self::Command> {
@@ -112,7 +118,7 @@ impl<const FLAW: u8> Rules for Flawed<FLAW> {
         Initiative::view(&state.inner, viewer)
     }
 
-    fn query(state: &State, seat: Seat, question: &str) -> Result<Answer, QueryError> {
+    fn query(state: &State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
         Initiative::query(&state.inner, seat, question)
     }
 

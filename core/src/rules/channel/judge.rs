@@ -11,7 +11,6 @@ use super::reason::Rejection;
 use super::sequence::{Variant, can_be_carried_out};
 use super::state::{MayaPlace, Phase, Player, State};
 use super::tokens::{Token, TokenNumber};
-use crate::outcome::{Issuer, Table};
 use crate::seat::Seat;
 
 /// What is to be done for the active player.
@@ -48,9 +47,7 @@ pub(super) enum Step {
     },
 }
 
-pub(super) fn judge(state: &State, seat: Seat, command: &Command) -> Result<Plan, Rejection> {
-    let table = Table { players: state.seats(), over: state.is_over(), due_roll: None };
-    table.admit(seat, Issuer::Player, None)?;
+pub(super) fn decide(state: &State, seat: Seat, command: &Command) -> Result<Plan, Rejection> {
     if !belongs_to_phase(state, command) {
         return Err(Rejection::WrongPhase);
     }

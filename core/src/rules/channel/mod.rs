@@ -25,20 +25,23 @@ mod state;
 mod tokens;
 mod view;
 
+use core::convert::Infallible;
+
 use alloc::vec::Vec;
 
-use crate::dice::DueRoll;
+use crate::admission::Issuer;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::rules::{Answer, Rules, SetupError};
 use crate::seat::Seat;
+use crate::text::Malformed;
 
 pub use command::{Command, Ids};
 pub use effect::Effect;
 pub use energy::{Chakra, Color};
 pub use judge::Plan;
 pub use ranged::{ChannelNumber, EnergyId, Ranged, Row};
-pub use reason::{Reason, Rejection};
+pub use reason::Rejection;
 pub use setup::{At, BoardSetup, EnergySetup, PlenitudeSetup, Setup};
 pub use state::State;
 pub use tokens::{Token, TokenNumber};
@@ -54,13 +57,14 @@ impl Rules for Channel {
     const SUMMARY: &'static str = "energies moved along channels into harmony, for up to four players";
     const EXAMPLE: &'static str = include_str!("../../../../fixtures/channel/dealt-for-two.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    const QUERIES: &'static str = "`options`, `possible N` and `decode CODE`";
 
     type Setup = Setup;
     type State = State;
     type Command = Command;
     type Plan = Plan;
     type Effect = Effect;
-    type Reason = Reason;
+    type Reason = Infallible;
     type Rejection = Rejection;
     type View = View;
 
@@ -68,8 +72,8 @@ impl Rules for Channel {
         setup::start(setup)
     }
 
-    fn judge(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
-        judge::judge(state, seat, command).map(Verdict::Applied)
+    fn decide(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Infallible>, Rejection> {
+        judge::decide(state, seat, command).map(Verdict::Applied)
     }
 
     fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
@@ -80,24 +84,16 @@ impl Rules for Channel {
         state.seats()
     }
 
+    fn issuer(_command: &Command) -> Issuer {
+        Issuer::Player
+    }
+
+    fn active_seat(state: &State) -> Option<Seat> {
+        Some(state.active)
+    }
+
     fn over(state: &State) -> bool {
         state.is_over()
-    }
-
-    fn due_roll(_state: &State) -> Option<DueRoll> {
-        None
-    }
-
-    fn roll(_values: Vec<i32>) -> Option<Command> {
-        None
-    }
-
-    fn rolled(_command: &Command) -> Option<&[i32]> {
-        None
-    }
-
-    fn default_seat(state: &State, _command: &Command) -> Seat {
-        state.active
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
@@ -108,7 +104,7 @@ impl Rules for Channel {
         View::of(state, viewer)
     }
 
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Answer, QueryError> {
+    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 

@@ -7,25 +7,21 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use super::command::Command;
-use super::judge::{is_possible, judge};
+use super::judge::{decide, is_possible};
 use super::legal::takes;
 use super::moved_code::{CODE_MAX, decode};
 use super::ranged::{ChannelNumber, EnergyId};
 use super::sequence::Offers;
 use super::state::State;
-use crate::rules::{Answer, QueryError};
-use crate::text::{number, split_verb};
+use crate::rules::Answer;
+use crate::text::{Malformed, number, split_verb};
 
-pub(super) fn query(state: &State, question: &str) -> Result<Answer, QueryError> {
+pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Malformed> {
     match split_verb(question) {
-        ("options", None) => Ok(options(state)),
-        ("possible", Some(channel)) => possible(state, channel),
-        ("decode", Some(code)) => decoded(code),
-        (verb, _) => Err(QueryError::Unknown {
-            ruleset: "channel",
-            found: String::from(verb),
-            known: "`options`, `possible N` and `decode CODE`",
-        }),
+        ("options", None) => Ok(Some(options(state))),
+        ("possible", Some(channel)) => possible(state, channel).map(Some),
+        ("decode", Some(code)) => decoded(code).map(Some),
+        _ => Ok(None),
     }
 }
 
@@ -39,7 +35,7 @@ struct Options {
 
 /// The takes that name their energies from the top of the maya down stand for all orders.
 fn options(state: &State) -> Answer {
-    let applies = |command: &Command| judge(state, state.active, command).is_ok();
+    let applies = |command: &Command| decide(state, state.active, command).is_ok();
     let from_the_top =
         |ids: &[EnergyId]| ids.is_sorted_by_key(|id| state.find_in_maya(*id).map(|(place, _)| place.row));
     let takes = takes(state).filter(applies).filter_map(|command| match command {
@@ -61,7 +57,7 @@ fn options(state: &State) -> Answer {
 /// The channels that may be chosen now.
 pub(super) fn channels(state: &State) -> Vec<ChannelNumber> {
     let may_be_chosen =
-        |channel: &ChannelNumber| judge(state, state.active, &Command::Channel(*channel)).is_ok();
+        |channel: &ChannelNumber| decide(state, state.active, &Command::Channel(*channel)).is_ok();
     ChannelNumber::all().filter(may_be_chosen).collect()
 }
 
@@ -72,10 +68,10 @@ pub(super) fn moves(state: &State) -> Offers {
 }
 
 /// CH-5, CH-9: whether the active player's board lets a channel be carried out.
-fn possible(state: &State, channel: &str) -> Result<Answer, QueryError> {
+fn possible(state: &State, channel: &str) -> Result<Answer, Malformed> {
     let Ok(channel) = channel.parse() else {
         let message = format!("`possible` takes a channel of 1 to 8, found `{}`", channel.escape_debug());
-        return Err(QueryError::Arguments(message));
+        return Err(Malformed(message));
     };
     let player = state.player(state.active).filter(|_| !state.is_over());
     let possible = player.is_some_and(|player| is_possible(state, player, channel));
@@ -83,10 +79,10 @@ fn possible(state: &State, channel: &str) -> Result<Answer, QueryError> {
 }
 
 /// CH-17
-fn decoded(code: &str) -> Result<Answer, QueryError> {
+fn decoded(code: &str) -> Result<Answer, Malformed> {
     let Some(read) = number::<u64>(code).ok().filter(|code| *code <= CODE_MAX) else {
         let message = format!("`decode` takes a number of 0 to {CODE_MAX}, found `{}`", code.escape_debug());
-        return Err(QueryError::Arguments(message));
+        return Err(Malformed(message));
     };
     let ids = decode(read);
     let words: Vec<String> = ids.iter().map(ToString::to_string).collect();

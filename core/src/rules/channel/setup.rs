@@ -162,9 +162,7 @@ fn position(setup: &Setup) -> Result<State, SetupError> {
     for (place, energy) in energies.iter().enumerate() {
         let field = |name: &str| format!("energies[{place}].{name}");
         let id = EnergyId::try_from(energy.id).map_err(|error| SetupError::value(field("id"), error.0))?;
-        if !ids.insert(id) {
-            return Err(SetupError::value(field("id"), format!("energy {id} is listed twice")));
-        }
+        SetupError::unique(&mut ids, id, &field("id"), format_args!("energy {id}"))?;
         if energy.color == Color::White && !setup.yinyang {
             return Err(SetupError::value(field("color"), "expected no white energies without `yinyang`"));
         }
@@ -193,9 +191,7 @@ fn read_board(
         .map_err(|error: crate::Malformed| SetupError::value(field("tokens"), error.0))?;
     let mut known = BTreeSet::new();
     for chakra in &setup.known {
-        if !known.insert(*chakra) {
-            return Err(SetupError::value(field("known"), format!("`{chakra}` is listed twice")));
-        }
+        SetupError::unique(&mut known, *chakra, &field("known"), format_args!("`{chakra}`"))?;
     }
     let halves_max = if yinyang { 1000 } else { 0 };
     SetupError::within(&field("yinyang_halves"), &setup.yinyang_halves, 0..=halves_max)?;

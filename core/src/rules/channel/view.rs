@@ -18,7 +18,6 @@ use crate::seat::Seat;
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct View {
-    ruleset: &'static str,
     state: &'static str,
     active: Option<Seat>,
     channel: Option<ChannelNumber>,
@@ -64,7 +63,6 @@ impl View {
             state.players.iter().flat_map(|player| player.board.placed()).map(|(_, energy)| energy);
         let in_maya = state.maya.iter().flatten().flatten().copied();
         Self {
-            ruleset: "channel",
             state: phase_name(state),
             active: (!state.is_over()).then_some(state.active),
             channel: match &state.phase {

@@ -5,10 +5,8 @@ use core::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::State;
+use crate::admission::Issuer;
 use crate::hex::Hex;
-use crate::outcome::Issuer;
-use crate::seat::Seat;
 use crate::text::{Malformed, split_verb};
 
 /// An input of the match. The variant order is part of the log format.
@@ -29,14 +27,6 @@ impl Command {
         match self {
             Self::Tap(_) | Self::Back | Self::Switch => Issuer::Player,
             Self::Resolve => Issuer::Host,
-        }
-    }
-
-    /// `resolve` is the host's; the others the planning seat's, or p1's when nobody plans.
-    pub(super) fn default_seat(&self, state: &State) -> Seat {
-        match self.issuer() {
-            Issuer::Host => Seat::Host,
-            Issuer::Player => state.planning().map_or(Seat::P1, |planning| planning.seat),
         }
     }
 }

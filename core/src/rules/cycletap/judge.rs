@@ -3,9 +3,9 @@
 use super::command::Command;
 use super::order::Task;
 use super::reason::{Reason, Rejection};
-use super::state::{BuiltPath, PLAYERS, Phase, Planning, State, Tap, Unit, UnitId};
+use super::state::{BuiltPath, Phase, Planning, State, Tap, Unit, UnitId};
 use crate::hex::Hex;
-use crate::outcome::{Table, Verdict};
+use crate::outcome::Verdict;
 use crate::seat::Seat;
 
 /// What is to be done.
@@ -40,12 +40,11 @@ pub(super) enum PathStep {
     Shorten,
 }
 
-pub(super) fn judge(
+pub(super) fn decide(
     state: &State,
     seat: Seat,
     command: &Command,
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
-    Table { players: &PLAYERS, over: state.is_over(), due_roll: None }.admit(seat, command.issuer(), None)?;
     let planned = match (command, &state.phase) {
         // CT-2
         (Command::Resolve, Phase::Execution) => Ok(Step::Resolve),
@@ -62,10 +61,7 @@ pub(super) fn judge(
         // CT-12
         (Command::Switch, Phase::Planning(_)) => Ok(Step::EndPlanning),
     };
-    Ok(match planned {
-        Ok(step) => Verdict::Applied(Plan(step)),
-        Err(reason) => Verdict::Ignored(reason),
-    })
+    Ok(planned.map(Plan).into())
 }
 
 /// Which line of the tap rules a tap falls under.

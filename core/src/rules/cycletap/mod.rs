@@ -24,11 +24,12 @@ mod view;
 
 use alloc::vec::Vec;
 
-use crate::dice::DueRoll;
+use crate::admission::Issuer;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, Part, QueryError, Rules, SetupError};
+use crate::rules::{Answer, Part, Rules, SetupError};
 use crate::seat::Seat;
+use crate::text::Malformed;
 
 pub use command::Command;
 pub use effect::Effect;
@@ -49,6 +50,7 @@ impl Rules for Cycletap {
     const SUMMARY: &'static str = "orders placed in secret by cycling taps, carried out at once";
     const EXAMPLE: &'static str = include_str!("../../../../fixtures/cycletap/close-quarters.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    const QUERIES: &'static str = "`suggest Q,R`";
 
     type Setup = Setup;
     type State = State;
@@ -63,8 +65,8 @@ impl Rules for Cycletap {
         setup::start(setup)
     }
 
-    fn judge(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
-        judge::judge(state, seat, command)
+    fn decide(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
+        judge::decide(state, seat, command)
     }
 
     fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
@@ -75,24 +77,16 @@ impl Rules for Cycletap {
         &state::PLAYERS
     }
 
+    fn issuer(command: &Command) -> Issuer {
+        command.issuer()
+    }
+
+    fn active_seat(state: &State) -> Option<Seat> {
+        state.planning().map(|planning| planning.seat)
+    }
+
     fn over(state: &State) -> bool {
         state.is_over()
-    }
-
-    fn due_roll(_state: &State) -> Option<DueRoll> {
-        None
-    }
-
-    fn roll(_values: Vec<i32>) -> Option<Command> {
-        None
-    }
-
-    fn rolled(_command: &Command) -> Option<&[i32]> {
-        None
-    }
-
-    fn default_seat(state: &State, command: &Command) -> Seat {
-        command.default_seat(state)
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
@@ -103,7 +97,7 @@ impl Rules for Cycletap {
         View::of(state, viewer)
     }
 
-    fn query(state: &State, seat: Seat, question: &str) -> Result<Answer, QueryError> {
+    fn query(state: &State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, seat, question)
     }
 

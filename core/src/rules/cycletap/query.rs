@@ -6,40 +6,38 @@ use alloc::string::{String, ToString};
 use super::order::PathKind;
 use super::state::{State, Tap};
 use crate::hex::Hex;
-use crate::rules::{Answer, QueryError};
+use crate::rules::Answer;
 use crate::seat::Seat;
-use crate::text::split_verb;
+use crate::text::{Malformed, split_verb};
 
-pub(super) fn query(state: &State, seat: Seat, question: &str) -> Result<Answer, QueryError> {
+pub(super) fn query(state: &State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
     match split_verb(question) {
         ("suggest", Some(hex)) => {
-            let kind = suggest(state, seat, hex).map_err(QueryError::Arguments)?;
-            Ok(Answer::new(kind.to_string(), &kind))
+            let kind = suggest(state, seat, hex)?;
+            Ok(Some(Answer::new(kind.to_string(), &kind)))
         }
-        (verb, _) => Err(QueryError::Unknown {
-            ruleset: "cycletap",
-            found: String::from(verb),
-            known: "`suggest Q,R`",
-        }),
+        _ => Ok(None),
     }
 }
 
 /// The kind of path that suits the distance of a hex from the origin. Errors do not depend on what the seat may not
 /// know (CT-19).
-fn suggest(state: &State, seat: Seat, hex: &str) -> Result<PathKind, String> {
-    let hex: Hex = hex.parse().map_err(|malformed: crate::Malformed| malformed.0)?;
+fn suggest(state: &State, seat: Seat, hex: &str) -> Result<PathKind, Malformed> {
+    let hex: Hex = hex.parse()?;
     if !state.board.contains(hex) {
-        return Err(format!("hex {hex} is off the board of radius {}", state.board.radius()));
+        return Err(Malformed(format!("hex {hex} is off the board of radius {}", state.board.radius())));
     }
     let tap = state.tap_seen_by(seat);
     if tap.is_none() && state.planning().is_some() {
-        return Err(format!("{seat} may not see what is selected: only the planning seat and `host` do"));
+        return Err(Malformed(format!(
+            "{seat} may not see what is selected: only the planning seat and `host` do"
+        )));
     }
     let Some(origin) = tap.and_then(Tap::origin).and_then(|unit| state.units.get(&unit)) else {
-        return Err(String::from("no origin is selected"));
+        return Err(Malformed(String::from("no origin is selected")));
     };
     match origin.at.distance(hex) {
-        0 => Err(format!("hex {hex} is the origin itself")),
+        0 => Err(Malformed(format!("hex {hex} is the origin itself"))),
         1 => Ok(PathKind::Deploy),
         _ => Ok(PathKind::Movement),
     }

@@ -1,8 +1,6 @@
 //! Why a command changes nothing or is not accepted.
 
-use core::fmt;
-
-use crate::outcome::{self, Refusal};
+use crate::outcome::{self, Ruling};
 
 /// Why a command is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,77 +41,39 @@ impl outcome::Reason for Reason {
         Self::NothingToUndo,
     ];
 
-    fn code(self) -> &'static str {
+    fn ruling(self) -> Ruling {
         match self {
-            Self::NoFriendlyUnit => "no_friendly_unit",
-            Self::OutOfBounds => "out_of_bounds",
-            Self::NotAdjacent => "not_adjacent",
-            Self::Impassable => "impassable",
-            Self::Defending => "defending",
-            Self::PoolExhausted => "pool_exhausted",
-            Self::EnemyOccupied => "enemy_occupied",
-            Self::Loop => "loop",
-            Self::PathFull => "path_full",
-            Self::NothingToUndo => "nothing_to_undo",
-        }
-    }
-
-    fn rules(self) -> &'static [&'static str] {
-        match self {
-            Self::NoFriendlyUnit => &["CT-3"],
-            Self::OutOfBounds | Self::NotAdjacent | Self::Impassable => &["CT-6", "CT-8"],
-            Self::Defending | Self::PoolExhausted => &["CT-6"],
-            Self::EnemyOccupied => &["CT-7", "CT-8"],
-            Self::Loop | Self::PathFull => &["CT-8"],
-            Self::NothingToUndo => &["CT-10"],
+            Self::NoFriendlyUnit => Ruling::of("no_friendly_unit", &["CT-3"]),
+            Self::OutOfBounds => Ruling::of("out_of_bounds", &["CT-6", "CT-8"]),
+            Self::NotAdjacent => Ruling::of("not_adjacent", &["CT-6", "CT-8"]),
+            Self::Impassable => Ruling::of("impassable", &["CT-6", "CT-8"]),
+            Self::Defending => Ruling::of("defending", &["CT-6"]),
+            Self::PoolExhausted => Ruling::of("pool_exhausted", &["CT-6"]),
+            Self::EnemyOccupied => Ruling::of("enemy_occupied", &["CT-7", "CT-8"]),
+            Self::Loop => Ruling::of("loop", &["CT-8"]),
+            Self::PathFull => Ruling::of("path_full", &["CT-8"]),
+            Self::NothingToUndo => Ruling::of("nothing_to_undo", &["CT-10"]),
         }
     }
 }
 
-/// Why a command is not accepted.
+/// Why a command is not accepted, beside what all rulesets share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// A check that all rulesets share.
-    Refused(Refusal),
     /// CT-2: the phase takes other commands.
     WrongPhase,
     /// CT-2: the other player plans.
     NotYourTurn,
 }
 
-impl From<Refusal> for Rejection {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-impl outcome::Rejection for Rejection {
+impl outcome::Reason for Rejection {
     const ALL: &'static [Self] = &[Self::WrongPhase, Self::NotYourTurn];
 
-    fn code(self) -> &'static str {
+    fn ruling(self) -> Ruling {
         match self {
-            Self::Refused(refusal) => refusal.code(),
-            Self::WrongPhase => "wrong_phase",
-            Self::NotYourTurn => "not_your_turn",
-        }
-    }
-
-    fn rules(self) -> &'static [&'static str] {
-        match self {
-            Self::WrongPhase | Self::NotYourTurn => &["CT-2"],
-            Self::Refused(_) => &[],
-        }
-    }
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(refusal) => refusal.fmt(out),
-            Self::WrongPhase => {
-                out.write_str("players give orders in planning, and `resolve` comes once both have planned")
-            }
-            Self::NotYourTurn => out.write_str("the other player is planning"),
+            Self::WrongPhase => Ruling::of("wrong_phase", &["CT-2"])
+                .says("players give orders in planning, and `resolve` comes once both have planned"),
+            Self::NotYourTurn => Ruling::of("not_your_turn", &["CT-2"]).says("the other player is planning"),
         }
     }
 }

@@ -110,9 +110,7 @@ fn read_water(setup: &Setup, board: Board) -> Result<BTreeSet<Hex>, SetupError> 
     for (place, &hex) in setup.water.iter().enumerate() {
         let field = format!("water[{place}]");
         SetupError::on_board(&field, board, hex)?;
-        if !water.insert(hex) {
-            return Err(SetupError::value(field, format!("hex {hex} is listed twice")));
-        }
+        SetupError::unique(&mut water, hex, &field, format_args!("hex {hex}"))?;
     }
     Ok(water)
 }

@@ -12,7 +12,6 @@ use crate::seat::Seat;
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct View {
-    ruleset: &'static str,
     turn: u64,
     phase: &'static str,
     planning: Option<Seat>,
@@ -62,7 +61,6 @@ impl View {
         let [p1, p2] = state.pools_seen_by(viewer);
         let order = |(seat, number, order)| order_view(state, seat, number, order);
         Self {
-            ruleset: "cycletap",
             turn: state.turn,
             phase: phase_name(&state.phase),
             planning: state.planning().map(|planning| planning.seat),

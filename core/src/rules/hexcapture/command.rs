@@ -6,10 +6,10 @@ use core::str::FromStr;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
+use crate::admission::Issuer;
 use crate::hex::Direction;
-use crate::outcome::Issuer;
-use crate::seat::Seat;
 use crate::text::{Malformed, number, split_verb};
+use crate::ticks::Ticks;
 
 /// An input of the match. The variant order is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,54 +32,11 @@ pub enum Command {
     Roll(#[serde(deserialize_with = "crate::dice::some_values")] Vec<i32>),
 }
 
-/// A number of ticks, 1..=100,000.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "u32", into = "u32")]
-pub struct Ticks(u32);
-
-impl Ticks {
-    /// A single tick.
-    pub const ONE: Self = Self(1);
-    /// As many as a charge lasts by default.
-    pub const FEW: Self = Self(6);
-    const MAX: u32 = 100_000;
-
-    /// Gives the number.
-    #[must_use]
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-}
-
-impl From<Ticks> for u32 {
-    fn from(ticks: Ticks) -> Self {
-        ticks.0
-    }
-}
-
-impl TryFrom<u32> for Ticks {
-    type Error = Malformed;
-
-    fn try_from(count: u32) -> Result<Self, Malformed> {
-        if (1..=Self::MAX).contains(&count) {
-            return Ok(Self(count));
-        }
-        Err(Malformed(alloc::format!("expected 1 to {} ticks, found {count}", Self::MAX)))
-    }
-}
-
 impl Command {
     pub(super) const fn issuer(&self) -> Issuer {
         match self {
             Self::Tick(_) | Self::Roll(_) => Issuer::Host,
             _ => Issuer::Player,
-        }
-    }
-
-    pub(super) const fn default_seat(&self) -> Seat {
-        match self.issuer() {
-            Issuer::Host => Seat::Host,
-            Issuer::Player => Seat::P1,
         }
     }
 }
@@ -94,7 +51,7 @@ impl fmt::Display for Command {
             Self::Eat => out.write_str("eat"),
             Self::Toggle => out.write_str("toggle"),
             Self::Tick(Ticks::ONE) => out.write_str("tick"),
-            Self::Tick(ticks) => write!(out, "tick {}", ticks.0),
+            Self::Tick(ticks) => write!(out, "tick {ticks}"),
             Self::Roll(values) => {
                 out.write_str("roll")?;
                 values.iter().try_for_each(|value| write!(out, " {value}"))
@@ -115,7 +72,7 @@ impl FromStr for Command {
             ("eat", None) => Ok(Self::Eat),
             ("toggle", None) => Ok(Self::Toggle),
             ("tick", None) => Ok(Self::Tick(Ticks::ONE)),
-            ("tick", Some(count)) => number::<u32>(count).and_then(Ticks::try_from).map(Self::Tick),
+            ("tick", Some(count)) => count.parse().map(Self::Tick),
             ("roll", Some(values)) => values.split(' ').map(number).collect::<Result<_, _>>().map(Self::Roll),
             _ => Err(Malformed::expected(
                 "`move DIR`, `stick DIR`, `act`, `release`, `eat`, `toggle`, `tick`, `tick N` or `roll V`",

@@ -1,11 +1,11 @@
 //! What a command would do now; every rule about commands stands here, once.
 
-use super::command::{Command, Ticks};
-use super::reason::{Reason, Rejection};
-use super::state::{Action, Carried, Due, Field, State, players};
+use super::command::Command;
+use super::reason::Reason;
+use super::state::{Action, Carried, Due, Field, State};
 use crate::hex::{Direction, Hex};
-use crate::outcome::{Table, Verdict};
-use crate::seat::Seat;
+use crate::outcome::Verdict;
+use crate::ticks::Ticks;
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,18 +34,8 @@ pub(super) enum Step {
     FailCapture,
 }
 
-pub(super) fn judge(
-    state: &State,
-    seat: Seat,
-    command: &Command,
-) -> Result<Verdict<Plan, Reason>, Rejection> {
-    let roll = if let Command::Roll(values) = command { Some(values.as_slice()) } else { None };
-    let table = Table { players: players(), over: false, due_roll: state.due_roll() };
-    table.admit(seat, command.issuer(), roll)?;
-    Ok(match plan(state, command) {
-        Ok(step) => Verdict::Applied(Plan(step)),
-        Err(reason) => Verdict::Ignored(reason),
-    })
+pub(super) fn decide(state: &State, command: &Command) -> Verdict<Plan, Reason> {
+    plan(state, command).map(Plan).into()
 }
 
 /// Plans a command that the table admits.

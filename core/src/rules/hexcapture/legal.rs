@@ -3,10 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::command::{Command, Ticks};
+use super::command::Command;
 use super::state::State;
 use crate::hex::Direction;
 use crate::seat::Seat;
+use crate::ticks::Ticks;
 
 /// Counts of ticks are sampled as one and a few, rolls as the least and the greatest.
 pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {

@@ -23,19 +23,23 @@ mod tick;
 mod view;
 mod walk;
 
+use core::convert::Infallible;
+
 use alloc::vec::Vec;
 
+use crate::admission::Issuer;
 use crate::dice::DueRoll;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::rules::{Answer, Rules, SetupError};
 use crate::seat::Seat;
+use crate::text::Malformed;
 
-pub use command::{Command, Ticks};
+pub use command::Command;
 pub use effect::{Effect, FailureCause};
 pub use judge::Plan;
 pub use palette::{Color, Rgb};
-pub use reason::{Reason, Rejection};
+pub use reason::Reason;
 pub use setup::{CellSetup, Generate, Setup};
 pub use state::{Field, State};
 pub use view::View;
@@ -50,6 +54,7 @@ impl Rules for Hexcapture {
     const SUMMARY: &'static str = "one turtle captures, carries and eats coloured hexes, tick by tick";
     const EXAMPLE: &'static str = include_str!("../../../../fixtures/hexcapture/small-world.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    const QUERIES: &'static str = "`chance Q,R`";
 
     type Setup = Setup;
     type State = State;
@@ -57,15 +62,15 @@ impl Rules for Hexcapture {
     type Plan = Plan;
     type Effect = Effect;
     type Reason = Reason;
-    type Rejection = Rejection;
+    type Rejection = Infallible;
     type View = View;
 
     fn start(setup: &Setup) -> Result<State, SetupError> {
         setup::start(setup)
     }
 
-    fn judge(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
-        judge::judge(state, seat, command)
+    fn decide(state: &State, _seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Infallible> {
+        Ok(judge::decide(state, command))
     }
 
     fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
@@ -74,6 +79,10 @@ impl Rules for Hexcapture {
 
     fn players(_state: &State) -> &'static [Seat] {
         state::players()
+    }
+
+    fn issuer(command: &Command) -> Issuer {
+        command.issuer()
     }
 
     fn due_roll(state: &State) -> Option<DueRoll> {
@@ -91,10 +100,6 @@ impl Rules for Hexcapture {
         }
     }
 
-    fn default_seat(_state: &State, command: &Command) -> Seat {
-        command.default_seat()
-    }
-
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
         legal::candidates(state, seat)
     }
@@ -103,7 +108,7 @@ impl Rules for Hexcapture {
         View::of(state)
     }
 
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Answer, QueryError> {
+    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 

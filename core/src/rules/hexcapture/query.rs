@@ -1,30 +1,26 @@
 //! The question a state answers: `chance Q,R`.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 
 use super::state::{Field, State};
 use crate::hex::Hex;
-use crate::rules::{Answer, QueryError};
-use crate::text::{OrNone, split_verb};
+use crate::rules::Answer;
+use crate::text::{Malformed, OrNone, split_verb};
 
-pub(super) fn query(state: &State, question: &str) -> Result<Answer, QueryError> {
+pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Malformed> {
     match split_verb(question) {
-        ("chance", Some(hex)) => chance(state, hex),
-        (verb, _) => Err(QueryError::Unknown {
-            ruleset: "hexcapture",
-            found: String::from(verb),
-            known: "`chance Q,R`",
-        }),
+        ("chance", Some(hex)) => chance(state, hex).map(Some),
+        _ => Ok(None),
     }
 }
 
 /// HC-13 for any cell of the world; nothing for an empty one.
-fn chance(state: &State, hex: &str) -> Result<Answer, QueryError> {
-    let at: Hex = hex.parse().map_err(|malformed| QueryError::Arguments(ToString::to_string(&malformed)))?;
+fn chance(state: &State, hex: &str) -> Result<Answer, Malformed> {
+    let at: Hex = hex.parse()?;
     if !state.board.contains(at) {
         let message = format!("hex {at} is off the board of radius {}", state.board.radius());
-        return Err(QueryError::Arguments(message));
+        return Err(Malformed(message));
     }
     let chance = state.chance(Field::World, at);
     Ok(Answer::new(OrNone(chance).to_string(), &chance))

@@ -1,8 +1,6 @@
 //! Why a command changes nothing or is not accepted.
 
-use core::fmt;
-
-use crate::outcome::{self, Refusal};
+use crate::outcome::{self, Ruling};
 
 /// Why a command is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,52 +32,15 @@ impl outcome::Reason for Reason {
         Self::NotCarrying,
     ];
 
-    fn code(self) -> &'static str {
+    fn ruling(self) -> Ruling {
         match self {
-            Self::OutOfBounds => "out_of_bounds",
-            Self::Throttled => "throttled",
-            Self::AlreadyHeld => "already_held",
-            Self::Cooldown => "cooldown",
-            Self::NotHeld => "not_held",
-            Self::InInventory => "in_inventory",
-            Self::NotCarrying => "not_carrying",
+            Self::OutOfBounds => Ruling::of("out_of_bounds", &["HC-2", "HC-3"]),
+            Self::Throttled => Ruling::of("throttled", &["HC-2", "HC-3"]),
+            Self::AlreadyHeld => Ruling::of("already_held", &["HC-4"]),
+            Self::Cooldown => Ruling::of("cooldown", &["HC-4"]),
+            Self::NotHeld => Ruling::of("not_held", &["HC-5"]),
+            Self::InInventory => Ruling::of("in_inventory", &["HC-7"]),
+            Self::NotCarrying => Ruling::of("not_carrying", &["HC-7"]),
         }
-    }
-
-    fn rules(self) -> &'static [&'static str] {
-        match self {
-            Self::OutOfBounds | Self::Throttled => &["HC-2", "HC-3"],
-            Self::AlreadyHeld | Self::Cooldown => &["HC-4"],
-            Self::NotHeld => &["HC-5"],
-            Self::InInventory | Self::NotCarrying => &["HC-7"],
-        }
-    }
-}
-
-/// Why a command is not accepted: only the checks that all rulesets share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rejection(Refusal);
-
-impl From<Refusal> for Rejection {
-    fn from(refusal: Refusal) -> Self {
-        Self(refusal)
-    }
-}
-
-impl outcome::Rejection for Rejection {
-    const ALL: &'static [Self] = &[];
-
-    fn code(self) -> &'static str {
-        self.0.code()
-    }
-
-    fn rules(self) -> &'static [&'static str] {
-        &[]
-    }
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(out)
     }
 }

@@ -213,9 +213,7 @@ fn read_cells(list: &str, board: Board, palette: &Palette, cells: &[CellSetup]) 
     for (place, cell) in cells.iter().enumerate() {
         let at = format!("{list}[{place}].at");
         SetupError::on_board(&at, board, cell.at)?;
-        if !listed.insert(cell.at) {
-            return Err(SetupError::value(at, format!("hex {} is listed twice", cell.at)));
-        }
+        SetupError::unique(&mut listed, cell.at, &at, format_args!("hex {}", cell.at))?;
         check_color(&format!("{list}[{place}].color"), &palette.colors, cell.color)?;
         grid.set(board, cell.at, Some(Color::new(cell.color)));
     }

@@ -1,12 +1,12 @@
 //! A tick, in the ruling's order of seven steps.
 
 use super::charge;
-use super::command::Ticks;
 use super::effect::Effect;
 use super::release::{self, Release};
 use super::state::{Action, Carried, Field, State};
 use super::walk;
 use crate::outcome::EffectSink;
+use crate::ticks::Ticks;
 
 /// Runs ticks until a roll falls due, and tells how many ran.
 pub(super) fn run(state: &mut State, ticks: Ticks, effects: &mut impl EffectSink<Effect>) {

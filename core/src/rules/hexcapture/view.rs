@@ -12,7 +12,6 @@ use crate::hex::Hex;
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct View {
-    ruleset: &'static str,
     mode: &'static str,
     tick: u64,
     remaining_seconds: u32,
@@ -51,7 +50,6 @@ impl View {
         let cell = |(at, color)| CellView { at, color };
         let carried = |carried: Carried| CarriedView { field: carried.field(), at: carried.at() };
         Self {
-            ruleset: "hexcapture",
             mode: mode(state),
             tick: state.tick,
             remaining_seconds: state.remaining_seconds,

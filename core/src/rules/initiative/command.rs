@@ -6,10 +6,8 @@ use core::str::FromStr;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-use super::state::State;
+use crate::admission::Issuer;
 use crate::hex::Hex;
-use crate::outcome::Issuer;
-use crate::seat::Seat;
 use crate::text::{Malformed, number, split_verb};
 
 /// An input of the match. The variant order is part of the log format.
@@ -38,14 +36,6 @@ impl Command {
         match self {
             Self::Roll(_) | Self::NextTurn => Issuer::Host,
             _ => Issuer::Player,
-        }
-    }
-
-    /// Host commands are the host's; the others the active player's, or p1's when nobody is active.
-    pub(super) fn default_seat(&self, state: &State) -> Seat {
-        match self.issuer() {
-            Issuer::Host => Seat::Host,
-            Issuer::Player => state.active_player().unwrap_or(Seat::P1),
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::command::Command;
 use super::reach::within_reach;
 use super::reason::{Reason, Rejection};
-use super::state::{PLAYERS, Phase, State, Unit, UnitIndex};
+use super::state::{Phase, State, Unit, UnitIndex};
 use crate::hex::Hex;
-use crate::outcome::{Table, Verdict};
+use crate::outcome::Verdict;
 use crate::seat::Seat;
 
 /// What is to be done.
@@ -32,14 +32,11 @@ pub(super) enum Step {
     NextTurn,
 }
 
-pub(super) fn judge(
+pub(super) fn decide(
     state: &State,
     seat: Seat,
     command: &Command,
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
-    let roll = if let Command::Roll(values) = command { Some(values.as_slice()) } else { None };
-    let table = Table { players: &PLAYERS, over: false, due_roll: state.due_roll() };
-    table.admit(seat, command.issuer(), roll)?;
     match command {
         Command::Roll(_) => {}
         // IN-5
@@ -51,10 +48,7 @@ pub(super) fn judge(
             Some(_) => {}
         },
     }
-    Ok(match plan(state, seat, command) {
-        Ok(step) => Verdict::Applied(Plan(step)),
-        Err(reason) => Verdict::Ignored(reason),
-    })
+    Ok(plan(state, seat, command).map(Plan).into())
 }
 
 /// Plans a command that this phase takes from this seat.

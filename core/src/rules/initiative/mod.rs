@@ -20,11 +20,13 @@ mod view;
 
 use alloc::vec::Vec;
 
+use crate::admission::Issuer;
 use crate::dice::DueRoll;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::rules::{Answer, Rules, SetupError};
 use crate::seat::Seat;
+use crate::text::Malformed;
 
 pub use command::Command;
 pub use effect::Effect;
@@ -45,6 +47,7 @@ impl Rules for Initiative {
     const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
     const EXAMPLE: &'static str = include_str!("../../../../fixtures/initiative/small-board.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    const QUERIES: &'static str = "`order LOSER_COUNT WINNER_COUNT` and `reach UNIT`";
 
     type Setup = Setup;
     type State = State;
@@ -59,8 +62,8 @@ impl Rules for Initiative {
         setup::start(setup)
     }
 
-    fn judge(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
-        judge::judge(state, seat, command)
+    fn decide(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
+        judge::decide(state, seat, command)
     }
 
     fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
@@ -69,6 +72,14 @@ impl Rules for Initiative {
 
     fn players(_state: &State) -> &'static [Seat] {
         &state::PLAYERS
+    }
+
+    fn issuer(command: &Command) -> Issuer {
+        command.issuer()
+    }
+
+    fn active_seat(state: &State) -> Option<Seat> {
+        state.active_player()
     }
 
     fn due_roll(state: &State) -> Option<DueRoll> {
@@ -86,10 +97,6 @@ impl Rules for Initiative {
         }
     }
 
-    fn default_seat(state: &State, command: &Command) -> Seat {
-        command.default_seat(state)
-    }
-
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
         legal::candidates(state, seat)
     }
@@ -98,7 +105,7 @@ impl Rules for Initiative {
         View::of(state)
     }
 
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Answer, QueryError> {
+    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 

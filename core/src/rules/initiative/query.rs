@@ -8,29 +8,25 @@ use super::judge::check_move;
 use super::movement::{Side, movement_order};
 use super::state::State;
 use crate::hex::Hex;
-use crate::rules::{Answer, QueryError};
+use crate::rules::Answer;
 use crate::seat::Seat;
-use crate::text::{number, split_verb};
+use crate::text::{Malformed, number, split_verb};
 
-pub(super) fn query(state: &State, question: &str) -> Result<Answer, QueryError> {
+pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Malformed> {
     match split_verb(question) {
-        ("order", Some(counts)) => order(counts),
-        ("reach", Some(unit)) => reach(state, unit),
-        (verb, _) => Err(QueryError::Unknown {
-            ruleset: "initiative",
-            found: String::from(verb),
-            known: "`order LOSER_COUNT WINNER_COUNT` and `reach UNIT`",
-        }),
+        ("order", Some(counts)) => order(counts).map(Some),
+        ("reach", Some(unit)) => reach(state, unit).map(Some),
+        _ => Ok(None),
     }
 }
 
 /// IN-4 for any two counts of 0..=1000.
-fn order(counts: &str) -> Result<Answer, QueryError> {
+fn order(counts: &str) -> Result<Answer, Malformed> {
     let count = |word: &str| number::<u32>(word).ok().filter(|count| *count <= 1000);
     let read = counts.split_once(' ').and_then(|(loser, winner)| Some((count(loser)?, count(winner)?)));
     let Some((loser, winner)) = read else {
         let message = format!("`order` takes two counts of 0 to 1000, found `{}`", counts.escape_debug());
-        return Err(QueryError::Arguments(message));
+        return Err(Malformed(message));
     };
     let side = |player, units| Side { player, units };
     let impulses: Vec<(&str, u32)> = movement_order(side(Seat::P1, loser), side(Seat::P2, winner))
@@ -42,9 +38,9 @@ fn order(counts: &str) -> Result<Answer, QueryError> {
 }
 
 /// The hexes that `move` (IN-11) would accept were the unit selected.
-fn reach(state: &State, id: &str) -> Result<Answer, QueryError> {
+fn reach(state: &State, id: &str) -> Result<Answer, Malformed> {
     let Some(unit) = state.units.iter().find(|unit| unit.id.as_str() == id) else {
-        return Err(QueryError::Arguments(format!("no unit has the id `{}`", id.escape_debug())));
+        return Err(Malformed(format!("no unit has the id `{}`", id.escape_debug())));
     };
     let hexes: Vec<Hex> = state.board.hexes().filter(|&hex| check_move(state, unit, hex).is_ok()).collect();
     let words: Vec<String> = hexes.iter().map(ToString::to_string).collect();

@@ -1,8 +1,6 @@
 //! Why a command changes nothing or is not accepted.
 
-use core::fmt;
-
-use crate::outcome::{self, Refusal};
+use crate::outcome::{self, Ruling};
 
 /// Why a command is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,85 +38,39 @@ impl outcome::Reason for Reason {
         Self::OutOfReach,
     ];
 
-    fn code(self) -> &'static str {
+    fn ruling(self) -> Ruling {
         match self {
-            Self::NoUnit => "no_unit",
-            Self::NotYourUnit => "not_your_unit",
-            Self::AlreadyMoved => "already_moved",
-            Self::OutOfBounds => "out_of_bounds",
-            Self::NothingSelected => "nothing_selected",
-            Self::Impassable => "impassable",
-            Self::Occupied => "occupied",
-            Self::SameHex => "same_hex",
-            Self::OutOfReach => "out_of_reach",
-        }
-    }
-
-    fn rules(self) -> &'static [&'static str] {
-        match self {
-            Self::NoUnit | Self::NotYourUnit | Self::AlreadyMoved => &["IN-8", "IN-9"],
-            Self::OutOfBounds => &["IN-9", "IN-11"],
-            Self::NothingSelected => &["IN-10", "IN-11", "IN-12"],
-            Self::Impassable | Self::Occupied | Self::SameHex | Self::OutOfReach => &["IN-11"],
-        }
-    }
-
-    fn text(self) -> Option<&'static str> {
-        match self {
-            Self::NoUnit => Some("No unit here"),
-            Self::NotYourUnit => Some("Not your unit"),
-            Self::AlreadyMoved => Some("Already moved"),
-            Self::Impassable => Some("Hex is impassable"),
-            Self::Occupied => Some("Hex is occupied"),
-            Self::OutOfReach => Some("Out of reach"),
-            Self::OutOfBounds | Self::NothingSelected | Self::SameHex => None,
+            Self::NoUnit => Ruling::of("no_unit", &["IN-8", "IN-9"]).says("No unit here"),
+            Self::NotYourUnit => Ruling::of("not_your_unit", &["IN-8", "IN-9"]).says("Not your unit"),
+            Self::AlreadyMoved => Ruling::of("already_moved", &["IN-8", "IN-9"]).says("Already moved"),
+            Self::OutOfBounds => Ruling::of("out_of_bounds", &["IN-9", "IN-11"]),
+            Self::NothingSelected => Ruling::of("nothing_selected", &["IN-10", "IN-11", "IN-12"]),
+            Self::Impassable => Ruling::of("impassable", &["IN-11"]).says("Hex is impassable"),
+            Self::Occupied => Ruling::of("occupied", &["IN-11"]).says("Hex is occupied"),
+            Self::SameHex => Ruling::of("same_hex", &["IN-11"]),
+            Self::OutOfReach => Ruling::of("out_of_reach", &["IN-11"]).says("Out of reach"),
         }
     }
 }
 
-/// Why a command is not accepted.
+/// Why a command is not accepted, beside what all rulesets share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// A check that all rulesets share.
-    Refused(Refusal),
     /// The phase takes other commands.
     WrongPhase,
     /// The other player's impulse.
     NotYourTurn,
 }
 
-impl From<Refusal> for Rejection {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-impl outcome::Rejection for Rejection {
+impl outcome::Reason for Rejection {
     const ALL: &'static [Self] = &[Self::WrongPhase, Self::NotYourTurn];
 
-    fn code(self) -> &'static str {
+    fn ruling(self) -> Ruling {
         match self {
-            Self::Refused(refusal) => refusal.code(),
-            Self::WrongPhase => "wrong_phase",
-            Self::NotYourTurn => "not_your_turn",
-        }
-    }
-
-    fn rules(self) -> &'static [&'static str] {
-        match self {
-            Self::Refused(_) | Self::WrongPhase | Self::NotYourTurn => &[],
-        }
-    }
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(refusal) => refusal.fmt(out),
-            Self::WrongPhase => out.write_str(
+            Self::WrongPhase => Ruling::of("wrong_phase", &[]).says(
                 "units are selected and moved in `movement`, and `next-turn` comes once all have moved",
             ),
-            Self::NotYourTurn => out.write_str("it is the other player's impulse"),
+            Self::NotYourTurn => Ruling::of("not_your_turn", &[]).says("it is the other player's impulse"),
         }
     }
 }

@@ -56,12 +56,12 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     let board = Board::new(setup.radius);
     let mut blocked = BTreeSet::new();
     for (place, &hex) in setup.blocked.iter().enumerate() {
-        SetupError::on_board(&format!("blocked[{place}]"), board, hex)?;
-        if !blocked.insert(hex) {
-            return Err(SetupError::value(format!("blocked[{place}]"), format!("hex {hex} is listed twice")));
-        }
+        let field = format!("blocked[{place}]");
+        SetupError::on_board(&field, board, hex)?;
+        SetupError::unique(&mut blocked, hex, &field, format_args!("hex {hex}"))?;
     }
     let mut units: Vec<Unit> = Vec::with_capacity(setup.units.len());
+    let mut ids = BTreeSet::new();
     for (place, unit) in setup.units.iter().enumerate() {
         let field = |name: &str| format!("units[{place}].{name}");
         SetupError::on_board(&field("at"), board, unit.at)?;
@@ -73,9 +73,7 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
             let message = format!("units `{}` and `{}` both stand on hex {}", other.id, unit.id, unit.at);
             return Err(SetupError::value(field("at"), message));
         }
-        if units.iter().any(|other| other.id == unit.id) {
-            return Err(SetupError::value(field("id"), format!("unit `{}` is listed twice", unit.id)));
-        }
+        SetupError::unique(&mut ids, &unit.id, &field("id"), format_args!("unit `{}`", unit.id))?;
         units.push(read_unit(unit, field)?);
     }
     Ok(State {

@@ -16,7 +16,6 @@ use crate::text::Id;
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct View {
-    ruleset: &'static str,
     turn: u64,
     phase: &'static str,
     initiative: Option<InitiativeView>,
@@ -61,7 +60,6 @@ impl View {
         let impulse = state.impulse();
         let unit_id = |unit: &Unit| unit.id.clone();
         Self {
-            ruleset: "initiative",
             turn: state.turn,
             phase: match state.phase {
                 Phase::Initiative => "initiative",

@@ -5,10 +5,9 @@ use core::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::State;
-use crate::outcome::Issuer;
-use crate::seat::Seat;
-use crate::text::{Id, Malformed, number, split_verb};
+use crate::admission::Issuer;
+use crate::text::{Id, Malformed, split_verb};
+use crate::ticks::Ticks;
 
 /// An input of the match. The variant order is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,52 +31,11 @@ pub enum Command {
     End,
 }
 
-/// A number of ticks, `1..=100_000`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "u32", into = "u32")]
-pub struct Ticks(u32);
-
-impl Ticks {
-    /// A single tick, which commands need not write out.
-    pub const ONE: Self = Self(1);
-
-    /// Gives the number.
-    #[must_use]
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-}
-
-impl TryFrom<u32> for Ticks {
-    type Error = Malformed;
-
-    fn try_from(ticks: u32) -> Result<Self, Malformed> {
-        match ticks {
-            1..=100_000 => Ok(Self(ticks)),
-            _ => Err(Malformed(alloc::format!("expected 1 to 100000 ticks, found {ticks}"))),
-        }
-    }
-}
-
-impl From<Ticks> for u32 {
-    fn from(ticks: Ticks) -> Self {
-        ticks.0
-    }
-}
-
 impl Command {
     pub(super) const fn issuer(&self) -> Issuer {
         match self {
             Self::Tick(_) | Self::Advance => Issuer::Host,
             Self::Move | Self::Attack(_) | Self::Skill { .. } | Self::End => Issuer::Player,
-        }
-    }
-
-    /// Host commands are the host's; the others the active unit's player's, or p1's when nobody is active.
-    pub(super) fn default_seat(&self, state: &State) -> Seat {
-        match self.issuer() {
-            Issuer::Host => Seat::Host,
-            Issuer::Player => state.active().map_or(Seat::P1, |active| active.unit.team.seat()),
         }
     }
 }
@@ -86,7 +44,7 @@ impl fmt::Display for Command {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tick(Ticks::ONE) => out.write_str("tick"),
-            Self::Tick(ticks) => write!(out, "tick {}", ticks.get()),
+            Self::Tick(ticks) => write!(out, "tick {ticks}"),
             Self::Advance => out.write_str("advance"),
             Self::Move => out.write_str("move"),
             Self::Attack(unit) => write!(out, "attack {unit}"),
@@ -103,7 +61,7 @@ impl FromStr for Command {
     fn from_str(text: &str) -> Result<Self, Malformed> {
         match split_verb(text) {
             ("tick", None) => Ok(Self::Tick(Ticks::ONE)),
-            ("tick", Some(ticks)) => number::<u32>(ticks)?.try_into().map(Self::Tick),
+            ("tick", Some(ticks)) => ticks.parse().map(Self::Tick),
             ("advance", None) => Ok(Self::Advance),
             ("move", None) => Ok(Self::Move),
             ("attack", Some(unit)) => unit.parse().map(Self::Attack),

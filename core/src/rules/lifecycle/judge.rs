@@ -4,8 +4,8 @@ use super::command::Command;
 use super::race::{Lap, NO_LIMIT, Race};
 use super::reason::{Reason, Rejection};
 use super::setup::Target;
-use super::state::{Active, State, UnitIndex, players};
-use crate::outcome::{Table, Verdict};
+use super::state::{Active, State, UnitIndex};
+use crate::outcome::Verdict;
 use crate::seat::Seat;
 use crate::text::Id;
 
@@ -32,14 +32,11 @@ pub(super) enum Step {
 /// What moving costs, and what attacking costs.
 pub(super) const ACTION_AP: u32 = 1;
 
-pub(super) fn judge(
+pub(super) fn decide(
     state: &State,
     seat: Seat,
     command: &Command,
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
-    // LC-13
-    let table = Table { players: players(), over: state.winner().is_some(), due_roll: None };
-    table.admit(seat, command.issuer(), None)?;
     let planned = match command {
         // LC-3
         Command::Tick(ticks) => Ok(race(state, u64::from(ticks.get()))?),
@@ -53,10 +50,7 @@ pub(super) fn judge(
             Ok(Step::End)
         }
     };
-    Ok(match planned {
-        Ok(step) => Verdict::Applied(Plan(step)),
-        Err(reason) => Verdict::Ignored(reason),
-    })
+    Ok(planned.map(Plan).into())
 }
 
 fn race(state: &State, ticks_max: u64) -> Result<Step, Rejection> {

@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::command::{Command, Ticks};
+use super::command::Command;
 use super::state::State;
 use crate::seat::Seat;
+use crate::ticks::Ticks;
 
 /// Counts of ticks are sampled: one, some, and as many as there may be.
 pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {

@@ -21,13 +21,14 @@ mod view;
 
 use alloc::vec::Vec;
 
-use crate::dice::DueRoll;
+use crate::admission::Issuer;
 use crate::outcome::{EffectSink, Verdict};
 use crate::picture::Picture;
-use crate::rules::{Answer, QueryError, Rules, SetupError};
+use crate::rules::{Answer, Rules, SetupError};
 use crate::seat::Seat;
+use crate::text::Malformed;
 
-pub use command::{Command, Ticks};
+pub use command::Command;
 pub use effect::Effect;
 pub use judge::Plan;
 pub use reason::{Reason, Rejection};
@@ -47,6 +48,7 @@ impl Rules for Lifecycle {
         "charge-meter race with upkeep, status effects and a predicted queue of turns";
     const EXAMPLE: &'static str = include_str!("../../../../fixtures/lifecycle/duel.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    const QUERIES: &'static str = "`predict N`";
 
     type Setup = Setup;
     type State = State;
@@ -61,8 +63,8 @@ impl Rules for Lifecycle {
         setup::start(setup)
     }
 
-    fn judge(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
-        judge::judge(state, seat, command)
+    fn decide(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
+        judge::decide(state, seat, command)
     }
 
     fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
@@ -73,24 +75,17 @@ impl Rules for Lifecycle {
         state::players()
     }
 
+    fn issuer(command: &Command) -> Issuer {
+        command.issuer()
+    }
+
+    fn active_seat(state: &State) -> Option<Seat> {
+        state.active().map(|active| active.unit.team.seat())
+    }
+
     fn over(state: &State) -> bool {
+        // LC-13
         state.winner().is_some()
-    }
-
-    fn due_roll(_state: &State) -> Option<DueRoll> {
-        None
-    }
-
-    fn roll(_values: Vec<i32>) -> Option<Command> {
-        None
-    }
-
-    fn rolled(_command: &Command) -> Option<&[i32]> {
-        None
-    }
-
-    fn default_seat(state: &State, command: &Command) -> Seat {
-        command.default_seat(state)
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
@@ -101,7 +96,7 @@ impl Rules for Lifecycle {
         View::of(state)
     }
 
-    fn query(state: &State, _seat: Seat, question: &str) -> Result<Answer, QueryError> {
+    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
         query::query(state, question)
     }
 

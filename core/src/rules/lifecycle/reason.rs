@@ -1,8 +1,6 @@
 //! Why a command changes nothing or is not accepted.
 
-use core::fmt;
-
-use crate::outcome::{self, Refusal};
+use crate::outcome::{self, Ruling};
 
 /// Why a command is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,36 +32,22 @@ impl outcome::Reason for Reason {
         Self::BadTarget,
     ];
 
-    fn code(self) -> &'static str {
+    fn ruling(self) -> Ruling {
         match self {
-            Self::UnknownSkill => "unknown_skill",
-            Self::NotEnoughAp => "not_enough_ap",
-            Self::AlreadyMoved => "already_moved",
-            Self::AlreadyAttacked => "already_attacked",
-            Self::OnCooldown => "on_cooldown",
-            Self::UnknownUnit => "unknown_unit",
-            Self::BadTarget => "bad_target",
-        }
-    }
-
-    fn rules(self) -> &'static [&'static str] {
-        match self {
-            Self::UnknownSkill
-            | Self::NotEnoughAp
-            | Self::AlreadyMoved
-            | Self::AlreadyAttacked
-            | Self::OnCooldown
-            | Self::UnknownUnit
-            | Self::BadTarget => &["LC-11"],
+            Self::UnknownSkill => Ruling::of("unknown_skill", &["LC-11"]),
+            Self::NotEnoughAp => Ruling::of("not_enough_ap", &["LC-11"]),
+            Self::AlreadyMoved => Ruling::of("already_moved", &["LC-11"]),
+            Self::AlreadyAttacked => Ruling::of("already_attacked", &["LC-11"]),
+            Self::OnCooldown => Ruling::of("on_cooldown", &["LC-11"]),
+            Self::UnknownUnit => Ruling::of("unknown_unit", &["LC-11"]),
+            Self::BadTarget => Ruling::of("bad_target", &["LC-11"]),
         }
     }
 }
 
-/// Why a command is not accepted.
+/// Why a command is not accepted, beside what all rulesets share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// A check that all rulesets share.
-    Refused(Refusal),
     /// LC-1: the active unit belongs to the other player.
     NotYourTurn,
     /// LC-1: nobody is active.
@@ -74,42 +58,21 @@ pub enum Rejection {
     Stalemate,
 }
 
-impl From<Refusal> for Rejection {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-impl outcome::Rejection for Rejection {
+impl outcome::Reason for Rejection {
     const ALL: &'static [Self] = &[Self::NotYourTurn, Self::NoActiveUnit, Self::UnitActive, Self::Stalemate];
 
-    fn code(self) -> &'static str {
+    fn ruling(self) -> Ruling {
         match self {
-            Self::Refused(refusal) => refusal.code(),
-            Self::NotYourTurn => "not_your_turn",
-            Self::NoActiveUnit => "no_active_unit",
-            Self::UnitActive => "unit_active",
-            Self::Stalemate => "stalemate",
-        }
-    }
-
-    fn rules(self) -> &'static [&'static str] {
-        match self {
-            Self::NotYourTurn | Self::NoActiveUnit | Self::UnitActive => &["LC-1"],
-            Self::Stalemate => &["LC-5"],
-            Self::Refused(_) => &[],
-        }
-    }
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(refusal) => refusal.fmt(out),
-            Self::NotYourTurn => out.write_str("the active unit belongs to the other player"),
-            Self::NoActiveUnit => out.write_str("no unit is active: `host` lets time pass with `advance`"),
-            Self::UnitActive => out.write_str("a unit is active: time passes once its player says `end`"),
-            Self::Stalemate => out.write_str("no living unit can ever reach its turn"),
+            Self::NotYourTurn => {
+                Ruling::of("not_your_turn", &["LC-1"]).says("the active unit belongs to the other player")
+            }
+            Self::NoActiveUnit => Ruling::of("no_active_unit", &["LC-1"])
+                .says("no unit is active: `host` lets time pass with `advance`"),
+            Self::UnitActive => Ruling::of("unit_active", &["LC-1"])
+                .says("a unit is active: time passes once its player says `end`"),
+            Self::Stalemate => {
+                Ruling::of("stalemate", &["LC-5"]).says("no living unit can ever reach its turn")
+            }
         }
     }
 }

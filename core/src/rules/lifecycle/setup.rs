@@ -187,12 +187,7 @@ fn check_status(status: &Status, field: impl Fn(&str) -> String) -> Result<(), S
 fn check_unique<'a>(kind: &str, list: &str, ids: impl Iterator<Item = &'a Id>) -> Result<(), SetupError> {
     let mut known = BTreeSet::new();
     for (place, id) in ids.enumerate() {
-        if !known.insert(id) {
-            return Err(SetupError::value(
-                format!("{list}[{place}].id"),
-                format!("{kind} `{id}` is listed twice"),
-            ));
-        }
+        SetupError::unique(&mut known, id, &format!("{list}[{place}].id"), format_args!("{kind} `{id}`"))?;
     }
     Ok(())
 }

@@ -16,7 +16,6 @@ const FORESEEN: usize = 5;
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct View {
-    ruleset: &'static str,
     global_time: u64,
     round: u64,
     active: Option<Id>,
@@ -69,7 +68,6 @@ impl View {
         };
         let unit = |(index, unit): (UnitIndex, &Unit)| unit_view(unit, done(index));
         Self {
-            ruleset: "lifecycle",
             global_time: state.global_time,
             round: state.round,
             active: active.map(|active| active.unit.id.clone()),

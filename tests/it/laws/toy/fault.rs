@@ -23,5 +23,5 @@ pub(super) const PANICS_ON_SETUP: u8 = 19;
 pub(super) const LOSES_SETUP: u8 = 20;
 pub(super) const JUDGES_WITH_SIDE_EFFECT: u8 = 21;
 pub(super) const PLAYS_ON_AFTER_END: u8 = 22;
-pub(super) const NAMES_VIEW_LAST: u8 = 23;
+pub(super) const NAMES_VIEW_TWICE: u8 = 23;
 pub(super) const READS_OTHER_VALUE: u8 = 24;

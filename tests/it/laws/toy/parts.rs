@@ -5,7 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
-use turnfold_core::outcome::{self, Issuer, Refusal};
+use turnfold_core::admission::Issuer;
+use turnfold_core::outcome::{self, Ruling};
 use turnfold_core::text::{number, split_verb};
 use turnfold_core::{Malformed, Seat};
 
@@ -132,57 +133,36 @@ pub(super) enum Reason {
 impl outcome::Reason for Reason {
     const ALL: &'static [Self] = &[Self::TooMuch, Self::SameSecret];
 
-    fn code(self) -> &'static str {
+    fn ruling(self) -> Ruling {
         match self {
-            Self::TooMuch => "too_much",
-            Self::SameSecret => "same_secret",
+            Self::TooMuch => Ruling::of("too_much", &[]),
+            Self::SameSecret => Ruling::of("same_secret", &[]),
         }
-    }
-
-    fn rules(self) -> &'static [&'static str] {
-        &[]
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rejection {
-    Refused(Refusal),
     NotYourTurn,
 }
 
-impl From<Refusal> for Rejection {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-impl outcome::Rejection for Rejection {
+impl outcome::Reason for Rejection {
     const ALL: &'static [Self] = &[Self::NotYourTurn];
 
-    fn code(self) -> &'static str {
+    fn ruling(self) -> Ruling {
         match self {
-            Self::Refused(refusal) => refusal.code(),
-            Self::NotYourTurn => "not_your_turn",
-        }
-    }
-
-    fn rules(self) -> &'static [&'static str] {
-        &[]
-    }
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(refusal) => refusal.fmt(out),
-            Self::NotYourTurn => out.write_str("it is the other player's turn"),
+            Self::NotYourTurn => Ruling::of("not_your_turn", &[]).says("it is the other player's turn"),
         }
     }
 }
 
 #[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum View {
-    Honest { ruleset: &'static str, total: u32, turn: Seat, secrets: [Option<u32>; 2], asked: u32 },
-    NameLast { total: u32, ruleset: &'static str },
+pub(super) struct View {
+    /// The core writes it already; only a faulty game does so too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ruleset: Option<&'static str>,
+    pub(super) total: u32,
+    pub(super) turn: Seat,
+    pub(super) secrets: [Option<u32>; 2],
+    pub(super) asked: u32,
 }

@@ -1,0 +1,124 @@
+//! Who may give which command when: what every ruleset checks before its own rules.
+
+use core::fmt::{self, Display};
+
+use crate::dice::DueRoll;
+use crate::outcome::Reason;
+use crate::rules::Rules;
+use crate::seat::Seat;
+
+/// The kind of seat that may issue a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Issuer {
+    /// The table.
+    Host,
+    /// Any player of the match.
+    Player,
+}
+
+/// The rejections that all rulesets share, in the order in which they apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The match is over.
+    MatchOver,
+    /// A roll is due and this is none.
+    RollDue(DueRoll),
+    /// This is a roll and none is due.
+    NoRollDue,
+    /// The command belongs to another kind of seat, or the match has no such seat.
+    WrongSeat(Issuer),
+    /// A roll with the wrong number of values, or one out of range.
+    BadRoll(DueRoll),
+}
+
+impl Refusal {
+    /// Returns the refusal's name in `snake_case`.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::MatchOver => "match_over",
+            Self::RollDue(_) => "roll_due",
+            Self::NoRollDue => "no_roll_due",
+            Self::WrongSeat(_) => "wrong_seat",
+            Self::BadRoll(_) => "bad_roll",
+        }
+    }
+}
+
+impl Display for Refusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MatchOver => write!(out, "the match is over"),
+            Self::RollDue(due) => write!(out, "a roll is due first: {due}, by `host`"),
+            Self::NoRollDue => write!(out, "no roll is due"),
+            Self::WrongSeat(Issuer::Host) => write!(out, "this command belongs to `host`"),
+            Self::WrongSeat(Issuer::Player) => write!(out, "this command belongs to a player of the match"),
+            Self::BadRoll(due) => write!(out, "the roll takes {due}"),
+        }
+    }
+}
+
+/// Why a command is not accepted. `Display` is the message for the player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection<J> {
+    /// By a check that all rulesets share.
+    Refused(Refusal),
+    /// By a rule of the ruleset's own.
+    Ruled(J),
+}
+
+impl<J: Reason> Rejection<J> {
+    /// Returns the rejection's name in `snake_case`.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Refused(refusal) => refusal.code(),
+            Self::Ruled(reason) => reason.ruling().code,
+        }
+    }
+}
+
+impl<J> From<Refusal> for Rejection<J> {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl<J: Reason> Display for Rejection<J> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(out),
+            Self::Ruled(reason) => {
+                let ruling = reason.ruling();
+                out.write_str(ruling.text.unwrap_or(ruling.code))
+            }
+        }
+    }
+}
+
+/// Makes the checks that come before a ruleset's own, in the order of the rulings.
+///
+/// # Errors
+/// The first [`Refusal`] that applies.
+pub fn admit<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> Result<(), Refusal> {
+    if R::over(state) {
+        return Err(Refusal::MatchOver);
+    }
+    let due_and_rolled = match (R::due_roll(state), R::rolled(command)) {
+        (Some(due), None) => return Err(Refusal::RollDue(due)),
+        (None, Some(_)) => return Err(Refusal::NoRollDue),
+        (due, values) => due.zip(values),
+    };
+    let issuer = R::issuer(command);
+    let entitled = match issuer {
+        Issuer::Host => seat == Seat::Host,
+        Issuer::Player => R::players(state).contains(&seat),
+    };
+    if !entitled {
+        return Err(Refusal::WrongSeat(issuer));
+    }
+    match due_and_rolled {
+        Some((due, values)) if !due.accepts(values) => Err(Refusal::BadRoll(due)),
+        _ => Ok(()),
+    }
+}
