@@ -12,7 +12,6 @@ use crate::backend::read_only::ReadOnlyBackend;
 use crate::backend::{Backend, BackendError, Watermark};
 use crate::committer::Committer;
 use crate::error::StoreError;
-use crate::lock::Lock;
 use crate::record::{HeadRecord, StoreRecord};
 use crate::snapshot::Snapshots;
 use crate::{directory, key, lookup, record};
@@ -76,15 +75,20 @@ impl Store {
     /// As for [`open`](Store::open); [`StoreError::NotAStore`] when the directory belongs to something else, which is
     /// then left as it is.
     pub fn open_or_create(dir: &Path) -> Result<Self, StoreError> {
-        Self::open_or_create_by(dir, DiskBackend::open)
+        Self::open_or_create_by(dir, Ok)
     }
 
     fn open_or_create_by(
         dir: &Path,
-        open: impl FnOnce(&Path, Lock) -> Result<DiskBackend, BackendError>,
+        adapt: impl FnOnce(DiskBackend) -> Result<DiskBackend, BackendError>,
     ) -> Result<Self, StoreError> {
         let held = directory::hold_or_create(dir)?;
-        let backend = Box::new(open(dir, held.lock)?);
+        let opened = if held.is_complete {
+            DiskBackend::open(dir, held.lock)
+        } else {
+            DiskBackend::open_or_create(dir, held.lock)
+        };
+        let backend = Box::new(adapt(opened?)?);
         if !held.is_complete {
             initialize(backend.as_ref())?;
             directory::complete(dir)?;
@@ -99,7 +103,7 @@ impl Store {
     /// As for [`open_or_create`](Store::open_or_create).
     #[doc(hidden)]
     pub fn open_or_create_unbound(dir: &Path) -> Result<Self, StoreError> {
-        Self::open_or_create_by(dir, DiskBackend::open_unbound)
+        Self::open_or_create_by(dir, DiskBackend::unbound)
     }
 
     /// Makes an empty store in memory.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::closing::OpenDb;
 use super::guard::guarded;
+use super::guarded_open::open_guarded;
 use super::syncing::{Syncing, has_failed};
 use super::watermark::{WatermarkFile, sync_dir};
 use super::{Backend, BackendError, Change, Place, Record, Watermark, pieces};
@@ -39,8 +40,19 @@ pub struct DiskBackend {
 }
 
 impl DiskBackend {
-    /// Opens or creates sled's files in `dir`, on which `lock` holds the lock.
+    /// Opens sled's files in `dir`, on which `lock` holds the lock, if they are sound; otherwise they stay as they are.
     pub(crate) fn open(dir: &Path, lock: Lock) -> Result<Self, BackendError> {
+        let sled_dir = dir.join(SLED_DIR);
+        let watermark = WatermarkFile::at(dir.join(WATERMARK_FILE));
+        let opened = open_guarded(&sled_dir, || open_sled(&sled_dir));
+        let db = opened.map_err(|error| tell_what_was_there(error, &watermark))?;
+        let syncing = Syncing::of(sled_dir.join("db"));
+        Ok(Self { db, watermark, syncing, pieces: RwLock::default(), _lock: lock })
+    }
+
+    /// Creates sled's files in `dir`, on which `lock` holds the lock, or opens what is there as sled does, which may
+    /// destroy what is damaged: for a store in which nothing is committed yet, and for copies.
+    pub(crate) fn open_or_create(dir: &Path, lock: Lock) -> Result<Self, BackendError> {
         let sled_dir = dir.join(SLED_DIR);
         let is_new = !sled_dir.join("db").metadata().is_ok_and(|found| found.len() > 0);
         private::create_dir(&sled_dir).map_err(|source| failed("create", &sled_dir, source))?;
@@ -61,11 +73,10 @@ impl DiskBackend {
         Ok(backend)
     }
 
-    /// Opens as [`open`](Self::open) does in a build in which sled's sync is not bound to `fdatasync`.
-    pub(crate) fn open_unbound(dir: &Path, lock: Lock) -> Result<Self, BackendError> {
-        let backend = Self::open(dir, lock)?;
-        backend.syncing.distrust_binding()?;
-        Ok(backend)
+    /// Goes on as in a build in which sled's sync is not bound to `fdatasync`.
+    pub(crate) fn unbound(self) -> Result<Self, BackendError> {
+        self.syncing.distrust_binding()?;
+        Ok(self)
     }
 
     /// Makes the names and first contents of new files durable, and keeps everyone but their owner out.
@@ -84,7 +95,7 @@ impl DiskBackend {
 }
 
 /// Adds to damage that keeps everything from being read what the watermark still knows.
-fn tell_what_was_there(error: BackendError, watermark: &WatermarkFile) -> BackendError {
+pub(super) fn tell_what_was_there(error: BackendError, watermark: &WatermarkFile) -> BackendError {
     let last = watermark.read().ok().flatten().and_then(|watermark| watermark.last);
     match (error, last) {
         (BackendError::Damaged(reason), Some(Place { match_name, branch, seq })) => {
@@ -265,7 +276,7 @@ mod tests {
     use super::*;
 
     fn backend(dir: &Path) -> DiskBackend {
-        DiskBackend::open(dir, Lock::take(dir).unwrap()).unwrap()
+        DiskBackend::open_or_create(dir, Lock::take(dir).unwrap()).unwrap()
     }
 
     fn filler(length: usize) -> Vec<u8> {

@@ -11,6 +11,7 @@ pub mod disk;
 mod durable;
 pub mod faulty;
 mod guard;
+mod guarded_open;
 pub mod memory;
 pub(crate) mod pieces;
 pub(crate) mod raw;

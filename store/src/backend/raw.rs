@@ -9,9 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::sled_log::{SEGMENT_BYTES, byte, bytes, number};
+use super::sled_log::{LINK, NODE, SEGMENT_BYTES, byte, bytes, number};
 use crate::regular::open_regular;
 
 /// Where the header of a segment has its place in the log.
@@ -19,9 +19,6 @@ const LSN_PLACE: Range<usize> = 4..12;
 
 /// The bytes of a checksum before a message's kind.
 const CRC_BYTES: usize = 4;
-
-const NODE: u8 = 8;
-const LINK: u8 = 10;
 
 /// What the keys of a page leave out, at different times.
 type Prefixes = BTreeMap<u64, BTreeSet<Vec<u8>>>;
@@ -36,7 +33,12 @@ pub(crate) struct Candidate<'a> {
     pub(crate) has_whole_key: bool,
 }
 
-/// Gives everything that may be a record in sled's file.
+/// Returns the folder beside sled's file with what lay behind the end of its log when it was opened.
+pub(crate) fn torn_dir(db: &Path) -> PathBuf {
+    db.with_file_name("torn")
+}
+
+/// Gives everything that may be a record in sled's file, or in what was saved from behind its end.
 pub(crate) fn each_candidate(db: &Path, visit: &mut dyn FnMut(&Candidate<'_>)) -> io::Result<()> {
     let mut prefixes = Prefixes::new();
     each_segment(db, &mut |segment| {
@@ -60,6 +62,14 @@ pub(crate) fn each_candidate(db: &Path, visit: &mut dyn FnMut(&Candidate<'_>)) -
 }
 
 fn each_segment(db: &Path, visit: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    each_segment_of(db, visit)?;
+    match std::fs::read_dir(torn_dir(db)) {
+        Ok(mut files) => files.try_for_each(|file| each_segment_of(&file?.path(), visit)),
+        Err(_) => Ok(()),
+    }
+}
+
+fn each_segment_of(db: &Path, visit: &mut dyn FnMut(&[u8])) -> io::Result<()> {
     let mut file = open_regular(db)?;
     loop {
         let mut segment = Vec::new();
@@ -96,7 +106,7 @@ fn each_message(segment: &[u8], kind: u8, visit: &mut dyn FnMut(u64, u64, &[u8])
 }
 
 /// Reads a node's keys and values, as far as it is one.
-fn read_node(mut body: &[u8], mut visit: impl FnMut(&[u8], &[u8], &[u8])) -> Option<()> {
+pub(super) fn read_node(mut body: &[u8], mut visit: impl FnMut(&[u8], &[u8], &[u8])) -> Option<()> {
     let rest = &mut body;
     let (_next, _merging_child) = (number(rest)?, number(rest)?);
     let (merging, prefix_length) = (byte(rest)?, byte(rest)?);
@@ -117,7 +127,7 @@ fn read_node(mut body: &[u8], mut visit: impl FnMut(&[u8], &[u8], &[u8])) -> Opt
 }
 
 /// Reads a link that sets a key.
-fn read_link(mut body: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn read_link(mut body: &[u8]) -> Option<(&[u8], &[u8])> {
     let rest = &mut body;
     let sets = byte(rest)? == 0;
     let (key, value) = (bytes(rest)?, bytes(rest)?);

@@ -3,6 +3,7 @@
 use std::io;
 use std::ops::Range;
 
+use super::disk::tell_what_was_there;
 use super::sled_log::LogReader;
 use super::watermark::WatermarkFile;
 use super::{Backend, BackendError, Change, Record, Watermark};
@@ -19,8 +20,13 @@ pub(crate) struct ReadOnlyBackend {
 impl ReadOnlyBackend {
     /// Reads where everything lies.
     pub(crate) fn open(places: &Places, lock: Option<SharedLock>) -> Result<Self, BackendError> {
-        let log = LogReader::open(&places.sled)?;
-        Ok(Self { log, watermark: WatermarkFile::at(places.watermark.clone()), _lock: lock })
+        let watermark = WatermarkFile::at(places.watermark.clone());
+        let opened = LogReader::open(&places.sled).and_then(|log| {
+            log.require_all_commits(&log.loose()?)?;
+            Ok(log)
+        });
+        let log = opened.map_err(|error| tell_what_was_there(error, &watermark))?;
+        Ok(Self { log, watermark, _lock: lock })
     }
 }
 

@@ -190,7 +190,7 @@ fn open_copy(copy: &Path, without: Without) -> Result<Shared, String> {
         }
     }
     let lock = Lock::take(copy).map_err(|error| error.to_string())?;
-    let backend = DiskBackend::open(copy, lock).map_err(|error| error.to_string())?;
+    let backend = DiskBackend::open_or_create(copy, lock).map_err(|error| error.to_string())?;
     Ok(Shared::new(Box::new(backend)))
 }
 

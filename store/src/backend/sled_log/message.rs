@@ -7,6 +7,10 @@ use super::segment::{SEGMENT_BYTES, number_of};
 /// The longest header of a message; where less is left of a segment, none begins any more.
 pub(super) const HEADER_BYTES_MAX: u64 = 32;
 
+/// The kinds of messages that hold a tree's node, and a change to one.
+pub(in crate::backend) const NODE: u8 = 8;
+pub(in crate::backend) const LINK: u8 = 10;
+
 /// What a message changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -37,11 +41,11 @@ pub(super) enum Message<'a> {
 
 /// A sound message, whichever use of its segment it was written in.
 pub(super) struct Sound<'a> {
-    kind: u8,
+    pub(super) kind: u8,
     /// The number of the segment it was written for.
     segment: u64,
     page: u64,
-    body: &'a [u8],
+    pub(super) body: &'a [u8],
     length: u64,
 }
 
@@ -78,8 +82,8 @@ pub(super) fn read(bytes: &[u8], at: Lsn) -> Message<'_> {
         },
         4 => Message::Change { kind: Kind::Free, page, body, length },
         // The counter, the list of trees, and a tree's node.
-        5 | 6 | 8 => Message::Change { kind: Kind::Replace, page, body, length },
-        10 => Message::Change { kind: Kind::Link, page, body, length },
+        5 | 6 | NODE => Message::Change { kind: Kind::Replace, page, body, length },
+        LINK => Message::Change { kind: Kind::Link, page, body, length },
         _ => Message::Blob,
     }
 }

@@ -10,6 +10,7 @@
 //! compares all of it with what sled itself makes of the same files.
 
 mod decode;
+mod loose;
 mod message;
 mod node;
 mod reader;
@@ -21,6 +22,8 @@ mod snapshot;
 mod tests;
 
 pub(super) use decode::{byte, bytes, number};
+pub(super) use loose::Loose;
+pub(super) use message::{LINK, NODE};
 pub(crate) use reader::LogReader;
 pub(super) use segment::SEGMENT_BYTES;
 

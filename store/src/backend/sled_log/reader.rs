@@ -25,7 +25,7 @@ const NODES_MAX: usize = 4096;
 
 /// sled's records as they are on disk.
 pub(crate) struct LogReader {
-    file: LogFile,
+    pub(super) file: LogFile,
     pub(super) found: Recovered,
     root: u64,
     nodes: Mutex<BTreeMap<u64, Arc<Node>>>,
@@ -49,8 +49,28 @@ impl LogReader {
         Ok(reader)
     }
 
+    /// Returns the length of sled's file.
+    pub(in crate::backend) const fn file_bytes(&self) -> u64 {
+        self.file.len()
+    }
+
+    /// Returns the name of the snapshot at the tip.
+    pub(in crate::backend) fn snapshot_name(&self) -> String {
+        self.found.snapshot.file_name()
+    }
+
+    /// Returns the name and the bytes of the snapshot that sled would write; `None` when it is there already.
+    pub(in crate::backend) fn next_snapshot(&self) -> Result<Option<(String, Vec<u8>)>, BackendError> {
+        if self.found.snapshot.lsn == self.found.old_lsn {
+            return Ok(None);
+        }
+        let bytes = self.found.snapshot.encode();
+        let bytes = bytes.ok_or_else(|| damaged("a page of its tree has too many parts"))?;
+        Ok(Some((self.snapshot_name(), bytes)))
+    }
+
     /// Returns what is stored at a key.
-    pub(super) fn stored(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+    pub(in crate::backend) fn stored(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
         let leaf = self.leaf(|node| node.holds(key), |child| child <= key)?;
         let records = records_of(&leaf)?;
         let Some(rest) = key.strip_prefix(leaf.prefix.as_slice()) else { return Ok(None) };

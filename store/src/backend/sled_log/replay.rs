@@ -15,9 +15,8 @@ use crate::backend::BackendError;
 pub(super) struct Recovered {
     /// The page table at the tip, as sled's next snapshot.
     pub(super) snapshot: Snapshot,
-    /// The headers of all segments.
-    #[expect(dead_code, reason = "used by what opens for writing")]
-    pub(super) headers: Headers,
+    /// The position up to which sled's newest snapshot covers the log.
+    pub(super) old_lsn: Option<Lsn>,
 }
 
 /// Segments by the position at which they begin.
@@ -90,7 +89,7 @@ pub(super) fn recover(file: &LogFile, old: Snapshot) -> Result<Recovered, Backen
     let pages = pages.ok_or_else(|| damaged("a page of its tree is nowhere in its log"))?;
     let snapshot = Snapshot { lsn, active, pages };
     require_segments(&snapshot, &headers)?;
-    Ok(Recovered { snapshot, headers })
+    Ok(Recovered { snapshot, old_lsn: old.lsn })
 }
 
 /// Walks along the segments behind everything that was known to be durable when one began, to the first message that

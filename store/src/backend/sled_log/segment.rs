@@ -70,7 +70,6 @@ impl LogFile {
     }
 
     /// Returns the length of the file.
-    #[expect(dead_code, reason = "used by what opens for writing")]
     pub(super) const fn len(&self) -> u64 {
         self.bytes
     }

@@ -91,7 +91,6 @@ impl Snapshot {
     }
 
     /// Returns the bytes of the file that sled would write.
-    #[cfg_attr(not(test), expect(dead_code, reason = "used by what opens for writing"))]
     pub(super) fn encode(&self) -> Option<Vec<u8>> {
         let mut body = Vec::new();
         body.extend(self.lsn.map_or(0, |lsn| lsn + 1).to_le_bytes());
@@ -120,7 +119,6 @@ impl Snapshot {
     }
 
     /// Returns the name of its file.
-    #[cfg_attr(not(test), expect(dead_code, reason = "used by what opens for writing"))]
     pub(super) fn file_name(&self) -> String {
         format!("{NAME}{:0NAME_DIGITS$X}", self.lsn.unwrap_or_default())
     }
