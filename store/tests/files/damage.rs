@@ -199,7 +199,7 @@ fn missing_and_empty_files_are_named_or_harmless() {
             // It only spares reading the log; what is left of one is not taken for one.
             snapshot => {
                 assert!(snapshot.starts_with("sled/snap."), "an unknown file: {snapshot}");
-                (None, Some("sled cannot open"))
+                (None, Some("is damaged"))
             }
         };
         check(&sample, &format!("{file} is missing"), missing, |dir| {
