@@ -259,7 +259,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let genesis: Vec<u8> = (0..=250).cycle().take(40_000).collect();
         let key = key::of_match(&"m".parse().unwrap());
-        let backend = DiskBackend::open(dir.path(), Lock::take(dir.path()).unwrap()).unwrap();
+        let backend = DiskBackend::open_or_create(dir.path(), Lock::take(dir.path()).unwrap()).unwrap();
         for branches in [1, 2] {
             let change = record::put(key.clone(), &MatchRecord { id: 1, branches, genesis: &genesis });
             backend.write(&[change]).unwrap();
