@@ -59,30 +59,11 @@ Options:
       --insert
           Put the command before the entry instead
 
-      --store <DIR>
-          Directory of the store
-          
-          [env: TURNFOLD_STORE=]
-          [default: .turnfold]
-
       --drop
           Leave the entry out instead
 
-      --format <FORMAT>
-          How to print the answer; `svg` is for `show` only
-
-          Possible values:
-          - text: For people
-          - json: One JSON document, or JSON Lines for sequences
-          - svg:  A picture
-          
-          [default: text]
-
       --seat <SEAT>
           Seat of a command that names none [default: whose command it is]
-
-  -v, --verbose...
-          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
       --keep-going
           Leave out the later entries that no longer apply
@@ -98,6 +79,26 @@ Options:
 
   -h, --help
           Print help (see a summary with '-h')
+
+Global options:
+      --store <DIR>
+          Directory of the store
+          
+          [env: TURNFOLD_STORE=]
+          [default: .turnfold]
+
+      --format <FORMAT>
+          How to print the answer; `svg` is for `show` only
+
+          Possible values:
+          - text: For people
+          - json: One JSON document, or JSON Lines for sequences
+          - svg:  A picture
+          
+          [default: text]
+
+  -v, --verbose...
+          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
 Examples: turnfold amend duel:7 'p1: stand' --branch caution
           turnfold amend duel.tfl:7 --drop -o without.tfl

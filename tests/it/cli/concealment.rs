@@ -324,11 +324,11 @@ fn ct_19_a_rejected_command_tells_no_state_hash() {
         str![[r#"
 $ turnfold play ford --as p2 back
 ! p2 back => rejected not_your_turn (the other player is planning)
-stderr| error: the command was rejected; nothing was recorded
+stderr| error: the command was rejected; nothing was recorded; `turnfold rules cycletap not_your_turn` explains it
 exit 1
 $ turnfold --format json play ford --as p2 back
 {"seq":null,"seat":"p2","command":"back","outcome":"rejected","reason":"not_your_turn","message":"the other player is planning","effects":[],"state_hash":null}
-stderr| error: the command was rejected; nothing was recorded
+stderr| {"error":{"kind":"negative","message":"the command was rejected; nothing was recorded","hint":"`turnfold rules cycletap not_your_turn` explains it","exit_code":1}}
 exit 1
 $ turnfold play ford --as p2 "p1: back"
 stderr| error: `p1: back` is a command of p1, but with `--as p2` all commands are those of p2; leave out `--as` or the command
@@ -338,7 +338,7 @@ stderr| error: `p1: back` is a command of p1, but with `--as p2` all commands ar
 exit 2
 $ turnfold play ford "p2: back"
 ! p2 back => rejected not_your_turn (the other player is planning)
-stderr| error: the command was rejected; nothing was recorded
+stderr| error: the command was rejected; nothing was recorded; `turnfold rules cycletap not_your_turn` explains it
 exit 1
 
 "#]],

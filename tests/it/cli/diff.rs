@@ -310,12 +310,6 @@ Arguments:
           Revision or replay file; `-` is standard input
 
 Options:
-      --store <DIR>
-          Directory of the store
-          
-          [env: TURNFOLD_STORE=]
-          [default: .turnfold]
-
   -U, --context <N>
           Lines of context around differing commands
           
@@ -325,6 +319,19 @@ Options:
           Whose eyes to look through
           
           [default: host]
+
+      --stat
+          Print one line that counts what differs
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+Global options:
+      --store <DIR>
+          Directory of the store
+          
+          [env: TURNFOLD_STORE=]
+          [default: .turnfold]
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -336,14 +343,8 @@ Options:
           
           [default: text]
 
-      --stat
-          Print one line that counts what differs
-
   -v, --verbose...
           Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
-
-  -h, --help
-          Print help (see a summary with '-h')
 
 Examples:
   turnfold diff duel duel@flank
