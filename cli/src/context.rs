@@ -2,23 +2,31 @@
 
 use std::path::{Path, PathBuf};
 
+use turnfold_core::Registry;
 use turnfold_store::{Store, StoreReader};
 
 use crate::failure::Failure;
 use crate::output::{Format, Output};
 
-/// The store to work on, where to print, and the grammar of the command line.
+/// The store to work on, where to print, the grammar of the command line and the rulesets.
 pub(crate) struct Context {
     store_dir: PathBuf,
     /// Standard output.
     pub(crate) output: Output,
     /// The whole command line, for completions and manual pages.
     pub(crate) grammar: clap::Command,
+    /// The rulesets there are.
+    pub(crate) registry: Registry,
 }
 
 impl Context {
-    pub(crate) fn new(store_dir: PathBuf, format: Format, grammar: clap::Command) -> Self {
-        Self { store_dir, output: Output::new(format), grammar }
+    pub(crate) fn new(
+        store_dir: PathBuf,
+        format: Format,
+        grammar: clap::Command,
+        registry: Registry,
+    ) -> Self {
+        Self { store_dir, output: Output::new(format), grammar, registry }
     }
 
     /// Gives the directory of the store.

@@ -1,5 +1,7 @@
 //! The door for fuzzers to what only this crate can do: read, write, bless and check replay files.
 
+use turnfold_core::Registry;
+
 use crate::tfl::{self, Replay};
 
 /// A replay file that was read.
@@ -12,7 +14,7 @@ impl ReplayFile {
     /// # Errors
     /// The message that a user would get.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        tfl::read("fuzzed.tfl", bytes).map(Self).map_err(|error| error.to_string())
+        tfl::read("fuzzed.tfl", bytes, &Registry::standard()).map(Self).map_err(|error| error.to_string())
     }
 
     /// Writes the file.

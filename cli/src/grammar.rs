@@ -1,5 +1,6 @@
 //! The command line's grammar as a whole, its verbs listed in groups.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::builder::styling::Styles;
@@ -24,13 +25,13 @@ pub(crate) fn grammar() -> Command {
     command.help_template(template)
 }
 
-/// Reads the arguments of the process.
+/// Reads the arguments of the process, the first of which names the program.
 ///
 /// # Errors
 /// What is wrong with them, or the help that was asked for.
-pub(crate) fn parse() -> Result<Args, clap::Error> {
+pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
     let mut grammar = grammar();
-    let matches = grammar.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = grammar.try_get_matches_from_mut(args)?;
     Args::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
 }
 

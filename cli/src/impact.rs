@@ -4,7 +4,9 @@ mod cause;
 
 use std::error::Error;
 
-use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, Digest, FoldError, Logged, Seat};
+use turnfold_core::{
+    AnyRules, AnyState, CommandSource, DicePolicy, Digest, FoldError, Logged, Registry, Seat,
+};
 use turnfold_store::{Entry, Log};
 
 use crate::difference::{Difference, differences, view_of};
@@ -59,7 +61,7 @@ impl RecordedLog {
         };
         Self {
             name: replay.file.clone(),
-            rules: replay.rules(),
+            rules: replay.header.rules,
             version: replay.header.version,
             setup: replay.setup().map_err(Failure::from),
             dice: replay.header.dice,
@@ -69,11 +71,11 @@ impl RecordedLog {
     }
 
     /// Takes a log of the store, of any version.
-    pub(crate) fn of_store(name: &Revision, log: Log) -> Result<Self, Failure> {
+    pub(crate) fn of_store(name: &Revision, log: Log, registry: &Registry) -> Result<Self, Failure> {
         let unknown = |failure: Failure| Failure::usage(format!("{name}: {failure}"));
         Ok(Self {
             name: name.to_string(),
-            rules: find_rules(&log.genesis.ruleset).map_err(unknown)?,
+            rules: find_rules(&log.genesis.ruleset, registry).map_err(unknown)?,
             version: log.genesis.ruleset_version,
             setup: Ok(log.genesis.setup),
             dice: log.genesis.dice,

@@ -1,7 +1,16 @@
 //! The command line of turnfold: arguments, rendering, golden logs and exit codes.
 //!
-//! [`main`] is all that is public: it reads the arguments, runs one verb from `commands` and turns its answer into an
-//! exit code. `fuzzing` is a door for the tests alone.
+//! [`run`] is all that is public: it reads the arguments, runs one verb from `commands` and turns its answer into an
+//! exit code. [`main`] does so for the rulesets of turnfold; a program with a game of its own does so for a registry of
+//! its own, and has every verb for that game:
+//!
+//! ```ignore
+//! fn main() -> std::process::ExitCode {
+//!     turnfold::run(std::env::args_os(), turnfold::Registry::standard().with(turnfold::erase::<Nim>()))
+//! }
+//! ```
+//!
+//! `fuzzing` is a door for the tests alone.
 
 mod amendment;
 mod args;
@@ -38,32 +47,45 @@ mod tfl;
 mod verdict;
 
 use std::env;
-use std::panic;
+use std::ffi::OsString;
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use tracing_subscriber::EnvFilter;
+
+pub use turnfold_core::Registry;
+pub use turnfold_core::any::erase;
 
 use crate::args::Args;
 use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
 use crate::output::Format;
 
-/// Runs the command line on the arguments of the process and gives its exit code.
+/// Runs the command line on the arguments of the process, for the rulesets of turnfold, and returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    if completion::answer() {
+    run(env::args_os(), Registry::standard())
+}
+
+/// Runs the command line on these arguments, the first of which names the program, and returns its exit code.
+///
+/// It is for a program to end with: it takes over its panic hook, its stdout and stderr.
+#[must_use]
+pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> ExitCode {
+    if completion::answer(&registry) {
         return ExitCode::SUCCESS;
     }
-    let asked = args::format_asked_for(env::args_os());
+    let args: Vec<OsString> = args.into_iter().collect();
+    let asked = args::format_asked_for(args.iter().cloned());
     panic::set_hook(Box::new(move |panic| output::error(&Failure::internal(panic), asked)));
-    let args = match grammar::parse() {
+    let args = match grammar::parse(args) {
         Ok(args) => args,
         Err(error) => return usage(&error, asked),
     };
     log_to_stderr(args.verbose);
     let format = args.format;
-    match panic::catch_unwind(|| run(args)) {
+    match panic::catch_unwind(AssertUnwindSafe(|| answer(args, registry))) {
         Ok(Ok(answer)) => answer.into(),
         Ok(Err(failure)) => {
             if failure.kind != FailureKind::ClosedPipe {
@@ -75,8 +97,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(args: Args) -> Result<Answer, Failure> {
-    let mut context = Context::new(args.store, args.format, grammar::grammar());
+fn answer(args: Args, registry: Registry) -> Result<Answer, Failure> {
+    let mut context = Context::new(args.store, args.format, grammar::grammar(), registry);
     let answer = commands::run(args.command, &mut context)?;
     context.output.flush()?;
     Ok(answer)
@@ -127,7 +149,7 @@ fn log_to_stderr(verbose: u8) {
         2 => "debug",
         _ => "trace",
     };
-    let ours = format!("warn,turnfold={level},turnfold_cli={level},turnfold_store={level}");
+    let ours = format!("warn,turnfold={level},turnfold_store={level}");
     let filter = EnvFilter::try_from_env("TURNFOLD_LOG").unwrap_or_else(|_| EnvFilter::new(ours));
     tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::time::UNIX_EPOCH;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Registry, Step};
 use turnfold_store::{Genesis, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
 use crate::context::Context;
@@ -57,9 +57,9 @@ impl Position {
     pub(crate) fn before(tail: Tail, name: &SourceName, context: &Context) -> Result<Self, Failure> {
         match name {
             SourceName::Revision(revision) => {
-                Self::before_entries_of(tail, revision, &context.read_store()?, None)
+                Self::before_entries_of(tail, revision, &context.registry, &context.read_store()?, None)
             }
-            SourceName::File(file) => Self::of_line(tail, LineOfPlay::of_file(file)?),
+            SourceName::File(file) => Self::of_line(tail, LineOfPlay::of_file(file, context)?),
         }
     }
 
@@ -73,12 +73,13 @@ impl Position {
     pub(crate) fn before_entries_of(
         tail: Tail,
         revision: &Revision,
+        registry: &Registry,
         store: &StoreReader,
         keeper: Option<&Store>,
     ) -> Result<Self, Failure> {
         let Revision { match_name, branch, seq } = revision;
         let beginning = store.read(match_name, branch, Some(0))?;
-        let rules = rules_of(&beginning.genesis, revision)?;
+        let rules = rules_of(&beginning.genesis, revision, registry)?;
         let Genesis { setup, dice, .. } = beginning.genesis;
         let name = SourceName::Revision(revision.clone());
         let to = seq.unwrap_or(beginning.head);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use turnfold_core::{
-    AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, SetupError, Step, registry,
+    AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Registry, Seat, SetupError, Step,
 };
 use turnfold_store::{Entry, Genesis, Log, NewEntry};
 
@@ -50,7 +50,7 @@ impl LineOfPlay {
     pub(crate) fn load(name: &SourceName, context: &Context) -> Result<Self, Failure> {
         match name {
             SourceName::Revision(revision) => Self::of_revision(revision, context),
-            SourceName::File(file) => Self::of_file(file),
+            SourceName::File(file) => Self::of_file(file, context),
         }
     }
 
@@ -58,12 +58,12 @@ impl LineOfPlay {
     pub(crate) fn of_revision(revision: &Revision, context: &Context) -> Result<Self, Failure> {
         let store = context.read_store()?;
         let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
-        Self::of_log(revision, log)
+        Self::of_log(revision, log, &context.registry)
     }
 
     /// Takes over a log read from the store.
-    pub(crate) fn of_log(revision: &Revision, log: Log) -> Result<Self, Failure> {
-        let rules = rules_of(&log.genesis, revision)?;
+    pub(crate) fn of_log(revision: &Revision, log: Log, registry: &Registry) -> Result<Self, Failure> {
+        let rules = rules_of(&log.genesis, revision, registry)?;
         Ok(Self {
             name: SourceName::Revision(revision.clone()),
             rules,
@@ -75,8 +75,8 @@ impl LineOfPlay {
     }
 
     /// Reads a replay file.
-    pub(crate) fn of_file(file: &FileName) -> Result<Self, Failure> {
-        let mut line = Self::of_replay(&file.path, &read_replay(&file.path)?)?;
+    pub(crate) fn of_file(file: &FileName, context: &Context) -> Result<Self, Failure> {
+        let mut line = Self::of_replay(&file.path, &read_replay(&file.path, context)?)?;
         if let Some(seq) = file.seq {
             line.cut_after(seq)?;
         }
@@ -96,7 +96,7 @@ impl LineOfPlay {
 
     /// Takes over a replay read from a file.
     pub(crate) fn of_replay(path: &Path, replay: &Replay) -> Result<Self, Failure> {
-        let rules = replay.rules();
+        let rules = replay.header.rules;
         let setup = replay.setup()?;
         let entry = |entry: &tfl::EntryLine| SourceEntry {
             seq: entry.seq,
@@ -255,9 +255,9 @@ impl SourceEntry {
 }
 
 /// Reads and parses a replay file, or standard input for `-`.
-pub(crate) fn read_replay(path: &Path) -> Result<tfl::Replay, Failure> {
+pub(crate) fn read_replay(path: &Path, context: &Context) -> Result<tfl::Replay, Failure> {
     let bytes = files::read_input_or_stdin(path, &limits::REPLAY)?;
-    tfl::read(&files::input_name(path), &bytes).map_err(Failure::from)
+    tfl::read(&files::input_name(path), &bytes, &context.registry).map_err(Failure::from)
 }
 
 /// Fills in what a replay leaves out; whatever it tells must be true. `undone` says what else does not happen.
@@ -285,17 +285,26 @@ pub(crate) fn bless_if_true(path: &Path, replay: &Replay, undone: &str) -> Resul
 }
 
 /// Finds the ruleset by name, or says which there are.
-pub(crate) fn find_rules(name: &str) -> Result<&'static dyn AnyRules, Failure> {
-    registry::find(name).ok_or_else(|| {
-        let known: Vec<_> = registry::RULESETS.iter().map(|rules| format!("`{}`", rules.name())).collect();
+pub(crate) fn find_rules(name: &str, registry: &Registry) -> Result<&'static dyn AnyRules, Failure> {
+    registry.find(name).ok_or_else(|| {
         let name = name.escape_debug();
-        Failure::usage(format!("unknown ruleset `{name}`")).hint(format!("known: {}", known.join(", ")))
+        Failure::usage(format!("unknown ruleset `{name}`")).hint(format!("known: {}", known(registry)))
     })
 }
 
+/// Lists the names of the rulesets there are.
+pub(crate) fn known(registry: &Registry) -> String {
+    let names: Vec<_> = registry.iter().map(|rules| format!("`{}`", rules.name())).collect();
+    names.join(", ")
+}
+
 /// Finds the rules under which a match was recorded, or says why they cannot be had.
-pub(crate) fn rules_of(genesis: &Genesis, revision: &Revision) -> Result<&'static dyn AnyRules, Failure> {
-    let rules = find_rules(&genesis.ruleset)?;
+pub(crate) fn rules_of(
+    genesis: &Genesis,
+    revision: &Revision,
+    registry: &Registry,
+) -> Result<&'static dyn AnyRules, Failure> {
+    let rules = find_rules(&genesis.ruleset, registry)?;
     if rules.version() == genesis.ruleset_version {
         return Ok(rules);
     }

@@ -5,6 +5,8 @@
 
 mod adapter;
 
+use core::fmt;
+
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -88,6 +90,21 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// [`DecodeError`] when the bytes are not exactly a state of this ruleset.
     fn resume(&self, state: &[u8]) -> Result<Box<dyn AnyState>, DecodeError>;
 }
+
+impl fmt::Debug for dyn AnyRules {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", self.name(), self.version())
+    }
+}
+
+/// Two rulesets of one name and version fold alike.
+impl PartialEq for dyn AnyRules {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name(), self.version()) == (other.name(), other.version())
+    }
+}
+
+impl Eq for dyn AnyRules {}
 
 /// The state of a match whose types are erased.
 pub trait AnyState: sealed::Sealed + Send {

@@ -41,7 +41,7 @@ impl fmt::Display for DueRoll {
 ///
 /// # Errors
 /// Those of the deserializer, and one for no values.
-pub(crate) fn some_values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i32>, D::Error> {
+pub fn some_values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i32>, D::Error> {
     let values = Vec::deserialize(deserializer)?;
     if values.is_empty() { Err(D::Error::custom("a roll without values")) } else { Ok(values) }
 }

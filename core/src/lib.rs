@@ -4,7 +4,7 @@
 //! [`Rules`]: `judge` decides what a command would do and `carry_out` does it. The fold of a log is the *state*, whose
 //! [`Digest`] proves that two machines agree.
 //!
-//! Read on in [`rules`] (the trait), [`rules::initiative`] (the smallest game), [`any`] (rulesets known only at run
+//! [`tutorial`] writes a ruleset from nothing. Read on in [`rules`] (the trait), [`rules::initiative`] (the smallest game), [`any`] (rulesets known only at run
 //! time) and [`registry`] (which there are). Nothing here reads a clock, a file or chance from outside: rolls are
 //! commands, and [`dice`] recomputes those of seeded matches.
 //!
@@ -46,11 +46,13 @@ pub mod seat;
 pub mod simulate;
 pub mod text;
 pub mod ticks;
+pub mod tutorial;
 
 pub use any::{AnyRules, AnyState, CommandSource, FoldError, Logged, Rejected, Step, StepOutcome};
 pub use dice::{DicePolicy, DueRoll, Seed};
 pub use hash::Digest;
 pub use hex::{Board, Direction, Hex};
+pub use registry::Registry;
 pub use rules::{Answer, QueryError, Rules, SetupError};
 pub use seat::Seat;
 pub use simulate::Simulation;

@@ -1,4 +1,6 @@
-//! The rulesets of this build. Adding a game adds one line here.
+//! The rulesets of a program: those of this crate, and any others it brings. Adding a game here adds one line.
+
+use alloc::vec::Vec;
 
 use crate::any::{AnyRules, erase};
 use crate::rules::channel::Channel;
@@ -7,17 +9,68 @@ use crate::rules::hexcapture::Hexcapture;
 use crate::rules::initiative::Initiative;
 use crate::rules::lifecycle::Lifecycle;
 
-/// Every ruleset, in the order of their names.
+/// Every ruleset of this crate, in the order of their names.
 pub static RULESETS: &[&dyn AnyRules] = &[
-    &erase::<Channel>(),
-    &erase::<Cycletap>(),
-    &erase::<Hexcapture>(),
-    &erase::<Initiative>(),
-    &erase::<Lifecycle>(),
+    erase::<Channel>(),
+    erase::<Cycletap>(),
+    erase::<Hexcapture>(),
+    erase::<Initiative>(),
+    erase::<Lifecycle>(),
 ];
 
-/// Finds a ruleset by name.
+/// Finds a ruleset of this crate by name; a program that may know others asks its [`Registry`].
 #[must_use]
 pub fn find(name: &str) -> Option<&'static dyn AnyRules> {
     RULESETS.iter().copied().find(|rules| rules.name() == name)
+}
+
+/// The rulesets that a program knows, in the order of their names.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    rulesets: Vec<&'static dyn AnyRules>,
+}
+
+impl Registry {
+    /// Returns a registry of the rulesets of this crate; [`Registry::default`] is one of none.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self { rulesets: RULESETS.to_vec() }
+    }
+
+    /// Adds a ruleset; one that has its name already makes room for it.
+    #[must_use]
+    pub fn with(mut self, rules: &'static dyn AnyRules) -> Self {
+        match self.rulesets.binary_search_by_key(&rules.name(), |known| known.name()) {
+            Ok(index) => _ = self.rulesets.get_mut(index).map(|known| *known = rules),
+            Err(index) => self.rulesets.insert(index, rules),
+        }
+        self
+    }
+
+    /// Finds a ruleset by name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&'static dyn AnyRules> {
+        self.iter().find(|rules| rules.name() == name)
+    }
+
+    /// Returns the rulesets in order.
+    pub fn iter(&self) -> impl Iterator<Item = &'static dyn AnyRules> {
+        self.rulesets.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_registry_keeps_its_rulesets_by_name_and_once() {
+        let names = |registry: &Registry| registry.iter().map(AnyRules::name).collect::<Vec<_>>();
+        let some = Registry::default().with(erase::<Lifecycle>()).with(erase::<Channel>());
+        assert_eq!(names(&some), ["channel", "lifecycle"]);
+        assert!(some.find("initiative").is_none());
+        let all = Registry::standard().with(erase::<Initiative>());
+        assert_eq!(names(&all), names(&Registry::standard()));
+        assert!(all.find("initiative").is_some_and(|rules| rules.version() == 1));
+    }
 }

@@ -41,7 +41,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// The rules for players, as Markdown: `RULES.md` of the ruleset's folder.
     const RULEBOOK: &'static str;
     /// The forms of the questions that a state answers, such as `` `reach UNIT` ``.
-    const QUERIES: &'static str;
+    const QUERIES: &'static str = "no questions";
 
     /// How a match begins, as written in TOML.
     type Setup: Clone + Debug + Serialize + DeserializeOwned;
@@ -137,7 +137,10 @@ pub trait Rules: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     /// [`Malformed`] when the question's arguments are unusable.
-    fn query(state: &Self::State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed>;
+    fn query(state: &Self::State, seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+        let _ = (state, seat, question);
+        Ok(None)
+    }
 
     /// Draws what `viewer` may see.
     fn picture(state: &Self::State, viewer: Seat) -> Picture;

@@ -6,10 +6,11 @@
 //! [`Store::verify`] audits a match down to its rules.
 //!
 //! ```
-//! use turnfold_core::{DicePolicy, Seat, registry};
+//! use turnfold_core::{DicePolicy, Registry, Seat};
 //! use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store};
 //!
-//! let rules = registry::find("initiative").expect("it is registered");
+//! let registry = Registry::standard();
+//! let rules = registry.find("initiative").expect("it is registered");
 //! let genesis = Genesis {
 //!     format: Genesis::FORMAT,
 //!     ruleset: rules.name().into(),
@@ -26,7 +27,7 @@
 //! let roll = NewEntry { seat: Seat::Host, command: vec![0, 4, 2, 4, 6, 8], recorded_at_ms: 0 };
 //! let appended = store.append(&duel, &main, 0, vec![roll], None)?;
 //! assert_eq!((appended.first, appended.last), (1, 1));
-//! assert!(store.verify(&duel)?.findings.is_empty());
+//! assert!(store.verify(&duel, &registry)?.findings.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

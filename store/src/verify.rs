@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Registry};
 
 use crate::entry::{Entry, Genesis, Seq};
 use crate::error::StoreError;
@@ -74,20 +74,20 @@ impl StoreReader {
     ///
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and trouble with reading that is not damage; damage is a finding.
-    pub fn verify(&self, match_name: &MatchName) -> Result<Verification, StoreError> {
-        let Audit { findings, branches, .. } = audit(&self.shared, match_name, true)?;
+    pub fn verify(&self, match_name: &MatchName, registry: &Registry) -> Result<Verification, StoreError> {
+        let Audit { findings, branches, .. } = audit(&self.shared, match_name, Some(registry))?;
         Ok(Verification { branches, findings })
     }
 }
 
-/// Audits a match, with its rules or without.
+/// Audits a match, with its rules as a registry has them or without.
 pub(crate) fn audit<'a>(
     shared: &'a Shared,
     match_name: &'a MatchName,
-    folds: bool,
+    registry: Option<&'a Registry>,
 ) -> Result<Audit<'a>, StoreError> {
     let (findings, branches) = (Vec::new(), Vec::new());
-    let mut audit = Audit { shared, match_name, folds, findings, branches, sound: 0, own_entries: 0 };
+    let mut audit = Audit { shared, match_name, registry, findings, branches, sound: 0, own_entries: 0 };
     match audit.run() {
         Ok(()) => {}
         Err(error @ StoreError::Corrupt { .. }) => audit.damage(None, error),
@@ -100,8 +100,8 @@ pub(crate) fn audit<'a>(
 pub(crate) struct Audit<'a> {
     shared: &'a Shared,
     match_name: &'a MatchName,
-    /// Whether commands are folded under their rules.
-    folds: bool,
+    /// The rules under which commands are folded; none if they are not.
+    registry: Option<&'a Registry>,
     pub(crate) findings: Vec<Finding>,
     branches: Vec<BranchVerification>,
     /// How many branches are sound as far as they were looked at, and how many entries those have of their own.
@@ -116,7 +116,7 @@ impl Audit<'_> {
     fn run(&mut self) -> Result<(), StoreError> {
         let found_match = self.shared.find_match(self.match_name)?;
         let genesis = found_match.genesis(self.match_name)?;
-        let start = if self.folds { self.start(&genesis) } else { None };
+        let start = self.registry.and_then(|registry| self.start(&genesis, registry));
         let mut branches = match self.shared.branch_records(self.match_name) {
             Ok((_, branches)) => branches,
             Err(error) => {
@@ -139,14 +139,14 @@ impl Audit<'_> {
     }
 
     /// Starts the match under its rules, if this build has them.
-    fn start(&mut self, genesis: &Genesis) -> Folding {
+    fn start(&mut self, genesis: &Genesis, registry: &Registry) -> Folding {
         let Genesis { format, ruleset, ruleset_version, setup, .. } = genesis;
         if *format != Genesis::FORMAT {
             let message = format!("the match has format {format}, this build knows {}", Genesis::FORMAT);
             self.find(None, None, FindingKind::UnknownRules, message);
             return None;
         }
-        let Some(rules) = turnfold_core::registry::find(ruleset) else {
+        let Some(rules) = registry.find(ruleset) else {
             let message = format!("unknown ruleset `{ruleset}`");
             self.find(None, None, FindingKind::UnknownRules, message);
             return None;

@@ -103,6 +103,21 @@ fn crates_depend_one_way() {
     }
 }
 
+/// What lies above the core gets the rulesets there are as a value, so that a program may bring its own.
+#[test]
+fn no_code_above_the_core_reaches_for_the_rulesets_of_turnfold() {
+    for folder in ["store/src", "cli/src"] {
+        for path in files(&root().join(folder), ".rs") {
+            let text = read(&path);
+            let product = text.split("#[cfg(test)]").next().unwrap();
+            for reached in ["RULESETS", "registry::find", "registry::{"] {
+                let in_tests = path.ends_with("tests.rs");
+                assert!(in_tests || !product.contains(reached), "{}: `{reached}`", path.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn the_core_has_no_floats() {
     for path in files(&root().join("core/src"), ".rs") {

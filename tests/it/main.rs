@@ -19,6 +19,7 @@ mod cli;
 mod crash;
 mod damage;
 mod durable;
+mod example;
 #[cfg(target_os = "linux")] // strace
 mod faults;
 mod fuzz;

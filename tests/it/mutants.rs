@@ -217,7 +217,7 @@ fn a_log_blessed_by_the_same_rules_passes() {
 #[test]
 fn an_altered_pool_of_cycletap_is_found() {
     check(
-        &erase::<Altered<KeepsASlot>>(),
+        erase::<Altered<KeepsASlot>>(),
         &Finding {
             golden: "cycletap/the-pool-runs-out.tfl",
             seq: 3,
@@ -234,7 +234,7 @@ fn an_altered_pool_of_cycletap_is_found() {
 #[test]
 fn an_altered_cooldown_of_hexcapture_is_found() {
     check(
-        &erase::<Altered<CoolsDownLonger>>(),
+        erase::<Altered<CoolsDownLonger>>(),
         &Finding {
             golden: "hexcapture/cooldown-blocks-a-press.tfl",
             seq: 4,
@@ -251,7 +251,7 @@ fn an_altered_cooldown_of_hexcapture_is_found() {
 #[test]
 fn an_altered_move_of_initiative_is_found() {
     check(
-        &erase::<Altered<LeavesTheCursor>>(),
+        erase::<Altered<LeavesTheCursor>>(),
         &Finding {
             golden: "initiative/moves.tfl",
             seq: 11,
@@ -268,7 +268,7 @@ fn an_altered_move_of_initiative_is_found() {
 #[test]
 fn altered_rules_of_a_seeded_roll_are_told_from_altered_dice() {
     check(
-        &erase::<Altered<SwapsTheDice>>(),
+        erase::<Altered<SwapsTheDice>>(),
         &Finding {
             golden: "initiative/lance-against-star.tfl",
             seq: 1,
@@ -285,7 +285,7 @@ fn altered_rules_of_a_seeded_roll_are_told_from_altered_dice() {
 #[test]
 fn altered_damage_of_lifecycle_is_found() {
     check(
-        &erase::<Altered<WoundsDeeper>>(),
+        erase::<Altered<WoundsDeeper>>(),
         &Finding {
             golden: "lifecycle/damage-heal-status.tfl",
             seq: 2,
@@ -302,7 +302,7 @@ fn altered_damage_of_lifecycle_is_found() {
 #[test]
 fn an_altered_count_of_channel_is_found_by_its_hash_alone() {
     check(
-        &erase::<Altered<CountsHalvesTwice>>(),
+        erase::<Altered<CountsHalvesTwice>>(),
         &Finding {
             golden: "channel/yin-yang.tfl",
             seq: 1,

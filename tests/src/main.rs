@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    turnfold_cli::main()
+    turnfold::main()
 }

@@ -180,7 +180,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             let original = match source_name {
                 SourceName::Revision(revision) => LineOfPlay::of_revision(revision, context)?.to_replay()?,
                 SourceName::File(FileName { path, .. }) => {
-                    bless_if_true(path, &read_replay(path)?, "nothing was written")?
+                    bless_if_true(path, &read_replay(path, context)?, "nothing was written")?
                 }
             };
             let names = Names { source, target: path.display().to_string() };
@@ -199,7 +199,7 @@ fn onto_branch(
 ) -> Result<Amendment, Failure> {
     let Revision { match_name, branch: from, .. } = revision;
     let log = context.read_store()?.read(match_name, from, None)?;
-    let line_of_play = LineOfPlay::of_log(revision, log)?;
+    let line_of_play = LineOfPlay::of_log(revision, log, &context.registry)?;
     args.check_seq(line_of_play.head())?;
     let amendment = args.amend(&line_of_play.to_replay()?, context)?;
     args.check_conflicts(&amendment, names, context)?;

@@ -97,7 +97,8 @@ struct BlessJson<'a> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let mode = Mode::choose(args, &context.output)?;
-    let proposals: Vec<_> = args.files.iter().map(|file| Proposal::of(file)).collect::<Result<_, _>>()?;
+    let proposals: Vec<_> =
+        args.files.iter().map(|file| Proposal::of(file, context)).collect::<Result<_, _>>()?;
     let mut consent = Consent::default();
     let mut left = 0;
     for proposal in &proposals {
@@ -118,9 +119,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 
 impl<'a> Proposal<'a> {
     /// Judges a file.
-    fn of(path: &'a Path) -> Result<Self, Failure> {
+    fn of(path: &'a Path, context: &Context) -> Result<Self, Failure> {
         let old = files::read_input(path, &limits::REPLAY)?;
-        let replay = tfl::read(&path.display().to_string(), &old)?;
+        let replay = tfl::read(&path.display().to_string(), &old, &context.registry)?;
         let blessed = tfl::bless(&replay)?;
         Ok(Self {
             path,

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use indicatif::ProgressBar;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
+use turnfold_core::Registry;
 
 use crate::context::Context;
 use crate::corpus;
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Err(Failure::usage("`--report` and `--format json` exclude each other")
             .hint("`--report json` prints one document, `--format json` a line for each file"));
     }
-    let results = check_all(corpus::replays(&args.paths)?, args)?;
+    let results = check_all(corpus::replays(&args.paths)?, args, &context.registry)?;
     match args.report {
         Some(ReportKind::Junit) => report::junit(&results, &mut context.output)?,
         Some(ReportKind::Github) => report::github(&results, &mut context.output)?,
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 }
 
 /// Checks the files, many at once. The result depends neither on how many nor on which is done first.
-fn check_all(paths: Vec<PathBuf>, args: &Args) -> Result<Results, Failure> {
+fn check_all(paths: Vec<PathBuf>, args: &Args, registry: &Registry) -> Result<Results, Failure> {
     let threads = args.jobs.map_or(0, usize::from);
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -121,7 +122,7 @@ fn check_all(paths: Vec<PathBuf>, args: &Args) -> Result<Results, Failure> {
     let limit = AtomicUsize::new(usize::MAX);
     let checked: Vec<Option<FileResult>> = pool.install(|| {
         let one = |(place, path): (usize, PathBuf)| {
-            let result = (place <= limit.load(Ordering::Relaxed)).then(|| check_file(&path));
+            let result = (place <= limit.load(Ordering::Relaxed)).then(|| check_file(&path, registry));
             if args.fail_fast && result.as_ref().is_some_and(|file| !file.is_good()) {
                 limit.fetch_min(place, Ordering::Relaxed);
             }
@@ -137,10 +138,10 @@ fn check_all(paths: Vec<PathBuf>, args: &Args) -> Result<Results, Failure> {
     Ok(Results { files, not_checked })
 }
 
-fn check_file(path: &Path) -> FileResult {
+fn check_file(path: &Path, registry: &Registry) -> FileResult {
     let file = path.display().to_string();
     let result = files::read_input(path, &limits::REPLAY).map_err(Unusable::File).and_then(|bytes| {
-        tfl::read(&file, &bytes).and_then(|replay| tfl::check(&replay)).map_err(Unusable::Replay)
+        tfl::read(&file, &bytes, registry).and_then(|replay| tfl::check(&replay)).map_err(Unusable::Replay)
     });
     FileResult { file, result }
 }

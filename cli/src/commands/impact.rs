@@ -5,7 +5,7 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use turnfold_core::AnyRules;
+use turnfold_core::{AnyRules, Registry};
 use turnfold_store::StoreReader;
 
 use crate::context::Context;
@@ -73,7 +73,11 @@ impl Finding {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let findings = if args.matches { of_store(&context.read_store()?)? } else { of_files(&args.paths)? };
+    let findings = if args.matches {
+        of_store(&context.read_store()?, &context.registry)?
+    } else {
+        of_files(&args.paths, &context.registry)?
+    };
     let summary = report::Summary::of(&findings);
     if context.output.is_json() {
         context.output.json(&summary.to_json(args.matches))?;
@@ -93,21 +97,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 }
 
 /// Folds replay files. Collecting keeps their order, whichever is done first.
-fn of_files(paths: &[PathBuf]) -> Result<Vec<Finding>, Failure> {
+fn of_files(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Finding>, Failure> {
     let files = corpus::replays(paths)?;
-    Ok(in_parallel(files, |path| match read(&path) {
+    Ok(in_parallel(files, |path| match read(&path, registry) {
         Ok(replay) => Finding::of(RecordedLog::of_replay(&replay)),
         Err(failure) => Finding::unreadable(path.display().to_string(), failure),
     }))
 }
 
-fn read(path: &Path) -> Result<Replay, Failure> {
+fn read(path: &Path, registry: &Registry) -> Result<Replay, Failure> {
     let bytes = files::read_input(path, &limits::REPLAY)?;
-    Ok(tfl::read_any_version(&path.display().to_string(), &bytes)?)
+    Ok(tfl::read_any_version(&path.display().to_string(), &bytes, registry)?)
 }
 
 /// Folds every branch of every match.
-fn of_store(store: &StoreReader) -> Result<Vec<Finding>, Failure> {
+fn of_store(store: &StoreReader, registry: &Registry) -> Result<Vec<Finding>, Failure> {
     let mut branches = Vec::new();
     for found in store.matches()? {
         let match_name = found.name;
@@ -126,7 +130,7 @@ fn of_store(store: &StoreReader) -> Result<Vec<Finding>, Failure> {
     Ok(in_parallel(branches, |branch| match branch {
         Ok(branch) => {
             let log = store.read(&branch.match_name, &branch.branch, None).map_err(Failure::from);
-            match log.and_then(|log| RecordedLog::of_store(&branch, log)) {
+            match log.and_then(|log| RecordedLog::of_store(&branch, log, registry)) {
                 Ok(log) => Finding::of(log),
                 Err(failure) => Finding::unreadable(branch.to_string(), failure),
             }

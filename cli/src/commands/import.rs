@@ -33,10 +33,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         Some(name) => name.clone(),
         None => name_of(&args.file)?,
     };
-    let replay = read_replay(&args.file)?;
+    let replay = read_replay(&args.file, context)?;
     let blessed = bless_if_true(&args.file, &replay, "nothing was imported")?;
     let setup = replay.setup()?;
-    let rules = replay.rules();
+    let rules = replay.header.rules;
     let mut state = replay.start()?;
     let recorded_at_ms = clock::now_ms()?;
     let mut entries = Vec::new();

@@ -3,7 +3,7 @@
 use std::io;
 
 use serde::Serialize;
-use turnfold_core::{AnyState, Seat};
+use turnfold_core::{AnyState, Registry, Seat};
 use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
 
 use crate::context::Context;
@@ -84,7 +84,7 @@ struct TurnJson<'a> {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let store = context.read_store()?;
     let matches = store.matches_after(args.after.as_ref())?;
-    let listed = matches.map(|info| Listed::read(info?, args, &store));
+    let listed = matches.map(|info| Listed::read(info?, args, &store, &context.registry));
     let wanted = listed.filter(|listed| listed.as_ref().map_or(true, |listed| listed.is_wanted(args)));
     let mut wanted = wanted.take(args.limit.unwrap_or(usize::MAX));
     loop {
@@ -97,9 +97,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 }
 
 impl Listed {
-    fn read(info: MatchInfo, args: &Args, store: &StoreReader) -> Result<Self, Failure> {
+    fn read(info: MatchInfo, args: &Args, store: &StoreReader, registry: &Registry) -> Result<Self, Failure> {
         let active_at_ms = active_at_ms(&info, store)?;
-        let turn = (args.long || args.mine.is_some()).then(|| Turn::of(&info.name, store)).transpose()?;
+        let turn =
+            (args.long || args.mine.is_some()).then(|| Turn::of(&info.name, store, registry)).transpose()?;
         Ok(Self { info, active_at_ms, turn })
     }
 
@@ -128,9 +129,9 @@ impl Listed {
 }
 
 impl Turn {
-    fn of(name: &MatchName, store: &StoreReader) -> Result<Self, Failure> {
+    fn of(name: &MatchName, store: &StoreReader, registry: &Registry) -> Result<Self, Failure> {
         let main = Revision { match_name: name.clone(), branch: BranchName::main(), seq: None };
-        match Position::before_entries_of(Tail::last(0), &main, store, None) {
+        match Position::before_entries_of(Tail::last(0), &main, registry, store, None) {
             Ok(position) => Ok(Self::in_state(position.state.as_ref())),
             Err(failure) if failure.kind == FailureKind::Usage => Ok(Self::Unknown),
             Err(failure) => Err(failure),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use turnfold_core::{AnyRules, DicePolicy, DueRoll, Seed, SetupError};
+use turnfold_core::{AnyRules, DicePolicy, DueRoll, Registry, Seed, SetupError};
 use turnfold_store::{Genesis, MatchName};
 
 use crate::context::Context;
@@ -75,8 +75,8 @@ impl GameArgs {
         self.dice == Dice::Seeded && self.seed.is_none()
     }
 
-    pub(crate) fn read(&self) -> Result<Game, Failure> {
-        let rules = find_rules(&self.rules)?;
+    pub(crate) fn read(&self, registry: &Registry) -> Result<Game, Failure> {
+        let rules = find_rules(&self.rules, registry)?;
         let setup = match &self.setup {
             Some(path) => read_setup(rules, path)?,
             None => read_example(rules)?,
@@ -153,7 +153,7 @@ struct Created {
 }
 
 pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> {
-    let game = args.game.read()?;
+    let game = args.game.read(&context.registry)?;
     let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
     let is_example = args.game.setup.is_none();
     let (rules, dice) = (game.rules, game.dice);

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             Failure::usage("the count depends on the seed, and none is given").hint("name one with `--seed`")
         );
     }
-    let game = args.game.read()?;
+    let game = args.game.read(&context.registry)?;
     let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
     let count = Count { dice: game.dice };
     let depths = count.levels(state.fork(), 1, args.depth)?;

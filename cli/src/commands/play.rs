@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll, Registry};
 use turnfold_store::{IdempotencyKey, Store};
 
 use crate::clock;
@@ -113,13 +113,13 @@ struct End {
 }
 
 impl End {
-    fn of(eyes: Eyes, whole: &Revision, store: &Store) -> Result<Self, Failure> {
+    fn of(eyes: Eyes, whole: &Revision, store: &Store, registry: &Registry) -> Result<Self, Failure> {
         if eyes.see_all() {
             let Position { rules, state, dice, head, .. } =
-                Position::before_entries_of(Tail::last(0), whole, store, Some(store))?;
+                Position::before_entries_of(Tail::last(0), whole, registry, store, Some(store))?;
             return Ok(Self { rules, state, dice, head, sight: None });
         }
-        let line = LineOfPlay::of_log(whole, store.read(&whole.match_name, &whole.branch, None)?)?;
+        let line = LineOfPlay::of_log(whole, store.read(&whole.match_name, &whole.branch, None)?, registry)?;
         let (rules, dice, head) = (line.rules, line.dice, line.head());
         let sight = Sight::of(eyes, line)?;
         Ok(Self { rules, state: sight.state()?, dice, head, sight: Some(sight) })
@@ -167,7 +167,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return repeat(args, &lines, &store, range, context);
     }
     let whole = Revision { seq: None, ..args.revision.clone() };
-    let end = End::of(args.eyes(), &whole, &store)?;
+    let end = End::of(args.eyes(), &whole, &store, &context.registry)?;
     end.expect(args.expect.into_iter().chain(args.revision.seq), &whole, args)?;
     let End { rules, state, dice, head, sight } = end;
     let roller = Roller::choose(&dice, args.no_auto_roll, args.dice.is_some())?;
@@ -255,7 +255,8 @@ fn repeat(
     let (first, last) = range.into_inner();
     let revision = args.revision.at(last);
     let count = last.saturating_sub(first).saturating_add(1);
-    let mut position = Position::before_entries_of(Tail::last(count), &revision, store, Some(store))?;
+    let mut position =
+        Position::before_entries_of(Tail::last(count), &revision, &context.registry, store, Some(store))?;
     let mut records = Vec::new();
     position.fold(&mut |seen| records.push(seen.record()))?;
     if !is_same_request(lines, &records, position.rules) {
@@ -269,7 +270,11 @@ fn repeat(
     if args.eyes().see_all() {
         tracing::info!(first, last, "the key was used before; these entries were recorded then");
     } else {
-        let line = LineOfPlay::of_log(&revision, store.read(&revision.match_name, &revision.branch, None)?)?;
+        let line = LineOfPlay::of_log(
+            &revision,
+            store.read(&revision.match_name, &revision.branch, None)?,
+            &context.registry,
+        )?;
         let until = |seq: u64| usize::try_from(seq).unwrap_or(usize::MAX);
         records = Sight::of(args.eyes(), line)?.cut(until(last)).records_after(until(first - 1))?;
     }

@@ -1,7 +1,7 @@
 //! `turnfold rules`: a game's rules, for its players.
 
 use serde::Serialize;
-use turnfold_core::{AnyRules, registry};
+use turnfold_core::{AnyRules, Registry};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -49,10 +49,10 @@ impl RulesetJson {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let output = &mut context.output;
     let Some(name) = &args.ruleset else {
-        list(output)?;
+        list(&context.registry, output)?;
         return Ok(Answer::Yes);
     };
-    let rules = find_rules(name)?;
+    let rules = find_rules(name, &context.registry)?;
     let whole = rulebook_of(rules)?;
     let shown = match &args.topic {
         Some(topic) => whole.about(topic).ok_or_else(|| unknown_topic(rules.name(), topic, &whole))?,
@@ -68,11 +68,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     Ok(Answer::Yes)
 }
 
-fn list(output: &mut Output) -> Result<(), Failure> {
-    let width = registry::RULESETS.iter().map(|rules| rules.name().len()).max().unwrap_or(0);
-    for rules in registry::RULESETS {
+fn list(registry: &Registry, output: &mut Output) -> Result<(), Failure> {
+    let width = registry.iter().map(|rules| rules.name().len()).max().unwrap_or(0);
+    for rules in registry.iter() {
         if output.is_json() {
-            output.json(&RulesetJson::new(*rules, Rulebook::default()))?;
+            output.json(&RulesetJson::new(rules, Rulebook::default()))?;
         } else {
             let name = paint(Tone::Strong, format_args!("{:width$}", rules.name()));
             output.line(format_args!("{name}  {}", rules.summary()))?;

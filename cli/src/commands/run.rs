@@ -49,7 +49,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let lines = lines_of(&args.commands, args.script.as_ref(), args.eyes)?;
-    let game = args.game.read()?;
+    let game = args.game.read(&context.registry)?;
     let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
     let roller = Roller::choose(&game.dice, args.no_auto_roll, false)?;
     let json = context.output.is_json();

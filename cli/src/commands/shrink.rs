@@ -116,7 +116,7 @@ fn find(args: &Args, context: &Context) -> Result<Least, Failure> {
             let shows = format!("`{command}` finds it");
             shrink_while(&line, StillBad::new(&line, command)?, shows, "the command does not find it")
         }
-        (None, None, SourceName::File(FileName { path, seq: None })) => shrink::failing(path),
+        (None, None, SourceName::File(FileName { path, seq: None })) => shrink::failing(path, context),
         (None, None, SourceName::File(FileName { seq: Some(_), .. })) => Err(Failure::usage(format!(
             "`{}` is not a whole file, and only a whole one can fail a check",
             args.source

@@ -76,7 +76,7 @@ struct Play {
 }
 
 pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> {
-    let rules = find_rules(&args.rules)?;
+    let rules = find_rules(&args.rules, &context.registry)?;
     let file = args.file.path()?;
     let setup = match &args.setup {
         Some(path) => read_setup(rules, path)?,

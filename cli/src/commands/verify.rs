@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     for match_name in matches {
         let match_name = &match_name?;
-        let verification = store.verify(match_name)?;
+        let verification = store.verify(match_name, &context.registry)?;
         for finding in &verification.findings {
             if finding.kind == FindingKind::Damaged { damaged += 1 } else { disagreeing += 1 }
         }

@@ -16,7 +16,7 @@ use clap_complete::{
     ArgValueCandidates, ArgValueCompleter, CompleteEnv, CompletionCandidate, PathCompleter,
     engine::ValueCompleter,
 };
-use turnfold_core::{Seat, registry};
+use turnfold_core::{Registry, Seat};
 
 use crate::grammar::grammar;
 use bash::Bash;
@@ -28,11 +28,11 @@ const VARIABLE: &str = "TURNFOLD_COMPLETE";
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
 /// Answers a shell that asks for completions; returns `false` if none does.
-pub(crate) fn answer() -> bool {
+pub(crate) fn answer(registry: &Registry) -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;
     }
-    let request = CompleteEnv::with_factory(|| completed(grammar())).var(VARIABLE).shells(SHELLS);
+    let request = CompleteEnv::with_factory(|| completed(grammar(), registry)).var(VARIABLE).shells(SHELLS);
     request.try_complete(env::args_os(), env::current_dir().ok().as_deref()).unwrap_or(true)
 }
 
@@ -45,17 +45,20 @@ pub(crate) fn script(shell: &str) -> Option<String> {
 }
 
 /// Adds to the arguments of every verb what can be offered for them, by what their values are called.
-fn completed(command: Command) -> Command {
+fn completed(command: Command, registry: &Registry) -> Command {
     let makes_a_match = matches!(command.get_name(), "new" | "import");
-    let command = command.mut_args(|arg| completed_arg(arg, makes_a_match));
-    command.mut_subcommands(completed)
+    let command = command.mut_args(|arg| completed_arg(arg, makes_a_match, registry));
+    command.mut_subcommands(|verb| completed(verb, registry))
 }
 
-fn completed_arg(arg: Arg, makes_a_match: bool) -> Arg {
+fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
     let is_ruleset = matches!(arg.get_id().as_str(), "rules" | "ruleset");
     let name = arg.get_value_names().and_then(<[_]>::first).map(ToString::to_string).unwrap_or_default();
     match name.as_str() {
-        _ if is_ruleset => arg.add(ArgValueCandidates::new(rulesets)),
+        _ if is_ruleset => {
+            let registry = registry.clone();
+            arg.add(ArgValueCandidates::new(move || rulesets(&registry)))
+        }
         "SEAT" => arg.add(ArgValueCandidates::new(seats)),
         "MATCH" if makes_a_match => arg,
         "REV" | "REV|FILE" | "REV:SEQ|FILE:SEQ" | "MATCH" | "A" | "B" => {
@@ -65,10 +68,10 @@ fn completed_arg(arg: Arg, makes_a_match: bool) -> Arg {
     }
 }
 
-fn rulesets() -> Vec<CompletionCandidate> {
+fn rulesets(registry: &Registry) -> Vec<CompletionCandidate> {
     let candidate =
         |name: &str, summary: &'static str| CompletionCandidate::new(name).help(Some(summary.into()));
-    registry::RULESETS.iter().map(|rules| candidate(rules.name(), rules.summary())).collect()
+    registry.iter().map(|rules| candidate(rules.name(), rules.summary())).collect()
 }
 
 fn seats() -> Vec<CompletionCandidate> {

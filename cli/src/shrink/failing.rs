@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::condition::SameAnswer;
 use super::{Given, Least, Shrinker};
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::files::input_name;
 use crate::source::{LineOfPlay, read_replay};
@@ -14,8 +15,8 @@ use crate::tfl::{self, EntryLine, Line, Mismatch, MismatchKind, Replay};
 /// The line at which it fails stays, with what the file says of it. The entries before it shrink as long as this build
 /// gives the same answer to it; what they do is told anew, because the file says it of another log. A state hash stands
 /// for all that went before it and a seeded roll for the number of entries, so before those nothing can go.
-pub(crate) fn failing(path: &Path) -> Result<Least, Failure> {
-    let replay = read_replay(path)?;
+pub(crate) fn failing(path: &Path, context: &Context) -> Result<Least, Failure> {
+    let replay = read_replay(path, context)?;
     let Some(mismatch) = tfl::check(&replay)?.difference else {
         let message = format!("`{}` passes the check, so there is no failure to shrink", input_name(path));
         return Err(Failure::negative(message).hint("say what to look for with `--when` or `--still`"));

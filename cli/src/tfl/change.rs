@@ -66,7 +66,7 @@ impl Replay {
         let differs = |(old, new): &(&EntryLine, &EntryLine)| old.hash.is_some() && old.hash != new.hash;
         let (first, _) = self.entries().zip(blessed.entries()).find(differs)?;
         let edited = self.closing.is_none_or(|closing| closing.log != self.log_digest());
-        let rules = self.rules();
+        let rules = self.header.rules;
         Some(RulesChange { from_entry: first.seq, edited, ruleset: rules.name(), version: rules.version() })
     }
 }

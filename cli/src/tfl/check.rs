@@ -25,7 +25,7 @@ pub(crate) struct Checked {
 ///
 /// A setup that cannot be started and a command that is none are errors rather than differences.
 pub(crate) fn check(replay: &Replay) -> Result<Checked, TflError> {
-    check_under(replay.rules(), replay)
+    check_under(replay.header.rules, replay)
 }
 
 /// Checks a replay under a ruleset; tests use others than the registry's.

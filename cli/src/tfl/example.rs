@@ -1,5 +1,7 @@
 //! A small match that the tests of this folder read.
 
+use turnfold_core::Registry;
+
 use super::{Replay, read};
 
 /// One unit each on a board of radius 3, with recorded dice.
@@ -27,7 +29,7 @@ pub(super) const FIRST: usize = 18;
 
 /// Reads a replay of the match with these lines.
 pub(super) fn replay(body: &str) -> Replay {
-    read("x.tfl", text(body).as_bytes()).unwrap()
+    read("x.tfl", text(body).as_bytes(), &Registry::standard()).unwrap()
 }
 
 /// Gives the text of such a replay.

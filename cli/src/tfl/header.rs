@@ -5,10 +5,11 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use turnfold_core::text::in_one_line;
-use turnfold_core::{DicePolicy, registry};
+use turnfold_core::{AnyRules, DicePolicy, Registry};
 
 use super::{HEADER_LINE, TflError};
 use crate::render::printable;
+use crate::source::known;
 
 const KEYS: [&str; 6] = ["ruleset", "version", "dice", "seed", "title", "setup"];
 
@@ -17,8 +18,7 @@ const KEYS: [&str; 6] = ["ruleset", "version", "dice", "seed", "title", "setup"]
 pub(crate) struct Header {
     /// The text itself, kept as it was written; each line ends with a line feed.
     pub(crate) text: String,
-    /// The ruleset's name, which the registry knows.
-    pub(crate) ruleset: &'static str,
+    pub(crate) rules: &'static dyn AnyRules,
     /// The version under which the match was recorded: that of this build, unless any was asked for.
     pub(crate) version: u32,
     pub(crate) dice: DicePolicy,
@@ -39,7 +39,12 @@ pub(super) enum Versions {
 
 impl Header {
     /// Reads the header's text.
-    pub(super) fn read(file: &str, text: String, versions: Versions) -> Result<Self, TflError> {
+    pub(super) fn read(
+        file: &str,
+        text: String,
+        registry: &Registry,
+        versions: Versions,
+    ) -> Result<Self, TflError> {
         let source = Source { file, text: &text };
         let document = DeTable::parse(&text)
             .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
@@ -52,11 +57,11 @@ impl Header {
                 format!("expected a key of the header, found `{}`; {known}", printable(key.get_ref()));
             return Err(source.error(&key.span(), message));
         }
-        let (ruleset, version) = source.ruleset(table, versions)?;
+        let (rules, version) = source.ruleset(table, registry, versions)?;
         let dice = source.dice(table)?;
         let title = source.text(table, "title")?.map_or_else(String::new, |(title, _)| title.into());
         let setup = source.setup(table)?;
-        Ok(Self { text, ruleset, version, dice, title, setup })
+        Ok(Self { text, rules, version, dice, title, setup })
     }
 
     /// Gives the number of the line that follows the closing `+++`.
@@ -96,12 +101,15 @@ impl Source<'_> {
     }
 
     /// Finds the ruleset and the version, which must be one of those to be read.
-    fn ruleset(&self, table: &DeTable<'_>, versions: Versions) -> Result<(&'static str, u32), TflError> {
+    fn ruleset(
+        &self,
+        table: &DeTable<'_>,
+        registry: &Registry,
+        versions: Versions,
+    ) -> Result<(&'static dyn AnyRules, u32), TflError> {
         let (name, span) = self.text(table, "ruleset")?.ok_or_else(|| self.missing("`ruleset`"))?;
-        let Some(rules) = registry::find(name) else {
-            let known: Vec<_> =
-                registry::RULESETS.iter().map(|rules| format!("`{}`", rules.name())).collect();
-            let (known, name) = (known.join(", "), printable(name));
+        let Some(rules) = registry.find(name) else {
+            let (known, name) = (known(registry), printable(name));
             return Err(
                 self.error(&span, format!("expected a ruleset of this build ({known}), found `{name}`"))
             );
@@ -117,7 +125,7 @@ impl Source<'_> {
                 format!("expected version {known} of `{name}`, the one of this build, found {integer}");
             self.error(&value.span(), message)
         })?;
-        Ok((rules.name(), version))
+        Ok((rules, version))
     }
 
     fn dice(&self, table: &DeTable<'_>) -> Result<DicePolicy, TflError> {

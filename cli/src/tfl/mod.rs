@@ -48,7 +48,7 @@ pub(crate) use mismatch::{Mismatch, MismatchKind};
 pub(crate) use read::{read, read_any_version};
 pub(crate) use report::MismatchReport;
 
-use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Seat, registry};
+use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Seat};
 
 /// The format that this build reads and writes.
 const FIRST_LINE: &str = "turnfold replay 1";
@@ -135,14 +135,9 @@ impl TflError {
 }
 
 impl Replay {
-    /// Gives the ruleset.
-    pub(crate) fn rules(&self) -> &'static dyn AnyRules {
-        registry::find(self.header.ruleset).expect("a header names a ruleset of the registry")
-    }
-
     /// Gives the setup's bytes, as the log stores them.
     pub(crate) fn setup(&self) -> Result<Vec<u8>, TflError> {
-        self.setup_under(self.rules())
+        self.setup_under(self.header.rules)
     }
 
     fn setup_under(&self, rules: &dyn AnyRules) -> Result<Vec<u8>, TflError> {
@@ -151,7 +146,7 @@ impl Replay {
 
     /// Starts the match.
     pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, TflError> {
-        self.start_under(self.rules())
+        self.start_under(self.header.rules)
     }
 
     fn start_under(&self, rules: &dyn AnyRules) -> Result<Box<dyn AnyState>, TflError> {

@@ -1,7 +1,7 @@
 //! Strict reading: one way to write everything, and errors that say where and what was expected.
 
 use turnfold_core::text::number;
-use turnfold_core::{Digest, Seat};
+use turnfold_core::{Digest, Registry, Seat};
 
 use super::header::{self, Header, Versions};
 use super::lines::{SourceLine, SourceLines, quoted};
@@ -9,19 +9,19 @@ use super::{ARROW, AttemptLine, Closing, EntryLine, FENCE, FIRST_LINE, Line, Rep
 use crate::limits::HEADER_BYTES_MAX;
 
 /// Reads a replay file.
-pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Replay, TflError> {
-    read_versions(file, bytes, Versions::Own)
+pub(crate) fn read(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
+    read_under(file, bytes, registry, Versions::Own)
 }
 
 /// Reads a replay file of any version of its ruleset, whose state hashes then are not those of this build.
-pub(crate) fn read_any_version(file: &str, bytes: &[u8]) -> Result<Replay, TflError> {
-    read_versions(file, bytes, Versions::Any)
+pub(crate) fn read_any_version(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
+    read_under(file, bytes, registry, Versions::Any)
 }
 
-fn read_versions(file: &str, bytes: &[u8], versions: Versions) -> Result<Replay, TflError> {
+fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions) -> Result<Replay, TflError> {
     let mut lines = SourceLines { file, rest: decode(file, bytes)?, number: 0 };
     first_line(&mut lines)?;
-    let header = header(&mut lines, versions)?;
+    let header = header(&mut lines, registry, versions)?;
     let mut replay = Replay { file: file.into(), header, lines: Vec::new(), closing: None };
     let mut count = 0;
     while let Some(line) = lines.next()? {
@@ -84,7 +84,7 @@ fn first_line(lines: &mut SourceLines<'_>) -> Result<(), TflError> {
     }
 }
 
-fn header(lines: &mut SourceLines<'_>, versions: Versions) -> Result<Header, TflError> {
+fn header(lines: &mut SourceLines<'_>, registry: &Registry, versions: Versions) -> Result<Header, TflError> {
     let missing = |lines: &SourceLines<'_>, what: &str| {
         TflError::new(
             lines.file,
@@ -108,7 +108,7 @@ fn header(lines: &mut SourceLines<'_>, versions: Versions) -> Result<Header, Tfl
             return Err(line.error(0, format!("expected at most {HEADER_BYTES_MAX} bytes in a header")));
         }
     }
-    Header::read(lines.file, text, versions)
+    Header::read(lines.file, text, registry, versions)
 }
 
 /// Reads `SEQ SEAT COMMAND[ => OUTCOME][ #HASH]`.

@@ -102,13 +102,16 @@ fn collect_table(table: &DeTable<'_>, path: &str, places: &mut Places) {
 
 #[cfg(test)]
 mod tests {
+    use turnfold_core::Registry;
+
     use crate::tfl::read;
 
     /// Requires the setup, which begins on line 6, to be refused at this place.
     fn check(setup: &str, expected: &str) {
         let header = "ruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\n";
         let text = format!("turnfold replay 1\n+++\n{header}{setup}\n+++\n");
-        let error = read("x.tfl", text.as_bytes()).unwrap().setup().unwrap_err().to_string();
+        let error =
+            read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap().setup().unwrap_err().to_string();
         assert!(error.starts_with(&format!("x.tfl:{expected}")), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }

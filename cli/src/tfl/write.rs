@@ -73,8 +73,7 @@ impl Replay {
             TomlString(title),
             toml::to_string(&wrapped).map_err(unwritable)?,
         );
-        let (ruleset, version) = (rules.name(), rules.version());
-        let header = Header { text, ruleset, version, dice, title: title.into(), setup };
+        let header = Header { text, rules, version: rules.version(), dice, title: title.into(), setup };
         Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
     }
 
@@ -137,7 +136,7 @@ impl fmt::Display for TomlString<'_> {
 
 #[cfg(test)]
 mod tests {
-    use turnfold_core::{CommandSource, Logged, Seat, Seed, registry};
+    use turnfold_core::{CommandSource, Logged, Registry, Seat, Seed};
 
     use super::*;
     use crate::tfl::{bless, check, read};
@@ -159,7 +158,7 @@ mp = 6
 
     /// Composes a replay with this title and requires that it can be read, blessed and checked.
     fn check_composed(title: &str, dice: DicePolicy) -> String {
-        let rules = registry::find("initiative").unwrap();
+        let rules = Registry::standard().find("initiative").unwrap();
         let setup = rules.read_setup(SETUP).unwrap();
         let mut replay = Replay::compose("x.tfl", rules, dice, title, &setup).unwrap();
         let mut state = rules.start(&setup).unwrap();
@@ -169,7 +168,7 @@ mp = 6
         state.fold(&[entry], &dice, &mut |step| replay.record(step)).unwrap();
         replay.close(state.state_hash());
         let text = replay.to_string();
-        assert_eq!(read("x.tfl", text.as_bytes()).unwrap(), replay);
+        assert_eq!(read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap(), replay);
         assert_eq!(bless(&replay).unwrap(), replay);
         assert_eq!(check(&replay).unwrap().difference, None);
         assert_eq!(replay.setup().unwrap(), setup);

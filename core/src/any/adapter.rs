@@ -20,8 +20,8 @@ use crate::text::{Malformed, in_one_line, split_verb};
 
 /// Erases the types of a ruleset.
 #[must_use]
-pub const fn erase<R: Rules>() -> impl AnyRules {
-    Adapter::<R>(PhantomData)
+pub const fn erase<R: Rules>() -> &'static dyn AnyRules {
+    &Adapter::<R>(PhantomData)
 }
 
 struct Adapter<R>(PhantomData<fn() -> R>);

@@ -105,7 +105,7 @@ impl Check<'_> {
                 self.owners.branches.insert(found.id);
             }
         }
-        let audit = audit(self.shared, &name, false)?;
+        let audit = audit(self.shared, &name, None)?;
         self.sound.matches += u64::from(audit.findings.is_empty());
         self.sound.branches += audit.sound;
         self.sound.entries += audit.own_entries;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use tempfile::TempDir;
+use turnfold_core::Registry;
 use turnfold_store::{BranchName, Entry, ErrorKind, FindingKind, Store, StoreError};
 
 use crate::session::{entry, genesis};
@@ -97,7 +98,7 @@ impl Sample {
             Ok(check) => check,
             Err(error) => return named(error),
         };
-        match store.verify(&name).map(|verification| verification.findings) {
+        match store.verify(&name, &Registry::standard()).map(|verification| verification.findings) {
             Err(error) => named(error),
             Ok(findings) => {
                 if let Some(finding) = findings.iter().find(|finding| finding.kind == FindingKind::Damaged) {

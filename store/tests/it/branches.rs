@@ -1,5 +1,6 @@
 //! Matches and branches: shared prefixes, lists, deletion, and what is refused.
 
+use turnfold_core::Registry;
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, ErrorKind, Store, StoreError};
 
@@ -140,7 +141,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     check(store.delete_branch(&name("m"), &branch("x")), "has no branch `x`");
     check(store.read(&name("m"), &main, Some(4)).map(|_| ()), "has no entry 4: its head is 3");
     check(store.entries(&name("m"), &main, 2..=9).map(|_| ()), "has no entry 9: its head is 3");
-    check(store.verify(&name("x")).map(|_| ()), "no match `x`");
+    check(store.verify(&name("x"), &Registry::standard()).map(|_| ()), "no match `x`");
     assert_eq!(backend.records(), before);
 }
 
@@ -175,7 +176,7 @@ fn a_whole_match_verifies_on_every_branch() {
     store.append(&name("m"), &line, 70, more, Some(&"k".parse().unwrap())).unwrap();
     let twig = commands(130).into_iter().skip(60).collect();
     store.create_branch_with(&name("m"), &branch("twig"), &main, 60, twig).unwrap();
-    let verification = store.verify(&name("m")).unwrap();
+    let verification = store.verify(&name("m"), &Registry::standard()).unwrap();
     assert_eq!(verification.findings, []);
     let told: Vec<_> =
         verification.branches.iter().map(|found| (found.branch.as_str(), found.entries)).collect();

@@ -1,5 +1,6 @@
 //! Damage: whatever is done to the records, the store names it and never panics.
 
+use turnfold_core::Registry;
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, Finding, FindingKind, Genesis, NewEntry, Store, StoreError};
 
@@ -14,7 +15,7 @@ fn sample() -> MemoryBackend {
     store.create_branch(&name("m"), &line, &BranchName::main(), 65).unwrap();
     let more = commands(67).split_off(65);
     store.append(&name("m"), &line, 65, more, Some(&"k".parse().unwrap())).unwrap();
-    assert_eq!(store.verify(&name("m")).unwrap().findings, []);
+    assert_eq!(store.verify(&name("m"), &Registry::standard()).unwrap().findings, []);
     store.close().unwrap();
     backend
 }
@@ -40,7 +41,7 @@ fn findings(backend: &MemoryBackend, what: &str) -> Vec<Finding> {
         let is_named = matches!(error, StoreError::Corrupt { .. } | StoreError::Conflict { .. });
         assert!(is_named, "{what}: {error}");
     }
-    match store.verify(&name("m")) {
+    match store.verify(&name("m"), &Registry::standard()) {
         Ok(verification) => {
             assert!(!verification.findings.is_empty(), "{what}: not found");
             assert!(verification.findings.iter().all(|finding| finding.kind == FindingKind::Damaged));
@@ -134,7 +135,12 @@ fn records_of_an_older_time_are_found() {
         let damaged = backend.copy();
         damaged.tamper(&key, Some(value));
         match Store::with_backend(Box::new(damaged)) {
-            Ok(store) => assert_eq!(store.verify(&name("m")).unwrap().findings[0].seq, Some(12)),
+            Ok(store) => {
+                assert_eq!(
+                    store.verify(&name("m"), &Registry::standard()).unwrap().findings[0].seq,
+                    Some(12)
+                );
+            }
             Err(error) => assert_eq!(
                 error.to_string(),
                 "the store lost data: 1 of 2 commits are missing, with 2 of 12 entries; save what is sound with \
@@ -148,7 +154,7 @@ fn records_of_an_older_time_are_found() {
 fn check_disagreement(genesis: &Genesis, entries: Vec<NewEntry>, expected: (FindingKind, Option<u64>, &str)) {
     let store = Store::in_memory();
     store.create_match(&name("m"), genesis, entries).unwrap();
-    let verification = store.verify(&name("m")).unwrap();
+    let verification = store.verify(&name("m"), &Registry::standard()).unwrap();
     assert_eq!(verification.branches, []);
     let [finding] = verification.findings.as_slice() else { panic!("{:?}", verification.findings) };
     let (kind, seq, text) = expected;
@@ -233,7 +239,7 @@ fn pages_and_tails_of_two_matches_that_change_places_are_named_in_both() {
                 // A tail with a right check is noticed where the chain meets a stored link.
                 let noticed = if with_right_checks && table == b't' { seq..=67 } else { seq..=seq };
                 assert!(at.is_some_and(|at| noticed.contains(&at)), "{error}");
-                assert!(!store.verify(&name(match_name)).unwrap().findings.is_empty());
+                assert!(!store.verify(&name(match_name), &Registry::standard()).unwrap().findings.is_empty());
             }
         }
     }
@@ -273,7 +279,7 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
         let place =
             format!("1 record belongs to nothing, the first is `{}`: there is no ", other.escape_ascii());
         assert!(matches!(&orphans(&store)[..], [told] if told.starts_with(&place)), "{:?}", orphans(&store));
-        assert_eq!(store.verify(&name("m")).unwrap().findings, []);
+        assert_eq!(store.verify(&name("m"), &Registry::standard()).unwrap().findings, []);
     }
     for (key, value) in backend.records().into_iter().filter(|(key, _)| matches!(key[0], b'p' | b't')) {
         // As an entry behind the last.
@@ -281,7 +287,8 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
         let copied = backend.copy();
         copied.tamper(&behind, Some(reseal(&behind, &value)));
         let store = Store::with_backend(Box::new(copied)).unwrap();
-        let findings = ["m", "n"].map(|match_name| store.verify(&name(match_name)).unwrap().findings);
+        let findings = ["m", "n"]
+            .map(|match_name| store.verify(&name(match_name), &Registry::standard()).unwrap().findings);
         let finding = findings.iter().flatten().next().unwrap();
         assert!(finding.message.contains("behind the head, which is 67"), "{finding:?}");
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
+use turnfold_core::Registry;
 use turnfold_store::{BranchName, ErrorKind, FindingKind, Holder, Store, StoreError};
 
 use crate::child;
@@ -137,7 +138,7 @@ fn other_formats_and_missing_files_are_named() {
         check_open(&dir, "has no readable watermark");
     }
     fs::write(dir.join("WATERMARK"), watermark).unwrap();
-    assert_eq!(Store::open(&dir).unwrap().verify(&name("m")).unwrap().findings, []);
+    assert_eq!(Store::open(&dir).unwrap().verify(&name("m"), &Registry::standard()).unwrap().findings, []);
 
     fs::rename(dir.join("sled/db"), dir.join("db")).unwrap();
     check_open(&dir, "is missing or empty");
@@ -194,7 +195,7 @@ fn damage_to_the_files_of_sled_is_named_and_never_panics() {
             damaged[used * round / 40] ^= 0x10;
         }
         fs::write(copy.join("sled/db"), damaged).unwrap();
-        match Store::open(&copy).and_then(|store| store.verify(&name("m"))) {
+        match Store::open(&copy).and_then(|store| store.verify(&name("m"), &Registry::standard())) {
             Ok(verification) if verification.findings.is_empty() => {
                 // Then nothing is missing either.
                 assert_eq!(

@@ -10,6 +10,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use turnfold_core::Registry;
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, MatchName, Store, Totals};
 
@@ -58,7 +59,7 @@ pub(crate) fn contents(store: &Store) -> String {
                 writeln!(told, "{key} {found:?}").unwrap();
             }
         }
-        assert_eq!(store.verify(&info.name).unwrap().findings, []);
+        assert_eq!(store.verify(&info.name, &Registry::standard()).unwrap().findings, []);
     }
     assert_eq!(store.check(&mut unobserved()).unwrap().findings, []);
     told

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use turnfold_core::Registry;
 use turnfold_store::backend::faulty::{Fault, FaultyBackend};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{ErrorKind, FindingKind, Store, StoreError};
@@ -193,7 +194,7 @@ impl Life<'_> {
 
 /// Requires an audit to find no damage, or to fail because reading failed.
 fn check_verifies(store: &Store, match_name: &str) -> Result<(), StoreError> {
-    let findings = store.verify(&name(match_name))?.findings;
+    let findings = store.verify(&name(match_name), &Registry::standard())?.findings;
     match findings.into_iter().find(|finding| finding.kind == FindingKind::Damaged) {
         None => Ok(()),
         Some(finding) => Err(StoreError::Failed { reason: finding.message }),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use turnfold_core::{CommandSource, Digest, Logged, registry};
+use turnfold_core::{CommandSource, Digest, Logged, Registry, registry};
 use turnfold_store::{BranchName, FindingKind, SNAPSHOT_INTERVAL, Snapshot, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, name};
@@ -126,7 +126,7 @@ fn torn_mangled_and_exchanged_files_are_as_good_as_none() {
     // A file where the folder should be keeps nothing from working.
     fs::write(dir.join("snapshots"), "").unwrap();
     assert_eq!(find(&store, "main", ENTRIES), None);
-    assert!(store.verify(&name("m")).unwrap().findings.is_empty());
+    assert!(store.verify(&name("m"), &Registry::standard()).unwrap().findings.is_empty());
     fs::remove_file(dir.join("snapshots")).unwrap();
     fs::create_dir(dir.join("snapshots")).unwrap();
     restore();
@@ -136,17 +136,18 @@ fn torn_mangled_and_exchanged_files_are_as_good_as_none() {
 #[test]
 fn verify_finds_one_that_its_entries_do_not_fold_to() {
     let (_parent, dir, store, [first, second]) = store();
-    assert!(store.verify(&name("m")).unwrap().findings.is_empty());
+    assert!(store.verify(&name("m"), &Registry::standard()).unwrap().findings.is_empty());
     // The state of another entry, under a proper check: what rules that changed unnoticed would leave.
     let wrong = Snapshot { seq: second.seq, state: folded(&store, 0).state };
     store.keep_snapshot(&name("m"), &BranchName::main(), &wrong, &BUILD).unwrap();
     assert_eq!(find(&store, "main", ENTRIES), Some(wrong));
-    let [finding] = <[_; 1]>::try_from(store.verify(&name("m")).unwrap().findings).unwrap();
+    let [finding] =
+        <[_; 1]>::try_from(store.verify(&name("m"), &Registry::standard()).unwrap().findings).unwrap();
     assert_eq!((finding.kind, finding.seq), (FindingKind::WrongSnapshot, Some(second.seq)));
     assert_eq!(files(&dir).len(), 2, "it is named, and left alone");
     let named =
         files(&dir).into_iter().find(|file| finding.message.contains(&*file.to_string_lossy())).unwrap();
     fs::remove_file(named).unwrap();
     assert_eq!(find(&store, "main", ENTRIES), Some(first));
-    assert!(store.verify(&name("m")).unwrap().findings.is_empty());
+    assert!(store.verify(&name("m"), &Registry::standard()).unwrap().findings.is_empty());
 }

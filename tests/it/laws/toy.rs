@@ -252,7 +252,7 @@ fn broken_by<const FAULT: u8>() -> (BTreeSet<Law>, Vec<String>) {
     let fixture = |name: &str, toml: &str| Fixture { name: name.into(), toml: toml.into() };
     let fixtures =
         [fixture("endless", "start = 0\nend = 1000000\n"), fixture("short", "start = 5\nend = 40\n")];
-    let sentences = broken_laws(&erase::<Toy<FAULT>>(), &fixtures);
+    let sentences = broken_laws(erase::<Toy<FAULT>>(), &fixtures);
     let laws = Law::ALL.into_iter().filter(|law| {
         let name = format!("`{law}` is broken: toy, ");
         sentences.iter().any(|sentence| sentence.starts_with(&name))

@@ -1,5 +1,6 @@
 //! Backups: a stream that was changed is refused, and one with right checks makes a sound store or none.
 
+use turnfold_core::Registry;
 use turnfold_store::{FindingKind, Store, Totals};
 
 use super::{check_message, sample};
@@ -26,7 +27,7 @@ fn restore(stream: &[u8]) {
         Err(error) => return check_message(&error.to_string()),
     };
     for found in store.matches().unwrap() {
-        let findings = store.verify(&found.name).unwrap().findings;
+        let findings = store.verify(&found.name, &Registry::standard()).unwrap().findings;
         // Rules may not accept what a forged backup holds, but all of it is there.
         let damage = findings.iter().find(|finding| finding.kind == FindingKind::Damaged);
         assert_eq!(damage, None, "a restored store is sound");

@@ -1,6 +1,6 @@
 //! Replay files: what is read is written as it was, blessing is done once and for all, and checking agrees with it.
 
-use turnfold_cli::fuzzing::ReplayFile;
+use turnfold::fuzzing::ReplayFile;
 
 use super::check_message;
 

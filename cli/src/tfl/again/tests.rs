@@ -133,7 +133,7 @@ const SCRIPT: &str = "1 host roll 6 6 1 1\n2 p2 click 0,-3\n3 p2 move 0,-2\n4 p1
 fn check_flaw<const FLAW: u8>(script: &str, expected: Option<(MismatchKind, u64)>) {
     let blessed = bless(&replay(script)).unwrap();
     STARTS.set(0);
-    let checked = check_under(&erase::<Flawed<FLAW>>(), &blessed).unwrap();
+    let checked = check_under(erase::<Flawed<FLAW>>(), &blessed).unwrap();
     let found = checked.difference.map(|mismatch| match mismatch.place {
         Place::Entry { seq, .. } => (mismatch.kind, seq),
         _ => (mismatch.kind, 0),
@@ -162,7 +162,7 @@ fn a_state_that_forgets_something_in_its_bytes_is_found() {
         hash: Some(hash),
     }));
     forgetful.close(blessed.closing.unwrap().state);
-    let checked = check_under(&erase::<Flawed<FORGETFUL>>(), &forgetful).unwrap();
+    let checked = check_under(erase::<Flawed<FORGETFUL>>(), &forgetful).unwrap();
     let mismatch = checked.difference.unwrap();
     assert_eq!(mismatch.kind, MismatchKind::NotStorable);
     assert_eq!(

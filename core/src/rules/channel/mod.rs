@@ -55,7 +55,7 @@ impl Rules for Channel {
     const NAME: &'static str = "channel";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "energies moved along channels into harmony, for up to four players";
-    const EXAMPLE: &'static str = include_str!("../../../../fixtures/channel/dealt-for-two.toml");
+    const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const QUERIES: &'static str = "`options`, `possible N` and `decode CODE`";
 

@@ -48,7 +48,7 @@ impl Rules for Cycletap {
     const NAME: &'static str = "cycletap";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "orders placed in secret by cycling taps, carried out at once";
-    const EXAMPLE: &'static str = include_str!("../../../../fixtures/cycletap/close-quarters.toml");
+    const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const QUERIES: &'static str = "`suggest Q,R`";
 

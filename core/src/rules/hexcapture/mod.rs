@@ -52,7 +52,7 @@ impl Rules for Hexcapture {
     const NAME: &'static str = "hexcapture";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "one turtle captures, carries and eats coloured hexes, tick by tick";
-    const EXAMPLE: &'static str = include_str!("../../../../fixtures/hexcapture/small-world.toml");
+    const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const QUERIES: &'static str = "`chance Q,R`";
 

@@ -45,7 +45,7 @@ impl Rules for Initiative {
     const NAME: &'static str = "initiative";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
-    const EXAMPLE: &'static str = include_str!("../../../../fixtures/initiative/small-board.toml");
+    const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const QUERIES: &'static str = "`order LOSER_COUNT WINNER_COUNT` and `reach UNIT`";
 

@@ -46,7 +46,7 @@ impl Rules for Lifecycle {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str =
         "charge-meter race with upkeep, status effects and a predicted queue of turns";
-    const EXAMPLE: &'static str = include_str!("../../../../fixtures/lifecycle/duel.toml");
+    const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const QUERIES: &'static str = "`predict N`";
 

@@ -1,5 +1,6 @@
 //! All that a store answers.
 
+use turnfold_core::Registry;
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{
     BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchName, Store, StoreError, Verification,
@@ -91,7 +92,10 @@ impl Told {
             branches: store.branches(&m),
             logs: vec![read(&m, &main), read(&m, &line()), read(&n, &main)],
             later,
-            verifications: vec![store.verify(&m), store.verify(&n)],
+            verifications: vec![
+                store.verify(&m, &Registry::standard()),
+                store.verify(&n, &Registry::standard()),
+            ],
             // Last, because it changes the store.
             appended: store.append(&m, &line(), 67, entries(68, 68), None).map(drop),
         }

@@ -1,0 +1,209 @@
+//! Write a ruleset: a game of your own, from nothing to a match that folds, hashes and replays.
+//!
+//! The game is *Twenty-one*: two players in turn add 1, 2 or 3 to a total, and whoever reaches 21 wins.
+//!
+//! 1. **Write down the rules**, each with an id: TO-1 players take turns, p1 first; TO-2 a move adds 1 to 3 and no more
+//!    than leads to 21; TO-3 whoever reaches 21 wins. The ids stand at the branches of the code and in the reasons.
+//! 2. **The state is everything the future depends on and nothing else.** Its bytes are hashed, so the order of its
+//!    fields is part of the game's format. The setup is what people write in TOML; `start` checks it and makes the first
+//!    state.
+//! 3. **A command has one text and one meaning**: `Display` and `FromStr` are exact inverses.
+//! 4. **`decide` only reads.** It answers *applied* with a plan, *ignored* with a [`Reason`](crate::outcome::Reason), or
+//!    an error: *rejected*. What all games share, such as the right kind of seat, a due roll or the end of the match, is
+//!    checked before (see [`admission`](crate::admission)), from what `players`, `issuer`, `over` and `due_roll` say.
+//! 5. **`carry_out` changes the state** as planned and reports effects. Only a plan gets there, so what is ignored or
+//!    rejected changes nothing.
+//! 6. **Candidates, view, picture and queries** tell people about the state; none of them knows a rule.
+//! 7. **Register it**: [`Registry::standard`](crate::Registry::standard)`().with(erase::<TwentyOne>())`. With the crate
+//!    `turnfold`, a program whose `main` hands this registry to `turnfold::run` has the whole command line for the game;
+//!    `examples/nim` is such a program.
+//!
+//! ```
+//! use core::convert::Infallible;
+//! use core::fmt;
+//! use core::str::FromStr;
+//!
+//! use serde::{Deserialize, Serialize};
+//! use turnfold_core::admission::Issuer;
+//! use turnfold_core::any::erase;
+//! use turnfold_core::outcome::{EffectSink, Reason, Ruling, Verdict};
+//! use turnfold_core::picture::{Block, Line, Picture};
+//! use turnfold_core::text::{Malformed, number, split_verb};
+//! use turnfold_core::{
+//!     Answer, CommandSource, DicePolicy, Logged, Registry, Rules, Seat, SetupError,
+//! };
+//!
+//! #[derive(Clone, Debug, Serialize, Deserialize)]
+//! #[serde(deny_unknown_fields)]
+//! struct Setup {
+//!     /// Where the total starts, below 21.
+//!     total: u8,
+//! }
+//!
+//! #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+//! struct State {
+//!     total: u8,
+//!     turn: Seat,
+//! }
+//!
+//! #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+//! struct Add(u8);
+//!
+//! impl fmt::Display for Add {
+//!     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+//!         write!(out, "add {}", self.0)
+//!     }
+//! }
+//!
+//! impl FromStr for Add {
+//!     type Err = Malformed;
+//!
+//!     fn from_str(text: &str) -> Result<Self, Malformed> {
+//!         match split_verb(text) {
+//!             ("add", Some(amount)) => number(amount).map(Self),
+//!             _ => Err(Malformed::expected("`add N`", text)),
+//!         }
+//!     }
+//! }
+//!
+//! #[derive(Clone, Debug, Serialize)]
+//! #[serde(tag = "effect", rename_all = "snake_case")]
+//! enum Effect {
+//!     Added { total: u8 },
+//!     MatchOver { winner: Seat },
+//! }
+//!
+//! impl fmt::Display for Effect {
+//!     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+//!         match self {
+//!             Self::Added { total } => write!(out, "added total={total}"),
+//!             Self::MatchOver { winner } => write!(out, "match_over winner={winner}"),
+//!         }
+//!     }
+//! }
+//!
+//! #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+//! enum NotAccepted {
+//!     /// TO-1
+//!     NotYourTurn,
+//!     /// TO-2
+//!     BadAmount,
+//! }
+//!
+//! impl Reason for NotAccepted {
+//!     const ALL: &'static [Self] = &[Self::NotYourTurn, Self::BadAmount];
+//!
+//!     fn ruling(self) -> Ruling {
+//!         match self {
+//!             Self::NotYourTurn => Ruling::of("not_your_turn", &["TO-1"]).says("it is the other player's turn"),
+//!             Self::BadAmount => Ruling::of("bad_amount", &["TO-2"]).says("a move adds 1 to 3, up to 21"),
+//!         }
+//!     }
+//! }
+//!
+//! #[derive(Serialize)]
+//! struct View {
+//!     total: u8,
+//!     turn: Seat,
+//! }
+//!
+//! struct TwentyOne;
+//!
+//! impl Rules for TwentyOne {
+//!     const NAME: &'static str = "twentyone";
+//!     const VERSION: u32 = 1;
+//!     const SUMMARY: &'static str = "whoever reaches 21 wins";
+//!     const EXAMPLE: &'static str = "total = 0";
+//!     const QUERIES: &'static str = "`left`";
+//!     const RULEBOOK: &'static str = "# Twenty-one\n\n- **TO-1** Players take turns, p1 first. …\n";
+//!
+//!     type Setup = Setup;
+//!     type State = State;
+//!     type Command = Add;
+//!     type Plan = u8;
+//!     type Effect = Effect;
+//!     type Reason = Infallible; // nothing is ignored in this game
+//!     type Rejection = NotAccepted;
+//!     type View = View;
+//!
+//!     fn start(setup: &Setup) -> Result<State, SetupError> {
+//!         SetupError::within("total", &setup.total, 0..=20)?;
+//!         Ok(State { total: setup.total, turn: Seat::P1 })
+//!     }
+//!
+//!     fn decide(state: &State, seat: Seat, add: &Add) -> Result<Verdict<u8, Infallible>, NotAccepted> {
+//!         // TO-1
+//!         if seat != state.turn {
+//!             return Err(NotAccepted::NotYourTurn);
+//!         }
+//!         // TO-2
+//!         if !(1..=3).contains(&add.0) || state.total + add.0 > 21 {
+//!             return Err(NotAccepted::BadAmount);
+//!         }
+//!         Ok(Verdict::Applied(state.total + add.0))
+//!     }
+//!
+//!     fn carry_out(state: &mut State, total: u8, effects: &mut impl EffectSink<Effect>) {
+//!         state.total = total;
+//!         effects.push(|| Effect::Added { total });
+//!         // TO-3
+//!         if Self::over(state) {
+//!             let winner = state.turn;
+//!             effects.push(|| Effect::MatchOver { winner });
+//!         }
+//!         state.turn = if state.turn == Seat::P1 { Seat::P2 } else { Seat::P1 };
+//!     }
+//!
+//!     fn players(_state: &State) -> &'static [Seat] {
+//!         Seat::players(2)
+//!     }
+//!
+//!     fn issuer(_add: &Add) -> Issuer {
+//!         Issuer::Player
+//!     }
+//!
+//!     fn active_seat(state: &State) -> Option<Seat> {
+//!         Some(state.turn)
+//!     }
+//!
+//!     fn over(state: &State) -> bool {
+//!         state.total == 21
+//!     }
+//!
+//!     fn candidates(_state: &State, _seat: Seat) -> Vec<Add> {
+//!         (1..=3).map(Add).collect()
+//!     }
+//!
+//!     fn view(state: &State, _viewer: Seat) -> View {
+//!         View { total: state.total, turn: state.turn }
+//!     }
+//!
+//!     fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+//!         let left = 21 - state.total;
+//!         Ok((question == "left").then(|| Answer::new(left.to_string(), &left)))
+//!     }
+//!
+//!     fn picture(state: &State, _viewer: Seat) -> Picture {
+//!         Picture { blocks: vec![Block::Lines(vec![Line::plain(format!("total {}", state.total))])] }
+//!     }
+//! }
+//!
+//! // A match, with nothing known of the game but its name.
+//! let registry = Registry::standard().with(erase::<TwentyOne>());
+//! let rules = registry.find("twentyone").expect("it was added");
+//! let mut state = rules.start(&rules.read_setup("total = 17")?)?;
+//! let entry = |seq, seat, text| Logged { seq, seat, command: CommandSource::Text(text) };
+//! let log = [entry(1, Seat::P1, "add 1"), entry(2, Seat::P2, "add 3")];
+//! let mut outcomes = Vec::new();
+//! state.fold(&log, &DicePolicy::Recorded, &mut |step| outcomes.push(step.outcome_text()))?;
+//! assert_eq!(outcomes, ["added total=18", "added total=21; match_over winner=p2"]);
+//! assert!(state.over() && state.legal(Seat::P1).is_empty());
+//! assert_eq!(state.view(Seat::P1), r#"{"ruleset":"twentyone","total":21,"turn":"p1"}"#);
+//! let late = state.judge(Seat::P1, "add 1").unwrap_err();
+//! assert_eq!((late.code, late.message.as_str()), ("match_over", "the match is over"));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! Before you trust it, hold it to the laws: legal commands apply and others do not, text and bytes read back, a match
+//! resumed anywhere goes on as it would have, and nobody sees what is secret. `turnfold simulate` plays it at random,
+//! `turnfold bless` writes golden logs for you to read, and `turnfold check` compares with them ever after.

@@ -1,0 +1,186 @@
+//! Nim with the whole command line of turnfold: `cargo run -- new table --rules nim --setup heaps.toml`.
+
+use std::fmt;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use turnfold_core::admission::Issuer;
+use turnfold_core::any::erase;
+use turnfold_core::outcome::{self, EffectSink, Ruling, Verdict};
+use turnfold_core::picture::{Block, Line, Picture};
+use turnfold_core::text::{Malformed, number, split_verb};
+use turnfold_core::{Registry, Rules, Seat, SetupError};
+
+fn main() -> ExitCode {
+    turnfold::run(std::env::args_os(), Registry::standard().with(erase::<Nim>()))
+}
+
+/// Two players in turn take stones from one of the heaps; whoever takes the last stone wins.
+struct Nim;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Setup {
+    /// The stones of each heap, at most 100 of at most 100 heaps.
+    heaps: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    heaps: Vec<u8>,
+    turn: Seat,
+}
+
+/// `take COUNT HEAP`: takes stones from a heap, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Take {
+    count: u8,
+    heap: u8,
+}
+
+impl fmt::Display for Take {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "take {} {}", self.count, self.heap)
+    }
+}
+
+impl FromStr for Take {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let words = split_verb(text);
+        let ("take", Some((count, heap))) = (words.0, words.1.and_then(|rest| rest.split_once(' '))) else {
+            return Err(Malformed::expected("`take COUNT HEAP`", text));
+        };
+        Ok(Self { count: number(count)?, heap: number(heap)? })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "effect", rename_all = "snake_case")]
+enum Effect {
+    Taken { count: u8, heap: u8 },
+    MatchOver { winner: Seat },
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken { count, heap } => write!(out, "taken count={count} heap={heap}"),
+            Self::MatchOver { winner } => write!(out, "match_over winner={winner}"),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    /// NI-2: none are taken, or more than the heap has.
+    BadCount,
+}
+
+impl outcome::Reason for Reason {
+    const ALL: &'static [Self] = &[Self::BadCount];
+
+    fn ruling(self) -> Ruling {
+        Ruling::of("bad_count", &["NI-2"]).says("a move takes 1 to all stones of a heap")
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rejection {
+    /// NI-1: the other player is to take.
+    NotYourTurn,
+}
+
+impl outcome::Reason for Rejection {
+    const ALL: &'static [Self] = &[Self::NotYourTurn];
+
+    fn ruling(self) -> Ruling {
+        Ruling::of("not_your_turn", &["NI-1"]).says("the other player is to take")
+    }
+}
+
+#[derive(Serialize)]
+struct View {
+    heaps: Vec<u8>,
+    turn: Seat,
+}
+
+impl Rules for Nim {
+    const NAME: &'static str = "nim";
+    const VERSION: u32 = 1;
+    const SUMMARY: &'static str = "stones taken from heaps; the last one wins";
+    const EXAMPLE: &'static str = "heaps = [3, 4, 5]";
+    const RULEBOOK: &'static str = include_str!("../RULES.md");
+
+    type Setup = Setup;
+    type State = State;
+    type Command = Take;
+    type Plan = Take;
+    type Effect = Effect;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type View = View;
+
+    fn start(setup: &Setup) -> Result<State, SetupError> {
+        SetupError::within("heaps", &setup.heaps.len(), 1..=100)?;
+        for (index, stones) in setup.heaps.iter().enumerate() {
+            SetupError::within(&format!("heaps[{index}]"), stones, 1..=100)?;
+        }
+        Ok(State { heaps: setup.heaps.clone(), turn: Seat::P1 })
+    }
+
+    fn decide(state: &State, seat: Seat, take: &Take) -> Result<Verdict<Take, Reason>, Rejection> {
+        let stones = usize::from(take.heap).checked_sub(1).and_then(|index| state.heaps.get(index));
+        if seat != state.turn {
+            return Err(Rejection::NotYourTurn);
+        }
+        Ok(match stones {
+            Some(stones) if (1..=*stones).contains(&take.count) => Verdict::Applied(take.clone()),
+            _ => Verdict::Ignored(Reason::BadCount),
+        })
+    }
+
+    fn carry_out(state: &mut State, Take { count, heap }: Take, effects: &mut impl EffectSink<Effect>) {
+        if let Some(stones) = state.heaps.get_mut(usize::from(heap).saturating_sub(1)) {
+            *stones = stones.saturating_sub(count);
+        }
+        effects.push(|| Effect::Taken { count, heap });
+        if Self::over(state) {
+            let winner = state.turn;
+            effects.push(|| Effect::MatchOver { winner });
+        }
+        state.turn = if state.turn == Seat::P1 { Seat::P2 } else { Seat::P1 };
+    }
+
+    fn players(_state: &State) -> &'static [Seat] {
+        Seat::players(2)
+    }
+
+    fn issuer(_take: &Take) -> Issuer {
+        Issuer::Player
+    }
+
+    fn active_seat(state: &State) -> Option<Seat> {
+        Some(state.turn)
+    }
+
+    fn over(state: &State) -> bool {
+        state.heaps.iter().all(|stones| *stones == 0)
+    }
+
+    fn candidates(state: &State, _seat: Seat) -> Vec<Take> {
+        let takes = |(heap, stones): (u8, &u8)| (1..=*stones).map(move |count| Take { count, heap });
+        (1..).zip(&state.heaps).flat_map(takes).collect()
+    }
+
+    fn view(state: &State, _viewer: Seat) -> View {
+        View { heaps: state.heaps.clone(), turn: state.turn }
+    }
+
+    fn picture(state: &State, _viewer: Seat) -> Picture {
+        let heap = |(heap, stones): (u8, &u8)| Line::plain(format!("{heap}: {stones}"));
+        Picture { blocks: vec![Block::Lines((1..).zip(&state.heaps).map(heap).collect())] }
+    }
+}
