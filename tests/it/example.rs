@@ -82,7 +82,7 @@ fn a_game_in_a_crate_of_its_own_has_every_verb() {
     assert!(nim.expect(1, r#"play table@other "p1: take 1 1""#).contains("the other player is to take"));
     nim.ok(r#"play table@other "take 2 2""#);
     assert!(nim.ok("show table@other").contains("3: 0"));
-    assert_eq!(nim.ok("legal table@other"), "take 1 1\n");
+    assert_eq!(nim.ok("legal table@other"), "p1: take 1 1\n");
 }
 
 #[test]
