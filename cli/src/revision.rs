@@ -60,7 +60,7 @@ impl FromStr for Revision {
 /// Reads a name for a match that is to be made. One that ends in `.tfl` could never be named again: as an argument it
 /// means a replay file.
 pub(crate) fn new_match_name(text: &str) -> Result<MatchName, String> {
-    if text.ends_with(".tfl") {
+    if text.strip_suffix(".tfl").is_some() {
         return Err("a name that ends in `.tfl` means a replay file, so no match can have it".to_owned());
     }
     text.parse().map_err(|error: turnfold_store::NotAName| error.to_string())
