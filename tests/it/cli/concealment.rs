@@ -229,12 +229,15 @@ impl Case {
 
     fn line(&self, line: &str, format: &str, setup: &str) -> String {
         let places = [("MATCH", "secret"), ("FILE", "secret.tfl"), ("PLAIN", "plain"), ("SETUP", setup)];
-        let line = places.iter().chain([&("SEAT", self.seat)]).fold(line.to_owned(), replace);
-        format!("--format {format} {}", self.words.iter().fold(line, replace))
+        let line = places
+            .iter()
+            .chain([&("SEAT", self.seat)])
+            .fold(line.to_owned(), |line, word| replace(&line, word));
+        format!("--format {format} {}", self.words.iter().fold(line, |line, word| replace(&line, word)))
     }
 }
 
-fn replace(line: String, (word, by): &(&str, &str)) -> String {
+fn replace(line: &str, (word, by): &(&str, &str)) -> String {
     line.replace(word, by)
 }
 
@@ -362,7 +365,7 @@ fn seeds_are_told_to_the_host_only() {
             writeln!(told, "{eyes} {format}: {text}").unwrap();
             let seeds = ["1", "2"].map(|digit| text.contains(&digit.repeat(32)));
             assert_eq!(seeds, [is_told; 2], "{told}");
-            assert_eq!(output.status.code(), Some(if is_told { 1 } else { 0 }), "{told}");
+            assert_eq!(output.status.code(), Some(i32::from(is_told)), "{told}");
         }
     }
 }
