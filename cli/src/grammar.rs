@@ -11,7 +11,7 @@ use crate::args::Args;
 /// The verbs by what they are for.
 pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     ("Play", &["new", "play", "run", "show", "legal", "ask", "rules"]),
-    ("Look through the store", &["matches", "branches", "log", "replay"]),
+    ("Matches in the store", &["matches", "branches", "log", "replay", "rename", "delete"]),
     ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
     ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
     ("Prove and maintain", &["verify", "store", "selftest", "perft", "simulate"]),

@@ -6,7 +6,7 @@ use turnfold_core::Digest;
 
 use crate::backend::{Change, Place};
 use crate::chain::Linker;
-use crate::committer::{BranchKey, Done, Staged, Work, Writer};
+use crate::committer::{BranchKey, Done, Last, Staged, Work, Writer};
 use crate::entry::{NewEntry, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
@@ -236,7 +236,7 @@ impl Writer {
         staged.keys.extend(branch_key);
         staged.heads_before.entry(state.id).or_insert(before);
         let (match_name, branch) = names.clone();
-        staged.last = Some(Place { match_name, branch, seq: appended.last });
+        staged.last = Last::At(Place { match_name, branch, seq: appended.last });
         staged.touched.push(names);
         Ok(appended)
     }

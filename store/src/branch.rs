@@ -37,6 +37,7 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and [`StoreError::Corrupt`] when one cannot be read or some are missing.
     pub fn branches(&self, match_name: &MatchName) -> Result<Vec<BranchInfo>, StoreError> {
+        let _branches = self.shared.hold_branches();
         let (found_match, branches) = self.shared.branch_records(match_name)?;
         let mut infos = Vec::new();
         for (name, key, value) in branches {
@@ -77,8 +78,11 @@ impl Shared {
         match_name: &MatchName,
     ) -> Result<(FoundMatch, Vec<NamedRecord>), StoreError> {
         let found = self.unless_changed(
-            |shared| shared.find_match(match_name).map(|found| (found.id, found.branches)),
-            |shared, (id, expected)| {
+            |shared| {
+                let next_id = shared.read_store().ok().map(|record| record.next_id);
+                shared.find_match(match_name).map(|found| (found.id, found.branches, next_id))
+            },
+            |shared, (id, expected, _)| {
                 let records = shared.scan_all(&key::branches_of(id))?;
                 let is_right = records.len() as u64 == expected;
                 Ok(is_right.then_some(records).ok_or(expected))

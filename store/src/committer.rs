@@ -8,11 +8,13 @@ use std::thread::JoinHandle;
 
 use crate::append::{Append, Appended, BranchState};
 use crate::backend::{Change, Place, Watermark};
-use crate::create::{BranchCreation, BranchDeletion, MatchCreation};
+use crate::create::{BranchCreation, MatchCreation};
+use crate::delete::{BranchDeletion, MatchDeletion};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::open::Shared;
 use crate::record::{HeadRecord, StoreRecord};
+use crate::rename::{BranchRenaming, MatchRenaming};
 use crate::{key, record};
 
 /// The most requests that wait, and the most that one flush serves.
@@ -30,7 +32,10 @@ pub(crate) enum Work {
     Append(Append),
     CreateMatch(MatchCreation),
     CreateBranch(BranchCreation),
+    RenameMatch(MatchRenaming),
+    RenameBranch(BranchRenaming),
     DeleteBranch(BranchDeletion),
+    DeleteMatch(MatchDeletion),
 }
 
 /// What was written.
@@ -106,8 +111,18 @@ pub(crate) struct Staged {
     /// The branches appended to and their heads before.
     pub(crate) heads_before: BTreeMap<u64, HeadRecord>,
     pub(crate) touched: Vec<(MatchName, BranchName)>,
-    /// The end of the branch written to last.
-    pub(crate) last: Option<Place>,
+    pub(crate) last: Last,
+}
+
+/// Where the branch written to last ends after a commit.
+#[derive(Debug, Default)]
+pub(crate) enum Last {
+    /// Where it did before.
+    #[default]
+    Unchanged,
+    At(Place),
+    /// It was deleted.
+    Nowhere,
 }
 
 /// An idempotency key on its branch.
@@ -154,12 +169,15 @@ impl Writer {
         let mut staged = Staged::default();
         let mut replies = Vec::new();
         for Request { work, reply } in group {
-            // Creating and deleting look at stored records, so nothing may wait when they begin.
+            // What is no append looks at stored records, so nothing may wait when it begins.
             let stands_alone = !matches!(work, Work::Append(_));
             if stands_alone || staged.is_full() || staged.has_key_of(&work) {
                 self.commit(std::mem::take(&mut staged), std::mem::take(&mut replies));
             }
             let answer = self.stage(work, &mut staged);
+            if stands_alone && answer.is_err() {
+                staged = Staged::default();
+            }
             replies.push((reply, answer));
             if stands_alone {
                 self.commit(std::mem::take(&mut staged), std::mem::take(&mut replies));
@@ -179,7 +197,18 @@ impl Writer {
             Work::Append(append) => self.stage_append(append, staged).map(Done::Appended),
             Work::CreateMatch(creation) => self.stage_match(creation, staged).map(|()| Done::Changed),
             Work::CreateBranch(creation) => self.stage_branch(creation, staged).map(|()| Done::Changed),
-            Work::DeleteBranch(deletion) => self.stage_deletion(&deletion, staged).map(|()| Done::Changed),
+            Work::RenameMatch(renaming) => {
+                self.stage_match_renaming(&renaming, staged).map(|()| Done::Changed)
+            }
+            Work::RenameBranch(renaming) => {
+                self.stage_branch_renaming(&renaming, staged).map(|()| Done::Changed)
+            }
+            Work::DeleteBranch(deletion) => {
+                self.stage_branch_deletion(&deletion, staged).map(|()| Done::Changed)
+            }
+            Work::DeleteMatch(deletion) => {
+                self.stage_match_deletion(&deletion, staged).map(|()| Done::Changed)
+            }
         }
     }
 
@@ -189,6 +218,11 @@ impl Writer {
         let persisted = if changes.is_empty() {
             Ok(())
         } else {
+            let last = match last {
+                Last::Unchanged => self.record.now.last.clone(),
+                Last::At(place) => Some(place),
+                Last::Nowhere => None,
+            };
             let now = self.record.now.after(&changes, entries, last);
             self.persist(changes, now, heads_before)
         };

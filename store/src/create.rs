@@ -1,16 +1,14 @@
-//! Creating matches and branches, and deleting branches.
-
-use std::sync::PoisonError;
+//! Creating matches and branches.
 
 use crate::append::BranchState;
 use crate::backend::{Change, Place};
-use crate::committer::{Staged, Work, Writer};
+use crate::committer::{Last, Staged, Work, Writer};
 use crate::entry::{GENESIS_BYTES_MAX, Genesis, NewEntry, Seq, check_size};
 use crate::error::StoreError;
-use crate::lookup::{FoundBranch, FoundMatch};
+use crate::lookup::FoundMatch;
 use crate::names::{BranchName, MatchName};
 use crate::open::Store;
-use crate::record::{BranchRecord, GoneRecord, MatchRecord, Parent};
+use crate::record::{BranchRecord, MatchRecord, Parent};
 use crate::{chain, key, record};
 
 pub(crate) struct MatchCreation {
@@ -25,11 +23,6 @@ pub(crate) struct BranchCreation {
     from: BranchName,
     at: Seq,
     entries: Vec<NewEntry>,
-}
-
-pub(crate) struct BranchDeletion {
-    match_name: MatchName,
-    name: BranchName,
 }
 
 impl Store {
@@ -84,20 +77,6 @@ impl Store {
         let creation = BranchCreation { match_name, name, from, at, entries };
         self.committer.perform(Work::CreateBranch(creation)).map(|_| ())
     }
-
-    /// Deletes a branch with the entries that only it has. It waits for a backup to be done with a match.
-    ///
-    /// # Errors
-    /// [`StoreError::MainBranch`] and [`StoreError::BranchInUse`] when it may not be deleted,
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and those of writing.
-    pub fn delete_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<(), StoreError> {
-        if name.is_main() {
-            return Err(StoreError::MainBranch { match_name: match_name.clone() });
-        }
-        let _alone = self.shared.deleting.write().unwrap_or_else(PoisonError::into_inner);
-        let deletion = BranchDeletion { match_name: match_name.clone(), name: name.clone() };
-        self.committer.perform(Work::DeleteBranch(deletion)).map(|_| ())
-    }
 }
 
 impl Writer {
@@ -120,7 +99,7 @@ impl Writer {
         staged.entries += entries.len() as u64;
         let mut state = BranchState::new(branch_id, 0, chain::genesis_link(&genesis));
         staged.changes.extend(state.extend(entries, None));
-        staged.last = Some(Place { match_name: name.clone(), branch: main.clone(), seq: state.head.seq });
+        staged.last = Last::At(Place { match_name: name.clone(), branch: main.clone(), seq: state.head.seq });
         staged.touched.push((name.clone(), main.clone()));
         self.branches.insert((name, main), state);
         self.record.next_id += 2;
@@ -151,71 +130,16 @@ impl Writer {
         let mut state = BranchState::new(id, at, link);
         staged.changes.extend(state.extend(entries, None));
         staged.last =
-            Some(Place { match_name: match_name.clone(), branch: name.clone(), seq: state.head.seq });
+            Last::At(Place { match_name: match_name.clone(), branch: name.clone(), seq: state.head.seq });
         staged.touched.push((match_name.clone(), name.clone()));
         self.branches.insert((match_name, name), state);
         self.record.next_id += 1;
         Ok(())
     }
-
-    pub(crate) fn stage_deletion(
-        &mut self,
-        deletion: &BranchDeletion,
-        staged: &mut Staged,
-    ) -> Result<(), StoreError> {
-        let BranchDeletion { match_name, name } = deletion;
-        let (found_match, branches) = self.shared.branch_records(match_name)?;
-        let found = self.shared.find_branch(match_name, &found_match, name)?;
-        for (other, key, value) in branches {
-            let other_found = FoundBranch::read(&found_match, &other, &key, &value);
-            let other_found = other_found.map_err(|error| error.within(match_name, Some(&other)))?;
-            if other_found.parent.is_some_and(|parent| parent.id == found.id) {
-                let (match_name, branch) = (match_name.clone(), name.clone());
-                return Err(StoreError::BranchInUse { match_name, branch, child: other });
-            }
-        }
-        self.stage_branch_removal((match_name, &found_match), (name, &found), staged)?;
-        staged.changes.push(recount(match_name, &found_match, found_match.branches.saturating_sub(1)));
-        if self.record.now.names(match_name, Some(name)) {
-            let main = BranchName::main();
-            let (_, _, head) = self.shared.find(match_name, &main)?;
-            staged.last = Some(Place { match_name: match_name.clone(), branch: main, seq: head.seq });
-        }
-        Ok(())
-    }
-
-    /// Removes all records of a branch, and leaves one that says so.
-    fn stage_branch_removal(
-        &mut self,
-        (match_name, found_match): (&MatchName, &FoundMatch),
-        (name, found): (&BranchName, &FoundBranch),
-        staged: &mut Staged,
-    ) -> Result<(), StoreError> {
-        let head = self.shared.head(found).map_err(|error| error.within(match_name, Some(name)))?;
-        let mut gone = vec![key::of_branch(found_match.id, name), key::of_head(found.id)];
-        for range in [key::idempotency_of(found.id), key::pages_of(found.id), key::tails_of(found.id)] {
-            gone.extend(self.shared.scan_all(&range)?.into_iter().map(|(key, _)| key));
-        }
-        staged.changes.extend(gone.into_iter().map(|key| Change { key, value: None }));
-        let record = GoneRecord {
-            match_name: match_name.clone(),
-            branch: Some(name.clone()),
-            became: None,
-            entries: head.seq - found.forked_at(),
-        };
-        staged.changes.push(self.gone(found.id, &record));
-        self.branches.remove(&(match_name.clone(), name.clone()));
-        Ok(())
-    }
-
-    /// Makes the change that notes that a name goes in the next commit.
-    fn gone(&self, id: u64, record: &GoneRecord) -> Change {
-        record::put(key::of_gone(id, self.record.now.commits + 1), record)
-    }
 }
 
 /// Writes a match's record again with another number of branches.
-fn recount(name: &MatchName, found: &FoundMatch, branches: u64) -> Change {
+pub(crate) fn recount(name: &MatchName, found: &FoundMatch, branches: u64) -> Change {
     let record = MatchRecord { id: found.id, branches, genesis: &found.genesis };
     record::put(key::of_match(name), &record)
 }

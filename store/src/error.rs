@@ -171,11 +171,13 @@ pub enum StoreError {
         /// A branch that begins on it.
         child: BranchName,
     },
-    /// `main` is not deleted.
-    #[error("branch `main` of match `{match_name}` cannot be deleted: every match has it")]
+    /// `main` is neither deleted nor renamed.
+    #[error("branch `main` of match `{match_name}` cannot be {action}: every match has it")]
     MainBranch {
         /// The match.
         match_name: MatchName,
+        /// What cannot be done to it.
+        action: &'static str,
     },
     /// An append without entries.
     #[error("nothing to append to `{match_name}@{branch}`: give at least one command")]

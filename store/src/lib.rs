@@ -43,10 +43,12 @@ mod error;
 mod append;
 mod branch;
 mod create;
+mod delete;
 mod matches;
 mod open;
 mod orphan;
 mod read;
+mod rename;
 mod snapshot;
 mod verify;
 

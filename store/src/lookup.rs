@@ -160,6 +160,18 @@ impl Shared {
         match_name: &MatchName,
         name: &BranchName,
     ) -> Result<(FoundMatch, FoundBranch, HeadRecord), StoreError> {
+        match self.find_at_once(match_name, name) {
+            // What is deleted while we look seems damaged; the second time it is not there.
+            Err(StoreError::Corrupt { .. }) => self.find_at_once(match_name, name),
+            found => found,
+        }
+    }
+
+    fn find_at_once(
+        &self,
+        match_name: &MatchName,
+        name: &BranchName,
+    ) -> Result<(FoundMatch, FoundBranch, HeadRecord), StoreError> {
         let found_match = self.find_match(match_name)?;
         let branch = self.find_branch(match_name, &found_match, name)?;
         let head = self.head(&branch).map_err(|error| error.within(match_name, Some(name)))?;

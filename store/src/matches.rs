@@ -29,13 +29,15 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::Corrupt`] at the first match that cannot be read, or when some are missing.
     pub fn matches(&self) -> Result<Vec<MatchInfo>, StoreError> {
+        let (_matches, _branches) = (self.shared.hold_matches(), self.shared.hold_branches());
         self.matches_after(None)?.collect()
     }
 
     /// Reads the matches by name, one after another, those that come after a name or all. Iteration ends with the
     /// first error.
     ///
-    /// Only when all are read is it noticed that some are missing; the iterator then ends with the error.
+    /// Only when all are read is it noticed that some are missing; the iterator then ends with the error. A match that
+    /// is renamed or deleted meanwhile may be among them under either name, or not be.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when the store's own record cannot be read; the iterator gives it for a match.
@@ -54,10 +56,18 @@ impl Iterator for Matches<'_> {
     type Item = Result<MatchInfo, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let found = self.found.next()?;
-        let info = found.and_then(|(name, found)| self.shared.match_info(name, &found));
-        self.found.is_ended |= info.is_err();
-        Some(info)
+        loop {
+            let info = match self.found.next()? {
+                Ok((name, found)) => match self.shared.match_info(name.clone(), &found) {
+                    // It was deleted while we looked.
+                    Err(_) if self.shared.is_gone(&name) => continue,
+                    info => info,
+                },
+                Err(error) => Err(error),
+            };
+            self.found.is_ended |= info.is_err();
+            return Some(info);
+        }
     }
 }
 
@@ -69,6 +79,7 @@ impl fmt::Debug for Matches<'_> {
 
 /// The records of matches by name.
 pub(crate) struct FoundMatches<'a> {
+    shared: &'a Shared,
     scan: Scan<'a>,
     /// How many there were at the beginning, and the id from which on they are newer; nothing when some are left out.
     expected: Option<(u64, u64)>,
@@ -79,8 +90,9 @@ pub(crate) struct FoundMatches<'a> {
 impl FoundMatches<'_> {
     fn step(&mut self) -> Option<Result<(MatchName, FoundMatch), StoreError>> {
         let Some(record) = self.scan.next() else {
-            let (expected, _) = self.expected.filter(|(expected, _)| *expected != self.found)?;
-            return Some(Err(wrong_number(expected)));
+            self.expected.filter(|(expected, _)| *expected != self.found)?;
+            // One may have been renamed or deleted meanwhile; then there are as many as there should be.
+            return self.shared.require_all_matches().err().map(Err);
         };
         let read = record.and_then(|(key, value)| {
             let name = name_in(&key)?;
@@ -115,7 +127,11 @@ impl Shared {
             range.start = [key::of_match(after).as_slice(), &[0]].concat();
         }
         let expected = after.is_none().then_some((record.matches, record.next_id));
-        Ok(FoundMatches { scan: self.scan(range), expected, found: 0, is_ended: false })
+        Ok(FoundMatches { shared: self, scan: self.scan(range), expected, found: 0, is_ended: false })
+    }
+
+    fn is_gone(&self, name: &MatchName) -> bool {
+        matches!(self.find_match(name), Err(StoreError::NoSuchMatch { .. }))
     }
 
     fn match_info(&self, name: MatchName, found: &FoundMatch) -> Result<MatchInfo, StoreError> {

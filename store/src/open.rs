@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::backend::disk::DiskBackend;
 use crate::backend::memory::MemoryBackend;
@@ -39,8 +39,11 @@ pub(crate) struct Shared {
     pub(crate) backend: Box<dyn Backend>,
     /// The acknowledged heads of branches while newer ones are written but not yet durable.
     pub(crate) acknowledged: RwLock<BTreeMap<u64, HeadRecord>>,
-    /// Held for reading by who needs the branches of a match to stay, for writing while one is deleted.
-    pub(crate) deleting: RwLock<()>,
+    /// Held for reading by who needs the matches to stay under their names, for writing while one is renamed or deleted.
+    /// Taken before `branches`.
+    matches: RwLock<()>,
+    /// Held for reading by who needs the branches of matches to stay, for writing while one is renamed or deleted.
+    branches: RwLock<()>,
     /// Beside a log on disk.
     pub(crate) snapshots: Option<Snapshots>,
 }
@@ -168,7 +171,33 @@ impl fmt::Debug for StoreReader {
 
 impl Shared {
     pub(crate) fn new(backend: Box<dyn Backend>) -> Self {
-        Self { backend, acknowledged: RwLock::default(), deleting: RwLock::default(), snapshots: None }
+        Self {
+            backend,
+            acknowledged: RwLock::default(),
+            matches: RwLock::default(),
+            branches: RwLock::default(),
+            snapshots: None,
+        }
+    }
+
+    /// Keeps all matches there and under their names.
+    pub(crate) fn hold_matches(&self) -> RwLockReadGuard<'_, ()> {
+        self.matches.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody holds the matches.
+    pub(crate) fn change_matches(&self) -> RwLockWriteGuard<'_, ()> {
+        self.matches.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the branches of all matches there and under their names.
+    pub(crate) fn hold_branches(&self) -> RwLockReadGuard<'_, ()> {
+        self.branches.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody holds the branches.
+    pub(crate) fn change_branches(&self) -> RwLockWriteGuard<'_, ()> {
+        self.branches.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Requires what the backend holds to be what its watermark saw; returns the store record too, with `marked` as it

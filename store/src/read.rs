@@ -43,6 +43,7 @@ impl StoreReader {
         branch: &BranchName,
         range: RangeInclusive<Seq>,
     ) -> Result<Entries<'_>, StoreError> {
+        let _branches = self.shared.hold_branches();
         let (found_match, found, head) = self.shared.find(match_name, branch)?;
         if *range.end() > head.seq {
             let (match_name, branch) = (match_name.clone(), branch.clone());
@@ -61,6 +62,7 @@ impl StoreReader {
         branch: &BranchName,
         to: Option<Seq>,
     ) -> Result<Log, StoreError> {
+        let _branches = self.shared.hold_branches();
         let (found_match, found, head) = self.shared.find(match_name, branch)?;
         let to = to.unwrap_or(head.seq);
         if to > head.seq {
@@ -100,7 +102,7 @@ impl Entries<'_> {
     fn load(&mut self) {
         let mut entries = Vec::new();
         if let Err(error) = self.load_into(&mut entries) {
-            self.error = Some(error);
+            self.error = Some(self.unless_deleted(error));
             self.segments.clear();
         }
         self.loaded = entries.into_iter();
@@ -186,6 +188,17 @@ impl Entries<'_> {
             entries.push(entry);
         }
         Ok(())
+    }
+
+    /// Says of what was deleted meanwhile that it is not there, rather than damaged.
+    fn unless_deleted(&self, error: StoreError) -> StoreError {
+        let (StoreError::Corrupt { .. }, Some(segment)) = (&error, self.segments.back()) else {
+            return error;
+        };
+        match self.shared.find(&self.match_name, &segment.branch) {
+            Err(gone @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => gone,
+            _ => error,
+        }
     }
 
     fn corrupt(&self, seq: Seq, reason: &str) -> StoreError {

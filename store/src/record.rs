@@ -19,7 +19,7 @@ pub struct Watermark {
     pub entries: u64,
     /// The digest over all commits in their order.
     pub digest: Digest,
-    /// The branch last appended to or created.
+    /// The end of the branch last appended to or created, if it is still there.
     pub last: Option<Place>,
 }
 
@@ -45,7 +45,8 @@ impl Watermark {
         })
     }
 
-    /// Counts a commit of `changes`, which append so many entries, the last of them at `last`.
+    /// Counts a commit of `changes`, which append so many entries; afterwards `last` is the end of the branch written
+    /// to last.
     pub(crate) fn after(&self, changes: &[Change], entries: u64, last: Option<Place>) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 commit");
         hasher.update(self.digest.as_bytes());
@@ -61,7 +62,7 @@ impl Watermark {
             commits: self.commits.saturating_add(1),
             entries: self.entries.saturating_add(entries),
             digest: hasher.finalize().into(),
-            last: last.or_else(|| self.last.clone()),
+            last,
         }
     }
 }

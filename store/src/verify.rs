@@ -75,6 +75,7 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and trouble with reading that is not damage; damage is a finding.
     pub fn verify(&self, match_name: &MatchName, registry: &Registry) -> Result<Verification, StoreError> {
+        let _branches = self.shared.hold_branches();
         let Audit { findings, branches, .. } = audit(&self.shared, match_name, Some(registry))?;
         Ok(Verification { branches, findings })
     }

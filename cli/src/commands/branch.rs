@@ -1,25 +1,33 @@
-//! `turnfold branch`: begin a new line of play, or delete one.
+//! `turnfold branch`: begin a new line of play, rename or delete one.
 
 use serde::Serialize;
 use turnfold_store::BranchName;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, paint};
+use crate::output::{Output, Tone, paint};
 use crate::revision::Revision;
 
-/// Begin a new line of play from any point, or delete one
+/// Begin a new line of play from any point, rename or delete one
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold branch duel:6 caution")]
-#[command(override_usage = "turnfold branch REV NAME\n       turnfold branch --delete MATCH@NAME")]
+#[command(
+    after_help = "Examples:\n  turnfold branch duel:6 caution\n  turnfold branch --rename duel@caution retreat"
+)]
+#[command(
+    override_usage = "turnfold branch REV NAME\n       turnfold branch --rename MATCH@OLD NAME\n       turnfold branch --delete MATCH@NAME"
+)]
 pub(crate) struct Args {
-    /// Where the new branch parts; with `--delete`, the branch to delete
+    /// Where the new branch parts; with `--rename` or `--delete`, the branch
     #[arg(value_name = "REV")]
     revision: Revision,
 
-    /// Name of the new branch
+    /// Name of the new branch, or new name
     #[arg(value_name = "NAME", required_unless_present = "delete", conflicts_with = "delete")]
     name: Option<BranchName>,
+
+    /// Give the branch this name instead
+    #[arg(long, conflicts_with = "delete")]
+    rename: bool,
 
     /// Delete the branch instead
     #[arg(long)]
@@ -32,43 +40,64 @@ struct BranchJson {
     match_name: String,
     branch: String,
     seq: Option<u64>,
+    renamed_from: Option<String>,
     deleted: bool,
 }
 
+/// What became of a branch.
+enum Done {
+    Created { at: u64 },
+    Renamed,
+    Deleted,
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let store = context.open_store()?;
     let Revision { match_name, branch, seq } = &args.revision;
-    let (name, at) = match &args.name {
+    if (args.rename || args.delete) && seq.is_some() {
+        let option = if args.rename { "rename" } else { "delete" };
+        return Err(Failure::usage(format!("`--{option}` takes a whole branch, written MATCH@NAME")));
+    }
+    let store = context.open_store()?;
+    let (name, done) = match &args.name {
+        Some(name) if args.rename => {
+            store.rename_branch(match_name, branch, name)?;
+            (name, Done::Renamed)
+        }
         Some(name) => {
             let at = match seq {
                 Some(seq) => *seq,
                 None => store.head(match_name, branch)?,
             };
             store.create_branch(match_name, name, branch, at)?;
-            (name, Some(at))
-        }
-        None if seq.is_some() => {
-            return Err(Failure::usage("`--delete` takes a whole branch, written MATCH@NAME"));
+            (name, Done::Created { at })
         }
         None => {
             store.delete_branch(match_name, branch)?;
-            (branch, None)
+            (branch, Done::Deleted)
         }
     };
     drop(store);
-    if context.output.is_json() {
-        context.output.json(&BranchJson {
+    report(args, name, &done, &mut context.output)?;
+    Ok(Answer::Yes)
+}
+
+fn report(args: &Args, name: &BranchName, done: &Done, output: &mut Output) -> Result<(), Failure> {
+    let Revision { match_name, branch, .. } = &args.revision;
+    if output.is_json() {
+        output.json(&BranchJson {
             match_name: match_name.to_string(),
             branch: name.to_string(),
-            seq: at,
-            deleted: at.is_none(),
+            seq: if let Done::Created { at } = done { Some(*at) } else { None },
+            renamed_from: matches!(done, Done::Renamed).then(|| branch.to_string()),
+            deleted: matches!(done, Done::Deleted),
         })?;
-        return Ok(Answer::Yes);
+        return Ok(());
     }
     let new = paint(Tone::Strong, format_args!("{match_name}@{name}"));
-    match at {
-        Some(at) => context.output.line(format_args!("{new} begins after {}", args.revision.at(at)))?,
-        None => context.output.line(format_args!("deleted {new}"))?,
+    match done {
+        Done::Created { at } => output.line(format_args!("{new} begins after {}", args.revision.at(*at)))?,
+        Done::Renamed => output.line(format_args!("renamed {match_name}@{branch} to {new}"))?,
+        Done::Deleted => output.line(format_args!("deleted {new}"))?,
     }
-    Ok(Answer::Yes)
+    Ok(())
 }

@@ -9,6 +9,7 @@ pub(crate) mod branch;
 pub(crate) mod branches;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod delete;
 pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod impact;
@@ -20,6 +21,7 @@ pub(crate) mod matches;
 pub(crate) mod new;
 pub(crate) mod perft;
 pub(crate) mod play;
+pub(crate) mod rename;
 pub(crate) mod replay;
 pub(crate) mod rules;
 pub(crate) mod run;
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Matches(matches::Args),
     Branches(branches::Args),
     Replay(replay::Args),
+    Rename(rename::Args),
+    Delete(delete::Args),
     Branch(branch::Args),
     Amend(amend::Args),
     Diff(diff::Args),
@@ -89,6 +93,8 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Matches(args) => matches::run(&args, context),
         Command::Branches(args) => branches::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
+        Command::Rename(args) => rename::run(&args, context),
+        Command::Delete(args) => delete::run(&args, context),
         Command::Branch(args) => branch::run(&args, context),
         Command::Amend(args) => amend::run(&args, context),
         Command::Diff(args) => diff::run(&args, context),

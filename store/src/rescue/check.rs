@@ -1,7 +1,5 @@
 //! Check: the store's own audit, which asks no rules.
 
-use std::sync::PoisonError;
-
 use super::part::Totals;
 use crate::error::StoreError;
 use crate::key;
@@ -40,8 +38,8 @@ impl StoreReader {
     /// # Errors
     /// Trouble with reading that is not damage; damage is a finding.
     pub fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
-        // Were a branch deleted meanwhile, its records would seem to be missing or to belong to nothing.
-        let _undeleted = self.shared.deleting.read().unwrap_or_else(PoisonError::into_inner);
+        // Were something deleted meanwhile, its records would seem to be missing or to belong to nothing.
+        let (_matches, _branches) = (self.shared.hold_matches(), self.shared.hold_branches());
         let mut check = self.shared.check(observe)?;
         let finding = self.check_watermark()?.map(|finding| StoreFinding { match_name: None, finding });
         check.findings.splice(..0, finding);

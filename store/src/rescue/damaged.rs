@@ -126,7 +126,8 @@ impl Damaged {
 
 impl Marks {
     fn of(file: &WatermarkFile) -> Self {
-        match file.lines() {
+        // A read that failed once may be nothing but that.
+        match file.lines().or_else(|_| file.lines()) {
             Ok(Some(lines)) => {
                 let damage = match damaged_line(&lines) {
                     None if lines.iter().all(Option::is_none) => Some(unknown_newest("unreadable")),

@@ -148,6 +148,7 @@ impl Found {
     pub(super) fn into_backend(mut self) -> Result<(MemoryBackend, Gone), RescueError> {
         let mut records = BTreeMap::new();
         let known: BTreeSet<u64> = self.named.keys().copied().collect();
+        let known_keys: BTreeSet<Vec<u8>> = self.named.values().flat_map(BTreeMap::keys).cloned().collect();
         for (id, versions) in std::mem::take(&mut self.named) {
             if !self.gone.has_deleted(id)
                 && let Some((key, value)) = self.last_version(id, versions)
@@ -157,8 +158,13 @@ impl Found {
         }
         name_parents(&mut records);
         for (key, value) in std::mem::take(&mut self.fragments) {
-            let is_old =
-                fragment_id(&key, &value).is_some_and(|id| known.contains(&id) || self.gone.has_deleted(id));
+            let is_old = if let Some(id) = fragment_id(&key, &value) {
+                known.contains(&id) || self.gone.has_deleted(id)
+            } else {
+                // Nothing but its name is left.
+                let name = key::text_after(&key, key::MATCH_PREFIX);
+                known_keys.contains(&key) || name.is_some_and(|name| self.gone.names_match(name))
+            };
             if !is_old {
                 records.entry(key).or_insert(value);
             }

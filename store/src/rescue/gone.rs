@@ -42,6 +42,12 @@ impl Gone {
         self.last_of(id).is_some_and(|record| record.became.is_none())
     }
 
+    /// Returns `true` if a match of this name was deleted or got another one.
+    pub(super) fn names_match(&self, name: &str) -> bool {
+        let is_of_match = |record: &GoneRecord| record.branch.is_none() && record.match_name.as_str() == name;
+        self.records.values().any(is_of_match)
+    }
+
     /// Returns the number of entries that were deleted.
     pub(super) fn entries(&self) -> u64 {
         self.records.values().fold(0, |sum, record| sum.saturating_add(record.entries))

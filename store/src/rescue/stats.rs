@@ -49,6 +49,7 @@ impl StoreReader {
     /// Those of reading; entries are counted but their chain is not checked.
     pub fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {
         let mut stats = StoreStats::default();
+        let (_matches, _branches) = (self.shared.hold_matches(), self.shared.hold_branches());
         for found in self.shared.found_matches(None)? {
             let (name, found) = found?;
             let of_match = count_match(&self.shared, name, &found, &mut stats)?;

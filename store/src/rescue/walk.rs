@@ -1,7 +1,5 @@
 //! Walking: a store read part by part, each checked, while it may be written to.
 
-use std::sync::PoisonError;
-
 use turnfold_core::Digest;
 
 use super::error::RescueError;
@@ -16,16 +14,17 @@ use crate::record::HeadRecord;
 /// Reads every match, the last part being the end. Each branch is given up to a head that it had meanwhile.
 ///
 /// The branches of a match are listed before their heads are read, so a parent has all that its children need; and
-/// none is deleted before its match is done.
+/// none is deleted or renamed before its match is done, and no match before all are.
 pub(super) fn walk(shared: &Shared, sink: Sink<'_>) -> Result<(), RescueError> {
     let mut totals = Totals::default();
     let mut counting = |part: &Part<'_>| {
         totals.count(part);
         sink(part)
     };
+    let _matches = shared.hold_matches();
     for found in shared.found_matches(None)? {
         let (name, _) = found?;
-        let _undeleted = shared.deleting.read().unwrap_or_else(PoisonError::into_inner);
+        let _branches = shared.hold_branches();
         walk_match(shared, &name, &mut counting)?;
     }
     sink(&Part::End(totals))

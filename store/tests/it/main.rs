@@ -18,6 +18,7 @@ mod full;
 mod game;
 mod killed;
 mod power;
+mod renames;
 mod rescue;
 mod sessions;
 mod snapshots;

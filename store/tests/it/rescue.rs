@@ -4,7 +4,7 @@ mod backup;
 mod check;
 mod compact;
 mod rig;
-mod salvage;
+pub(crate) mod salvage;
 
 use std::fmt::Write;
 use std::fs;

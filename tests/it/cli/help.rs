@@ -33,14 +33,16 @@ Play:
   ask          Ask the ruleset a question
   rules        Teach a game: its commands, reasons, questions, view and rules
 
-Look through the store:
+Matches in the store:
   matches      List the matches of the store
   branches     List the branches of a match
   log          Print the entries of a revision with their outcomes
   replay       Fold a revision or file again from the start, showing each entry
+  rename       Give a match another name
+  delete       Delete a match with all its branches
 
 Branch and compare:
-  branch       Begin a new line of play from any point, or delete one
+  branch       Begin a new line of play from any point, rename or delete one
   amend        Change one entry and play the rest again on top, as a new branch or file
   diff         Show where two lines of play part and how their states differ
   bisect       Find the first entry at which something becomes true

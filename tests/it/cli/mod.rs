@@ -28,6 +28,7 @@ mod new;
 mod odd;
 mod perft;
 mod play;
+mod rename;
 mod replay;
 mod rules;
 mod run;

@@ -19,10 +19,12 @@ use crate::game::{commands, genesis, name, opaque};
 const HISTORIES: u64 = 3;
 const DAMAGES: u64 = 12;
 
-/// What was acknowledged, and the names of what was deleted.
+type Place = (MatchName, BranchName);
+
+/// What was acknowledged, and the names that nothing has any more.
 struct History {
     held: Branches,
-    deleted: Vec<(String, String)>,
+    gone: Vec<(String, String)>,
 }
 
 /// What came of a salvage.
@@ -42,10 +44,10 @@ struct Figures {
 
 /// Plays a store full at random and closes it between; `older/` is a copy of its records from one change ago.
 fn play(dir: &Path, older: &Path, chance: &mut Chance) -> History {
-    let mut deleted = Vec::new();
-    let mut open: BTreeMap<(MatchName, BranchName), u64> = BTreeMap::new();
+    let mut gone = Vec::new();
+    let mut open: BTreeMap<Place, u64> = BTreeMap::new();
     let mut store = Store::open_or_create(dir).unwrap();
-    let steps = 30;
+    let steps = 40;
     for step in 0..steps {
         if step + 1 == steps || chance.below(7) == 0 {
             store.close().unwrap();
@@ -64,7 +66,7 @@ fn play(dir: &Path, older: &Path, chance: &mut Chance) -> History {
                 continue;
             }
         };
-        match chance.below(5) {
+        match chance.below(8) {
             0 => {
                 let line: BranchName = format!("line{}", chance.below(4)).parse().unwrap();
                 let at = chance.below(usize::try_from(head).unwrap() + 1) as u64;
@@ -75,8 +77,29 @@ fn play(dir: &Path, older: &Path, chance: &mut Chance) -> History {
             1 => {
                 if store.delete_branch(&on, &from).is_ok() {
                     open.remove(&(on.clone(), from.clone()));
-                    deleted.push((on.to_string(), from.to_string()));
+                    gone.push((on, from));
                 }
+            }
+            2 => {
+                let new = name(&format!("n{}", chance.below(6)));
+                if store.rename_match(&on, &new).is_ok() {
+                    move_places(&mut open, &mut gone, |(match_name, branch)| {
+                        (match_name == on).then(|| (new.clone(), branch))
+                    });
+                }
+            }
+            3 => {
+                let new: BranchName = format!("line{}", chance.below(4)).parse().unwrap();
+                if store.rename_branch(&on, &from, &new).is_ok() {
+                    move_places(&mut open, &mut gone, |place| {
+                        (place == (on.clone(), from.clone())).then(|| (on.clone(), new.clone()))
+                    });
+                }
+            }
+            4 if chance.below(2) == 0 => {
+                store.delete_match(&on).unwrap();
+                gone.extend(open.keys().filter(|(match_name, _)| *match_name == on).cloned());
+                open.retain(|(match_name, _), _| *match_name != on);
             }
             _ => {
                 let count = 1 + chance.below(70) as u64;
@@ -90,8 +113,22 @@ fn play(dir: &Path, older: &Path, chance: &mut Chance) -> History {
     }
     let held = branches(&store);
     store.close().unwrap();
-    deleted.retain(|place| !held.contains_key(place));
-    History { held, deleted }
+    let gone = gone.into_iter().map(|(match_name, branch)| (match_name.to_string(), branch.to_string()));
+    let gone = gone.filter(|place| !held.contains_key(place)).collect();
+    History { held, gone }
+}
+
+/// Gives new names to what `moved` says, and notes the old ones.
+fn move_places(
+    open: &mut BTreeMap<Place, u64>,
+    gone: &mut Vec<Place>,
+    moved: impl Fn(Place) -> Option<Place>,
+) {
+    for (place, head) in std::mem::take(open) {
+        let new = moved(place.clone());
+        gone.extend(new.is_some().then(|| place.clone()));
+        open.insert(new.unwrap_or(place), head);
+    }
 }
 
 /// Does one or more of: an older `sled/`, a flipped bit in its file, one in a line of WATERMARK; says which.
@@ -163,7 +200,7 @@ fn judge(history: &History, store: &Store, salvage: &Salvage, what: &str, figure
     }
     let back = saved.keys().find(|place| !history.held.contains_key(*place));
     if let Some(back) = back {
-        assert!(history.deleted.contains(back) || what.contains("older"), "{what}: {back:?} never was");
+        assert!(history.gone.contains(back) || what.contains("older"), "{what}: {back:?} never was");
         assert!(!salvage.lost.is_empty(), "{what}: {back:?} is back without a word");
     }
     let counter = match (is_whole, is_named) {

@@ -10,10 +10,10 @@ use turnfold_store::{BranchName, Entry, ErrorKind, LostEntries, RescueError, Sal
 use super::{contents, copy_dir, fill, names, sample, unobserved};
 use crate::game::{branch, commands, genesis, name};
 
-pub(super) type Branches = BTreeMap<(String, String), Vec<Entry>>;
+pub(crate) type Branches = BTreeMap<(String, String), Vec<Entry>>;
 
 /// The entries of every branch.
-pub(super) fn branches(store: &Store) -> Branches {
+pub(crate) fn branches(store: &Store) -> Branches {
     let mut branches = Branches::new();
     for info in store.matches().unwrap() {
         for branch in store.branches(&info.name).unwrap() {
@@ -136,7 +136,7 @@ fn a_branch_keeps_what_its_parent_still_has() {
     assert_eq!(kept, [5, 5, 5]);
 }
 
-pub(super) fn salvage(dir: &Path, new: &Path) -> Result<Salvage, RescueError> {
+pub(crate) fn salvage(dir: &Path, new: &Path) -> Result<Salvage, RescueError> {
     Store::salvage(dir, new, &mut unobserved())
 }
 

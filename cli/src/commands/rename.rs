@@ -1,0 +1,44 @@
+//! `turnfold rename`: another name for a match.
+
+use serde::Serialize;
+use turnfold_store::MatchName;
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::{Tone, paint};
+use crate::revision::new_match_name;
+
+/// Give a match another name
+///
+/// Its branches and entries stay as they are. A branch is renamed with `branch --rename`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold rename duel final")]
+pub(crate) struct Args {
+    /// The match
+    #[arg(value_name = "MATCH")]
+    match_name: MatchName,
+
+    /// Its new name
+    #[arg(value_name = "NEW", value_parser = new_match_name)]
+    new: MatchName,
+}
+
+#[derive(Serialize)]
+struct RenameJson<'a> {
+    #[serde(rename = "match")]
+    match_name: &'a str,
+    renamed_from: &'a str,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let Args { match_name, new } = args;
+    let store = context.open_store()?;
+    store.rename_match(match_name, new)?;
+    drop(store);
+    if context.output.is_json() {
+        context.output.json(&RenameJson { match_name: new.as_str(), renamed_from: match_name.as_str() })?;
+    } else {
+        context.output.line(format_args!("renamed {match_name} to {}", paint(Tone::Strong, new)))?;
+    }
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,308 @@
+//! Matches and branches that get other names, and matches that are deleted.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use turnfold_core::Registry;
+use turnfold_store::backend::faulty::{Fault, FaultyBackend};
+use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
+
+use crate::game::{branch, commands, genesis, name, opaque};
+use crate::rescue::salvage::{Branches, branches, salvage};
+use crate::rescue::{contents, copy_dir, unobserved};
+
+/// A store with `m`: `main` of three entries, `line` that begins on it and `twig` on that, each with one of its own.
+fn tree(backend: &MemoryBackend) -> Store {
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    plant(&store).unwrap();
+    store
+}
+
+fn plant(store: &Store) -> Result<(), StoreError> {
+    let (m, main, line, twig) = (name("m"), BranchName::main(), branch("line"), branch("twig"));
+    store.create_match(&m, &genesis(), commands(3))?;
+    store.create_branch_with(&m, &line, &main, 2, commands(3).split_off(2))?;
+    store.create_branch(&m, &twig, &line, 3)?;
+    store.append(&m, &twig, 3, commands(4).split_off(3), Some(&"k".parse().unwrap()))?;
+    Ok(())
+}
+
+/// The names of matches with their branches, and where these begin.
+fn names(store: &Store) -> Vec<String> {
+    let mut names = Vec::new();
+    for info in store.matches().unwrap() {
+        for branch in store.branches(&info.name).unwrap() {
+            let parent = branch.parent.map_or(String::new(), |(parent, at)| format!(" from {parent}:{at}"));
+            names.push(format!("{}@{}:{}{parent}", info.name, branch.name, branch.head));
+        }
+    }
+    names
+}
+
+/// Requires a store to be sound, also when it is opened again, and gives its names.
+fn sound_names(store: &Store, backend: &MemoryBackend) -> Vec<String> {
+    for store in [store, &Store::with_backend(Box::new(backend.copy())).unwrap()] {
+        assert_eq!(store.check(&mut unobserved()).unwrap().findings, []);
+        for info in store.matches().unwrap() {
+            assert_eq!(store.verify(&info.name, &Registry::standard()).unwrap().findings, []);
+        }
+    }
+    names(store)
+}
+
+#[test]
+fn a_renamed_match_keeps_everything_and_its_old_name_is_free() {
+    let backend = MemoryBackend::new();
+    let store = tree(&backend);
+    let (m, n, main) = (name("m"), name("n"), BranchName::main());
+    let genesis_before = store.genesis(&m).unwrap();
+    store.rename_match(&m, &n).unwrap();
+    assert_eq!(sound_names(&store, &backend), ["n@main:3", "n@line:3 from main:2", "n@twig:4 from line:3"]);
+    assert_eq!(store.genesis(&n).unwrap(), genesis_before);
+    let gone = |error: StoreError| assert!(matches!(error, StoreError::NoSuchMatch { .. }), "{error}");
+    gone(store.append(&m, &main, 3, vec![opaque(1)], None).unwrap_err());
+    gone(store.genesis(&m).unwrap_err());
+    gone(store.rename_match(&m, &n).unwrap_err());
+    // An append that is repeated is still known.
+    let repeated = commands(4).split_off(3);
+    let key = "k".parse().unwrap();
+    assert!(store.append(&n, &branch("twig"), 3, repeated, Some(&key)).unwrap().repeated);
+    store.append(&n, &main, 3, commands(4).split_off(3), None).unwrap();
+    store.create_match(&m, &genesis(), Vec::new()).unwrap();
+    store.rename_match(&n, &name("a")).unwrap();
+    store.rename_match(&m, &n).unwrap();
+    assert_eq!(
+        sound_names(&store, &backend),
+        ["a@main:4", "a@line:3 from main:2", "a@twig:4 from line:3", "n@main:0"]
+    );
+}
+
+#[test]
+fn a_renamed_branch_is_named_so_where_others_begin_on_it() {
+    let backend = MemoryBackend::new();
+    let store = tree(&backend);
+    let (m, line, flank) = (name("m"), branch("line"), branch("flank"));
+    store.rename_branch(&m, &line, &flank).unwrap();
+    assert_eq!(sound_names(&store, &backend), ["m@main:3", "m@flank:3 from main:2", "m@twig:4 from flank:3"]);
+    let error = store.append(&m, &line, 3, vec![opaque(1)], None).unwrap_err();
+    assert!(matches!(error, StoreError::NoSuchBranch { .. }), "{error}");
+    store.append(&m, &flank, 3, commands(4).split_off(3), None).unwrap();
+    store.create_branch(&m, &line, &branch("twig"), 4).unwrap();
+    store.rename_branch(&m, &branch("twig"), &branch("z")).unwrap();
+    assert_eq!(
+        sound_names(&store, &backend),
+        ["m@main:3", "m@flank:4 from main:2", "m@line:4 from z:4", "m@z:4 from flank:3"]
+    );
+}
+
+#[test]
+fn a_deleted_match_is_gone_with_all_its_records_and_its_name_is_free() {
+    let backend = MemoryBackend::new();
+    let store = tree(&backend);
+    let of_matches = |backend: &MemoryBackend| {
+        let records = backend.records().into_iter();
+        records.filter(|(key, _)| !matches!(key[0], b's' | b'g')).count()
+    };
+    for _ in 0..2 {
+        store.delete_match(&name("m")).unwrap();
+        assert_eq!(sound_names(&store, &backend), [""; 0]);
+        assert_eq!(of_matches(&backend), 0);
+        let error = store.append(&name("m"), &BranchName::main(), 3, vec![opaque(1)], None).unwrap_err();
+        assert!(matches!(error, StoreError::NoSuchMatch { .. }), "{error}");
+        plant(&store).unwrap();
+        assert_eq!(names(&store).len(), 3);
+    }
+}
+
+#[test]
+fn what_cannot_be_renamed_or_deleted_is_refused_and_changes_nothing() {
+    let backend = MemoryBackend::new();
+    let store = tree(&backend);
+    store.create_match(&name("n"), &genesis(), Vec::new()).unwrap();
+    let before = backend.records();
+    let (m, n, main, line) = (name("m"), name("n"), BranchName::main(), branch("line"));
+    let check = |result: Result<(), StoreError>, text: &str| {
+        let error = result.unwrap_err();
+        assert!(error.to_string().contains(text), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Unusable);
+    };
+    check(store.rename_match(&m, &n), "match `n` already exists");
+    check(store.rename_match(&m, &m), "match `m` already exists");
+    check(store.rename_match(&name("x"), &n), "no match `x`");
+    check(store.rename_branch(&m, &main, &branch("x")), "`main` of match `m` cannot be renamed");
+    check(store.rename_branch(&m, &line, &main), "already has a branch `main`");
+    check(store.rename_branch(&m, &line, &branch("twig")), "already has a branch `twig`");
+    check(store.rename_branch(&m, &branch("x"), &line), "has no branch `x`");
+    check(store.rename_branch(&name("x"), &line, &branch("y")), "no match `x`");
+    check(store.delete_match(&name("x")), "no match `x`");
+    assert_eq!(backend.records(), before);
+}
+
+#[test]
+fn a_deletion_that_meets_damage_deletes_nothing() {
+    let backend = MemoryBackend::new();
+    let store = tree(&backend);
+    let head_of_twig = [&b"h"[..], &4_u64.to_be_bytes()].concat();
+    backend.tamper(&head_of_twig, None);
+    let before = backend.records();
+    let error = store.delete_match(&name("m")).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+    assert_eq!(backend.records(), before);
+}
+
+type Step = fn(&Store) -> Result<(), StoreError>;
+
+/// Changes of names, each after the one before.
+const STEPS: [Step; 5] = [
+    plant,
+    |store| store.rename_branch(&name("m"), &branch("line"), &branch("flank")),
+    |store| store.rename_match(&name("m"), &name("n")),
+    |store| store.rename_branch(&name("n"), &branch("twig"), &branch("line")),
+    |store| store.delete_match(&name("n")),
+];
+
+#[test]
+fn whichever_call_fails_a_name_changes_wholly_or_not_at_all() {
+    let mut expected: Vec<Vec<String>> = vec![Vec::new()];
+    let whole = Store::in_memory();
+    for step in STEPS {
+        step(&whole).unwrap();
+        expected.push(names(&whole));
+    }
+    let kinds: [fn(u64) -> Fault; 7] = [
+        Fault::Write,
+        Fault::ShortWrite,
+        Fault::DiskFull,
+        Fault::Flush,
+        Fault::FlushLate,
+        Fault::Watermark,
+        Fault::Read,
+    ];
+    let (mut before, mut after) = (0, 0);
+    for kind in kinds {
+        for call in 1..120 {
+            let memory = MemoryBackend::new();
+            let store = Store::with_backend(Box::new(FaultyBackend::new(memory.clone(), [kind(call)])));
+            let Ok(store) = store else { continue };
+            let done = STEPS.iter().take_while(|step| step(&store).is_ok()).count();
+            drop(store);
+            let left = memory.after_power_cut();
+            let store = Store::with_backend(Box::new(left.clone())).unwrap();
+            let found = sound_names(&store, &left);
+            if done == 0 {
+                continue;
+            }
+            let next = expected.get(done + 1);
+            assert!(found == expected[done] || next == Some(&found), "{:?}: {found:?}", kind(call));
+            if next == Some(&found) { after += 1 } else { before += 1 }
+        }
+    }
+    assert!(before > 20 && after > 3, "{before} before, {after} after");
+}
+
+#[test]
+fn who_appends_or_reads_meanwhile_is_told_that_it_is_not_there() {
+    let store = Store::in_memory();
+    let main = BranchName::main();
+    for round in 0..40 {
+        let (m, n) = (name("m"), name("n"));
+        store.create_match(&m, &genesis(), (1..=100).map(opaque).collect()).unwrap();
+        thread::scope(|scope| {
+            let (store, m, main) = (&store, &m, &main);
+            scope.spawn(move || {
+                let mut head = 100;
+                loop {
+                    match store.append(m, main, head, vec![opaque(head + 1)], None) {
+                        Ok(appended) => head = appended.last,
+                        Err(StoreError::NoSuchMatch { .. }) => return,
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            });
+            scope.spawn(move || {
+                loop {
+                    match store.read(m, main, None).map(|log| log.entries.len() as u64 == log.head) {
+                        Ok(whole) => assert!(whole),
+                        Err(StoreError::NoSuchMatch { .. }) => return,
+                        Err(error) => panic!("{error}"),
+                    }
+                    let listed = store.matches().unwrap();
+                    assert!(listed.len() <= 1, "{listed:?}");
+                    store.matches_after(None).unwrap().for_each(|info| assert!(info.is_ok(), "{info:?}"));
+                }
+            });
+            thread::sleep(std::time::Duration::from_millis(3));
+            if round % 2 == 0 {
+                store.delete_match(m).unwrap();
+            } else {
+                store.rename_match(m, &n).unwrap();
+            }
+        });
+        if round % 2 == 1 {
+            store.delete_match(&n).unwrap();
+        }
+        assert_eq!(store.check(&mut unobserved()).unwrap().findings, []);
+    }
+}
+
+/// What a store on disk holds; it is opened, looked at and closed.
+fn on_disk(dir: &Path) -> (String, Branches) {
+    let store = Store::open(dir).unwrap();
+    let told = (contents(&store), branches(&store));
+    store.close().unwrap();
+    told
+}
+
+#[test]
+fn a_store_is_saved_copied_and_compacted_with_the_names_that_it_has_after_each_change() {
+    let parent = tempfile::tempdir().unwrap();
+    let at = |name: &str| parent.path().join(name);
+    let dir = at("store");
+    // A store with another history, whose watermark names no match.
+    let other = Store::open_or_create(&at("other")).unwrap();
+    other.create_match(&name("x"), &genesis(), Vec::new()).unwrap();
+    other.delete_match(&name("x")).unwrap();
+    other.close().unwrap();
+    for (number, step) in STEPS.into_iter().enumerate() {
+        let store = Store::open_or_create(&dir).unwrap();
+        if number == 0 {
+            store.create_match(&name("kept"), &genesis(), commands(2)).unwrap();
+            // A setup so long that its match's record is stored in pieces.
+            let setup = (0..=250).cycle().take(20_000).collect();
+            let long = turnfold_store::Genesis { ruleset: "none".to_owned(), setup, ..genesis() };
+            store.create_match(&name("long"), &long, Vec::new()).unwrap();
+            store.rename_match(&name("long"), &name("longer")).unwrap();
+            store.delete_match(&name("longer")).unwrap();
+        }
+        step(&store).unwrap();
+        let mut backup = Vec::new();
+        store.backup(&mut backup, true, &mut unobserved()).unwrap();
+        store.close().unwrap();
+        let expected = on_disk(&dir);
+        let saved = salvage(&dir, &at("saved")).unwrap();
+        assert_eq!(saved.lost, [], "step {number}");
+        assert_eq!(on_disk(&at("saved")), expected, "step {number}");
+        fs::remove_dir_all(at("saved")).unwrap();
+        // The records put together one by one are the same, with nothing back and nothing missing.
+        copy_dir(&dir, &at("copy"));
+        fs::copy(at("other/WATERMARK"), at("copy/WATERMARK")).unwrap();
+        let saved = salvage(&at("copy"), &at("saved")).unwrap();
+        let reasons: Vec<_> = saved.lost.iter().map(|lost| lost.reason.as_str()).collect();
+        assert!(
+            matches!(reasons[..], [one_by_one, "the file `WATERMARK` belongs to another history"]
+            if one_by_one.contains("one by one")),
+            "step {number}: {reasons:?}"
+        );
+        assert_eq!(on_disk(&at("saved")), expected, "step {number}");
+        ["saved", "copy"].into_iter().for_each(|name| fs::remove_dir_all(at(name)).unwrap());
+        Store::restore(backup.as_slice(), &at("restored"), &mut unobserved()).unwrap();
+        assert_eq!(on_disk(&at("restored")), expected, "step {number}");
+        fs::remove_dir_all(at("restored")).unwrap();
+        copy_dir(&dir, &at("copy"));
+        Store::compact(&at("copy"), &mut unobserved()).unwrap();
+        assert_eq!(on_disk(&at("copy")), expected, "step {number}");
+        fs::remove_dir_all(at("copy")).unwrap();
+    }
+}
