@@ -1,14 +1,16 @@
 //! Files written whole or not at all, and input read up to a limit.
 
 use std::borrow::Cow;
+use std::env;
 use std::fs::{self, File, FileType};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::{Builder, NamedTempFile};
+use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 use turnfold_store::open_regular;
 
 use crate::failure::Failure;
+use crate::signals;
 
 /// A file that a verb makes, unless standard output is to take it.
 #[derive(Debug, clap::Args)]
@@ -54,13 +56,19 @@ pub(crate) fn write_private<T>(
         let message = format!("cannot write `{}`: there is no directory `{}`", path.display(), dir.display());
         return Err(Failure::usage(message));
     }
-    let mut file = Builder::new().prefix(".turnfold-").tempfile_in(dir).map_err(failed)?;
-    let written = write(file.as_file_mut())?;
-    file.as_file().sync_all().map_err(failed)?;
-    let named = if force { file.persist(path) } else { file.persist_noclobber(path) };
-    named.map_err(|error| failed(error.error))?;
+    signals::remove_drafts();
+    let mut draft = DraftFile::file_in(dir, Readers::Owner).map_err(failed)?;
+    let written = write(draft.file())?;
+    draft.file().sync_all().map_err(failed)?;
+    draft.persist(path, force).map_err(failed)?;
     sync_dir(dir).map_err(failed)?;
     Ok(written)
+}
+
+/// Makes a directory for as long as it is needed, where the machine keeps what is temporary.
+pub(crate) fn temporary_dir() -> io::Result<DraftDir> {
+    signals::remove_drafts();
+    DraftDir::dir_in(&env::temp_dir())
 }
 
 /// Tells whether a file argument means standard input or output.
@@ -79,13 +87,14 @@ fn dir_of(path: &Path) -> &Path {
 
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let dir = dir_of(path);
-    let mut file = temporary_in(dir)?;
-    file.write_all(content)?;
+    signals::remove_drafts();
+    let mut draft = DraftFile::file_in(dir, Readers::Anyone)?;
+    draft.file().write_all(content)?;
     if let Ok(old) = fs::metadata(path) {
-        file.as_file().set_permissions(old.permissions())?;
+        draft.file().set_permissions(old.permissions())?;
     }
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
+    draft.file().sync_all()?;
+    draft.persist(path, true)?;
     sync_dir(dir)
 }
 
@@ -96,17 +105,6 @@ fn sync_dir(dir: &Path) -> io::Result<()> {
     #[cfg(not(unix))]
     let _ = dir;
     Ok(())
-}
-
-/// Makes a temporary file that will be as readable as any new file; by default only its owner could read it.
-fn temporary_in(dir: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.prefix(".turnfold-").tempfile_in(dir)
 }
 
 /// What a kind of input file may hold at most.

@@ -41,6 +41,7 @@ mod rulebook;
 mod script;
 mod shrink;
 mod sight;
+mod signals;
 mod source;
 mod table;
 mod tfl;

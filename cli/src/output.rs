@@ -234,6 +234,11 @@ pub(crate) fn shortened(text: &str, characters_max: usize) -> Cow<'_, str> {
     Cow::Owned(beginning.chain(['…']).chain(ending).collect())
 }
 
+/// Makes a message printable, and short enough for the line of an error that begins with `before`.
+pub(crate) fn error_text(before: &str, message: &str) -> String {
+    shortened(&printable(message), ERROR_CHARACTERS_MAX - before.len()).into_owned()
+}
+
 /// Prints a failure to stderr in one line of bounded length; where even that is closed there is nobody to tell.
 pub(crate) fn error(failure: &Failure, format: Format) {
     let style = AnsiColor::Red.on_default().bold();
@@ -241,9 +246,7 @@ pub(crate) fn error(failure: &Failure, format: Format) {
     let _ = if let Some(json) = json {
         writeln!(io::stderr(), "{}", printable_json(&json))
     } else {
-        let text = failure.to_string();
-        let text = printable(&text);
-        let text = shortened(&text, ERROR_CHARACTERS_MAX - "error: ".len());
+        let text = error_text("error: ", &failure.to_string());
         writeln!(anstream::stderr(), "{style}error:{style:#} {text}")
     };
 }

@@ -4,9 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
+use turnfold_store::draft::DraftDir;
 
 use crate::failure::Failure;
+use crate::files;
+use crate::signals;
 use crate::tfl::Replay;
 
 /// What is said of a log.
@@ -24,13 +26,13 @@ pub(crate) enum Verdict {
 /// tell, 1 to 124 true. With 126 and 127 the shell says that there is no such command, which judges nothing.
 pub(crate) struct ShellJudge<'a> {
     command: &'a str,
-    dir: TempDir,
+    dir: DraftDir,
 }
 
 impl<'a> ShellJudge<'a> {
     pub(crate) fn new(command: &'a str) -> Result<Self, Failure> {
         let no_dir = |error| Failure::trouble(format!("cannot make a temporary folder: {error}"));
-        Ok(Self { command, dir: TempDir::new().map_err(no_dir)? })
+        Ok(Self { command, dir: files::temporary_dir().map_err(no_dir)? })
     }
 
     /// Runs the command on a replay. What it prints to stderr is shown; its stdout is not.
@@ -50,6 +52,7 @@ impl<'a> ShellJudge<'a> {
             .stdout(Stdio::null())
             .status()
             .map_err(|error| Failure::trouble(format!("cannot run `sh`: {error}")))?;
+        signals::wait_with(status);
         match status.code() {
             Some(0) => Ok(Verdict::False),
             Some(125) => Ok(Verdict::CannotTell),

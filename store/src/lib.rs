@@ -59,6 +59,8 @@ pub mod backend;
 mod chain;
 mod committer;
 mod directory;
+#[doc(hidden)]
+pub mod draft;
 mod key;
 mod lock;
 mod lookup;

@@ -18,6 +18,7 @@ mod lifecycle;
 mod cli;
 mod crash;
 mod damage;
+mod drafts;
 mod durable;
 mod example;
 #[cfg(target_os = "linux")] // strace

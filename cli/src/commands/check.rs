@@ -14,7 +14,7 @@ use turnfold_core::Registry;
 use crate::context::Context;
 use crate::corpus;
 use crate::failure::{Answer, Failure};
-use crate::output::{self, Output, Tone, counted, paint};
+use crate::output::{self, Output, Tone, counted, error_text, paint};
 use crate::tfl::{self, Checked, Mismatch, TflError};
 use crate::{files, limits};
 
@@ -200,7 +200,9 @@ fn print(results: &Results, quiet: bool, output: &mut Output) -> Result<(), Fail
     for file in &results.files {
         match &file.result {
             Ok(Checked { difference: Some(mismatch), .. }) => {
-                for (tone, line) in mismatch.lines() {
+                let lines = mismatch.lines();
+                for (place, (tone, line)) in lines.into_iter().enumerate() {
+                    let line = if place == 0 { error_text("", &line) } else { line };
                     output.line(paint(tone, line))?;
                 }
             }
@@ -210,8 +212,8 @@ fn print(results: &Results, quiet: bool, output: &mut Output) -> Result<(), Fail
                 output.line(format_args!("{ok} {name} {}", counted(*entries, "entry", "entries")))?;
             }
             Err(unusable) => {
-                let message = unusable.to_string();
-                output.line(format_args!("{} {}", paint(Tone::Old, "failed"), message))?;
+                let message = error_text("failed ", &unusable.to_string());
+                output.line(format_args!("{} {message}", paint(Tone::Old, "failed")))?;
             }
         }
     }
@@ -219,7 +221,7 @@ fn print(results: &Results, quiet: bool, output: &mut Output) -> Result<(), Fail
     if !failed.is_empty() && results.files.len() > 1 {
         output.line(paint(Tone::Strong, "failed files:"))?;
         for headline in &failed {
-            output.line(format_args!("  {headline}"))?;
+            output.line(format_args!("  {}", error_text("  ", headline)))?;
         }
     }
     let tone = if failed.is_empty() { Tone::New } else { Tone::Old };

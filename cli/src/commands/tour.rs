@@ -6,11 +6,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::Serialize;
-use tempfile::TempDir;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
+use crate::files;
 use crate::output::{Tone, paint};
+use crate::signals;
 
 /// See it all at work in a minute, in a temporary store
 ///
@@ -120,7 +121,7 @@ struct StopJson<'a> {
 
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let trouble = |error: std::io::Error| Failure::trouble(format!("the tour cannot go on: {error}"));
-    let dir = TempDir::with_prefix("turnfold-tour-").map_err(trouble)?;
+    let dir = files::temporary_dir().map_err(trouble)?;
     fs::write(dir.path().join(SETUP_FILE), SETUP).map_err(trouble)?;
     PLAYED.iter().try_for_each(|stop| visit(stop, dir.path(), context))?;
     let golden = fs::read_to_string(dir.path().join("duel.tfl")).map_err(trouble)?;
@@ -133,7 +134,6 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
             "That was all in a temporary store, gone now. `turnfold new --help` is where your own match begins.",
         ))?;
     }
-    dir.close().map_err(trouble)?;
     Ok(Answer::Yes)
 }
 
@@ -153,6 +153,7 @@ fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> 
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
     }
     let result = command.spawn().and_then(std::process::Child::wait_with_output).map_err(trouble)?;
+    signals::wait_with(result.status);
     if result.status.code() != Some(stop.exit_code) {
         let command = shell_words(stop.words);
         return Err(Failure::trouble(format!(

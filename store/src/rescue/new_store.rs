@@ -5,11 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use super::error::RescueError;
 use crate::backend::disk::SLED_DIR;
 use crate::backend::watermark::sync_dir;
+use crate::draft::{self, DraftDir};
 use crate::open::Store;
 
 /// How often, and how long apart, we look whether sled has let go of a closed store.
@@ -19,7 +18,7 @@ const RELEASE_PAUSE: Duration = Duration::from_millis(10);
 /// A place for a store that does not exist yet. Unless it is published, nothing of it remains.
 pub(super) struct NewStore {
     dir: PathBuf,
-    draft: TempDir,
+    draft: DraftDir,
 }
 
 impl NewStore {
@@ -28,8 +27,8 @@ impl NewStore {
         require_nothing(dir)?;
         let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(parent).map_err(|source| RescueError::io("create", parent, source))?;
-        let draft = tempfile::Builder::new().prefix(".turnfold-new-").tempdir_in(parent);
-        let draft = draft.map_err(|source| RescueError::io("create a directory in", parent, source))?;
+        let draft = DraftDir::dir_in(parent)
+            .map_err(|source| RescueError::io("create a directory in", parent, source))?;
         Ok(Self { dir: dir.to_owned(), draft })
     }
 
@@ -48,7 +47,7 @@ impl NewStore {
         let draft = self.draft();
         settle(&draft)?;
         require_nothing(&self.dir)?;
-        let renamed = (|| {
+        let renamed = draft::uninterrupted(|| {
             // An empty directory may be in the way; not every system renames over it.
             match fs::remove_dir(&self.dir) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -56,7 +55,7 @@ impl NewStore {
             }
             fs::rename(&draft, &self.dir)?;
             self.dir.parent().map_or(Ok(()), sync_dir)
-        })();
+        });
         renamed.map_err(|source| RescueError::io("create", &self.dir, source))
     }
 }

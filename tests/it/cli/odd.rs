@@ -11,7 +11,7 @@ use crate::sandbox::{Sandbox, binary};
 
 /// Runs a line with little memory, and not for long.
 fn bounded(sandbox: &Sandbox, line: &str) -> Output {
-    let script = "ulimit -v 600000 && exec timeout 30 \"$@\"";
+    let script = "ulimit -v 2000000 && exec timeout 30 \"$@\"";
     let mut command = Command::new("sh");
     command.args(["-c", script, "sh"]).arg(binary()).args(line.split(' ')).stdin(Stdio::null());
     command.current_dir(sandbox.path("")).env_clear().env("PATH", "/usr/bin:/bin").output().unwrap()
@@ -33,8 +33,15 @@ fn a_store_with_a_pipe_or_a_device_for_a_file_is_refused() {
             let path = sandbox.path(".turnfold").join(name);
             let _ = fs::remove_file(&path);
             symlink(if odd == "pipe" { sandbox.path(odd) } else { odd.into() }, &path).unwrap();
-            for verb in ["log duel", "play duel cycle", "matches"] {
-                check_refused(&sandbox, verb, name);
+            check_refused(&sandbox, "play duel cycle", name);
+            for verb in ["log duel", "matches"] {
+                if name == "LOCK" {
+                    // Reading locks another file then.
+                    let output = bounded(&sandbox, verb);
+                    assert!(output.status.success(), "{verb} with {odd} for a lock: {output:?}");
+                } else {
+                    check_refused(&sandbox, verb, name);
+                }
             }
             // Salvage does without, or says in a line that it cannot.
             let output = bounded(&sandbox, "store salvage .turnfold saved");
@@ -117,7 +124,7 @@ $ turnfold simulate --rules initiative --setup fixtures/initiative/small-board.t
 stderr| error: invalid value 'c.tfl' for '--into <MATCH>': a name that ends in `.tfl` means a replay file, so no match can have it; see `--help`
 exit 2
 $ turnfold matches
-duel  initiative  3 entries, 1 branch
+duel  initiative  3 entries, 1 branch  [TIME]
 
 "#]],
     );
@@ -150,4 +157,26 @@ fn output_cut_short_is_no_backup_and_no_replay() {
         assert_eq!(output.status.code(), Some(code), "{line}: {stderr}");
         assert_eq!(stderr.contains("was cut short"), code == 3, "{line}: {stderr}");
     }
+}
+
+#[test]
+fn what_check_says_of_a_file_in_a_line_is_at_most_500_characters_long() {
+    let sandbox = duel();
+    let long = "ä".repeat(1_000);
+    sandbox.ok("export duel -o good.tfl");
+    sandbox.write("unusable.tfl", sandbox.read("good.tfl").replace("radius = ", &format!("{long} = ")));
+    let deep = format!("{}.tfl", "long-name".repeat(25));
+    fs::create_dir_all(sandbox.path(&"d".repeat(250)).join("e".repeat(250))).unwrap();
+    let differs = format!("{}/{}/{deep}", "d".repeat(250), "e".repeat(250));
+    sandbox.write(&differs, sandbox.read("good.tfl").replacen(" => ", " => x", 1));
+    let output = sandbox.command(["check", "unusable.tfl", differs.as_str()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> =
+        told.lines().filter(|line| line.contains("unusable") || line.contains("dddd")).collect();
+    assert!(lines.len() >= 4, "{told}");
+    for line in lines.iter().filter(|line| !line.starts_with("to reproduce: ")) {
+        assert!(line.chars().count() <= 500, "{}: {line}", line.chars().count());
+    }
+    assert!(lines.iter().any(|line| line.contains('…') && line.chars().count() == 500), "{told}");
 }

@@ -11,11 +11,12 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, is_standard};
 use crate::output::{Tone, paint};
+use crate::signals;
 
 /// Make a store from a backup
 ///
-/// Every check and every link is verified on the way. The new store is there whole or not at all; a killed restore may
-/// leave a directory `.turnfold-new-…` beside it, which can be deleted.
+/// Every check and every link is verified on the way. The new store is there whole or not at all; the
+/// directory `.turnfold-draft-…` that a killed restore leaves beside it is removed by the next verb that makes one there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store restore matches.tfb restored")]
 pub(crate) struct Args {
@@ -29,6 +30,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    signals::remove_drafts();
     let progress = Progress::new("restoring");
     let totals = if is_standard(&args.file) {
         Store::restore(io::stdin().lock(), &args.dir, &mut progress.observer())?

@@ -10,6 +10,7 @@ use super::told;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
+use crate::signals;
 
 /// Make a new store of all that can be saved of a damaged one
 ///
@@ -48,6 +49,7 @@ struct LostJson<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    signals::remove_drafts();
     let progress = Progress::new("salvaging");
     let salvage = Store::salvage(&args.dir, &args.new_dir, &mut progress.observer())?;
     drop(progress);
