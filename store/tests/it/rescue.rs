@@ -21,19 +21,25 @@ pub(crate) fn unobserved() -> impl FnMut(Totals) {
     |_| {}
 }
 
-/// Fills a store: two matches, branches on branches, idempotency keys, pages and tails.
+/// Fills a store: two matches, branches on branches, idempotency keys, pages and tails, under names that some of them did
+/// not have from the beginning; and what was deleted again.
 pub(crate) fn fill(store: &Store) {
     let (m, main, line, twig) = (name("m"), BranchName::main(), branch("line"), branch("twig"));
-    store.create_match(&m, &genesis(), commands(66)).unwrap();
-    store.create_branch(&m, &line, &main, 65).unwrap();
-    store.append(&m, &line, 65, commands(67).split_off(65), Some(&"k".parse().unwrap())).unwrap();
-    // Begins on `line`, but where that is still `main`.
-    store.create_branch(&m, &twig, &line, 10).unwrap();
+    store.create_match(&name("draft"), &genesis(), commands(66)).unwrap();
+    store.rename_match(&name("draft"), &m).unwrap();
+    let side = branch("side");
+    store.create_branch(&m, &side, &main, 65).unwrap();
+    store.append(&m, &side, 65, commands(67).split_off(65), Some(&"k".parse().unwrap())).unwrap();
+    // Begins on `side`, but where that is still `main`.
+    store.create_branch(&m, &twig, &side, 10).unwrap();
+    store.rename_branch(&m, &side, &line).unwrap();
     store.append(&m, &twig, 10, commands(12).split_off(10), None).unwrap();
     store.append(&m, &twig, 12, commands(13).split_off(12), Some(&"l".parse().unwrap())).unwrap();
     store.create_branch(&m, &branch("gone"), &main, 5).unwrap();
     store.append(&m, &branch("gone"), 5, commands(8).split_off(5), None).unwrap();
     store.delete_branch(&m, &branch("gone")).unwrap();
+    store.create_match(&name("doomed"), &genesis(), commands(2)).unwrap();
+    store.delete_match(&name("doomed")).unwrap();
     store.create_match(&name("empty"), &genesis(), Vec::new()).unwrap();
     store.create_branch(&name("empty"), &line, &main, 0).unwrap();
 }

@@ -54,14 +54,14 @@ fn records_that_belong_to_nothing_are_found() {
         let found = findings(damaged);
         assert!(found.iter().any(|found| found.contains(expected)), "{expected}: {found:?}");
     };
-    // Branch 5 was deleted.
-    let of_branch = |table: u8| [&[table], &5_u64.to_be_bytes()[..], &1_u64.to_be_bytes()].concat();
-    check(&of_branch(b'p'), "there is no branch with the id 5");
-    check(&of_branch(b't'), "there is no branch with the id 5");
-    check(&of_branch(b'k'), "there is no branch with the id 5");
-    check(&of_branch(b'h')[..9], "there is no branch with the id 5");
-    let of_match = [&b"b"[..], &5_u64.to_be_bytes(), b"line"].concat();
-    check(&of_match, "there is no match with the id 5");
+    // Branch 7 was deleted.
+    let of_branch = |table: u8| [&[table], &7_u64.to_be_bytes()[..], &1_u64.to_be_bytes()].concat();
+    check(&of_branch(b'p'), "there is no branch with the id 7");
+    check(&of_branch(b't'), "there is no branch with the id 7");
+    check(&of_branch(b'k'), "there is no branch with the id 7");
+    check(&of_branch(b'h')[..9], "there is no branch with the id 7");
+    let of_match = [&b"b"[..], &7_u64.to_be_bytes(), b"line"].concat();
+    check(&of_match, "there is no match with the id 7");
     check(b"tx", ": it names no branch");
     check(b"zoo", "the first is `zoo`: there is no such table");
     check(b"m!", ": a match record has no proper name");
