@@ -296,7 +296,9 @@ fn a_store_is_saved_copied_and_compacted_with_the_names_that_it_has_after_each_c
             "step {number}: {reasons:?}"
         );
         assert_eq!(on_disk(&at("saved")), expected, "step {number}");
-        ["saved", "copy"].into_iter().for_each(|name| fs::remove_dir_all(at(name)).unwrap());
+        for name in ["saved", "copy"] {
+            fs::remove_dir_all(at(name)).unwrap();
+        }
         Store::restore(backup.as_slice(), &at("restored"), &mut unobserved()).unwrap();
         assert_eq!(on_disk(&at("restored")), expected, "step {number}");
         fs::remove_dir_all(at("restored")).unwrap();
