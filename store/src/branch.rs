@@ -10,7 +10,7 @@ use crate::lookup::{FoundBranch, FoundMatch};
 use crate::names::{BranchName, MatchName};
 use crate::open::{Shared, StoreReader};
 
-/// What [`Store::branches`] tells of a branch.
+/// What [`StoreReader::branches`] tells of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchInfo {
     /// Its name.

@@ -2,8 +2,8 @@
 //!
 //! A [`Store`] holds matches. A match begins with its [`Genesis`] and has branches; a branch is a line of [`Entry`]s,
 //! numbered from 1, each linked to all before it by a chain of digests. Entries come in atomic, durable batches
-//! ([`Store::append`]) and are checked against the chain whenever they are read ([`Store::read`]).
-//! [`Store::verify`] audits a match down to its rules.
+//! ([`Store::append`]) and are checked against the chain whenever they are read ([`StoreReader::read`]).
+//! [`StoreReader::verify`] audits a match down to its rules.
 //!
 //! ```
 //! use turnfold_core::{DicePolicy, Registry, Seat};

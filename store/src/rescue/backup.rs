@@ -10,7 +10,7 @@ use crate::entry::encode;
 use crate::open::StoreReader;
 
 impl StoreReader {
-    /// Writes everything in the store as one stream, which [`restore`](Store::restore) reads, and tells what it holds.
+    /// Writes everything in the store as one stream, which [`restore`](crate::Store::restore) reads, and tells what it holds.
     ///
     /// The store may be used meanwhile: of every branch the backup has the entries up to a head that it had since the
     /// backup began, and of every match those branches that it had when its turn came. Deleting or renaming a
