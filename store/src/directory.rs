@@ -48,8 +48,7 @@ pub(crate) fn hold_for_reading(dir: &Path) -> Result<(Option<SharedLock>, Places
 pub(crate) fn hold_existing(dir: &Path) -> Result<Lock, StoreError> {
     require_store(dir)?;
     let lock = Lock::take(dir)?;
-    finish_swap(dir)?;
-    require_records(&dir.join(SLED_DIR))?;
+    require_records(&swap::places(dir).sled)?;
     Ok(lock)
 }
 
@@ -94,14 +93,20 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
     // Another process may have completed the store before we got the lock.
     let is_complete = has_format(dir)?;
     if is_complete {
-        finish_swap(dir)?;
-        require_records(&dir.join(SLED_DIR))?;
+        require_records(&swap::places(dir).sled)?;
     }
     Ok(Held { lock, is_complete })
 }
 
-/// Finishes a compaction that was cut short.
-fn finish_swap(dir: &Path) -> Result<(), StoreError> {
+/// Finishes a compaction that was cut short, if `check` finds the records sound that are to count.
+pub(crate) fn finish_swap(
+    dir: &Path,
+    check: impl FnOnce(&Places) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    if !swap::is_pending(dir) {
+        return Ok(());
+    }
+    check(&swap::places(dir))?;
     swap::finish(dir).map_err(|error| failed(dir, "finish the compaction of", dir, error))
 }
 

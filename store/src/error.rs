@@ -205,6 +205,14 @@ pub enum StoreError {
         /// What the operating system says.
         source: io::Error,
     },
+    /// The store cannot be opened, and is as it was.
+    #[error("cannot {action}: {source}; nothing was changed: {}", next_try(source))]
+    Unopened {
+        /// What was being done.
+        action: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
     /// The disk is full; what was acknowledged is safe.
     #[error(
         "the store's disk is full: free some space and try again; nothing of this call was kept ({source})"
@@ -264,6 +272,7 @@ impl StoreError {
             | Self::Lost { .. }
             | Self::Corrupt { .. }
             | Self::Io { .. }
+            | Self::Unopened { .. }
             | Self::Full { .. }
             | Self::Unsettled { .. }
             | Self::Failed { .. } => ErrorKind::Trouble,
@@ -273,6 +282,14 @@ impl StoreError {
     /// Says that a part of the store that belongs to no match is damaged.
     pub(crate) fn damaged(reason: impl Into<String>) -> Self {
         Self::Corrupt { match_name: None, branch: None, seq: None, reason: reason.into() }
+    }
+
+    /// Says of trouble that it kept the store from being opened.
+    pub(crate) fn unopened(self) -> Self {
+        match self {
+            Self::Io { action, source } => Self::Unopened { action, source },
+            other => other,
+        }
     }
 
     /// Says which entry damage concerns.
@@ -307,6 +324,13 @@ impl From<BackendError> for StoreError {
             BackendError::Io { action, source } => Self::Io { action, source },
             BackendError::Unsynced { source } => Self::Io { action: "sync".to_owned(), source },
         }
+    }
+}
+
+fn next_try(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "check its owner and permissions",
+        _ => "try again, and check the disk if that fails too",
     }
 }
 

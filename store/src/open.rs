@@ -6,12 +6,13 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::backend::disk::DiskBackend;
+use crate::backend::disk::{DiskBackend, require_nothing_committed};
 use crate::backend::memory::MemoryBackend;
 use crate::backend::read_only::ReadOnlyBackend;
 use crate::backend::{Backend, BackendError, Watermark};
 use crate::committer::Committer;
 use crate::error::StoreError;
+use crate::lock::Lock;
 use crate::record::{HeadRecord, StoreRecord};
 use crate::snapshot::Snapshots;
 use crate::{directory, key, lookup, record};
@@ -54,6 +55,10 @@ impl StoreReader {
     /// # Errors
     /// As for [`Store::open`].
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_by(dir).map_err(StoreError::unopened)
+    }
+
+    fn open_by(dir: &Path) -> Result<Self, StoreError> {
         let (lock, places) = directory::hold_for_reading(dir)?;
         let backend = Box::new(ReadOnlyBackend::open(&places, lock)?);
         let (shared, _) = Shared::checked(backend, Some(Snapshots::of(dir)))?;
@@ -68,8 +73,8 @@ impl Store {
     /// [`StoreError::Missing`] or [`StoreError::NotAStore`] when there is none, [`StoreError::Locked`] when it is in
     /// use, [`StoreError::UnknownFormat`], [`StoreError::Lost`] and [`StoreError::Corrupt`] when it cannot be served.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let lock = directory::hold_existing(dir)?;
-        Self::start(Box::new(DiskBackend::open(dir, lock)?), Some(Snapshots::of(dir)))
+        let opened = directory::hold_existing(dir).and_then(|lock| open_disk(dir, lock));
+        Self::start(Box::new(opened.map_err(StoreError::unopened)?), Some(Snapshots::of(dir)))
     }
 
     /// Opens a store, making it first when `dir` does not exist or is empty.
@@ -87,11 +92,12 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let held = directory::hold_or_create(dir)?;
         let opened = if held.is_complete {
-            DiskBackend::open(dir, held.lock)
+            open_disk(dir, held.lock).map_err(StoreError::unopened)?
         } else {
-            DiskBackend::open_or_create(dir, held.lock)
+            require_nothing_committed(dir)?;
+            DiskBackend::open_or_create(dir, held.lock)?
         };
-        let backend = Box::new(adapt(opened?)?);
+        let backend = Box::new(adapt(opened)?);
         if !held.is_complete {
             initialize(backend.as_ref())?;
             directory::complete(dir)?;
@@ -242,6 +248,13 @@ impl Shared {
             other => other,
         }
     }
+}
+
+/// Opens the records of a store on which `lock` holds the lock, if they are sound; otherwise every file stays as it is.
+pub(crate) fn open_disk(dir: &Path, lock: Lock) -> Result<DiskBackend, StoreError> {
+    let check = |backend| Shared::checked(Box::new(backend), None).map(|_| ());
+    directory::finish_swap(dir, |places| check(ReadOnlyBackend::open(places, None)?))?;
+    DiskBackend::open(dir, lock, check)
 }
 
 /// Writes the first records of a store in which nothing is committed yet.

@@ -6,6 +6,7 @@ use turnfold_core::Digest;
 use crate::backend::Change;
 use crate::entry::{decode, encode};
 use crate::error::StoreError;
+use crate::key;
 use crate::names::{BranchName, MatchName};
 
 const CHECK_BYTES: usize = 8;
@@ -175,6 +176,11 @@ pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
 ) -> Result<T, StoreError> {
     let body = unseal(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))?;
     decode(body).map_err(|error| StoreError::damaged(format!("{what}: {error}")))
+}
+
+/// Reads a store record, whatever its key leaves out; `None` if the value is none.
+pub(crate) fn read_store(value: &[u8]) -> Option<StoreRecord> {
+    read("the store record", key::STORE, value).ok()
 }
 
 fn check(key: &[u8], body: &[u8]) -> [u8; CHECK_BYTES] {

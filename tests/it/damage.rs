@@ -39,6 +39,7 @@ fn a_flipped_byte_in_a_stored_entry_is_named_by_verify() {
             assert!(told.contains(|digit: char| digit.is_ascii_digit()), "{offset}: names an entry: {told}");
             assert_eq!(stderr.lines().count(), 1, "{offset}: one line: {stderr}");
             let served = sandbox.run("log duel");
+            assert!(fs::read(&file).unwrap() == damaged, "{offset}: readers have changed the file");
             assert!(
                 !served.status.success() || served.stdout == log.as_bytes(),
                 "{offset}: never another log"

@@ -1,13 +1,15 @@
 //! The real binary while reads, writes and syncs fail: one line of error or success, nothing acknowledged lost, nothing
 //! half-made left. strace makes the calls fail; `TURNFOLD_FAULTS=all` tries each call, otherwise a few of each.
 //!
-//! Reads while a store is opened are no part of this.
+//! What fails while a store is opened is told in `opening`.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Command, Output};
 
 use crate::sandbox::{Sandbox, binary, words};
+
+mod opening;
 
 const PLAY: &str = "play duel cycle";
 
@@ -84,16 +86,22 @@ impl Rig {
     /// Runs a verb under strace; returns its answer and the trace of its calls.
     fn trace(&self, line: &str, call: &str, paths: &[&str], inject: Option<&str>) -> (Output, String) {
         self.reset();
-        let mut strace = Command::new("timeout");
-        strace.args(["-s", "KILL", "60", "strace", "-f", "-o", "../trace", "-e", &format!("trace={call}")]);
+        let mut options = vec!["-e".to_owned(), format!("trace={call}")];
         for path in paths {
             // strace speaks of every path that it has to resolve.
             let path = fs::canonicalize(self.sandbox.path("work/.turnfold").join(path)).unwrap();
-            strace.arg("-P").arg(path);
+            options.extend(["-P".to_owned(), path.to_str().unwrap().to_owned()]);
         }
         if let Some(inject) = inject {
-            strace.args(["-e", &format!("inject={call}:{inject}")]);
+            options.extend(["-e".to_owned(), format!("inject={call}:{inject}")]);
         }
+        self.strace(line, &options)
+    }
+
+    /// Runs a verb under strace on what is there; returns its answer and the trace of its calls.
+    fn strace(&self, line: &str, options: &[String]) -> (Output, String) {
+        let mut strace = Command::new("timeout");
+        strace.args(["-s", "KILL", "60", "strace", "-f", "-o", "../trace"]).args(options);
         strace.arg(binary()).args(words(line)).current_dir(self.sandbox.path("work"));
         let output = strace.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").output().unwrap();
         (output, self.sandbox.read("trace"))
@@ -161,15 +169,20 @@ impl Rig {
     }
 }
 
-#[test]
-#[expect(
-    clippy::print_stderr,
-    reason = "a test that does not run says so, and one that does how much it tried"
-)]
-fn whichever_call_fails_nothing_is_lost_and_one_line_says_so() {
+#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+fn can_trace() -> bool {
     let can_trace = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
-    if !can_trace.is_ok_and(|status| status.success()) {
+    let can_trace = can_trace.is_ok_and(|status| status.success());
+    if !can_trace {
         eprintln!("SKIPPED: strace is not here or may not trace, and nothing else can make calls fail");
+    }
+    can_trace
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much it tried is worth knowing")]
+fn whichever_call_fails_nothing_is_lost_and_one_line_says_so() {
+    if !can_trace() {
         return;
     }
     let mut rig = Rig::new();

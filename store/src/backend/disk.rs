@@ -9,12 +9,15 @@ use std::time::Duration;
 
 use super::closing::OpenDb;
 use super::guard::guarded;
-use super::guarded_open::open_guarded;
+use super::guarded_open::SoundFiles;
+use super::read_only::ReadOnlyBackend;
 use super::syncing::{Syncing, has_failed};
 use super::watermark::{WatermarkFile, sync_dir};
-use super::{Backend, BackendError, Change, Place, Record, Watermark, pieces};
+use super::{Backend, BackendError, Change, Place, Record, Watermark, pieces, raw};
+use crate::error::StoreError;
 use crate::lock::Lock;
 use crate::private;
+use crate::record::{self, StoreRecord};
 
 /// The folder of sled's files in a store's directory.
 pub(crate) const SLED_DIR: &str = "sled";
@@ -40,12 +43,20 @@ pub struct DiskBackend {
 }
 
 impl DiskBackend {
-    /// Opens sled's files in `dir`, on which `lock` holds the lock, if they are sound; otherwise they stay as they are.
-    pub(crate) fn open(dir: &Path, lock: Lock) -> Result<Self, BackendError> {
+    /// Opens sled's files in `dir`, on which `lock` holds the lock, if they are sound and `admit` finds their records to
+    /// be so; otherwise they stay as they are.
+    pub(crate) fn open(
+        dir: &Path,
+        lock: Lock,
+        admit: impl FnOnce(ReadOnlyBackend) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
         let sled_dir = dir.join(SLED_DIR);
-        let watermark = WatermarkFile::at(dir.join(WATERMARK_FILE));
-        let opened = open_guarded(&sled_dir, || open_sled(&sled_dir));
-        let db = opened.map_err(|error| tell_what_was_there(error, &watermark))?;
+        let at = dir.join(WATERMARK_FILE);
+        let watermark = WatermarkFile::at(at.clone());
+        let told = |error| tell_what_was_there(error, &watermark);
+        let files = SoundFiles::read(&sled_dir).map_err(told)?;
+        admit(ReadOnlyBackend::of(files.log(), WatermarkFile::at(at)))?;
+        let db = files.open(|| open_sled(&sled_dir)).map_err(told)?;
         let syncing = Syncing::of(sled_dir.join("db"));
         Ok(Self { db, watermark, syncing, pieces: RwLock::default(), _lock: lock })
     }
@@ -91,6 +102,28 @@ impl DiskBackend {
             sync_dir(dir)
         })();
         synced.map_err(|source| failed("sync", sled_dir, source))
+    }
+}
+
+/// Requires the files of a directory that is no store yet to be what its creation left: nothing was committed.
+///
+/// sled may destroy what is damaged, so this looks for records without it.
+pub(crate) fn require_nothing_committed(dir: &Path) -> Result<(), BackendError> {
+    let lines = WatermarkFile::at(dir.join(WATERMARK_FILE)).lines()?;
+    let marked = lines.into_iter().flatten().flatten().map(|marked| (marked.commits, marked.entries)).max();
+    let db = dir.join(SLED_DIR).join("db");
+    let mut most = marked.unwrap_or_default();
+    let found = raw::each_candidate(&db, &mut |found| {
+        if let Some(StoreRecord { now, .. }) = record::read_store(found.value) {
+            most = most.max((now.commits, now.entries));
+        }
+    });
+    match (found, most) {
+        (Err(source), _) if source.kind() != io::ErrorKind::NotFound => Err(failed("read", &db, source)),
+        (_, (0, _)) => Ok(()),
+        (_, (_, entries)) => Err(BackendError::Damaged(format!(
+            "it holds {entries} entries, but the files that say what it is are missing"
+        ))),
     }
 }
 

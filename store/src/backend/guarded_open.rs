@@ -7,6 +7,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::closing::OpenDb;
 use super::disk::failed;
@@ -23,25 +24,44 @@ const TORN_MAX: usize = 4;
 const RELEASE_TRIES: u32 = 200;
 const RELEASE_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 
-/// Opens sled's database by `open` if its files are sound. After an error every file has the bytes that it had.
-pub(super) fn open_guarded(
-    sled_dir: &Path,
-    open: impl FnOnce() -> Result<sled::Db, BackendError>,
-) -> Result<OpenDb, BackendError> {
-    let log = LogReader::open(sled_dir)?;
-    let kept = Kept::of(sled_dir, &log)?;
-    log.require_all_commits(&kept.loose)?;
-    let opened = kept.prepare(&log).and_then(|()| {
-        let db = OpenDb::new(open()?);
-        kept.require_unharmed(&log, &db)?;
-        Ok(db)
-    });
-    match opened {
-        Ok(db) => {
-            kept.remove_old_snapshots(&log);
+/// A database whose files were found sound, before sled is let in.
+pub(super) struct SoundFiles {
+    log: Arc<LogReader>,
+    kept: Kept,
+}
+
+impl SoundFiles {
+    /// Reads sled's files, and changes nothing.
+    pub(super) fn read(sled_dir: &Path) -> Result<Self, BackendError> {
+        let log = LogReader::open(sled_dir)?;
+        let kept = Kept::of(sled_dir, &log)?;
+        log.require_all_commits(&kept.loose)?;
+        Ok(Self { log: Arc::new(log), kept })
+    }
+
+    /// Returns the reader that found them sound.
+    pub(super) const fn log(&self) -> &Arc<LogReader> {
+        &self.log
+    }
+
+    /// Opens the database by `open`. After an error every file has the bytes that it had.
+    pub(super) fn open(
+        self,
+        open: impl FnOnce() -> Result<sled::Db, BackendError>,
+    ) -> Result<OpenDb, BackendError> {
+        let Self { log, kept } = self;
+        let opened = kept.prepare(&log).and_then(|()| {
+            let db = OpenDb::new(open()?);
+            kept.require_unharmed(&log, &db)?;
             Ok(db)
+        });
+        match opened {
+            Ok(db) => {
+                kept.remove_old_snapshots(&log);
+                Ok(db)
+            }
+            Err(error) => Err(kept.put_back().err().unwrap_or(error)),
         }
-        Err(error) => Err(kept.put_back().err().unwrap_or(error)),
     }
 }
 
@@ -74,8 +94,11 @@ impl Kept {
     /// sled takes any file that begins with `snap.` for a snapshot, also one that it had not finished when its process
     /// was killed.
     fn prepare(&self, log: &LogReader) -> Result<(), BackendError> {
-        if log.commits_behind(&self.loose).is_some() {
-            self.save_torn(log.tip())
+        let torn =
+            self.loose.iter().filter(|loose| log.commits_behind(std::slice::from_ref(loose)).is_some());
+        let torn: Vec<_> = torn.collect();
+        if !torn.is_empty() {
+            self.save_torn(log.tip(), &torn)
                 .map_err(|source| failed("write to", &raw::torn_dir(&self.db()), source))?;
         }
         let unfinished =
@@ -91,13 +114,15 @@ impl Kept {
     }
 
     /// Saves the segments with what lies behind the tip, for salvage; only the newest few such files are kept.
-    fn save_torn(&self, tip: u64) -> io::Result<()> {
+    fn save_torn(&self, tip: u64, torn: &[&Loose]) -> io::Result<()> {
         let dir = raw::torn_dir(&self.db());
         private::create_dir(&dir)?;
         let mut bytes = Vec::new();
-        for Loose { bytes: segment, .. } in &self.loose {
-            bytes.extend_from_slice(segment);
+        for Loose { bytes: segment, .. } in torn {
             bytes.resize(bytes.len().next_multiple_of(usize::try_from(SEGMENT_BYTES).unwrap_or(1)), 0);
+            // What a segment has not used yet would only take room.
+            let used = segment.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+            bytes.extend_from_slice(segment.get(..used).unwrap_or_default());
         }
         let path = dir.join(format!("{tip:016X}"));
         write_whole(&path, &path.with_extension("new"), &bytes)?;
@@ -190,7 +215,7 @@ impl Kept {
 
 fn failed_to_put_back(path: &Path) -> impl FnOnce(io::Error) -> BackendError {
     let path = path.to_owned();
-    move |source| failed("put back what was in", &path, source)
+    move |source| BackendError::Damaged(format!("cannot put back what was in `{}`: {source}", path.display()))
 }
 
 /// Returns the files that sled reads whole: its settings and its snapshots.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::disk::tell_what_was_there;
 use super::sled_log::LogReader;
@@ -12,7 +13,7 @@ use crate::lock::SharedLock;
 
 /// What lies in a store's directory, which nobody changes meanwhile.
 pub(crate) struct ReadOnlyBackend {
-    log: LogReader,
+    log: Arc<LogReader>,
     watermark: WatermarkFile,
     _lock: Option<SharedLock>,
 }
@@ -26,7 +27,12 @@ impl ReadOnlyBackend {
             Ok(log)
         });
         let log = opened.map_err(|error| tell_what_was_there(error, &watermark))?;
-        Ok(Self { log, watermark, _lock: lock })
+        Ok(Self { log: Arc::new(log), watermark, _lock: lock })
+    }
+
+    /// Reads what a reader has found that somebody else holds the lock for.
+    pub(super) fn of(log: &Arc<LogReader>, watermark: WatermarkFile) -> Self {
+        Self { log: Arc::clone(log), watermark, _lock: None }
     }
 }
 

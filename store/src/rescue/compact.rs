@@ -8,10 +8,9 @@ use super::part::Totals;
 use super::rebuild::Rebuild;
 use super::swap;
 use super::walk::walk;
-use crate::backend::disk::DiskBackend;
 use crate::error::StoreError;
 use crate::lookup::FoundBranch;
-use crate::open::{Shared, Store};
+use crate::open::{Shared, Store, open_disk};
 use crate::{directory, key};
 
 /// The most changes that are written without a flush.
@@ -41,7 +40,7 @@ impl Store {
         let lock = directory::hold_existing(dir)?;
         // The second handle keeps the directory locked while neither store is open.
         let still_locked = lock.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;
-        let old = Self::start(Box::new(DiskBackend::open(dir, lock).map_err(StoreError::from)?), None)?;
+        let old = Self::start(Box::new(open_disk(dir, lock)?), None)?;
         let draft = swap::draft(dir);
         let built = build(&old, &draft, observe);
         let totals = built.and_then(|totals| {

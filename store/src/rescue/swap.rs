@@ -42,6 +42,11 @@ pub(crate) fn places(dir: &Path) -> Places {
     Places { sled: place(SLED_DIR), watermark: place(WATERMARK_FILE) }
 }
 
+/// Returns `true` if a swap was cut short.
+pub(crate) fn is_pending(dir: &Path) -> bool {
+    [NEW, READY].into_iter().any(|name| dir.join(name).exists())
+}
+
 /// Finishes or undoes a swap that was cut short. The caller has the lock on `dir`.
 pub(crate) fn finish(dir: &Path) -> io::Result<()> {
     let (new, ready) = (dir.join(NEW), dir.join(READY));

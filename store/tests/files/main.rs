@@ -12,6 +12,7 @@
 
 mod damage;
 mod disk;
+mod opening;
 mod power_cut;
 mod session;
 mod tape;

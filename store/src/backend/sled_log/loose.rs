@@ -7,7 +7,7 @@ use super::reader::LogReader;
 use super::segment::{HEADER_BYTES, SEGMENT_BYTES, base, number_of};
 use crate::backend::{BackendError, raw};
 use crate::key;
-use crate::record::{self, StoreRecord};
+use crate::record;
 
 /// A segment in which sled may write when it opens.
 pub(in crate::backend) struct Loose {
@@ -87,5 +87,5 @@ impl LogReader {
 
 /// Returns how many commits a store record counts, whatever its key leaves out; 0 if the value is none.
 fn commits_in(value: &[u8]) -> u64 {
-    record::read::<StoreRecord>("the store record", key::STORE, value).map_or(0, |record| record.now.commits)
+    record::read_store(value).map_or(0, |record| record.now.commits)
 }

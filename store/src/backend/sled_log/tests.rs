@@ -87,6 +87,23 @@ fn compare(dir: &Path, what: &str) {
 }
 
 #[test]
+fn what_lies_in_a_file_of_its_own_is_refused_in_the_log_and_in_a_snapshot() {
+    let dir = tempfile::tempdir().unwrap();
+    let (live, in_log, in_snapshot) =
+        (dir.path().join("live"), dir.path().join("log"), dir.path().join("snapshot"));
+    let db = open_sled(&live);
+    db.insert(b"a", vec![7; 300_000]).unwrap();
+    db.flush().unwrap();
+    copy(&live, &in_log);
+    copy(&live, &in_snapshot);
+    drop(open_sled(&in_snapshot));
+    for (dir, expected) in [(in_log, "lies in a file of its own"), (in_snapshot, "is damaged")] {
+        let error = LogReader::open(&dir).err().unwrap().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn the_reader_finds_what_sled_finds_in_closed_and_in_open_files() {
     let rounds = std::env::var("TURNFOLD_SLED_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap());
     for round in 0..rounds {
