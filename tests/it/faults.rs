@@ -107,8 +107,8 @@ impl Rig {
         (output, self.sandbox.read("trace"))
     }
 
-    /// Lets one call after another fail in a way, and looks at what is left after each.
-    fn fail_each(&mut self, verb: &Verb, call: &str, paths: &[&str], fault: &str) {
+    /// Lets one call after another fail in each of these ways, and looks at what is left after each.
+    fn fail_each(&mut self, verb: &Verb, call: &str, paths: &[&str], faults: &[&str]) {
         let (output, trace) = self.trace(verb.line, call, paths, None);
         assert!(output.status.success(), "{}: {}", verb.line, String::from_utf8_lossy(&output.stderr));
         // strace counts the calls of each thread by themselves.
@@ -117,6 +117,13 @@ impl Rig {
             *counts.entry(line.split(' ').next().unwrap()).or_default() += 1;
         }
         let last = counts.into_values().max().unwrap_or(0);
+        for fault in faults {
+            self.fail_numbers(verb, call, paths, fault, last);
+        }
+    }
+
+    /// Lets one call after another up to the last fail in a way; without the variable only one of them.
+    fn fail_numbers(&mut self, verb: &Verb, call: &str, paths: &[&str], fault: &str, last: u32) {
         let numbers = if std::env::var_os("TURNFOLD_FAULTS").is_some() {
             (1..=last).collect()
         } else {
@@ -191,14 +198,12 @@ fn whichever_call_fails_nothing_is_lost_and_one_line_says_so() {
             (WRITES.as_slice(), ["error=EIO", "error=ENOSPC", "retval=0"].as_slice()),
             (SYNCS.as_slice(), &["error=EIO", "error=ENOSPC"]),
         ] {
-            for (call, fault) in calls.iter().flat_map(|call| faults.iter().map(move |fault| (call, fault))) {
-                rig.fail_each(verb, call, &[], fault);
+            for call in calls {
+                rig.fail_each(verb, call, &[], faults);
             }
         }
         for call in READS.iter().filter(|_| !verb.reads.is_empty()) {
-            for fault in ["error=EIO", "retval=0"] {
-                rig.fail_each(verb, call, verb.reads, fault);
-            }
+            rig.fail_each(verb, call, verb.reads, &["error=EIO", "retval=0"]);
         }
     }
     eprintln!("{} calls failed, exit codes: {:?}", rig.runs, rig.failures);
