@@ -15,6 +15,7 @@ mod replay_file;
 mod sample;
 mod seeds;
 mod setup;
+mod sled_files;
 mod store;
 
 pub use backup::backup;
@@ -23,6 +24,7 @@ pub use encoding::encoding;
 pub use play::play;
 pub use replay_file::replay_file;
 pub use setup::setup;
+pub use sled_files::sled_files;
 pub use store::{entry, store};
 
 /// What a target does with any bytes.
@@ -66,6 +68,7 @@ pub fn targets() -> Vec<Target> {
         Target::new("entry", entry, store::entry_seeds()),
         Target::new("replay_file", replay_file, seeds::replay_files()),
         Target::new("setup", setup, seeds::setups()),
+        Target::new("sled_files", sled_files, sled_files::seeds()),
         Target::new("store", store, Vec::new()),
     ];
     let play_of = |rules: &&'static dyn AnyRules| {

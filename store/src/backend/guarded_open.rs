@@ -94,9 +94,12 @@ impl Kept {
     /// sled takes any file that begins with `snap.` for a snapshot, also one that it had not finished when its process
     /// was killed.
     fn prepare(&self, log: &LogReader) -> Result<(), BackendError> {
-        let torn =
-            self.loose.iter().filter(|loose| log.commits_behind(std::slice::from_ref(loose)).is_some());
-        let torn: Vec<_> = torn.collect();
+        let mut torn = Vec::new();
+        for loose in &self.loose {
+            if log.commits_behind(std::slice::from_ref(loose))?.is_some() {
+                torn.push(loose);
+            }
+        }
         if !torn.is_empty() {
             self.save_torn(log.tip(), &torn)
                 .map_err(|source| failed("write to", &raw::torn_dir(&self.db()), source))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::message::{self, NODE};
+use super::message::{NODE, Search};
 use super::reader::LogReader;
 use super::segment::{HEADER_BYTES, SEGMENT_BYTES, base, number_of};
 use crate::backend::{BackendError, raw};
@@ -48,33 +48,30 @@ impl LogReader {
 
     /// Looks for sound messages behind the tip; returns `None` if there are none, or else how many commits the newest
     /// sound store record among them counts.
-    pub(in crate::backend) fn commits_behind(&self, loose: &[Loose]) -> Option<u64> {
+    pub(in crate::backend) fn commits_behind(&self, loose: &[Loose]) -> Result<Option<u64>, BackendError> {
         let mut newest = None;
+        let mut search = Search::from(number_of(self.tip()));
         for Loose { bytes, sound, .. } in loose {
             let header = usize::try_from(HEADER_BYTES).unwrap_or_default();
-            let mut rest = bytes.get((*sound).max(header)..).unwrap_or_default();
-            while !rest.is_empty() {
-                if let Some(message) = message::read_sound(rest, number_of(self.tip())) {
-                    let mut commits = 0;
-                    let mut count = |value: &[u8]| commits = commits.max(commits_in(value));
-                    if message.kind == NODE {
-                        let _ = raw::read_node(message.body, |_, _, value| count(value));
-                    } else if let Some((_, value)) = raw::read_link(message.body) {
-                        count(value);
-                    }
-                    newest = newest.max(Some(commits));
+            search.each(bytes.get((*sound).max(header)..).unwrap_or_default(), &mut |message| {
+                let mut commits = 0;
+                let mut count = |value: &[u8]| commits = commits.max(commits_in(value));
+                if message.kind == NODE {
+                    let _ = raw::read_node(message.body, |_, _, value| count(value));
+                } else if let Some((_, value)) = raw::read_link(message.body) {
+                    count(value);
                 }
-                rest = rest.get(1..).unwrap_or_default();
-            }
+                newest = newest.max(Some(commits));
+            })?;
         }
-        newest
+        Ok(newest)
     }
 
     /// Requires that nothing behind the tip shows that a commit of which nothing else is left was acknowledged. One
     /// that was being written when a process ended may be there.
     pub(in crate::backend) fn require_all_commits(&self, loose: &[Loose]) -> Result<(), BackendError> {
         let held = self.get(key::STORE)?.map_or(0, |value| commits_in(&value));
-        match self.commits_behind(loose) {
+        match self.commits_behind(loose)? {
             Some(behind) if behind > held + 1 => Err(super::damaged(format!(
                 "its log is damaged at {}, before the end of commit {}",
                 self.tip(),

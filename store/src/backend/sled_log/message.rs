@@ -1,8 +1,9 @@
 //! Messages: the changes to pages that a segment holds, one after another.
 
-use super::Lsn;
 use super::decode::{array, byte, number};
 use super::segment::{SEGMENT_BYTES, number_of};
+use super::{Lsn, damaged};
+use crate::backend::BackendError;
 
 /// The longest header of a message; where less is left of a segment, none begins any more.
 pub(super) const HEADER_BYTES_MAX: u64 = 32;
@@ -49,8 +50,56 @@ pub(super) struct Sound<'a> {
     length: u64,
 }
 
+/// How many bytes a search for messages may check in all; more than any log that sled wrote needs.
+const SEARCH_BYTES_MAX: u64 = 1 << 32;
+
+/// A search for sound messages at every byte, which comes to an end whatever the bytes say of their lengths.
+pub(super) struct Search {
+    from: u64,
+    bytes_left: u64,
+}
+
+impl Search {
+    /// Searches for messages of segment `from` and later ones.
+    pub(super) const fn from(from: u64) -> Self {
+        Self { from, bytes_left: SEARCH_BYTES_MAX }
+    }
+
+    /// Visits the sound messages in some bytes.
+    ///
+    /// # Errors
+    /// [`BackendError::Damaged`] when so much looks like messages that the search would take too long.
+    pub(super) fn each<'a>(
+        &mut self,
+        mut rest: &'a [u8],
+        visit: &mut dyn FnMut(Sound<'a>),
+    ) -> Result<(), BackendError> {
+        while !rest.is_empty() {
+            if let Some(claimed) = claimed_bytes(rest, self.from) {
+                let left = self.bytes_left.checked_sub(claimed);
+                self.bytes_left =
+                    left.ok_or_else(|| damaged("what its log does not use is no rest of a log"))?;
+                if let Some(message) = read_sound(rest, self.from) {
+                    visit(message);
+                }
+            }
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+/// Returns how long a body is that bytes say to be one of a message of segment `from` or a later one.
+fn claimed_bytes(message: &[u8], from: u64) -> Option<u64> {
+    let mut rest = message.get(4..)?;
+    byte(&mut rest).filter(|kind| (1..=11).contains(kind))?;
+    let body_bytes = number(&mut rest)?;
+    number(&mut rest).filter(|segment| *segment >= from)?;
+    Some(body_bytes).filter(|bytes| *bytes <= rest.len() as u64)
+}
+
 /// Reads the message with which bytes begin, if it is sound and was written for segment `from` or a later one.
-pub(super) fn read_sound(message: &[u8], from: u64) -> Option<Sound<'_>> {
+fn read_sound(message: &[u8], from: u64) -> Option<Sound<'_>> {
     let mut rest = message;
     let check = u32::from_le_bytes(array(&mut rest)?);
     let kind = byte(&mut rest).filter(|kind| (1..=11).contains(kind))?;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::message::{self, Kind, Message};
+use super::message::{self, Kind, Message, Search};
 use super::segment::{HEADER_BYTES, Headers, LogFile, SEGMENT_BYTES, SegmentBytes, base, number_of};
 use super::snapshot::{PageState, Part, Snapshot};
 use super::{Lsn, damaged};
@@ -62,8 +62,12 @@ pub(super) fn recover(file: &LogFile, old: Snapshot) -> Result<Recovered, Backen
     if tail.at.is_none() && old.active.is_some() {
         return Err(damaged(format!("the segment of its log that begins at {min} is missing")));
     }
-    let mut replay =
-        Replay { pages: old.pages.into_iter().map(Some).collect(), from, skipped: BTreeMap::new() };
+    let mut replay = Replay {
+        pages: old.pages.into_iter().map(Some).collect(),
+        pages_max: pages_max(file),
+        from,
+        skipped: BTreeMap::new(),
+    };
     let end = replay.run(file, &ordering, tail.at.and_then(|at| at.checked_sub(1)))?;
     let (lsn, active) = match end.at {
         Some(at) if at % SEGMENT_BYTES + message::HEADER_BYTES_MAX >= SEGMENT_BYTES => {
@@ -159,6 +163,8 @@ fn walk_segment(
 /// A page table while changes are applied to it.
 struct Replay {
     pages: Vec<Option<PageState>>,
+    /// More pages than the file can hold.
+    pages_max: u64,
     /// Changes before this position are in the table already.
     from: Lsn,
     /// The segments of which a rest was passed over, by their offset: where, and whether it is used again for sure.
@@ -184,7 +190,7 @@ impl Replay {
                 Stop::Full => end.segment = None,
                 Stop::Damage => {
                     end.segment = None;
-                    self.skipped.insert(*offset, (at, holds_newer(&segment, at)));
+                    self.skipped.insert(*offset, (at, holds_newer(&segment, at)?));
                 }
             }
         }
@@ -194,8 +200,7 @@ impl Replay {
     fn apply(&mut self, message: &Message<'_>, part: Part) -> Result<(), BackendError> {
         let Message::Change { kind, page, .. } = message else { return Ok(()) };
         let index = usize::try_from(*page).unwrap_or(usize::MAX);
-        // Each page is written at least once, so there are not more of them than bytes.
-        if *page > part.lsn {
+        if *page >= self.pages_max {
             return Err(damaged(format!("the message at {} of its log names page {page}", part.lsn)));
         }
         let state = match kind {
@@ -232,16 +237,17 @@ impl Replay {
     }
 }
 
+/// Returns a limit on the numbers of pages. Each takes a message, few of which are this short; and numbers come in
+/// another order than pages are written.
+fn pages_max(file: &LogFile) -> u64 {
+    (file.len() / 16).max(1 << 20)
+}
+
 /// Returns `true` if the rest of a segment holds a sound message of a later use of it.
-fn holds_newer(segment: &SegmentBytes, at: Lsn) -> bool {
-    let mut rest = segment.from(at);
-    while !rest.is_empty() {
-        if message::read_sound(rest, number_of(at) + 1).is_some() {
-            return true;
-        }
-        rest = rest.get(1..).unwrap_or_default();
-    }
-    false
+fn holds_newer(segment: &SegmentBytes, at: Lsn) -> Result<bool, BackendError> {
+    let mut is_newer = false;
+    Search::from(number_of(at) + 1).each(segment.from(at), &mut |_| is_newer = true)?;
+    Ok(is_newer)
 }
 
 /// Requires every part of a page to lie in a segment that begins where the part's position says.
