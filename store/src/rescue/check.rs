@@ -52,7 +52,8 @@ impl StoreReader {
     /// # Errors
     /// Trouble with reading.
     pub fn check_watermark(&self) -> Result<Option<Finding>, StoreError> {
-        let damage = self.shared.backend.watermark_damage()?;
+        let damage = self.shared.backend.watermark_damage();
+        let damage = damage.map_err(|error| StoreError::from(error).unopened())?;
         Ok(damage.map(|message| Finding { branch: None, seq: None, kind: FindingKind::Damaged, message }))
     }
 }
