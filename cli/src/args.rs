@@ -42,6 +42,10 @@ pub(crate) struct Args {
     #[arg(short, long, global = true, help_heading = GLOBAL, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 
+    /// Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub(crate) no_pager: bool,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -1,6 +1,6 @@
 //! The only place that reads the clock. Times are informational; they never reach the fold.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::failure::Failure;
 
@@ -12,14 +12,28 @@ pub(crate) fn now_ms() -> Result<i64, Failure> {
     })
 }
 
+/// Measures how long work takes, for reports.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Returns the time since it was started.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
 fn since_1970(time: SystemTime) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     /// No test makes the clock itself wrong: setting it is for root, and what injects results of calls does not reach

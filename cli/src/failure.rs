@@ -83,6 +83,11 @@ impl Failure {
         Self::new(kind, message)
     }
 
+    /// Says something else of the same kind.
+    pub(crate) fn with_message(self, message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, ..self }
+    }
+
     /// Adds what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -30,6 +30,7 @@ mod impact;
 mod limits;
 mod outcomes;
 mod output;
+mod pager;
 mod path;
 mod position;
 mod predicate;
@@ -99,7 +100,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> Exit
 }
 
 fn answer(args: Args, registry: Registry) -> Result<Answer, Failure> {
+    // When it goes at the end, however that comes, a pager is waited for before anything is said on stderr.
     let mut context = Context::new(args.store, args.format, grammar::grammar(), registry);
+    if !args.no_pager && args.command.is_paged(&context.output) {
+        context.output.page()?;
+    }
     let answer = commands::run(args.command, &mut context)?;
     context.output.flush()?;
     Ok(answer)

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, Write};
 
-use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
@@ -16,6 +15,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::pager::Pager;
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -156,13 +156,32 @@ pub(crate) fn time(at_ms: Option<i64>) -> String {
 
 /// Standard output in the format asked for.
 pub(crate) struct Output {
-    stdout: BufWriter<AutoStream<io::Stdout>>,
+    /// Dropped before the pager, which reads until then.
+    stdout: BufWriter<Box<dyn Write>>,
+    pager: Option<Pager>,
     format: Format,
 }
 
+/// How much is gathered before it is written.
+const BUFFER_BYTES: usize = 1 << 16;
+
 impl Output {
     pub(crate) fn new(format: Format) -> Self {
-        Self { stdout: BufWriter::with_capacity(1 << 16, anstream::stdout()), format }
+        let stdout: Box<dyn Write> = Box::new(anstream::stdout());
+        Self { stdout: BufWriter::with_capacity(BUFFER_BYTES, stdout), pager: None, format }
+    }
+
+    /// Shows what is printed from now on in a pager, where there is one.
+    pub(crate) fn page(&mut self) -> io::Result<()> {
+        if self.format == Format::Text
+            && self.pager.is_none()
+            && let Some((pager, stdin)) = Pager::start()
+        {
+            self.stdout.flush()?;
+            self.stdout = BufWriter::with_capacity(BUFFER_BYTES, stdin);
+            self.pager = Some(pager);
+        }
+        Ok(())
     }
 
     pub(crate) fn is_json(&self) -> bool {

@@ -33,4 +33,6 @@ mod platforms;
 mod readme;
 mod rescue;
 mod simulation;
+#[cfg(unix)] // pseudo-terminals
+mod terminal;
 mod versions;

@@ -4,6 +4,7 @@ mod report;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use clap::ValueEnum;
 use indicatif::ProgressBar;
@@ -11,11 +12,13 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use turnfold_core::Registry;
 
+use crate::clock::Stopwatch;
 use crate::context::Context;
 use crate::corpus;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Output, Tone, counted, error_text, paint};
-use crate::tfl::{self, Checked, Mismatch, TflError};
+use crate::render::printable;
+use crate::tfl::{self, AllDifferences, Checked, Mismatch, TflError};
 use crate::{files, limits};
 
 /// Verify golden logs
@@ -23,16 +26,22 @@ use crate::{files, limits};
 /// Folds every replay file again, many at once, and compares each outcome and state hash; then folds it a second time
 /// and on from a state stored half-way, which must come to the same. A failure shows the first entry that differs, the
 /// rules its outcome names, what was expected and got, and how the states differ: field by field from the state the
-/// file stands for where that is known, else what the entry changes. Exits with 1 when any file fails.
+/// file stands for where that is known, else what the entry changes. With `--all` the comparison goes on from there, to
+/// the end of the file or to an entry that the rules reject. Exits with 1 when any file fails.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold check\n  turnfold check --fail-fast --quiet replays/initiative\n  \
+    turnfold check --all bug.tfl\n  \
     turnfold check --report junit > check.xml"
 )]
 pub(crate) struct Args {
     /// Replay files, or folders to search for `*.tfl`
     #[arg(value_name = "PATH", default_value = "replays")]
     paths: Vec<PathBuf>,
+
+    /// Show every difference in a file, not only the first: at most 100, and how many more there are
+    #[arg(long)]
+    all: bool,
 
     /// Check no file after the first that fails
     #[arg(long)]
@@ -67,6 +76,8 @@ struct FileResult {
     /// The path as it was named or found.
     file: String,
     result: Result<Checked, Unusable>,
+    /// How long it took.
+    time: Duration,
 }
 
 /// A file that cannot be checked at all.
@@ -83,6 +94,8 @@ struct Results {
     files: Vec<FileResult>,
     /// How many files were left out after a failure.
     not_checked: usize,
+    /// How long all of it took.
+    time: Duration,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -112,7 +125,7 @@ fn check_all(paths: Vec<PathBuf>, args: &Args, registry: &Registry) -> Result<Re
         .num_threads(threads)
         .build()
         .map_err(|error| Failure::trouble(format!("cannot start threads: {error}")))?;
-    let count = paths.len();
+    let (count, watch) = (paths.len(), Stopwatch::start());
     let progress = if args.quiet {
         ProgressBar::hidden()
     } else {
@@ -122,7 +135,8 @@ fn check_all(paths: Vec<PathBuf>, args: &Args, registry: &Registry) -> Result<Re
     let limit = AtomicUsize::new(usize::MAX);
     let checked: Vec<Option<FileResult>> = pool.install(|| {
         let one = |(place, path): (usize, PathBuf)| {
-            let result = (place <= limit.load(Ordering::Relaxed)).then(|| check_file(&path, registry));
+            let result =
+                (place <= limit.load(Ordering::Relaxed)).then(|| check_file(&path, args.all, registry));
             if args.fail_fast && result.as_ref().is_some_and(|file| !file.is_good()) {
                 limit.fetch_min(place, Ordering::Relaxed);
             }
@@ -135,15 +149,17 @@ fn check_all(paths: Vec<PathBuf>, args: &Args, registry: &Registry) -> Result<Re
     let until = limit.into_inner().saturating_add(1);
     let files: Vec<_> = checked.into_iter().take(until).flatten().collect();
     let not_checked = count - files.len();
-    Ok(Results { files, not_checked })
+    Ok(Results { files, not_checked, time: watch.elapsed() })
 }
 
-fn check_file(path: &Path, registry: &Registry) -> FileResult {
+fn check_file(path: &Path, all: bool, registry: &Registry) -> FileResult {
+    let watch = Stopwatch::start();
+    let check = if all { tfl::check_all } else { tfl::check };
     let file = path.display().to_string();
     let result = files::read_input(path, &limits::REPLAY).map_err(Unusable::File).and_then(|bytes| {
-        tfl::read(&file, &bytes, registry).and_then(|replay| tfl::check(&replay)).map_err(Unusable::Replay)
+        tfl::read(&file, &bytes, registry).and_then(|replay| check(&replay)).map_err(Unusable::Replay)
     });
-    FileResult { file, result }
+    FileResult { file, result, time: watch.elapsed() }
 }
 
 impl Results {
@@ -178,6 +194,26 @@ impl FileResult {
         self.result.as_ref().ok().and_then(|checked| checked.difference.as_deref())
     }
 
+    /// Returns all differences, where they were asked for.
+    fn all(&self) -> Option<&AllDifferences> {
+        self.result.as_ref().ok().and_then(|checked| checked.all.as_ref())
+    }
+
+    /// Returns every difference that is kept, line by line, and how many there are where all were asked for.
+    fn mismatch_lines(&self) -> Vec<(Tone, String)> {
+        let mut lines = self.mismatch().map(Mismatch::lines).unwrap_or_default();
+        if let Some(all) = self.all().filter(|all| all.count > 0) {
+            lines.extend(all.later.iter().flat_map(Mismatch::brief_lines));
+            let more = match all.left_out {
+                0 => String::new(),
+                count => format!(", {count} of them not shown"),
+            };
+            let count = counted(all.count, "difference", "differences");
+            lines.push((Tone::Strong, format!("{}: {count}{more}", printable(&self.file))));
+        }
+        lines
+    }
+
     /// Tells in one line what is wrong, where something is.
     fn headline(&self) -> Option<String> {
         match &self.result {
@@ -199,8 +235,8 @@ impl std::fmt::Display for Unusable {
 fn print(results: &Results, quiet: bool, output: &mut Output) -> Result<(), Failure> {
     for file in &results.files {
         match &file.result {
-            Ok(Checked { difference: Some(mismatch), .. }) => {
-                let lines = mismatch.lines();
+            Ok(Checked { difference: Some(_), .. }) => {
+                let lines = file.mismatch_lines();
                 for (place, (tone, line)) in lines.into_iter().enumerate() {
                     let line = if place == 0 { error_text("", &line) } else { line };
                     output.line(paint(tone, line))?;

@@ -37,7 +37,7 @@ use clap::Subcommand;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::Format;
+use crate::output::{Format, Output};
 
 /// The verbs. Their help is the documentation of their arguments; a line here would hide the rest of it.
 #[derive(Debug, Subcommand)]
@@ -74,6 +74,18 @@ pub(crate) enum Command {
     Tour(tour::Args),
     Completions(completions::Args),
     Man(man::Args),
+}
+
+impl Command {
+    /// Returns `true` if the verb may print more than a screen and asks for nothing meanwhile.
+    pub(crate) fn is_paged(&self, output: &Output) -> bool {
+        match self {
+            Self::Log(_) | Self::Diff(_) | Self::Blame(_) | Self::Rules(_) => true,
+            Self::Replay(args) => args.is_paged(),
+            Self::Bless(args) => args.is_paged(output),
+            _ => false,
+        }
+    }
 }
 
 /// Runs a verb.

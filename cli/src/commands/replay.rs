@@ -33,6 +33,13 @@ pub(crate) struct Args {
     step: bool,
 }
 
+impl Args {
+    /// Returns `true` if the answer may be shown in a pager, which waiting between steps excludes.
+    pub(crate) fn is_paged(&self) -> bool {
+        !self.step
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let mut line_of_play = LineOfPlay::load(&args.source, context)?;
     if let Some(to) = args.to {

@@ -82,6 +82,7 @@ impl Disagreement {
             file: replay.file.clone(),
             line,
             place,
+            until: None,
             kind: self.kind,
             expected: self.first,
             actual: self.other,

@@ -61,6 +61,18 @@ impl Replay {
         changes
     }
 
+    /// Returns this replay with those lines of its blessed form that are accepted, and the closing line that belongs to
+    /// the lines as they then stand.
+    pub(crate) fn bless_lines(&self, blessed: &Self, is_accepted: impl Fn(usize) -> bool) -> Self {
+        let pairs = self.numbered_lines().zip(&blessed.lines);
+        let chosen = pairs.map(|((number, old), new)| if is_accepted(number) { new } else { old });
+        let mut replay = Self { lines: chosen.cloned().collect(), ..self.clone() };
+        if let Some(closing) = blessed.closing {
+            replay.close(closing.state);
+        }
+        replay
+    }
+
     /// Finds out whether the rules make other states of the same commands than they did when the file was blessed.
     pub(crate) fn rules_change(&self, blessed: &Self) -> Option<RulesChange> {
         let differs = |(old, new): &(&EntryLine, &EntryLine)| old.hash.is_some() && old.hash != new.hash;
@@ -127,6 +139,16 @@ impl Change {
         }
     }
 
+    /// Returns the line in the file, from 1.
+    pub(crate) fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Returns `true` if it is the closing line that changes, which follows from the other lines.
+    pub(crate) fn is_of_closing_line(&self) -> bool {
+        self.seat.is_none()
+    }
+
     fn is_of_hash_alone(&self) -> bool {
         let known = self.state_hash.old.is_some();
         known && self.written_as.is_none() && self.outcome.old == self.outcome.new
@@ -156,10 +178,15 @@ impl Change {
     }
 }
 
+/// Splits the changes of a file into those that belong together: entries in a row of which only the hash changes.
+pub(crate) fn in_units(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
+    changes.chunk_by(|one, next| one.is_of_hash_alone() && next.is_of_hash_alone())
+}
+
 /// Tells all changes of a file; entries in a row of which only the hash changes are told together.
 pub(crate) fn change_lines(file: &str, changes: &[Change]) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
-    for run in changes.chunk_by(|one, next| one.is_of_hash_alone() && next.is_of_hash_alone()) {
+    for run in in_units(changes) {
         match run {
             [first, .., last] => {
                 let seqs = first.seq.zip(last.seq).map(|(first, last)| format!("entries {first} to {last}"));
@@ -219,6 +246,19 @@ mod tests {
         assert_eq!(told[1], "+ rolled p1=12 p2=2");
         assert!(!told.iter().any(|line| line.starts_with("- ")));
         assert_eq!(told.iter().filter(|line| line.contains("closing line")).count(), 1);
+    }
+
+    #[test]
+    fn a_replay_blessed_in_part_is_closed_over_its_lines() {
+        let old = other_hashes(2);
+        let blessed = bless(&old).unwrap();
+        assert_eq!(old.bless_lines(&blessed, |_| true), blessed);
+        let line = old.changes(&blessed)[0].line();
+        let mixed = old.bless_lines(&blessed, |number| number == line);
+        assert_eq!(told(&mixed)[0], "x.tfl:20: entry 3 (p2 move 0,-2)");
+        let closing = mixed.closing.unwrap();
+        assert_eq!((closing.state, closing.log), (blessed.closing.unwrap().state, mixed.log_digest()));
+        assert_eq!(bless(&mixed).unwrap(), blessed);
     }
 
     #[test]

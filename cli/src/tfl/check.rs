@@ -1,13 +1,16 @@
-//! Checking: folding a replay again and comparing what it says, up to the first difference.
+//! Checking: folding a replay again and comparing what it says, up to the first difference or to the end.
 
 use turnfold_core::{AnyRules, Digest, FoldError, Rejected, Step, StepOutcome};
 
 use super::again::Again;
-use super::explain::{explain, rolled};
+use super::explain::{explain, name_rules, rolled};
 use super::fold::Witness;
 use super::mismatch::{Hashes, Mismatch, MismatchKind, Place};
 use super::write::LogHasher;
 use super::{AttemptLine, Closing, EntryLine, Replay, TflError};
+
+/// How many of a file's differences are kept; the others are counted.
+const DIFFERENCES_MAX: usize = 100;
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,20 @@ pub(crate) struct Checked {
     pub(crate) entries: u64,
     /// The first difference.
     pub(crate) difference: Option<Box<Mismatch>>,
+    /// All differences, where they were asked for.
+    pub(crate) all: Option<AllDifferences>,
+}
+
+/// All differences of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AllDifferences {
+    /// How many lines differ from what the rules make of them.
+    pub(crate) count: u64,
+    /// Those after the first, without how the states differ; entries in a row of which only the state hashes differ are
+    /// one. Not more than are kept.
+    pub(crate) later: Vec<Mismatch>,
+    /// How many lines differ beyond those that are kept.
+    pub(crate) left_out: u64,
 }
 
 /// Folds a replay and compares every outcome, hash and the closing line, up to the first difference.
@@ -28,11 +45,29 @@ pub(crate) fn check(replay: &Replay) -> Result<Checked, TflError> {
     check_under(replay.header.rules, replay)
 }
 
+/// Checks a replay, and compares on from the first difference to the end, or to an entry that cannot be folded: each
+/// line with what the rules make of it in the states that they come to, whatever the lines before say.
+pub(crate) fn check_all(replay: &Replay) -> Result<Checked, TflError> {
+    let rules = replay.header.rules;
+    let mut checked = check_under(rules, replay)?;
+    let mut all = AllDifferences::default();
+    if checked.difference.is_some() {
+        let entries: Vec<_> = replay.numbered_entries().collect();
+        let audit = audit(rules, &replay.setup()?, replay, &entries, Some(all))?;
+        all = audit.all.unwrap_or_default();
+        // What is found by folding a second time is found by no single audit.
+        all.count = all.count.max(1);
+        all.later.iter_mut().for_each(|mismatch| name_rules(rules, mismatch));
+    }
+    checked.all = Some(all);
+    Ok(checked)
+}
+
 /// Checks a replay under a ruleset; tests use others than the registry's.
 pub(super) fn check_under(rules: &dyn AnyRules, replay: &Replay) -> Result<Checked, TflError> {
     let entries: Vec<_> = replay.numbered_entries().collect();
     let setup = replay.setup_under(rules)?;
-    let auditing = || audit(rules, &setup, replay, &entries);
+    let auditing = || audit(rules, &setup, replay, &entries, None);
     let audit = auditing()?;
     let folded = entries.get(..audit.folded).unwrap_or_default();
     let again = Again { rules, setup: &setup, dice: &replay.header.dice, entries: folded };
@@ -46,7 +81,7 @@ pub(super) fn check_under(rules: &dyn AnyRules, replay: &Replay) -> Result<Check
         explain(rules, replay, mismatch)?;
     }
     let count = u64::try_from(entries.len()).expect("lines in memory can be counted");
-    Ok(Checked { entries: count, difference })
+    Ok(Checked { entries: count, difference, all: None })
 }
 
 /// Requires a second comparison to find the same difference, lest it be one of two runs rather than of file and rules.
@@ -67,6 +102,7 @@ struct Audit {
     /// The first 16 digits of the state hash after them.
     hash: String,
     difference: Option<Box<Mismatch>>,
+    all: Option<AllDifferences>,
 }
 
 fn audit(
@@ -74,21 +110,21 @@ fn audit(
     setup: &[u8],
     replay: &Replay,
     entries: &[(usize, &EntryLine)],
+    all: Option<AllDifferences>,
 ) -> Result<Audit, TflError> {
     let mut state = rules.start(setup).map_err(|error| replay.header.locate(&replay.file, &error))?;
     let mut auditor =
-        Auditor { replay, entries, seen: 0, log: LogHasher::default(), difference: None, hash: None };
+        Auditor { replay, entries, seen: 0, log: LogHasher::default(), difference: None, all, hash: None };
     if let Err(error) = replay.fold(state.as_mut(), &mut auditor) {
         auditor.stopped(&error)?;
-    }
-    if auditor.difference.is_none() {
+    } else if !auditor.is_done() {
         auditor.closing(state.state_hash());
     }
     let hash = auditor.hash.unwrap_or_else(|| format!("{:.16}", state.state_hash()));
-    Ok(Audit { folded: auditor.seen, hash, difference: auditor.difference })
+    Ok(Audit { folded: auditor.seen, hash, difference: auditor.difference, all: auditor.all })
 }
 
-/// Compares until something differs.
+/// Compares until something differs, or to the end.
 struct Auditor<'a> {
     replay: &'a Replay,
     entries: &'a [(usize, &'a EntryLine)],
@@ -96,23 +132,26 @@ struct Auditor<'a> {
     seen: usize,
     log: LogHasher,
     difference: Option<Box<Mismatch>>,
+    /// Gathers all differences, where they are asked for.
+    all: Option<AllDifferences>,
     /// The state hash after the entry that differs, beyond which the fold may have gone.
     hash: Option<String>,
 }
 
 impl Witness for Auditor<'_> {
     fn entry(&mut self, step: &mut dyn Step) {
-        if self.difference.is_some() {
+        if self.is_done() {
             return;
         }
         let Some(&(line, said)) = self.entries.get(self.seen) else { return };
         let actual = EntryLine::of(step);
         self.seen += 1;
-        if *said == actual {
-            self.log.add(said);
-        } else {
-            self.hash.clone_from(&actual.hash);
-            self.difference = Some(self.entry_mismatch(line, said, actual));
+        self.log.add(said);
+        if *said != actual {
+            if self.difference.is_none() {
+                self.hash.clone_from(&actual.hash);
+            }
+            self.found(self.entry_mismatch(line, said, actual));
         }
     }
 
@@ -129,16 +168,41 @@ impl Witness for Auditor<'_> {
         if expected != actual {
             let AttemptLine { seat, command, .. } = attempt.clone();
             let place = Place::Attempt { after: self.count(), seat, command };
-            self.difference = Some(self.mismatch(line, place, kind, (expected, actual)));
+            self.found(self.mismatch(line, place, kind, (expected, actual)));
         }
     }
 
     fn is_done(&self) -> bool {
-        self.difference.is_some()
+        self.difference.is_some() && self.all.is_none()
+    }
+}
+
+impl AllDifferences {
+    /// Takes a difference after the first.
+    fn add(&mut self, mismatch: Mismatch) {
+        if self.later.last_mut().is_some_and(|last| last.absorb(&mismatch)) {
+            return;
+        }
+        if self.later.len() + 1 < DIFFERENCES_MAX {
+            self.later.push(mismatch);
+        } else {
+            self.left_out += 1;
+        }
     }
 }
 
 impl Auditor<'_> {
+    fn found(&mut self, mismatch: Box<Mismatch>) {
+        if let Some(all) = &mut self.all {
+            all.count += 1;
+            if self.difference.is_some() {
+                all.add(*mismatch);
+                return;
+            }
+        }
+        self.difference.get_or_insert(mismatch);
+    }
+
     fn mismatch(
         &self,
         line: usize,
@@ -149,7 +213,19 @@ impl Auditor<'_> {
         let (expected, actual) = sides;
         let file = self.replay.file.clone();
         let (hashes, rules, dice, state) = (None, Vec::new(), None, None);
-        Box::new(Mismatch { file, line, place, kind, expected, actual, hashes, rules, dice, state })
+        Box::new(Mismatch {
+            file,
+            line,
+            place,
+            until: None,
+            kind,
+            expected,
+            actual,
+            hashes,
+            rules,
+            dice,
+            state,
+        })
     }
 
     /// Gives the number of entries folded.
@@ -176,7 +252,7 @@ impl Auditor<'_> {
 
     /// Takes down an entry that the fold stopped at, unless something differed before.
     fn stopped(&mut self, error: &FoldError) -> Result<(), TflError> {
-        if self.difference.is_some() {
+        if self.is_done() {
             return Ok(());
         }
         let entry = self.entries.iter().find(|(_, entry)| entry.seq == error.seq());
@@ -189,9 +265,10 @@ impl Auditor<'_> {
             FoldError::WrongRoll { expected, found, .. } => {
                 (MismatchKind::WrongRoll, rolled(found), rolled(expected))
             }
-            _ => return Err(self.replay.locate(error)),
+            _ if self.difference.is_none() => return Err(self.replay.locate(error)),
+            _ => (MismatchKind::Rejected, said.outcome.clone().unwrap_or_default(), error.to_string()),
         };
-        self.difference = Some(self.mismatch(line, Place::entry(said), kind, (expected, actual)));
+        self.found(self.mismatch(line, Place::entry(said), kind, (expected, actual)));
         Ok(())
     }
 
@@ -202,17 +279,20 @@ impl Auditor<'_> {
         let found = match self.replay.closing {
             None => {
                 let closing = Closing { count, state, log };
-                Some((MismatchKind::Missing, ("the closing line".into(), closing.to_string())))
+                let sides = ("the closing line".into(), closing.to_string());
+                vec![(MismatchKind::Missing, Some(sides))]
             }
-            Some(said) => [
+            Some(said) => vec![
                 (MismatchKind::ClosingCount, differs(said.count.to_string(), count.to_string())),
                 (MismatchKind::ClosingState, differs(said.state.to_string(), state.to_string())),
                 (MismatchKind::ClosingLog, differs(said.log.to_string(), log.to_string())),
-            ]
-            .into_iter()
-            .find_map(|(kind, sides)| sides.map(|sides| (kind, sides))),
+            ],
         };
-        self.difference = found.map(|(kind, sides)| self.mismatch(line, Place::ClosingLine, kind, sides));
+        for (kind, sides) in found {
+            if let Some(sides) = sides {
+                self.found(self.mismatch(line, Place::ClosingLine, kind, sides));
+            }
+        }
     }
 }
 

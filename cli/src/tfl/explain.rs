@@ -12,14 +12,7 @@ pub(super) fn explain(
     replay: &Replay,
     mismatch: &mut Mismatch,
 ) -> Result<(), TflError> {
-    let codes = [&mismatch.expected, &mismatch.actual].into_iter().filter_map(|outcome| code_of(outcome));
-    let mut ids: Vec<&'static str> = Vec::new();
-    for id in codes.flat_map(|code| rules.rule_ids(code)) {
-        if !ids.contains(id) {
-            ids.push(id);
-        }
-    }
-    mismatch.rules = ids;
+    name_rules(rules, mismatch);
     let shown =
         matches!(mismatch.kind, MismatchKind::Outcome | MismatchKind::StateHash | MismatchKind::WrongRoll);
     let Place::Entry { seq, .. } = mismatch.place else { return Ok(()) };
@@ -40,6 +33,18 @@ pub(super) fn explain(
     mismatch.dice = dice;
     mismatch.state = difference;
     Ok(())
+}
+
+/// Adds to a mismatch the ids of the rules behind the reasons that it names.
+pub(super) fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
+    let codes = [&mismatch.expected, &mismatch.actual].into_iter().filter_map(|outcome| code_of(outcome));
+    let mut ids: Vec<&'static str> = Vec::new();
+    for id in codes.flat_map(|code| rules.rule_ids(code)) {
+        if !ids.contains(id) {
+            ids.push(id);
+        }
+    }
+    mismatch.rules = ids;
 }
 
 /// Gives the reason or rejection that an outcome names.

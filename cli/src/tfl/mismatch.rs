@@ -13,6 +13,8 @@ pub(crate) struct Mismatch {
     /// The line in the file, from 1.
     pub(crate) line: usize,
     pub(crate) place: Place,
+    /// The last entry of a run of which only the state hashes differ, told with the first.
+    pub(crate) until: Option<u64>,
     pub(crate) kind: MismatchKind,
     /// What the file says.
     pub(crate) expected: String,
@@ -26,6 +28,23 @@ pub(crate) struct Mismatch {
     pub(crate) dice: Option<DiceFinding>,
     /// How the states differ; absent where the entry cannot be folded or there is none.
     pub(crate) state: Option<StateDifference>,
+}
+
+impl Mismatch {
+    /// Takes up the difference after this one if only the hashes of both differ, one entry after the other; returns
+    /// `true` if it did.
+    pub(super) fn absorb(&mut self, next: &Self) -> bool {
+        let (Place::Entry { seq, .. }, Place::Entry { seq: next_seq, .. }) = (&self.place, &next.place)
+        else {
+            return false;
+        };
+        let both_of_hash = self.kind == MismatchKind::StateHash && next.kind == MismatchKind::StateHash;
+        let follows = self.until.unwrap_or(*seq).checked_add(1) == Some(*next_seq);
+        if both_of_hash && follows {
+            self.until = Some(*next_seq);
+        }
+        both_of_hash && follows
+    }
 }
 
 /// What stands on the line.

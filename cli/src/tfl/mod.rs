@@ -41,8 +41,8 @@ mod write;
 mod example;
 
 pub(crate) use bless::bless;
-pub(crate) use change::{Change, RulesChange, change_lines};
-pub(crate) use check::{Checked, check};
+pub(crate) use change::{Change, RulesChange, change_lines, in_units};
+pub(crate) use check::{AllDifferences, Checked, check, check_all};
 pub(crate) use header::Header;
 pub(crate) use mismatch::{Mismatch, MismatchKind};
 pub(crate) use read::{read, read_any_version};

@@ -17,6 +17,8 @@ pub(crate) struct MismatchReport<'a> {
     line: usize,
     /// The entry; null for an attempt and the closing line.
     seq: Option<u64>,
+    /// The last of several entries in a row of which only the state hashes differ.
+    until: Option<u64>,
     seat: Option<Seat>,
     command: Option<&'a str>,
     kind: MismatchKind,
@@ -55,6 +57,7 @@ impl Mismatch {
             file: &self.file,
             line: self.line,
             seq,
+            until: self.until,
             seat,
             command,
             kind: self.kind,
@@ -98,6 +101,9 @@ impl Mismatch {
             MismatchKind::NotDeterministic => "the fold is not deterministic, a second one differs",
             MismatchKind::NotStorable => "the state does not survive storage, a fold resumed from it differs",
         };
+        if let (Place::Entry { seq, .. }, Some(until)) = (&self.place, self.until) {
+            return format!("entries {seq} to {until}: only the state hashes differ");
+        }
         let rules =
             if self.rules.is_empty() { String::new() } else { format!(" [{}]", self.rules.join(", ")) };
         format!("{place}: {what}{rules}")
@@ -105,15 +111,8 @@ impl Mismatch {
 
     /// Tells the mismatch in full, line by line.
     pub(crate) fn lines(&self) -> Vec<(Tone, String)> {
-        let mut lines = vec![(Tone::Strong, self.headline())];
-        lines.extend(self.dice.map(|finding| (Tone::Plain, format!("dice: {}", finding.text()))));
-        if self.kind != MismatchKind::Missing {
-            lines.extend(changed_lines(&self.expected, &self.actual));
-        }
-        if let Some(Hashes { expected, actual }) = &self.hashes {
-            lines.push((Tone::Old, format!("- #{expected}")));
-            lines.push((Tone::New, format!("+ #{actual}")));
-        }
+        let mut lines = self.brief_lines();
+        lines.splice(1..1, self.dice.map(|finding| (Tone::Plain, format!("dice: {}", finding.text()))));
         if let (Some(state), Place::Entry { seq, .. }) = (&self.state, &self.place) {
             let heading = match state {
                 StateDifference::Equal => "state: the same, as the hashes agree".into(),
@@ -131,6 +130,22 @@ impl Mismatch {
         }
         let what = if self.is_to_be_blessed() { "to fill it in" } else { "to reproduce" };
         lines.push((Tone::Faint, format!("{what}: {}", self.next_command())));
+        lines
+    }
+
+    /// Tells the mismatch line by line, without states and what to do next, as one of several in a file.
+    pub(crate) fn brief_lines(&self) -> Vec<(Tone, String)> {
+        let mut lines = vec![(Tone::Strong, self.headline())];
+        if self.until.is_some() {
+            return lines;
+        }
+        if self.kind != MismatchKind::Missing {
+            lines.extend(changed_lines(&self.expected, &self.actual));
+        }
+        if let Some(Hashes { expected, actual }) = &self.hashes {
+            lines.push((Tone::Old, format!("- #{expected}")));
+            lines.push((Tone::New, format!("+ #{actual}")));
+        }
         lines
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use snapbox::str;
+use snapbox::{assert_data_eq, str};
 
 use super::{check, duel};
 use crate::sandbox::Sandbox;
@@ -196,11 +196,9 @@ exit 2
 fn reports_are_for_other_programs() {
     check(
         &goldens(),
-        "check --report junit goldens
-         check --report github goldens
+        "check --report github goldens
          check --report json goldens
          --format json check --quiet goldens
-         check --report junit goldens/more
          check --report github goldens/more
          --format json check --report json goldens
          check --quiet --report github goldens
@@ -278,6 +276,48 @@ fn a_junit_report_holds_whatever_a_file_holds() {
     assert!(xml.chars().all(valid), "{xml}");
     let report = quick_junit::Report::deserialize_from_str(&xml).unwrap();
     assert_eq!((report.tests, report.failures, report.errors), (2, 1, 1));
+}
+
+#[test]
+fn every_difference_of_every_file_is_shown_when_asked_for() {
+    let sandbox = duel();
+    sandbox.ok("play duel confirm \"move 0,-1\"");
+    sandbox.ok("export duel -o good.tfl");
+    let good = sandbox.read("good.tfl");
+    let other_hash = |line: &str| match line.rsplit_once(" #").filter(|_| line.contains(" => ")) {
+        Some((entry, _)) => format!("{entry} #0123456789abcdef\n"),
+        None => format!("{line}\n"),
+    };
+    let other: String = good.lines().map(other_hash).collect();
+    sandbox.write("hashes.tfl", other.replace("selected unit=atlas", "ignored no_unit"));
+    sandbox.write("command.tfl", good.replace("2 p1 confirm", "2 p1 cycle"));
+    sandbox.write("short.tfl", good.replace("3 p1 move 0,1", "3 p2 move 0,1"));
+    check(
+        &sandbox,
+        "check good.tfl hashes.tfl command.tfl short.tfl
+         check --all good.tfl hashes.tfl command.tfl short.tfl
+         check --all --report github hashes.tfl
+         --format json check --all hashes.tfl good.tfl",
+        str![[]],
+    );
+}
+
+/// Blanks out the times of a report.
+fn without_seconds(report: &str) -> String {
+    let mut pieces = report.split(" time=\"");
+    let mut blanked = pieces.next().unwrap().to_owned();
+    for piece in pieces {
+        let (time, rest) = piece.split_once('"').unwrap();
+        assert!(time.parse::<f64>().is_ok_and(|seconds| (0.0..600.0).contains(&seconds)), "{time}");
+        blanked += &format!(" time=\"[SECONDS]\"{rest}");
+    }
+    blanked
+}
+
+#[test]
+fn a_junit_report_names_file_and_line_and_how_long_it_took() {
+    let transcript = goldens().transcript("check --report junit goldens\ncheck --report junit goldens/more");
+    assert_data_eq!(without_seconds(&transcript), str![[]]);
 }
 
 #[cfg(unix)]

@@ -90,6 +90,11 @@ fn tamper(sandbox: &Sandbox) {
     };
     let hash = golden.lines().find_map(|line| line.strip_prefix("3 ")?.split_once(" #")).unwrap().1;
     with("hash.tfl", hash, "0123456789abcdef");
+    let other_hash = |line: &str| match line.split_once(" => ").and_then(|_| line.rsplit_once(" #")) {
+        Some((entry, _)) => format!("{entry} #0123456789abcdef\n"),
+        None => format!("{line}\n"),
+    };
+    sandbox.write("other.tfl", golden.lines().map(other_hash).collect::<String>());
     with("outcome.tfl", "to=0,1;", "to=0,2;");
     let other_outcome = sandbox.read("outcome.tfl");
     sandbox.write("both.tfl", other_outcome.replacen(hash, "0123456789abcdef", 1));

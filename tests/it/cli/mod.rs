@@ -26,10 +26,14 @@ mod matches;
 mod new;
 #[cfg(unix)] // pipes, links and devices
 mod odd;
+#[cfg(unix)] // pseudo-terminals
+mod pager;
 mod perft;
 mod play;
 mod rename;
 mod replay;
+#[cfg(unix)] // pseudo-terminals
+mod review;
 mod rules;
 mod run;
 mod selftest;

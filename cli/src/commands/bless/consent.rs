@@ -1,4 +1,4 @@
-//! Asking file by file whether to write.
+//! Asking change by change whether to accept it.
 
 use std::io::{self, BufRead};
 
@@ -7,21 +7,25 @@ use crate::output::{Tone, paint};
 /// What was answered so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Consent {
-    /// Each file is asked about.
+    /// Each change is asked about.
     #[default]
     Each,
-    /// All others are to be written.
+    /// All others are accepted.
     All,
     /// No other is.
     NoMore,
 }
 
+const HELP: &str = "y: accept this change\nn: leave these lines as they are\n\
+    a: accept this and all others, in the other files too\n\
+    q: accept no more; what was accepted is written\n?: this help\n";
+
 impl Consent {
-    /// Asks about a file, unless an earlier answer settles it; asks again until the answer is one. The end of the input
+    /// Asks about the change at a place, unless an earlier answer settles it; asks again until the answer is one. The end of the input
     /// is a `q`.
     pub(super) fn ask(
         &mut self,
-        file: &str,
+        place: &str,
         input: &mut impl BufRead,
         say: &mut impl FnMut(&str) -> io::Result<()>,
     ) -> io::Result<bool> {
@@ -31,17 +35,17 @@ impl Consent {
                 Self::NoMore => return Ok(false),
                 Self::Each => {}
             }
-            say(&format!("{} ", paint(Tone::Strong, format_args!("bless {file} [y,n,a,q,?]?"))))?;
+            say(&format!("{} ", paint(Tone::Strong, format_args!("bless {place} [y,n,a,q,?]?"))))?;
             let mut line = String::new();
             let is_end = input.read_line(&mut line)? == 0;
             match self.take(if is_end { "q" } else { line.trim() }) {
                 Some(wanted) => return Ok(wanted),
-                None => say("y: this file, n: not this one, a: this and all others, q: no more\n")?,
+                None => say(HELP)?,
             }
         }
     }
 
-    /// Tells whether no file will be asked about any more.
+    /// Returns `true` if nothing will be asked about any more.
     pub(super) fn is_settled(self) -> bool {
         self != Self::Each
     }
@@ -68,7 +72,7 @@ impl Consent {
 mod tests {
     use super::*;
 
-    /// Answers in turn, about as many files as are expected to be written or not; counts how often is asked.
+    /// Answers in turn, about as many changes as are expected to be accepted or not; counts how often is asked.
     fn check(answers: &str, expected: &[bool], asked: usize) {
         let mut consent = Consent::default();
         let mut input = answers.as_bytes();
@@ -78,13 +82,13 @@ mod tests {
             Ok(())
         };
         let found: Vec<bool> =
-            expected.iter().map(|_| consent.ask("x.tfl", &mut input, &mut say).unwrap()).collect();
+            expected.iter().map(|_| consent.ask("x.tfl:3", &mut input, &mut say).unwrap()).collect();
         assert_eq!(found, expected, "{answers:?}");
-        assert_eq!(said.matches("bless x.tfl [y,n,a,q,?]?").count(), asked, "{said}");
+        assert_eq!(said.matches("bless x.tfl:3 [y,n,a,q,?]?").count(), asked, "{said}");
     }
 
     #[test]
-    fn each_file_is_asked_about() {
+    fn each_change_is_asked_about() {
         check("y\nn\ny\n", &[true, false, true], 3);
     }
 

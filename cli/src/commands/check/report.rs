@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::{FileResult, Results, Unusable};
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::tfl::MismatchReport;
+use crate::output::{Output, Tone};
+use crate::tfl::{Mismatch, MismatchReport};
 
 /// One file as JSON; a contract.
 #[derive(Serialize)]
@@ -18,6 +18,10 @@ pub(super) struct FileJson<'a> {
     entries: Option<u64>,
     error: Option<String>,
     mismatch: Option<MismatchReport<'a>>,
+    /// With `--all`, how many differences there are.
+    differences: Option<u64>,
+    /// With `--all`, the differences after the first.
+    later: Vec<MismatchReport<'a>>,
 }
 
 impl<'a> FileJson<'a> {
@@ -27,7 +31,9 @@ impl<'a> FileJson<'a> {
             ok: file.is_good(),
             entries: file.result.as_ref().ok().map(|checked| checked.entries),
             error: file.result.as_ref().err().map(ToString::to_string),
-            mismatch: file.mismatch().map(|mismatch| mismatch.report()),
+            mismatch: file.mismatch().map(Mismatch::report),
+            differences: file.all().map(|all| all.count),
+            later: file.all().into_iter().flat_map(|all| &all.later).map(Mismatch::report).collect(),
         }
     }
 }
@@ -57,8 +63,7 @@ pub(super) fn json(results: &Results, output: &mut Output) -> Result<(), Failure
     Ok(())
 }
 
-/// Prints JUnit XML: a suite for each folder, a case for each file. Without times, so that the same files give the
-/// same document.
+/// Prints JUnit XML: a suite for each folder, a case for each file. The line is that of the first difference, or 1.
 pub(super) fn junit(results: &Results, output: &mut Output) -> Result<(), Failure> {
     let mut report = Report::new("turnfold check");
     let mut suites: Vec<TestSuite> = Vec::new();
@@ -69,7 +74,9 @@ pub(super) fn junit(results: &Results, output: &mut Output) -> Result<(), Failur
         let name = path.file_name().map_or_else(|| file.file.clone(), |name| name.display().to_string());
         let (name, folder) = (xml_text(&name), xml_text(&folder));
         let mut case = TestCase::new(name, status(file));
-        case.set_classname(folder.as_str());
+        case.set_classname(folder.as_str()).set_time(file.time);
+        case.extra.insert("file".into(), xml_text(&file.file).into());
+        case.extra.insert("line".into(), line_of(file).to_string().into());
         if let Some(suite) = suites.iter_mut().find(|suite| suite.name.as_str() == folder) {
             suite.add_test_case(case);
         } else {
@@ -78,7 +85,11 @@ pub(super) fn junit(results: &Results, output: &mut Output) -> Result<(), Failur
             suites.push(suite);
         }
     }
-    report.add_test_suites(suites);
+    for suite in &mut suites {
+        let time = suite.test_cases.iter().filter_map(|case| case.time).sum();
+        suite.set_time(time);
+    }
+    report.set_time(results.time).add_test_suites(suites);
     let xml = report.to_string().map_err(|error| Failure::trouble(format!("cannot write XML: {error}")))?;
     output.text(&xml)?;
     Ok(())
@@ -110,31 +121,45 @@ fn kind_of(file: &FileResult) -> String {
 /// Tells everything about a failure, without colour.
 fn full_text(file: &FileResult) -> String {
     match file.mismatch() {
-        Some(mismatch) => mismatch.lines().into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n"),
+        Some(_) => joined(file.mismatch_lines()),
         None => file.headline().unwrap_or_default(),
     }
 }
 
-/// Prints an `::error` command for each failure, which marks the line in the file, and the summary.
+fn joined(lines: Vec<(Tone, String)>) -> String {
+    lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the line to look at.
+fn line_of(file: &FileResult) -> usize {
+    match &file.result {
+        Ok(checked) => checked.difference.as_ref().map_or(1, |mismatch| mismatch.line),
+        Err(Unusable::Replay(error)) => error.line,
+        Err(Unusable::File(_)) => 1,
+    }
+}
+
+/// Prints an `::error` command for each difference, which marks the line in the file, and the summary.
 pub(super) fn github(results: &Results, output: &mut Output) -> Result<(), Failure> {
     for file in results.failed() {
-        let (line, title) = match &file.result {
-            Ok(checked) => checked
-                .difference
-                .as_ref()
-                .map_or((1, String::new()), |mismatch| (mismatch.line, mismatch.title())),
-            Err(Unusable::Replay(error)) => (error.line, error.message.clone()),
-            Err(Unusable::File(failure)) => (1, failure.to_string()),
+        let title = match &file.result {
+            Ok(checked) => checked.difference.as_ref().map(|mismatch| mismatch.title()).unwrap_or_default(),
+            Err(Unusable::Replay(error)) => error.message.clone(),
+            Err(Unusable::File(failure)) => failure.to_string(),
         };
-        output.line(format_args!(
-            "::error file={},line={line},title={}::{}",
-            property(&file.file),
-            property(&title),
-            message(&full_text(file))
-        ))?;
+        let text = file.mismatch().map_or_else(|| full_text(file), |mismatch| joined(mismatch.lines()));
+        output.line(error_command(&file.file, line_of(file), &title, &text))?;
+        for mismatch in file.all().into_iter().flat_map(|all| &all.later) {
+            let text = joined(mismatch.brief_lines());
+            output.line(error_command(&file.file, mismatch.line, &mismatch.title(), &text))?;
+        }
     }
     output.line(results.summary())?;
     Ok(())
+}
+
+fn error_command(file: &str, line: usize, title: &str, text: &str) -> String {
+    format!("::error file={},line={line},title={}::{}", property(file), property(title), message(text))
 }
 
 /// Escapes the message of a workflow command.

@@ -9,12 +9,19 @@ use roff::{Roff, bold, roman};
 use crate::grammar::GROUPS;
 
 /// The variables that the program and its libraries read.
-const ENVIRONMENT: [(&str, &str); 5] = [
+const ENVIRONMENT: [(&str, &str); 8] = [
     ("TURNFOLD_STORE", "The directory of the store, where --store does not name one."),
     (
         "TURNFOLD_LOG",
         "What is said on stderr, such as debug or turnfold_store=trace; it overrules --verbose.",
     ),
+    (
+        "TURNFOLD_PAGER",
+        "The program, with its arguments, in which a terminal shows what log, replay, diff, blame, rules and bless \
+         --check print; empty or cat for none.",
+    ),
+    ("PAGER", "The same, where TURNFOLD_PAGER is not set; less where neither is."),
+    ("LESS", "The options of less; FRX where it is not set."),
     ("NO_COLOR", "Print no colors, if it is set and not empty."),
     ("CLICOLOR_FORCE", "Print colors even where the output is no terminal, if it is set and not 0."),
     ("CI", "In bless, write nothing, if it is set and neither empty, 0 nor false."),

@@ -33,7 +33,7 @@ fn piece(before: &str, after: &str) -> String {
 
 #[test]
 fn a_blessed_replay_is_good() {
-    assert_eq!(check(&replay(&blessed())).unwrap(), Checked { entries: 3, difference: None });
+    assert_eq!(check(&replay(&blessed())).unwrap(), Checked { entries: 3, difference: None, all: None });
 }
 
 #[test]
@@ -97,6 +97,7 @@ to reproduce: turnfold replay x.tfl --to 2
         "file",
         "line",
         "seq",
+        "until",
         "seat",
         "command",
         "kind",

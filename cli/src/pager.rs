@@ -1,0 +1,81 @@
+//! The pager: where a terminal shows long answers a screen at a time, as git does.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::process::{Child, Command, Stdio};
+
+use anstream::AutoStream;
+
+/// The pager where no variable names one.
+const DEFAULT: &str = "less";
+
+/// A running pager. Dropping it waits until the reader has seen enough; whatever writes to it must be dropped before.
+pub(crate) struct Pager {
+    child: Child,
+}
+
+impl Pager {
+    /// Starts the pager that the variables name, where standard output is a terminal, and returns it with where to
+    /// write. `None` means to write to standard output: no pager is wanted, or it cannot be started.
+    pub(crate) fn start() -> Option<(Self, Box<dyn Write>)> {
+        let stdout = io::stdout();
+        if !stdout.is_terminal() {
+            return None;
+        }
+        let words = words(env::var_os("TURNFOLD_PAGER"), env::var_os("PAGER"))?;
+        let (program, args) = words.split_first()?;
+        let mut command = Command::new(program);
+        command.args(args).stdin(Stdio::piped());
+        if env::var_os("LESS").is_none() {
+            // Quit if one screen holds it all, let colors through, and leave the text on the screen.
+            command.env("LESS", "FRX");
+        }
+        let mut child = command.spawn().ok()?;
+        let stdin = child.stdin.take()?;
+        // Colors go to the terminal in the end, so it decides on them.
+        let colors = AutoStream::choice(&stdout);
+        let stdin: Box<dyn Write> = Box::new(stdin);
+        Some((Self { child }, Box::new(AutoStream::new(stdin, colors))))
+    }
+}
+
+impl Drop for Pager {
+    fn drop(&mut self) {
+        let _ = self.child.wait();
+    }
+}
+
+/// Chooses the program and its arguments; `None` for no pager. They are split into words without a shell, so that one
+/// that is not there is noticed before anything is written to it.
+fn words(own: Option<OsString>, general: Option<OsString>) -> Option<Vec<String>> {
+    let named = own.or(general).unwrap_or_else(|| DEFAULT.into());
+    let words = shlex::split(named.to_str()?)?;
+    (!words.is_empty() && words != ["cat"]).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(own: Option<&str>, general: Option<&str>, expected: Option<&[&str]>) {
+        let found = words(own.map(Into::into), general.map(Into::into));
+        let expected = expected.map(|words| words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn our_own_variable_goes_before_the_general_one() {
+        check(None, None, Some(&["less"]));
+        check(None, Some("more -d"), Some(&["more", "-d"]));
+        check(Some("sh -c 'less -S'"), Some("more"), Some(&["sh", "-c", "less -S"]));
+    }
+
+    #[test]
+    fn an_empty_pager_and_cat_are_none() {
+        check(Some(""), Some("less"), None);
+        check(Some(" "), None, None);
+        check(None, Some("cat"), None);
+        check(None, Some("unclosed '"), None);
+    }
+}

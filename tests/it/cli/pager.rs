@@ -1,0 +1,122 @@
+//! The pager on a terminal.
+
+use super::duel;
+use crate::sandbox::{Sandbox, words};
+use crate::terminal;
+
+/// Shows that it has been started and that it has read to the end.
+const PAGER: &str = "echo '[paged]'; cat; echo '[end]'";
+
+/// Runs a line on a terminal and returns what it shows and the exit code.
+fn shown(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)]) -> Option<(String, Option<i32>)> {
+    let words = words(line);
+    let mut command = sandbox.command(words.iter().map(String::as_str));
+    command.envs(variables.iter().copied());
+    terminal::run(command, "")
+}
+
+/// Requires a line to be paged or not, to exit with this code, and to say nothing of trouble.
+fn check(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)], is_paged: bool, code: i32) {
+    let Some((text, found)) = shown(sandbox, line, variables) else { return };
+    assert_eq!(found, Some(code), "{line}: {text}");
+    let answer = text.strip_prefix("[paged]\n").and_then(|text| text.strip_suffix("[end]\n"));
+    assert_eq!(answer.is_some(), is_paged, "{line} {variables:?}: {text}");
+    assert!(!answer.unwrap_or(&text).is_empty(), "{line}");
+    assert!(!text.contains("error"), "{line}: {text}");
+}
+
+#[test]
+fn long_answers_are_paged_on_a_terminal_and_their_exit_codes_stay() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o duel.tfl");
+    sandbox.write("pager", PAGER);
+    let pager = [("TURNFOLD_PAGER", "sh pager")];
+    for line in [
+        "log duel",
+        "replay duel",
+        "replay duel.tfl",
+        "diff duel duel",
+        "blame duel /units/0/at",
+        "rules initiative",
+        "bless --check duel.tfl",
+    ] {
+        check(&sandbox, line, &pager, true, 0);
+    }
+    check(&sandbox, "diff duel duel:1", &pager, true, 1);
+    for line in ["show duel", "matches", "check duel.tfl", "log duel --format json", "log duel --no-pager"] {
+        check(&sandbox, line, &pager, false, 0);
+    }
+}
+
+#[test]
+fn the_variables_choose_the_pager() {
+    let sandbox = duel();
+    sandbox.write("pager", PAGER);
+    let ours = |value| ("TURNFOLD_PAGER", value);
+    let general = |value| ("PAGER", value);
+    let log = |variables: &[(&str, &str)], is_paged| check(&sandbox, "log duel", variables, is_paged, 0);
+    log(&[general("sh pager")], true);
+    log(&[ours("sh -c 'sh pager'"), general("cat")], true);
+    for none in ["", "cat", "no-such-pager --at-all", "./pager"] {
+        log(&[ours(none), general("sh pager")], false);
+    }
+}
+
+#[test]
+fn less_is_told_to_quit_on_one_screen_unless_it_has_options() {
+    let sandbox = duel();
+    sandbox.write("less", "#!/bin/sh\ncat > /dev/null\necho \"options $LESS\"\n");
+    let less = sandbox.path("less");
+    std::fs::set_permissions(&less, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", less.parent().unwrap().display());
+    for (options, expected) in [(None, "FRX"), (Some("S"), "S"), (Some(""), "")] {
+        let variables: Vec<_> =
+            [("PATH", path.as_str())].into_iter().chain(options.map(|options| ("LESS", options))).collect();
+        let Some((text, code)) = shown(&sandbox, "log duel", &variables) else { return };
+        assert_eq!((text, code), (format!("options {expected}\n"), Some(0)));
+    }
+}
+
+#[test]
+fn colors_survive_the_pager() {
+    let sandbox = duel();
+    sandbox.write("pager", PAGER);
+    let colored = |variables: &[(&str, &str)]| {
+        shown(&sandbox, "diff duel duel:1", variables).map(|(text, _)| text.contains("\u{1b}["))
+    };
+    let pager = ("TURNFOLD_PAGER", "sh pager");
+    let Some(found) = colored(&[pager]) else { return };
+    assert!(found);
+    assert_eq!(colored(&[pager, ("NO_COLOR", "1")]), Some(false));
+}
+
+#[test]
+fn a_pager_that_is_closed_ends_the_answer_quietly() {
+    let sandbox = duel();
+    let script: String = "cycle\n".repeat(3_000);
+    sandbox.write("script", script);
+    sandbox.ok("new long --rules initiative --setup fixtures/initiative/small-board.toml");
+    sandbox.ok("play long \"roll 1 2 3 4\" --script script");
+    let Some(found) = shown(&sandbox, "log long", &[("PAGER", "true")]) else { return };
+    assert_eq!(found, (String::new(), Some(0)));
+}
+
+#[test]
+fn an_error_comes_after_the_pager_has_ended() {
+    let sandbox = duel();
+    sandbox.write("pager", PAGER);
+    let Some((text, code)) = shown(&sandbox, "log nobody", &[("PAGER", "sh pager")]) else { return };
+    assert_eq!(code, Some(2), "{text}");
+    let (paged, error) = text.split_once("[end]\n").unwrap();
+    assert_eq!(paged, "[paged]\n");
+    assert!(error.contains("error:") && error.contains("nobody"), "{text}");
+}
+
+#[test]
+fn nothing_is_paged_off_a_terminal() {
+    let sandbox = duel();
+    sandbox.write("pager", PAGER);
+    let output = sandbox.command(["log", "duel"]).env("TURNFOLD_PAGER", "sh pager").output().unwrap();
+    assert!(output.status.success());
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("[paged]"));
+}
