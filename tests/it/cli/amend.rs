@@ -100,6 +100,9 @@ Global options:
   -v, --verbose...
           Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
+      --no-pager
+          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
+
 Examples: turnfold amend duel:7 'p1: stand' --branch caution
           turnfold amend duel.tfl:7 --drop -o without.tfl
 

@@ -181,14 +181,14 @@ rules change? edited.tfl: from entry 1 on, the rules come to other states than t
 would bless edited.tfl
 exit 1
 $ turnfold --format json bless --check altered.tfl
-{"file":"altered.tfl","changed":true,"written":false,"rules_change":{"from_entry":2,"edited":false,"ruleset":"initiative","version":1},"changes":[{"line":14,"seq":2,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=2","new":"turn_started turn=2"},"state_hash":{"old":"0123456789abcdef","new":"2df496a842a9e500"}},{"line":15,"seq":3,"seat":"host","command":"roll 1 1 2 2","written_as":null,"outcome":{"old":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete","new":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete"},"state_hash":{"old":"0123456789abcdef","new":"f0da8fb1918e1382"}},{"line":16,"seq":4,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=3","new":"turn_started turn=3"},"state_hash":{"old":"0123456789abcdef","new":"67fc3e75a8adb9c5"}},{"line":17,"seq":null,"seat":null,"command":null,"written_as":null,"outcome":{"old":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288","new":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log d6e65ab64ae092520b250d3869dc337faf88db1456a7e8e621f32bb2d6f75b21"},"state_hash":{"old":null,"new":null}}]}
+{"file":"altered.tfl","changed":true,"written":false,"error":null,"rules_change":{"from_entry":2,"edited":false,"ruleset":"initiative","version":1},"changes":[{"line":14,"seq":2,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=2","new":"turn_started turn=2"},"state_hash":{"old":"0123456789abcdef","new":"2df496a842a9e500"}},{"line":15,"seq":3,"seat":"host","command":"roll 1 1 2 2","written_as":null,"outcome":{"old":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete","new":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete"},"state_hash":{"old":"0123456789abcdef","new":"f0da8fb1918e1382"}},{"line":16,"seq":4,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=3","new":"turn_started turn=3"},"state_hash":{"old":"0123456789abcdef","new":"67fc3e75a8adb9c5"}},{"line":17,"seq":null,"seat":null,"command":null,"written_as":null,"outcome":{"old":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288","new":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log d6e65ab64ae092520b250d3869dc337faf88db1456a7e8e621f32bb2d6f75b21"},"state_hash":{"old":null,"new":null}}]}
 exit 1
 $ turnfold bless --accept altered.tfl bug.tfl
 rules change? altered.tfl: from entry 2 on, the rules come to other states than the file tells, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
 blessed altered.tfl
 unchanged bug.tfl
 $ turnfold --format json bless altered.tfl
-{"file":"altered.tfl","changed":false,"written":false,"rules_change":null,"changes":[]}
+{"file":"altered.tfl","changed":false,"written":false,"error":null,"rules_change":null,"changes":[]}
 
 "#]],
     );
@@ -232,7 +232,27 @@ fn a_bad_file_is_named_and_the_others_are_blessed() {
          bless --accept good.tfl torn.tfl missing.tfl more.tfl
          bless --check torn.tfl good.tfl
          check --quiet good.tfl more.tfl",
-        str![[]],
+        str![[r#"
+$ turnfold bless --check --format json torn.tfl
+{"file":"torn.tfl","changed":null,"written":false,"error":"torn.tfl:2:1: expected `+++` before the header, found the end of the file","rules_change":null,"changes":[]}
+stderr| {"error":{"kind":"usage","message":"torn.tfl:2:1: expected `+++` before the header, found the end of the file","hint":null,"exit_code":2}}
+exit 2
+$ turnfold bless --accept good.tfl torn.tfl missing.tfl more.tfl
+blessed good.tfl
+failed torn.tfl:2:1: expected `+++` before the header, found the end of the file
+failed cannot read replay `missing.tfl`: No such file or directory (os error 2)
+blessed more.tfl
+stderr| error: 2 of 4 files cannot be blessed; they are named above, the others were treated as ever
+exit 2
+$ turnfold bless --check torn.tfl good.tfl
+failed torn.tfl:2:1: expected `+++` before the header, found the end of the file
+unchanged good.tfl
+stderr| error: 1 of 2 files cannot be blessed; they are named above, the others were treated as ever
+exit 2
+$ turnfold check --quiet good.tfl more.tfl
+2 passed, 0 failed (4 entries)
+
+"#]],
     );
     assert_eq!(sandbox.read("torn.tfl"), "turnfold replay 1\n");
 }
@@ -257,12 +277,14 @@ fn help_has_an_example() {
 $ turnfold bless --help
 Write outcomes and hashes into replay files
 
-Folds each file again, shows what would change, and asks on a terminal whether to write it: `y` this
-file, `n` not this one, `a` this and all others, `q` no more. Elsewhere nothing is written without
-`--accept`. Comments and order stay; blessing a blessed file changes nothing. All files are judged
-before any is written, and each is written whole or not at all. Exits with 1 if a change was not
-written, and with 2 where the variable CI is set, unless told only to check: golden logs are blessed
-by people.
+Folds each file again, shows what would change, and asks on a terminal entry by entry whether to
+accept it: `y` this change, `n` not this one, `a` this and all others, `q` no more. Lines whose
+change is refused stay as they are, and the closing line is made for the lines as they then stand,
+so `check` still finds what was refused. Elsewhere nothing is written without `--accept`. Comments
+and order stay; blessing a blessed file changes nothing. All files are judged before any is written;
+one that cannot be blessed is named and the others are blessed all the same. Each is written whole
+or not at all. Exits with 1 if a change was not written, and with 2 if a file cannot be blessed or
+where the variable CI is set, unless told only to check: golden logs are blessed by people.
 
 Usage: turnfold bless [OPTIONS] <FILE>...
 
@@ -274,14 +296,18 @@ Options:
       --accept
           Write without asking
 
+      --check
+          Only tell what would change; exits with 1 if anything would
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+Global options:
       --store <DIR>
           Directory of the store
           
           [env: TURNFOLD_STORE=]
           [default: .turnfold]
-
-      --check
-          Only tell what would change; exits with 1 if anything would
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -296,8 +322,8 @@ Options:
   -v, --verbose...
           Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
-  -h, --help
-          Print help (see a summary with '-h')
+      --no-pager
+          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
 
 Examples:
   turnfold bless replays/initiative/moves.tfl

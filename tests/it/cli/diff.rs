@@ -346,6 +346,9 @@ Global options:
   -v, --verbose...
           Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
+      --no-pager
+          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
+
 Examples:
   turnfold diff duel duel@flank
   turnfold diff --stat before.tfl after.tfl

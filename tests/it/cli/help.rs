@@ -89,6 +89,9 @@ Options:
   -v, --verbose...
           Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
+      --no-pager
+          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
+
   -h, --help
           Print help (see a summary with '-h')
 
@@ -167,6 +170,9 @@ Global options:
 
   -v, --verbose...
           Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+
+      --no-pager
+          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
 
 Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'
 $ turnfold --version

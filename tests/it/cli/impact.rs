@@ -116,6 +116,9 @@ Options:
   -v, --verbose...
           Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
+      --no-pager
+          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
+
   -h, --help
           Print help (see a summary with '-h')
 

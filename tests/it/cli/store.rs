@@ -94,6 +94,8 @@ stderr|       --format <FORMAT>  How to print the answer; `svg` is for `show` on
 stderr|                          values: text, json, svg]
 stderr|   -v, --verbose...       Say more on stderr; twice for even more (see also the variable
 stderr|                          `TURNFOLD_LOG`)
+stderr|       --no-pager         Print long answers straight to the terminal (see also the variable
+stderr|                          `TURNFOLD_PAGER`)
 stderr|   -h, --help             Print help (see more with '--help')
 exit 2
 $ turnfold store dance
@@ -482,6 +484,9 @@ Options:
 
   -v, --verbose...
           Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+
+      --no-pager
+          Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
 
   -h, --help
           Print help (see a summary with '-h')
