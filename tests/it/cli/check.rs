@@ -271,7 +271,124 @@ fn every_difference_of_every_file_is_shown_when_asked_for() {
          check --all good.tfl hashes.tfl command.tfl short.tfl
          check --all --report github hashes.tfl
          --format json check --all hashes.tfl good.tfl",
-        str![[r#""#]],
+        str![[r#"
+$ turnfold check good.tfl hashes.tfl command.tfl short.tfl
+ok good.tfl 5 entries
+hashes.tfl:40: entry 1 (host roll 1 2 3 4): state hash differs
+dice: recorded, so the values are the file's and the rules differ
+- 0123456789abcdef
++ e67f02be3627678a
+state, before → after entry 1:
+  /phase "initiative" → "movement"
+  /initiative null → {"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}
+  /movement_order/0 (none) → {"player":"p1","units":1}
+  /movement_order/1 (none) → {"player":"p2","units":1}
+  /movement_order/2 (none) → {"player":"p1","units":1}
+  /movement_order/3 (none) → {"player":"p2","units":1}
+  /impulse null → 0
+  /active_player null → "p1"
+  /remaining_in_impulse null → 1
+  /cursor [0,0] → [0,2]
+  /due_roll {"purpose":"initiative","count":4,"low":1,"high":6} → null
+  /prompt "Roll for initiative" → "Player 1: select a unit to move (1 remaining)"
+  /status "" → "Player 1's turn — move 1 of 1 units"
+to reproduce: turnfold replay hashes.tfl --to 1
+command.tfl:41: entry 2 (p1 cycle): outcome differs
+- selected unit=atlas
++ cursor at=-1,2
+- #01c8c4ec6ad17e5a
++ #270bfcfcea48abd9
+state, before → after entry 2:
+  /cursor [0,2] → [-1,2]
+to reproduce: turnfold replay command.tfl --to 2
+short.tfl:42: entry 3 (p2 move 0,1): the rules reject it
+- moved unit=atlas from=0,2 to=0,1
+- cursor at=0,1
+- impulse_advanced index=1 player=p2 units=1
++ rejected not_your_turn: it is the other player's impulse
+to reproduce: turnfold replay short.tfl --to 3
+failed files:
+  hashes.tfl:40: entry 1 (host roll 1 2 3 4): state hash differs
+  command.tfl:41: entry 2 (p1 cycle): outcome differs
+  short.tfl:42: entry 3 (p2 move 0,1): the rules reject it
+1 passed, 3 failed (20 entries)
+exit 1
+$ turnfold check --all good.tfl hashes.tfl command.tfl short.tfl
+ok good.tfl 5 entries
+hashes.tfl:40: entry 1 (host roll 1 2 3 4): state hash differs
+dice: recorded, so the values are the file's and the rules differ
+- 0123456789abcdef
++ e67f02be3627678a
+state, before → after entry 1:
+  /phase "initiative" → "movement"
+  /initiative null → {"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}
+  /movement_order/0 (none) → {"player":"p1","units":1}
+  /movement_order/1 (none) → {"player":"p2","units":1}
+  /movement_order/2 (none) → {"player":"p1","units":1}
+  /movement_order/3 (none) → {"player":"p2","units":1}
+  /impulse null → 0
+  /active_player null → "p1"
+  /remaining_in_impulse null → 1
+  /cursor [0,0] → [0,2]
+  /due_roll {"purpose":"initiative","count":4,"low":1,"high":6} → null
+  /prompt "Roll for initiative" → "Player 1: select a unit to move (1 remaining)"
+  /status "" → "Player 1's turn — move 1 of 1 units"
+to reproduce: turnfold replay hashes.tfl --to 1
+hashes.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
+- ignored no_unit
++ selected unit=atlas
+- #0123456789abcdef
++ #01c8c4ec6ad17e5a
+hashes.tfl:42: entries 3 to 5: only the state hashes differ
+hashes.tfl:45: closing line: log digest differs
+- c27cfd28aecbd791a4c321c7c2e55d32a142bc214eb9e3b9922d631db67ed6c4
++ f5681342d2479ac4abee6dfb3e5064076dead48ed348cc721393df14bde27761
+hashes.tfl: 6 differences
+command.tfl:41: entry 2 (p1 cycle): outcome differs
+- selected unit=atlas
++ cursor at=-1,2
+- #01c8c4ec6ad17e5a
++ #270bfcfcea48abd9
+state, before → after entry 2:
+  /cursor [0,2] → [-1,2]
+to reproduce: turnfold replay command.tfl --to 2
+command.tfl:42: entry 3 (p1 move 0,1): outcome differs [IN-10, IN-11, IN-12]
+- moved unit=atlas from=0,2 to=0,1
+- cursor at=0,1
+- impulse_advanced index=1 player=p2 units=1
++ ignored nothing_selected
+- #8bc3cdd5a21478a4
++ #270bfcfcea48abd9
+command.tfl:43: entry 4 (p2 confirm): the rules reject it [IN-8, IN-9]
+- ignored not_your_unit
++ rejected not_your_turn: it is the other player's impulse
+command.tfl: 3 differences
+short.tfl:42: entry 3 (p2 move 0,1): the rules reject it
+- moved unit=atlas from=0,2 to=0,1
+- cursor at=0,1
+- impulse_advanced index=1 player=p2 units=1
++ rejected not_your_turn: it is the other player's impulse
+to reproduce: turnfold replay short.tfl --to 3
+short.tfl: 1 difference
+failed files:
+  hashes.tfl:40: entry 1 (host roll 1 2 3 4): state hash differs
+  command.tfl:41: entry 2 (p1 cycle): outcome differs
+  short.tfl:42: entry 3 (p2 move 0,1): the rules reject it
+1 passed, 3 failed (20 entries)
+exit 1
+$ turnfold check --all --report github hashes.tfl
+::error file=hashes.tfl,line=40,title=entry 1 (host roll 1 2 3 4)%3A state hash differs::hashes.tfl:40: entry 1 (host roll 1 2 3 4): state hash differs%0Adice: recorded, so the values are the file's and the rules differ%0A- 0123456789abcdef%0A+ e67f02be3627678a%0Astate, before → after entry 1:%0A  /phase "initiative" → "movement"%0A  /initiative null → {"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}%0A  /movement_order/0 (none) → {"player":"p1","units":1}%0A  /movement_order/1 (none) → {"player":"p2","units":1}%0A  /movement_order/2 (none) → {"player":"p1","units":1}%0A  /movement_order/3 (none) → {"player":"p2","units":1}%0A  /impulse null → 0%0A  /active_player null → "p1"%0A  /remaining_in_impulse null → 1%0A  /cursor [0,0] → [0,2]%0A  /due_roll {"purpose":"initiative","count":4,"low":1,"high":6} → null%0A  /prompt "Roll for initiative" → "Player 1: select a unit to move (1 remaining)"%0A  /status "" → "Player 1's turn — move 1 of 1 units"%0Ato reproduce: turnfold replay hashes.tfl --to 1
+::error file=hashes.tfl,line=41,title=entry 2 (p1 confirm)%3A outcome differs [IN-8%2C IN-9]::hashes.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]%0A- ignored no_unit%0A+ selected unit=atlas%0A- #0123456789abcdef%0A+ #01c8c4ec6ad17e5a
+::error file=hashes.tfl,line=42,title=entries 3 to 5%3A only the state hashes differ::hashes.tfl:42: entries 3 to 5: only the state hashes differ
+::error file=hashes.tfl,line=45,title=closing line%3A log digest differs::hashes.tfl:45: closing line: log digest differs%0A- c27cfd28aecbd791a4c321c7c2e55d32a142bc214eb9e3b9922d631db67ed6c4%0A+ f5681342d2479ac4abee6dfb3e5064076dead48ed348cc721393df14bde27761
+0 passed, 1 failed (5 entries)
+exit 1
+$ turnfold --format json check --all hashes.tfl good.tfl
+{"file":"hashes.tfl","ok":false,"entries":5,"error":null,"mismatch":{"file":"hashes.tfl","line":40,"seq":1,"until":null,"seat":"host","command":"roll 1 2 3 4","kind":"state_hash","rules":[],"dice":"recorded_values","expected":"0123456789abcdef","actual":"e67f02be3627678a","state_hash":null,"state_sides":"before_and_after","state":[{"path":"/phase","old":"initiative","new":"movement"},{"path":"/initiative","old":null,"new":{"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}},{"path":"/movement_order/0","new":{"player":"p1","units":1}},{"path":"/movement_order/1","new":{"player":"p2","units":1}},{"path":"/movement_order/2","new":{"player":"p1","units":1}},{"path":"/movement_order/3","new":{"player":"p2","units":1}},{"path":"/impulse","old":null,"new":0},{"path":"/active_player","old":null,"new":"p1"},{"path":"/remaining_in_impulse","old":null,"new":1},{"path":"/cursor","old":[0,0],"new":[0,2]},{"path":"/due_roll","old":{"purpose":"initiative","count":4,"low":1,"high":6},"new":null},{"path":"/prompt","old":"Roll for initiative","new":"Player 1: select a unit to move (1 remaining)"},{"path":"/status","old":"","new":"Player 1's turn — move 1 of 1 units"}],"next":"turnfold replay hashes.tfl --to 1"},"differences":6,"later":[{"file":"hashes.tfl","line":41,"seq":2,"until":null,"seat":"p1","command":"confirm","kind":"outcome","rules":["IN-8","IN-9"],"dice":null,"expected":"ignored no_unit","actual":"selected unit=atlas","state_hash":{"expected":"0123456789abcdef","actual":"01c8c4ec6ad17e5a"},"state_sides":null,"state":null,"next":"turnfold replay hashes.tfl --to 2"},{"file":"hashes.tfl","line":42,"seq":3,"until":5,"seat":"p1","command":"move 0,1","kind":"state_hash","rules":[],"dice":null,"expected":"0123456789abcdef","actual":"8bc3cdd5a21478a4","state_hash":null,"state_sides":null,"state":null,"next":"turnfold replay hashes.tfl --to 3"},{"file":"hashes.tfl","line":45,"seq":null,"until":null,"seat":null,"command":null,"kind":"closing_log","rules":[],"dice":null,"expected":"c27cfd28aecbd791a4c321c7c2e55d32a142bc214eb9e3b9922d631db67ed6c4","actual":"f5681342d2479ac4abee6dfb3e5064076dead48ed348cc721393df14bde27761","state_hash":null,"state_sides":null,"state":null,"next":"turnfold check hashes.tfl"}]}
+{"file":"good.tfl","ok":true,"entries":5,"error":null,"mismatch":null,"differences":0,"later":[]}
+exit 1
+
+"#]],
     );
 }
 
@@ -290,7 +407,36 @@ fn without_seconds(report: &str) -> String {
 #[test]
 fn a_junit_report_names_file_and_line_and_how_long_it_took() {
     let transcript = goldens().transcript("check --report junit goldens\ncheck --report junit goldens/more");
-    assert_data_eq!(without_seconds(&transcript), str![[r#""#]]);
+    assert_data_eq!(without_seconds(&transcript), str![[r#"
+$ turnfold check --report junit goldens
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="turnfold check" tests="3" skipped="0" failures="1" errors="1" time="[SECONDS]">
+    <testsuite name="goldens" tests="2" skipped="0" errors="1" failures="1" time="[SECONDS]">
+        <testcase name="bad, 100%.tfl" classname="goldens" time="[SECONDS]" file="goldens/bad, 100%.tfl" line="41">
+            <failure message="goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]" type="outcome">goldens/bad, 100%.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
+- ignored no_unit
++ selected unit=atlas
+state: the same, as the hashes agree
+to reproduce: turnfold replay &apos;goldens/bad, 100%.tfl&apos; --to 2</failure>
+        </testcase>
+        <testcase name="torn.tfl" classname="goldens" time="[SECONDS]" file="goldens/torn.tfl" line="3">
+            <error message="goldens/torn.tfl:3:9: expected a line feed, found nothing" type="unusable">goldens/torn.tfl:3:9: expected a line feed, found nothing</error>
+        </testcase>
+    </testsuite>
+    <testsuite name="goldens/more" tests="1" skipped="0" errors="0" failures="0" time="[SECONDS]">
+        <testcase name="good.tfl" classname="goldens/more" time="[SECONDS]" file="goldens/more/good.tfl" line="1"/>
+    </testsuite>
+</testsuites>
+exit 1
+$ turnfold check --report junit goldens/more
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="turnfold check" tests="1" skipped="0" failures="0" errors="0" time="[SECONDS]">
+    <testsuite name="goldens/more" tests="1" skipped="0" errors="0" failures="0" time="[SECONDS]">
+        <testcase name="good.tfl" classname="goldens/more" time="[SECONDS]" file="goldens/more/good.tfl" line="1"/>
+    </testsuite>
+</testsuites>
+
+"#]]);
 }
 
 #[cfg(unix)]
