@@ -10,6 +10,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// Runs a command with its three standard streams on a terminal of its own, on which `typed` is typed ahead. Returns
 /// what the terminal shows, the typed text included, and the exit code; `None` where no terminal can be opened.
+#[expect(clippy::print_stderr, reason = "a test that is passed over says so")]
 pub(crate) fn run(mut command: Command, typed: &str) -> Option<(String, Option<i32>)> {
     let (mut held, terminal) = match open() {
         Ok(pair) => pair,

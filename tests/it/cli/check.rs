@@ -399,7 +399,7 @@ fn without_seconds(report: &str) -> String {
     for piece in pieces {
         let (time, rest) = piece.split_once('"').unwrap();
         assert!(time.parse::<f64>().is_ok_and(|seconds| (0.0..600.0).contains(&seconds)), "{time}");
-        blanked += &format!(" time=\"[SECONDS]\"{rest}");
+        blanked.extend([" time=\"[SECONDS]\"", rest]);
     }
     blanked
 }
@@ -407,7 +407,9 @@ fn without_seconds(report: &str) -> String {
 #[test]
 fn a_junit_report_names_file_and_line_and_how_long_it_took() {
     let transcript = goldens().transcript("check --report junit goldens\ncheck --report junit goldens/more");
-    assert_data_eq!(without_seconds(&transcript), str![[r#"
+    assert_data_eq!(
+        without_seconds(&transcript),
+        str![[r#"
 $ turnfold check --report junit goldens
 <?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="turnfold check" tests="3" skipped="0" failures="1" errors="1" time="[SECONDS]">
@@ -436,7 +438,8 @@ $ turnfold check --report junit goldens/more
     </testsuite>
 </testsuites>
 
-"#]]);
+"#]]
+    );
 }
 
 #[cfg(unix)]

@@ -94,14 +94,18 @@ Options:
       --matches
           Look at every branch of every match in the store instead
 
+      --all
+          Name every log of a group, not only the first few
+
+  -h, --help
+          Print help (see a summary with '-h')
+
+Global options:
       --store <DIR>
           Directory of the store
           
           [env: TURNFOLD_STORE=]
           [default: .turnfold]
-
-      --all
-          Name every log of a group, not only the first few
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -118,9 +122,6 @@ Options:
 
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
-
-  -h, --help
-          Print help (see a summary with '-h')
 
 Examples: turnfold impact
           turnfold impact replays bug-reports --all

@@ -89,6 +89,9 @@ stderr|   stats    Tell how much the store holds
 stderr|   help     Print this message or the help of the given subcommand(s)
 stderr| 
 stderr| Options:
+stderr|   -h, --help  Print help (see more with '--help')
+stderr| 
+stderr| Global options:
 stderr|       --store <DIR>      Directory of the store [env: TURNFOLD_STORE=] [default: .turnfold]
 stderr|       --format <FORMAT>  How to print the answer; `svg` is for `show` only [default: text] [possible
 stderr|                          values: text, json, svg]
@@ -96,7 +99,8 @@ stderr|   -v, --verbose...       Say more on stderr; twice for even more (see al
 stderr|                          `TURNFOLD_LOG`)
 stderr|       --no-pager         Print long answers straight to the terminal (see also the variable
 stderr|                          `TURNFOLD_PAGER`)
-stderr|   -h, --help             Print help (see more with '--help')
+stderr| 
+stderr| Example: turnfold store check
 exit 2
 $ turnfold store dance
 stderr| error: unrecognized subcommand 'dance'; see `--help`
@@ -466,6 +470,10 @@ Commands:
   help     Print this message or the help of the given subcommand(s)
 
 Options:
+  -h, --help
+          Print help (see a summary with '-h')
+
+Global options:
       --store <DIR>
           Directory of the store
           
@@ -488,8 +496,7 @@ Options:
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
 
-  -h, --help
-          Print help (see a summary with '-h')
+Example: turnfold store check
 
 "#]],
     );
