@@ -70,7 +70,7 @@ $ turnfold verify
 unknown_rules old: unknown ruleset `backgammon`
 exit 1
 $ turnfold matches
-old  backgammon  0 entries, 1 branch
+old  backgammon  0 entries, 1 branch  [TIME]
 
 "#]],
     );
