@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::backend::{BackendError, Place};
-use crate::lock::Holder;
+use crate::dir::lock::Holder;
 use crate::names::{BranchName, MatchName};
 
 /// What to do about damage.

@@ -3,22 +3,11 @@
 use std::io;
 use std::ops::Range;
 
-pub use crate::record::{Place, Watermark};
+pub use crate::layout::record::{Place, Watermark};
 
-mod closing;
-pub mod disk;
-#[cfg(target_os = "linux")]
-mod durable;
 pub mod faulty;
-mod guard;
-mod guarded_open;
 pub mod memory;
-pub(crate) mod pieces;
-pub(crate) mod raw;
-pub(crate) mod read_only;
-mod sled_log;
-mod syncing;
-pub(crate) mod watermark;
+pub mod sled;
 
 /// A record's key and value.
 pub type Record = (Vec<u8>, Vec<u8>);

@@ -8,16 +8,18 @@ use std::path::Path;
 use super::error::RescueError;
 use super::found::Found;
 use super::gone::Gone;
-use super::{swap, whole};
-use crate::backend::disk::{DiskBackend, SLED_DIR, WATERMARK_FILE};
-use crate::backend::watermark::{WatermarkFile, damaged_line};
-use crate::backend::{BackendError, Place, Record, Watermark, raw};
+use super::whole;
+use crate::backend::sled::disk::{DiskBackend, SLED_DIR, WATERMARK_FILE};
+use crate::backend::sled::raw;
+use crate::backend::{BackendError, Place, Record, Watermark};
+use crate::dir::lock::{LOCK_FILE, Lock, holder};
+use crate::dir::private;
+use crate::dir::regular::open_regular;
+use crate::dir::swap;
+use crate::dir::watermark::{WatermarkFile, damaged_line};
 use crate::error::StoreError;
-use crate::key;
-use crate::lock::{LOCK_FILE, Lock, holder};
+use crate::layout::key;
 use crate::open::Shared;
-use crate::private;
-use crate::regular::open_regular;
 
 /// How many bytes of a key are tried one after another to get past a place that cannot be read.
 const DETOUR_BYTES: usize = 16;

@@ -14,6 +14,7 @@ mod frame;
 mod gone;
 mod nameless;
 mod new_store;
+mod orphan;
 mod part;
 mod plan;
 mod rebuild;
@@ -21,7 +22,6 @@ mod restore;
 mod salvage;
 mod source;
 mod stats;
-pub(crate) mod swap;
 mod walk;
 mod whole;
 

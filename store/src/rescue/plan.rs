@@ -9,11 +9,11 @@ use super::salvage::LostEntries;
 use super::source::{Ends, Fork, Reach, Source, last_stored};
 use crate::entry::{Seq, decode};
 use crate::error::StoreError;
-use crate::lookup::{FoundBranch, FoundMatch};
+use crate::layout::record::BranchRecord;
+use crate::layout::{chain, key, record};
 use crate::names::{BranchName, MatchName};
 use crate::open::Shared;
-use crate::record::BranchRecord;
-use crate::{chain, key, record};
+use crate::reader::lookup::{FoundBranch, FoundMatch};
 
 /// How far the branches of a match went, as far as anything beside their own records tells.
 pub(super) type Named = BTreeMap<BranchName, Seq>;

@@ -15,10 +15,10 @@ use crate::backend::Backend;
 use crate::entry::Seq;
 #[cfg(doc)]
 use crate::error::StoreError;
-use crate::key;
-use crate::matches::name_in;
+use crate::layout::key;
 use crate::names::{BranchName, MatchName};
 use crate::open::{Shared, Store};
+use crate::reader::matches::name_in;
 
 /// What else may be wrong where records were looked for one by one.
 const ONE_BY_ONE: &str = "its records were looked for one by one, so the newest entries of a branch may be missing \

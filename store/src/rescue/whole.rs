@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::damaged::{Marks, reason_of};
-use crate::backend::raw::{self, Candidate};
+use crate::backend::sled::raw::{self, Candidate};
 use crate::error::StoreError;
-use crate::key;
-use crate::lookup::{FoundBranch, FoundMatch};
+use crate::layout::key;
+use crate::layout::record::{self, BranchRecord, MatchRecord, StoreRecord};
 use crate::open::Shared;
-use crate::record::{self, BranchRecord, MatchRecord, StoreRecord};
+use crate::reader::lookup::{FoundBranch, FoundMatch};
 
 /// Requires that everything can be read and is sound, that nothing is missing as far as the watermark tells, and that
 /// sled's file holds nothing newer.

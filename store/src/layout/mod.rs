@@ -1,0 +1,6 @@
+//! The bytes of a store: keys, records, pages and the chain, as `FORMAT.md` has them.
+
+pub(crate) mod chain;
+pub(crate) mod key;
+pub(crate) mod page;
+pub(crate) mod record;
