@@ -9,9 +9,10 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use crate::revision::new_match_name;
-use crate::source::{bless_if_true, read_replay};
-use crate::tfl;
+use turnfold_replay::line::bless_if_true;
+use turnfold_replay::revision::new_match_name;
+use turnfold_replay::sources::Sources;
+use turnfold_replay::tfl;
 
 /// Create a match from a replay file
 ///
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         Some(name) => name.clone(),
         None => name_of(&args.file)?,
     };
-    let replay = read_replay(&args.file, context)?;
+    let replay = context.read_replay(&args.file)?;
     let blessed = bless_if_true(&args.file, &replay, "nothing was imported")?;
     let setup = replay.setup()?;
     let rules = replay.header.rules;

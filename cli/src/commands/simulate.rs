@@ -12,9 +12,9 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
 use crate::output::{Tone, counted, paint, progress};
-use crate::revision::new_match_name;
-use crate::source::find_rules;
-use crate::tfl::Replay;
+use turnfold_replay::line::find_rules;
+use turnfold_replay::revision::new_match_name;
+use turnfold_replay::tfl::Replay;
 
 /// Play at random, for logs of any length
 ///
