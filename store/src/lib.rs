@@ -56,12 +56,12 @@ mod rescue;
 pub use audit::{BranchVerification, Finding, FindingKind, Verification};
 #[doc(hidden)]
 pub use dir::draft;
-pub use dir::lock::Holder;
+pub use dir::holder::Holder;
 #[doc(hidden)]
 pub use dir::regular::open_regular;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, NEXT_STEP, StoreError};
-pub use layout::record::Place;
+pub use layout::watermark::Place;
 pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
 pub use open::{Store, StoreReader};
 pub use reader::branches::BranchInfo;

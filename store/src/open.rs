@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::backend::memory::MemoryBackend;
-use crate::backend::sled::disk::{DiskBackend, require_nothing_committed};
+use crate::backend::sled::disk::DiskBackend;
+use crate::backend::sled::opening::require_nothing_committed;
 use crate::backend::sled::read_only::ReadOnlyBackend;
 use crate::backend::{Backend, BackendError, Watermark};
 use crate::dir::format;

@@ -1,11 +1,11 @@
-//! Backends: where records lie. One keeps them on disk, one in memory, and one fails on purpose.
+//! Backends: where records lie. One keeps them on disk, one in memory.
 
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 
-pub use crate::layout::record::{Place, Watermark};
+pub use crate::layout::watermark::{Place, Watermark};
 
-pub mod faulty;
 pub mod memory;
 pub mod sled;
 
@@ -41,6 +41,13 @@ pub enum BackendError {
         /// What the operating system says.
         source: io::Error,
     },
+}
+
+impl BackendError {
+    /// Says what failed with a file.
+    pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
+        Self::Io { action: format!("{action} `{}`", path.display()), source }
+    }
 }
 
 /// Ordered records that are written in atomic batches, and a watermark beside them.

@@ -5,8 +5,7 @@
 //! its maker lives, and its name has a shape that nothing else has.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -16,10 +15,7 @@ use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-const PREFIX: &str = ".turnfold-draft-";
-
-/// How many random letters and digits follow the prefix.
-const RANDOM_CHARACTERS: usize = 20;
+use super::leftover::{PREFIX, RANDOM_CHARACTERS, remove, sweep};
 
 /// How often a draft is made again that another process took for a leftover before it was locked.
 const MAKE_TRIES: u32 = 10;
@@ -226,63 +222,11 @@ fn is_held(made: &impl Made) -> bool {
     !matches!(lock, Some(Err(TryLockError::WouldBlock))) && made.path().exists()
 }
 
-/// Removes the drafts in a directory whose makers have ended and belonged to the owner of `own`.
-fn sweep(dir: &Path, own: &Path) {
-    let (Ok(own), Ok(entries)) = (fs::symlink_metadata(own), fs::read_dir(dir)) else { return };
-    for entry in entries.flatten().filter(|entry| has_shape(&entry.file_name())) {
-        let path = entry.path();
-        let Ok(found) = fs::symlink_metadata(&path) else { continue };
-        let is_kind_of_draft = found.is_file() || found.is_dir();
-        let Some(_lock) = (is_kind_of_draft && same_owner(&own, &found)).then(|| lock(&path)).flatten()
-        else {
-            continue;
-        };
-        match remove(&path, &found) {
-            Ok(()) => tracing::info!(path = %path.display(), "removed what a killed process left"),
-            Err(error) => {
-                tracing::warn!(path = %path.display(), %error, "cannot remove what a killed process left");
-            }
-        }
-    }
-}
-
-/// Returns `true` for the names of drafts.
-fn has_shape(name: &OsStr) -> bool {
-    let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
-    random.is_some_and(|random| {
-        random.len() == RANDOM_CHARACTERS && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    })
-}
-
-fn same_owner(one: &Metadata, other: &Metadata) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        one.uid() == other.uid()
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (one, other);
-        true
-    }
-}
-
-/// Takes the lock on a draft; `None` while its maker lives.
-fn lock(path: &Path) -> Option<File> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOFOLLOW);
-    let file = options.open(path).ok()?;
-    file.try_lock().ok().map(|()| file)
-}
-
-fn remove(path: &Path, found: &Metadata) -> io::Result<()> {
-    if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
+    use super::super::leftover::has_shape;
     use super::*;
 
     #[test]

@@ -1,14 +1,13 @@
 //! A store's directory, and what says that it is one.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::lock::{LOCK_FILE, Lock, SharedLock};
-use super::private;
+use super::lock::{Lock, SharedLock};
+use super::places::{LOCK_FILE, Places, SLED_DIR, WATERMARK_FILE};
+use super::private::{self, sync_dir};
 use super::regular::read_at_most;
 use super::swap;
-use super::watermark::sync_dir;
-use crate::backend::sled::disk::{SLED_DIR, WATERMARK_FILE};
 use crate::error::StoreError;
 
 const FORMAT_FILE: &str = "FORMAT";
@@ -23,14 +22,6 @@ pub(crate) struct Held {
     pub(crate) lock: Lock,
     /// Whether it is a store; if not, it is empty or its creation was cut short.
     pub(crate) is_complete: bool,
-}
-
-/// Where the records of a store lie.
-pub(crate) struct Places {
-    /// The folder of sled's files.
-    pub(crate) sled: PathBuf,
-    /// The file that says how much there should be.
-    pub(crate) watermark: PathBuf,
 }
 
 /// Takes the lock of an existing store, shared with others who only read, and writes nothing.
@@ -55,12 +46,12 @@ pub(crate) fn hold_existing(dir: &Path) -> Result<Lock, StoreError> {
 /// Requires a directory to be a store of our format.
 fn require_store(dir: &Path) -> Result<(), StoreError> {
     match std::fs::metadata(dir) {
-        Ok(found) if !found.is_dir() => return Err(not_a_store(dir, "it is a file")),
+        Ok(found) if !found.is_dir() => return Err(StoreError::not_a_store(dir, "it is a file")),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(StoreError::Missing { dir: dir.to_owned() });
         }
-        Err(error) => return Err(failed(dir, "read", dir, error)),
+        Err(error) => return Err(StoreError::in_dir(dir, "read", dir, error)),
     }
     if has_format(dir)? {
         return Ok(());
@@ -68,25 +59,25 @@ fn require_store(dir: &Path) -> Result<(), StoreError> {
     if names(dir)?.is_empty() {
         return Err(StoreError::Missing { dir: dir.to_owned() });
     }
-    Err(not_a_store(dir, "it has no file `FORMAT`"))
+    Err(StoreError::not_a_store(dir, "it has no file `FORMAT`"))
 }
 
 /// Takes the lock of a store or of a directory that may become one, which is made if need be.
 pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
     match std::fs::metadata(dir) {
-        Ok(found) if !found.is_dir() => return Err(not_a_store(dir, "it is a file")),
+        Ok(found) if !found.is_dir() => return Err(StoreError::not_a_store(dir, "it is a file")),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            private::create_dir(dir).map_err(|error| failed(dir, "create", dir, error))?;
+            private::create_dir(dir).map_err(|error| StoreError::in_dir(dir, "create", dir, error))?;
         }
-        Err(error) => return Err(failed(dir, "read", dir, error)),
+        Err(error) => return Err(StoreError::in_dir(dir, "read", dir, error)),
     }
     if !has_format(dir)? {
         let ours = [LOCK_FILE, SLED_DIR, WATERMARK_FILE, FORMAT_DRAFT, FORMAT_FILE];
         let foreign = names(dir)?.into_iter().find(|name| !ours.contains(&name.as_str()));
         if let Some(name) = foreign {
             let reason = format!("it has no file `FORMAT`, but `{}`", name.escape_debug());
-            return Err(not_a_store(dir, &reason));
+            return Err(StoreError::not_a_store(dir, &reason));
         }
     }
     let lock = Lock::take(dir)?;
@@ -107,7 +98,7 @@ pub(crate) fn finish_swap(
         return Ok(());
     }
     check(&swap::places(dir))?;
-    swap::finish(dir).map_err(|error| failed(dir, "finish the compaction of", dir, error))
+    swap::finish(dir).map_err(|error| StoreError::in_dir(dir, "finish the compaction of", dir, error))
 }
 
 /// Requires sled's files in a complete store: where they are missing, sled would make an empty database.
@@ -129,7 +120,7 @@ fn require_bounded(sled_dir: &Path) -> Result<(), StoreError> {
     for name in names {
         let bytes_max = if name == "conf" { CONF_BYTES_MAX } else { db_bytes.max(CONF_BYTES_MAX) };
         let path = sled_dir.join(name);
-        let found = path.metadata().map_err(|error| failed(sled_dir, "read", &path, error))?;
+        let found = path.metadata().map_err(|error| StoreError::in_dir(sled_dir, "read", &path, error))?;
         if !found.is_file() {
             return Err(StoreError::damaged(format!("`{}` is not a regular file", path.display())));
         }
@@ -150,12 +141,12 @@ pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
         file.write_all(FORMAT.as_bytes())?;
         file.sync_all()
     });
-    written.map_err(|error| failed(dir, "write", &draft, error))?;
+    written.map_err(|error| StoreError::in_dir(dir, "write", &draft, error))?;
     let named = std::fs::rename(&draft, dir.join(FORMAT_FILE)).and_then(|()| {
         sync_dir(dir)?;
         dir.parent().map_or(Ok(()), sync_dir)
     });
-    named.map_err(|error| failed(dir, "write", &dir.join(FORMAT_FILE), error))
+    named.map_err(|error| StoreError::in_dir(dir, "write", &dir.join(FORMAT_FILE), error))
 }
 
 /// Tells whether the directory has a FORMAT file, and that it names our format.
@@ -164,7 +155,7 @@ fn has_format(dir: &Path) -> Result<bool, StoreError> {
     let found = match read_at_most(&path, 64) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(failed(dir, "read", &path, error)),
+        Err(error) => return Err(StoreError::in_dir(dir, "read", &path, error)),
     };
     let found = String::from_utf8_lossy(&found);
     if found == FORMAT {
@@ -173,7 +164,7 @@ fn has_format(dir: &Path) -> Result<bool, StoreError> {
         let found = found.trim_end().to_owned();
         Err(StoreError::UnknownFormat { dir: dir.to_owned(), found })
     } else {
-        Err(not_a_store(dir, "its file `FORMAT` does not say `turnfold store 1`"))
+        Err(StoreError::not_a_store(dir, "its file `FORMAT` does not say `turnfold store 1`"))
     }
 }
 
@@ -181,19 +172,5 @@ fn names(dir: &Path) -> Result<Vec<String>, StoreError> {
     let listed: io::Result<Vec<_>> = std::fs::read_dir(dir).and_then(|entries| {
         entries.map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned())).collect()
     });
-    listed.map_err(|error| failed(dir, "read", dir, error))
-}
-
-fn not_a_store(dir: &Path, reason: &str) -> StoreError {
-    StoreError::NotAStore { dir: dir.to_owned(), reason: reason.to_owned() }
-}
-
-pub(crate) fn failed(dir: &Path, action: &str, path: &Path, source: io::Error) -> StoreError {
-    match source.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            StoreError::Unwritable { dir: PathBuf::from(dir), source }
-        }
-        io::ErrorKind::NotADirectory => not_a_store(dir, "a part of its path is a file"),
-        _ => StoreError::Io { action: format!("{action} `{}`", path.display()), source },
-    }
+    listed.map_err(|error| StoreError::in_dir(dir, "read", dir, error))
 }

@@ -2,7 +2,10 @@
 
 pub mod draft;
 pub(crate) mod format;
+pub(crate) mod holder;
+mod leftover;
 pub(crate) mod lock;
+pub(crate) mod places;
 pub(crate) mod private;
 pub(crate) mod regular;
 pub(crate) mod swap;

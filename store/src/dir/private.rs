@@ -37,3 +37,12 @@ pub(crate) fn restrict(file: &Path) -> io::Result<()> {
     let _ = file;
     Ok(())
 }
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    // A relative path of one part has the empty path as its parent.
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    #[cfg(unix)]
+    File::open(dir)?.sync_all()?;
+    Ok(())
+}

@@ -7,9 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::format::Places;
-use super::watermark::sync_dir;
-use crate::backend::sled::disk::{SLED_DIR, WATERMARK_FILE};
+use super::places::{Places, SLED_DIR, WATERMARK_FILE};
+use super::private::sync_dir;
 
 const NEW: &str = "compact.new";
 const READY: &str = "compact.ready";

@@ -8,9 +8,10 @@ use std::sync::{Mutex, PoisonError};
 
 use turnfold_core::Digest;
 
-use super::private;
+use super::private::{self, sync_dir};
 use super::regular::read_at_most;
-use crate::backend::{BackendError, Place, Watermark};
+use crate::backend::BackendError;
+use crate::layout::watermark::{Place, Watermark};
 
 const LINE_BYTES: usize = 512;
 const TEXT_BYTES: usize = LINE_BYTES - CHECK_DIGITS - 2;
@@ -97,18 +98,23 @@ impl WatermarkFile {
         self.path.metadata().is_ok_and(|found| found.len() == 2 * LINE_BYTES as u64)
     }
 
-    fn failed(&self, action: &str, source: io::Error) -> BackendError {
-        BackendError::Io { action: format!("{action} `{}`", self.path.display()), source }
+    /// Adds to damage that keeps everything from being read what the file still knows.
+    pub(crate) fn explain(&self, error: BackendError) -> BackendError {
+        let last = self.read().ok().flatten().and_then(|watermark| watermark.last);
+        match (error, last) {
+            (BackendError::Damaged(reason), Some(Place { match_name, branch, seq })) => {
+                let held = format!(
+                    "it held match `{match_name}`, branch `{branch}`, up to entry {seq}, and maybe more"
+                );
+                BackendError::Damaged(format!("{reason}; {held}"))
+            }
+            (error, _) => error,
+        }
     }
-}
 
-/// Makes the names in a directory durable.
-pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
-    // A relative path of one part has the empty path as its parent.
-    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-    #[cfg(unix)]
-    File::open(dir)?.sync_all()?;
-    Ok(())
+    fn failed(&self, action: &str, source: io::Error) -> BackendError {
+        BackendError::io(action, &self.path, source)
+    }
 }
 
 /// Says which line is damaged, when the other one is not.

@@ -4,69 +4,13 @@ use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
 
 use super::key;
+use super::watermark::Watermark;
 use crate::backend::Change;
 use crate::entry::{decode, encode};
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 
 const CHECK_BYTES: usize = 8;
-
-/// How much the store has committed, the digest of all of it, and where it was last written to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Watermark {
-    /// The committed groups, ever.
-    pub commits: u64,
-    /// The entries appended, ever.
-    pub entries: u64,
-    /// The digest over all commits in their order.
-    pub digest: Digest,
-    /// The end of the branch last appended to or created, if it is still there.
-    pub last: Option<Place>,
-}
-
-/// An entry of a branch of a match.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    /// The match.
-    pub match_name: MatchName,
-    /// The branch.
-    pub branch: BranchName,
-    /// The entry.
-    pub seq: u64,
-}
-
-impl Watermark {
-    pub(crate) const NOTHING: Self =
-        Self { commits: 0, entries: 0, digest: Digest::new([0; 32]), last: None };
-
-    /// Returns `true` if it names a match, or a branch of it.
-    pub(crate) fn names(&self, match_name: &MatchName, branch: Option<&BranchName>) -> bool {
-        self.last.as_ref().is_some_and(|last| {
-            last.match_name == *match_name && branch.is_none_or(|branch| last.branch == *branch)
-        })
-    }
-
-    /// Counts a commit of `changes`, which append so many entries; afterwards `last` is the end of the branch written
-    /// to last.
-    pub(crate) fn after(&self, changes: &[Change], entries: u64, last: Option<Place>) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 commit");
-        hasher.update(self.digest.as_bytes());
-        let length = |bytes: &[u8]| (bytes.len() as u64).to_le_bytes();
-        for change in changes {
-            hasher.update(&length(&change.key)).update(&change.key);
-            match &change.value {
-                Some(value) => hasher.update(&length(value)).update(value),
-                None => hasher.update(&u64::MAX.to_le_bytes()),
-            };
-        }
-        Self {
-            commits: self.commits.saturating_add(1),
-            entries: self.entries.saturating_add(entries),
-            digest: hasher.finalize().into(),
-            last,
-        }
-    }
-}
 
 /// The record about the store as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -208,24 +152,6 @@ mod tests {
         }
         for length in 0..value.len() {
             assert!(unseal(b"t1", &value[..length]).is_err(), "length {length}");
-        }
-    }
-
-    #[test]
-    fn the_digest_tells_apart_what_and_in_which_order() {
-        let put =
-            |key: &[u8], value: Option<&[u8]>| Change { key: key.to_vec(), value: value.map(<[u8]>::to_vec) };
-        let [a, b] = [put(b"a", Some(b"1")), put(b"b", None)];
-        let digest = |changes: &[Change]| Watermark::NOTHING.after(changes, 1, None).digest;
-        let all = [
-            digest(&[]),
-            digest(&[a.clone(), b.clone()]),
-            digest(&[b, a]),
-            digest(&[put(b"a1", Some(b"")), put(b"b", None)]),
-            digest(&[put(b"a", Some(b"1")), put(b"b", Some(b""))]),
-        ];
-        for (place, digest) in all.iter().enumerate() {
-            assert!(!all[place + 1..].contains(digest));
         }
     }
 }

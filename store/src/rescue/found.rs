@@ -256,9 +256,10 @@ fn fragment_id(key: &[u8], value: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::sled::disk::{DiskBackend, SLED_DIR};
+    use crate::backend::sled::disk::DiskBackend;
     use crate::backend::sled::raw;
     use crate::dir::lock::Lock;
+    use crate::dir::places::SLED_DIR;
 
     /// A long record that was written twice lies in sled's file in pieces of both versions; the newer one is found.
     #[test]

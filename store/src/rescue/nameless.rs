@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::damaged::{Damaged, scan_leniently};
-use super::salvage::LostEntries;
+use super::damaged::Damaged;
+use super::lenient::scan_leniently;
+use super::lost::LostEntries;
 use crate::entry::Seq;
 use crate::layout::key;
 use crate::layout::record::{self, BranchRecord, HeadRecord};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::RescueError;
-use crate::backend::sled::disk::SLED_DIR;
 use crate::dir::draft::{self, DraftDir};
-use crate::dir::watermark::sync_dir;
+use crate::dir::places::SLED_DIR;
+use crate::dir::private::sync_dir;
 use crate::open::Store;
 
 /// How often, and how long apart, we look whether sled has let go of a closed store.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use turnfold_core::Digest;
 
-use super::damaged::reason_of;
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::layout::chain::Linker;
@@ -57,7 +56,7 @@ impl Source {
         if *end < parent.at {
             return Ok(Fork { parent: Some((name, *end)), at: *end, is_whole: false });
         }
-        let link = self.link_at(old, parent.at).map_err(reason_of)?;
+        let link = self.link_at(old, parent.at).map_err(StoreError::reason)?;
         if link != parent.link {
             return Err("the chain of entries does not lead to where it begins".to_owned());
         }

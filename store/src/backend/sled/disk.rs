@@ -1,36 +1,23 @@
 //! Records on disk, in sled.
 
 use std::fs::File;
-use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
-use std::time::Duration;
 
 use super::closing::OpenDb;
 use super::guard::guarded;
 use super::guarded_open::SoundFiles;
+use super::opening::{drop_unfinished_snapshots, open_anew, open_sled};
+use super::pieces;
 use super::read_only::ReadOnlyBackend;
 use super::syncing::{Syncing, has_failed};
-use super::{pieces, raw};
-use crate::backend::{Backend, BackendError, Change, Place, Record, Watermark};
+use crate::backend::{Backend, BackendError, Change, Record, Watermark};
 use crate::dir::lock::Lock;
-use crate::dir::private;
-use crate::dir::watermark::{WatermarkFile, sync_dir};
+use crate::dir::places::{SLED_DIR, WATERMARK_FILE};
+use crate::dir::private::{self, sync_dir};
+use crate::dir::watermark::WatermarkFile;
 use crate::error::StoreError;
-use crate::layout::record::{self, StoreRecord};
-
-/// The folder of sled's files in a store's directory.
-pub(crate) const SLED_DIR: &str = "sled";
-
-/// The file beside it that tells how much there should be.
-pub(crate) const WATERMARK_FILE: &str = "WATERMARK";
-
-const CACHE_BYTES: u64 = 64 * 1024 * 1024;
-
-/// How often, and how long apart, opening is tried while an earlier handle of this process lets go of sled's own lock.
-const LOCK_TRIES: u32 = 200;
-const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// Records in sled under a store's directory, and the watermark file.
 pub struct DiskBackend {
@@ -54,7 +41,7 @@ impl DiskBackend {
         let sled_dir = dir.join(SLED_DIR);
         let at = dir.join(WATERMARK_FILE);
         let watermark = WatermarkFile::at(at.clone());
-        let told = |error| tell_what_was_there(error, &watermark);
+        let told = |error| watermark.explain(error);
         let files = SoundFiles::read(&sled_dir).map_err(told)?;
         admit(ReadOnlyBackend::of(files.log(), WatermarkFile::at(at)))?;
         let db = files.open(|| open_sled(&sled_dir)).map_err(told)?;
@@ -67,15 +54,15 @@ impl DiskBackend {
     pub(crate) fn open_or_create(dir: &Path, lock: Lock) -> Result<Self, BackendError> {
         let sled_dir = dir.join(SLED_DIR);
         let is_new = !sled_dir.join("db").metadata().is_ok_and(|found| found.len() > 0);
-        private::create_dir(&sled_dir).map_err(|source| failed("create", &sled_dir, source))?;
+        private::create_dir(&sled_dir).map_err(|source| BackendError::io("create", &sled_dir, source))?;
         let watermark = WatermarkFile::at(dir.join(WATERMARK_FILE));
         drop_unfinished_snapshots(&sled_dir)
-            .map_err(|source| failed("remove an unfinished snapshot in", &sled_dir, source))?;
+            .map_err(|source| BackendError::io("remove an unfinished snapshot in", &sled_dir, source))?;
         let opened = match open_sled(&sled_dir) {
             Err(BackendError::Damaged(_)) if !watermark.exists() => open_anew(&sled_dir),
             opened => opened,
         };
-        let db = opened.map_err(|error| tell_what_was_there(error, &watermark))?;
+        let db = opened.map_err(|error| watermark.explain(error))?;
         let syncing = Syncing::of(sled_dir.join("db"));
         let db = OpenDb::new(db);
         let backend = Self { db, watermark, syncing, pieces: RwLock::default(), _lock: lock };
@@ -102,99 +89,8 @@ impl DiskBackend {
             sync_dir(sled_dir)?;
             sync_dir(dir)
         })();
-        synced.map_err(|source| failed("sync", sled_dir, source))
+        synced.map_err(|source| BackendError::io("sync", sled_dir, source))
     }
-}
-
-/// Requires the files of a directory that is no store yet to be what its creation left: nothing was committed.
-///
-/// sled may destroy what is damaged, so this looks for records without it.
-pub(crate) fn require_nothing_committed(dir: &Path) -> Result<(), BackendError> {
-    let lines = WatermarkFile::at(dir.join(WATERMARK_FILE)).lines()?;
-    let marked = lines.into_iter().flatten().flatten().map(|marked| (marked.commits, marked.entries)).max();
-    let db = dir.join(SLED_DIR).join("db");
-    let mut most = marked.unwrap_or_default();
-    let found = raw::each_candidate(&db, &mut |found| {
-        if let Some(StoreRecord { now, .. }) = record::read_store(found.value) {
-            most = most.max((now.commits, now.entries));
-        }
-    });
-    match (found, most) {
-        (Err(source), _) if source.kind() != io::ErrorKind::NotFound => Err(failed("read", &db, source)),
-        (_, (0, _)) => Ok(()),
-        (_, (_, entries)) => Err(BackendError::Damaged(format!(
-            "it holds {entries} entries, but the files that say what it is are missing"
-        ))),
-    }
-}
-
-/// Adds to damage that keeps everything from being read what the watermark still knows.
-pub(super) fn tell_what_was_there(error: BackendError, watermark: &WatermarkFile) -> BackendError {
-    let last = watermark.read().ok().flatten().and_then(|watermark| watermark.last);
-    match (error, last) {
-        (BackendError::Damaged(reason), Some(Place { match_name, branch, seq })) => {
-            let held =
-                format!("it held match `{match_name}`, branch `{branch}`, up to entry {seq}, and maybe more");
-            BackendError::Damaged(format!("{reason}; {held}"))
-        }
-        (error, _) => error,
-    }
-}
-
-/// Removes snapshots that sled was writing when its process was killed.
-///
-/// sled writes a snapshot as `snap.N.generating` and renames it when it is whole, but takes any file that begins with
-/// `snap.` for a whole one: an unfinished one keeps it from opening. A snapshot only spares reading the log, and the
-/// one before it stays until the rename, so nothing is lost.
-fn drop_unfinished_snapshots(sled_dir: &Path) -> io::Result<()> {
-    if !sled_dir.exists() {
-        return Ok(());
-    }
-    for file in std::fs::read_dir(sled_dir)? {
-        let file = file?;
-        let name = file.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with("snap.") && name.ends_with(".generating") {
-            tracing::info!(%name, "removing a snapshot that was being written when a process ended");
-            std::fs::remove_file(file.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// Opens sled after its creation was cut short, which may have left a part of `conf`. That file says nothing that we do
-/// not tell sled again.
-fn open_anew(sled_dir: &Path) -> Result<sled::Db, BackendError> {
-    match std::fs::remove_file(sled_dir.join("conf")) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(failed("remove an unfinished `conf` in", sled_dir, error))
-        }
-        _ => open_sled(sled_dir),
-    }
-}
-
-fn open_sled(sled_dir: &Path) -> Result<sled::Db, BackendError> {
-    let config = sled::Config::new().path(sled_dir).cache_capacity(CACHE_BYTES).use_compression(false);
-    let action = format!("open `{}`", sled_dir.display());
-    let mut tries = 1;
-    loop {
-        match guarded(&action, || config.open()) {
-            Err(BackendError::Io { source, .. }) if tries < LOCK_TRIES && is_lock_error(&source) => {
-                tries += 1;
-                std::thread::sleep(LOCK_PAUSE);
-            }
-            answer => return answer,
-        }
-    }
-}
-
-/// Tells whether sled found its own lock taken, for which it has no error of its own.
-fn is_lock_error(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::Other && error.to_string().starts_with("could not acquire lock")
-}
-
-pub(super) fn failed(action: &str, path: &Path, source: io::Error) -> BackendError {
-    BackendError::Io { action: format!("{action} `{}`", path.display()), source }
 }
 
 impl DiskBackend {

@@ -10,12 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::closing::OpenDb;
-use super::disk::failed;
 use super::log::{LogReader, Loose, SEGMENT_BYTES};
 use super::raw;
 use crate::backend::BackendError;
-use crate::dir::private;
-use crate::dir::watermark::sync_dir;
+use crate::dir::private::{self, sync_dir};
 use crate::layout::key;
 
 /// The most files with what lay behind the tip that are kept.
@@ -80,7 +78,7 @@ impl Kept {
     fn of(sled_dir: &Path, log: &LogReader) -> Result<Self, BackendError> {
         let mut files = Vec::new();
         for path in own_files(sled_dir)? {
-            let bytes = fs::read(&path).map_err(|source| failed("read", &path, source))?;
+            let bytes = fs::read(&path).map_err(|source| BackendError::io("read", &path, source))?;
             files.push((path, bytes));
         }
         Ok(Self { sled_dir: sled_dir.to_owned(), db_bytes: log.file_bytes(), loose: log.loose()?, files })
@@ -103,18 +101,18 @@ impl Kept {
         }
         if !torn.is_empty() {
             self.save_torn(log.tip(), &torn)
-                .map_err(|source| failed("write to", &raw::torn_dir(&self.db()), source))?;
+                .map_err(|source| BackendError::io("write to", &raw::torn_dir(&self.db()), source))?;
         }
         let unfinished =
             self.files.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == "generating"));
         for (path, _) in unfinished {
             tracing::info!(path = %path.display(), "removing a snapshot that was being written when a process ended");
-            fs::remove_file(path).map_err(|source| failed("remove", path, source))?;
+            fs::remove_file(path).map_err(|source| BackendError::io("remove", path, source))?;
         }
         let Some((name, bytes)) = log.next_snapshot()? else { return Ok(()) };
         let path = self.sled_dir.join(name);
         write_whole(&path, &path.with_added_extension("generating"), &bytes)
-            .map_err(|source| failed("write", &path, source))
+            .map_err(|source| BackendError::io("write", &path, source))
     }
 
     /// Saves the segments with what lies behind the tip, for salvage; only the newest few such files are kept.
@@ -141,11 +139,11 @@ impl Kept {
         let path = self.db();
         let changed =
             || BackendError::Damaged(format!("sled changed `{}` while it opened it", path.display()));
-        let mut file = File::open(&path).map_err(|source| failed("open", &path, source))?;
+        let mut file = File::open(&path).map_err(|source| BackendError::io("open", &path, source))?;
         for Loose { offset, bytes, sound } in &self.loose {
             let mut found = vec![0; *sound];
             let read = file.seek(SeekFrom::Start(*offset)).and_then(|_| file.read_exact(&mut found));
-            read.map_err(|source| failed("read", &path, source))?;
+            read.map_err(|source| BackendError::io("read", &path, source))?;
             if bytes.get(..*sound).is_some_and(|before| before != found) {
                 return Err(changed());
             }
@@ -227,7 +225,7 @@ fn own_files(sled_dir: &Path) -> Result<Vec<PathBuf>, BackendError> {
     let listed = fs::read_dir(sled_dir).and_then(|entries| {
         entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()
     });
-    let mut paths = listed.map_err(|source| failed("read", sled_dir, source))?;
+    let mut paths = listed.map_err(|source| BackendError::io("read", sled_dir, source))?;
     paths.retain(|path| {
         path.file_name().is_some_and(|name| name == "conf" || is_snapshot(name)) && path.is_file()
     });

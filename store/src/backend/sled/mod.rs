@@ -7,6 +7,7 @@ mod durable;
 mod guard;
 mod guarded_open;
 mod log;
+pub(crate) mod opening;
 pub(crate) mod pieces;
 pub(crate) mod raw;
 pub(crate) mod read_only;

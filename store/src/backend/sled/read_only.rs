@@ -4,11 +4,10 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::disk::tell_what_was_there;
 use super::log::LogReader;
 use crate::backend::{Backend, BackendError, Change, Record, Watermark};
-use crate::dir::format::Places;
 use crate::dir::lock::SharedLock;
+use crate::dir::places::Places;
 use crate::dir::watermark::WatermarkFile;
 
 /// What lies in a store's directory, which nobody changes meanwhile.
@@ -26,7 +25,7 @@ impl ReadOnlyBackend {
             log.require_all_commits(&log.loose()?)?;
             Ok(log)
         });
-        let log = opened.map_err(|error| tell_what_was_there(error, &watermark))?;
+        let log = opened.map_err(|error| watermark.explain(error))?;
         Ok(Self { log: Arc::new(log), watermark, _lock: lock })
     }
 

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::disk::failed;
 use crate::backend::BackendError;
 
 /// Without a bound `sync_file_range`, so much may be written between two syncs: sled may then have started to use
@@ -74,7 +73,7 @@ impl Syncing {
     fn by_handle(&self) -> Result<By, BackendError> {
         let path: &Path = &self.sled_file;
         let handle = File::options().read(true).write(true).open(path);
-        let handle = handle.map_err(|source| failed("open", path, source))?;
+        let handle = handle.map_err(|source| BackendError::io("open", path, source))?;
         Ok(By::Handle { handle, unsynced_bytes: 0 })
     }
 }

@@ -8,7 +8,6 @@ use std::sync::{Mutex, PoisonError};
 
 use super::{Lsn, damaged};
 use crate::backend::BackendError;
-use crate::backend::sled::disk::failed;
 use crate::dir::regular::open_regular;
 
 /// The size of a segment, across which no message goes.
@@ -64,8 +63,8 @@ pub(super) struct LogFile {
 
 impl LogFile {
     pub(super) fn open(path: PathBuf) -> Result<Self, BackendError> {
-        let file = open_regular(&path).map_err(|source| failed("open", &path, source))?;
-        let found = file.metadata().map_err(|source| failed("read", &path, source))?;
+        let file = open_regular(&path).map_err(|source| BackendError::io("open", &path, source))?;
+        let found = file.metadata().map_err(|source| BackendError::io("read", &path, source))?;
         Ok(Self { path, file: Mutex::new(file), bytes: found.len() })
     }
 
@@ -80,7 +79,7 @@ impl LogFile {
         let mut found = vec![0; usize::try_from(wanted).unwrap_or_default()];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let read = file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(&mut found));
-        read.map_err(|source| failed("read", &self.path, source))?;
+        read.map_err(|source| BackendError::io("read", &self.path, source))?;
         Ok(found)
     }
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::decode::{array, byte, number, put_number};
 use super::{Lsn, damaged};
 use crate::backend::BackendError;
-use crate::backend::sled::disk::failed;
 use crate::dir::regular::read_at_most;
 
 /// What the names of snapshots begin with; 16 digits follow.
@@ -68,7 +67,8 @@ impl Snapshot {
     }
 
     fn read(path: &Path) -> Result<Self, BackendError> {
-        let bytes = read_at_most(path, FILE_BYTES_MAX).map_err(|source| failed("read", path, source))?;
+        let bytes =
+            read_at_most(path, FILE_BYTES_MAX).map_err(|source| BackendError::io("read", path, source))?;
         let snapshot = (|| {
             let (body, trailer) = bytes.split_at_checked(bytes.len().checked_sub(TRAILER_BYTES)?)?;
             let (length, check) = trailer.split_first_chunk()?;
@@ -129,7 +129,7 @@ pub(super) fn paths(sled_dir: &Path) -> Result<Vec<PathBuf>, BackendError> {
     let listed = std::fs::read_dir(sled_dir).and_then(|entries| {
         entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()
     });
-    let mut paths = listed.map_err(|source| failed("read", sled_dir, source))?;
+    let mut paths = listed.map_err(|source| BackendError::io("read", sled_dir, source))?;
     paths.retain(|path| {
         let name = path.file_name().and_then(|name| name.to_str());
         let digits = name.and_then(|name| name.strip_prefix(NAME));

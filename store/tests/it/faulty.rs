@@ -4,11 +4,11 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Backend, BackendError, Change, Record, Watermark};
+use turnfold_store::backend::{Backend, BackendError, Change, Record, Watermark};
 
 /// Which call fails; calls of each sort are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// A write leaves nothing behind.
     Write(u64),
     /// A write fails half-way: the first half of its changes can be read, but no flush follows.
@@ -28,7 +28,7 @@ pub enum Fault {
 }
 
 /// Passes calls on to another backend, except those that fail.
-pub struct FaultyBackend<B> {
+pub(crate) struct FaultyBackend<B> {
     inner: B,
     faults: Vec<Fault>,
     writes: AtomicU64,
@@ -39,7 +39,7 @@ pub struct FaultyBackend<B> {
 
 impl<B: Backend> FaultyBackend<B> {
     /// Wraps a backend.
-    pub fn new(inner: B, faults: impl Into<Vec<Fault>>) -> Self {
+    pub(crate) fn new(inner: B, faults: impl Into<Vec<Fault>>) -> Self {
         let [writes, flushes, watermarks, reads] = [(); 4].map(|()| AtomicU64::new(0));
         Self { inner, faults: faults.into(), writes, flushes, watermarks, reads }
     }

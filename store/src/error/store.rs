@@ -1,11 +1,11 @@
-//! What can go wrong, and what to do next.
+//! Everything a store refuses or fails to do, and what to do next.
 
-use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 
-use crate::backend::{BackendError, Place};
-use crate::dir::lock::Holder;
+use super::text::{missing, next_try, place};
+use crate::dir::holder::Holder;
+use crate::layout::watermark::Place;
 use crate::names::{BranchName, MatchName};
 
 /// What to do about damage.
@@ -236,151 +236,4 @@ pub enum StoreError {
         /// What failed first.
         reason: String,
     },
-}
-
-/// What an error means to whoever asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// A negative answer to a proper request, such as a conflict.
-    Negative,
-    /// The request names something that is not there or cannot be.
-    Unusable,
-    /// The store or the disk is in trouble.
-    Trouble,
-}
-
-impl StoreError {
-    /// Sorts the error by what it means to whoever asked.
-    #[must_use]
-    pub const fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Conflict { .. } | Self::KeyReused { .. } => ErrorKind::Negative,
-            Self::NoSuchMatch { .. }
-            | Self::NoSuchBranch { .. }
-            | Self::NoSuchSeq { .. }
-            | Self::AlreadyExists { .. }
-            | Self::BranchExists { .. }
-            | Self::BranchInUse { .. }
-            | Self::MainBranch { .. }
-            | Self::NothingToAppend { .. }
-            | Self::TooLarge { .. } => ErrorKind::Unusable,
-            Self::Locked { .. }
-            | Self::Missing { .. }
-            | Self::NotAStore { .. }
-            | Self::Unwritable { .. }
-            | Self::UnknownFormat { .. }
-            | Self::Lost { .. }
-            | Self::Corrupt { .. }
-            | Self::Io { .. }
-            | Self::Unopened { .. }
-            | Self::Full { .. }
-            | Self::Unsettled { .. }
-            | Self::Failed { .. } => ErrorKind::Trouble,
-        }
-    }
-
-    /// Says that a part of the store that belongs to no match is damaged.
-    pub(crate) fn damaged(reason: impl Into<String>) -> Self {
-        Self::Corrupt { match_name: None, branch: None, seq: None, reason: reason.into() }
-    }
-
-    /// Says of trouble that it kept the store from being opened.
-    pub(crate) fn unopened(self) -> Self {
-        match self {
-            Self::Io { action, source } => Self::Unopened { action, source },
-            other => other,
-        }
-    }
-
-    /// Says which entry damage concerns.
-    pub(crate) fn at(self, the_seq: u64) -> Self {
-        match self {
-            Self::Corrupt { match_name, branch, seq, reason } => {
-                Self::Corrupt { match_name, branch, seq: seq.or(Some(the_seq)), reason }
-            }
-            other => other,
-        }
-    }
-
-    /// Says that damage belongs to a match and branch.
-    pub(crate) fn within(self, the_match: &MatchName, the_branch: Option<&BranchName>) -> Self {
-        match self {
-            Self::Corrupt { match_name, branch, seq, reason } => Self::Corrupt {
-                match_name: match_name.or_else(|| Some(the_match.clone())),
-                branch: branch.or_else(|| the_branch.cloned()),
-                seq,
-                reason,
-            },
-            other => other,
-        }
-    }
-}
-
-impl From<BackendError> for StoreError {
-    fn from(error: BackendError) -> Self {
-        match error {
-            BackendError::Damaged(reason) => Self::damaged(reason),
-            BackendError::Io { source, .. } if is_full(&source) => Self::Full { source },
-            BackendError::Io { action, source } => Self::Io { action, source },
-            BackendError::Unsynced { source } => Self::Io { action: "sync".to_owned(), source },
-        }
-    }
-}
-
-fn next_try(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => "check its owner and permissions",
-        _ => "try again, and check the disk if that fails too",
-    }
-}
-
-fn is_full(error: &io::Error) -> bool {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
-}
-
-/// Writes where the damage is, with a colon behind it, or nothing when that is unknown.
-pub(crate) fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>, seq: Option<u64>) -> String {
-    let mut text = String::new();
-    let parts = [
-        match_name.map(|name| format!("match `{name}`")),
-        branch.map(|name| format!("branch `{name}`")),
-        seq.map(|seq| format!("entry {seq}")),
-    ];
-    for part in parts.into_iter().flatten() {
-        let separator = if text.is_empty() { "" } else { ", " };
-        let _ = write!(text, "{separator}{part}");
-    }
-    if !text.is_empty() {
-        text.push_str(": ");
-    }
-    text
-}
-
-/// Says what is missing of the branch that was written to last.
-fn missing(last: Option<&Place>, held: u64) -> String {
-    match last {
-        Some(Place { match_name, branch, seq }) if held + 1 == *seq => {
-            format!("match `{match_name}`, branch `{branch}`, entry {seq} is gone; ")
-        }
-        Some(Place { match_name, branch, seq }) if held < *seq => {
-            format!("match `{match_name}`, branch `{branch}`, entries {} to {seq} are gone; ", held + 1)
-        }
-        _ => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn damage_is_placed_as_exactly_as_it_is_known() {
-        let corrupt = StoreError::damaged("its check is wrong");
-        assert!(corrupt.to_string().starts_with("corrupt store: its check is wrong;"));
-        let name = "table-3".parse().unwrap();
-        let placed = corrupt.within(&name, Some(&BranchName::main()));
-        assert!(placed.to_string().starts_with("corrupt store: match `table-3`, branch `main`: its check"));
-        assert_eq!(placed.kind(), ErrorKind::Trouble);
-    }
 }
