@@ -183,7 +183,7 @@ impl Seen<'_> {
 
     /// Returns the outcome as replay files write it.
     pub fn outcome(&self) -> String {
-        self.step.outcome_text()
+        self.step.outcome().to_string()
     }
 
     /// Returns the record to print.
@@ -214,7 +214,7 @@ impl Seen<'_> {
     pub fn is_told_otherwise(&mut self) -> bool {
         let SourceEntry { outcome, hash, .. } = self.entry;
         self.eyes.see_all()
-            && (outcome.as_ref().is_some_and(|outcome| *outcome != self.step.outcome_text())
+            && (outcome.as_ref().is_some_and(|outcome| *outcome != self.step.outcome().to_string())
                 || hash.as_ref().is_some_and(|hash| *hash != format!("{:.16}", self.step.state_hash())))
     }
 }

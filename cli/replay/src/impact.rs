@@ -161,7 +161,7 @@ impl RecordedLog {
     fn fold(&self, line: &RecordedLine, state: &mut dyn AnyState) -> Result<String, FoldError> {
         let mut outcome = String::new();
         let entry = line.logged();
-        state.fold(entry.as_slice(), &self.dice, &mut |step| outcome = step.outcome_text())?;
+        state.fold(entry.as_slice(), &self.dice, &mut |step| outcome = step.outcome().to_string())?;
         Ok(outcome)
     }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use turnfold_core::{Digest, Rejected, Seat, Step, StepOutcome};
+use turnfold_core::{Digest, Rejected, Seat, Step, Verdict};
 
 use crate::error::ReplayError;
 use crate::eyes::Eyes;
@@ -60,11 +60,11 @@ impl Record {
             seq: Some(step.seq()),
             seat: Some(step.seat()),
             command: step.command(),
-            became: match step.outcome() {
-                StepOutcome::Applied => Became::Applied,
-                StepOutcome::Ignored { reason, text } => Became::Ignored { reason, text },
+            became: match step.verdict() {
+                Verdict::Applied(()) => Became::Applied,
+                Verdict::Ignored(ruling) => Became::Ignored { reason: ruling.code, text: ruling.text },
             },
-            outcome: step.outcome_text(),
+            outcome: step.outcome().to_string(),
             effects_json: step.effects_json(),
             state_hash: eyes.step_hash(step),
             view: state.then(|| eyes.step_view(step)),

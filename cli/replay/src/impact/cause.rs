@@ -1,6 +1,6 @@
 //! In what the rules depart from a log, in a form by which many logs can be grouped.
 
-use turnfold_core::{AnyState, StepOutcome};
+use turnfold_core::{AnyState, Outcome};
 
 use crate::difference::Difference;
 use crate::outcomes::effects;
@@ -50,11 +50,7 @@ impl Cause {
     /// The verdict on an attempt, where it is another than the log tells.
     pub(super) fn of_attempt(attempt: &AttemptLine, state: &dyn AnyState) -> Option<Self> {
         let old = format!("rejected {}", attempt.code.as_ref()?);
-        let new = match state.judge(attempt.seat, &attempt.command) {
-            Ok(StepOutcome::Applied) => "applied".into(),
-            Ok(StepOutcome::Ignored { reason, .. }) => format!("ignored {reason}"),
-            Err(rejected) => format!("rejected {}", rejected.code),
-        };
+        let new = Outcome::from(&state.judge(attempt.seat, &attempt.command)).to_string();
         (old != new).then(|| Self::told(format!("attempt {old} → {new}"), Some(&old), &new))
     }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, StepOutcome};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Outcome, Seat};
 
 use super::Given;
 use crate::condition::{Predicate, Survey};
@@ -93,16 +93,12 @@ impl Condition for SameAnswer {
 /// Gives what the rules say to a command as replay files write it.
 fn answer(given: &Given, attempt: bool, state: &dyn AnyState) -> String {
     if attempt {
-        return match state.judge(given.seat, &given.command) {
-            Ok(StepOutcome::Applied) => "applied".into(),
-            Ok(StepOutcome::Ignored { reason, .. }) => format!("ignored {reason}"),
-            Err(rejected) => format!("rejected {}", rejected.code),
-        };
+        return Outcome::from(&state.judge(given.seat, &given.command)).to_string();
     }
     let entry = Logged { seq: 1, seat: given.seat, command: CommandSource::Text(&given.command) };
     let mut outcome = String::new();
     let folded =
-        state.fork().fold(&[entry], &DicePolicy::Recorded, &mut |step| outcome = step.outcome_text());
+        state.fork().fold(&[entry], &DicePolicy::Recorded, &mut |step| outcome = step.outcome().to_string());
     match folded {
         Ok(()) => outcome,
         Err(FoldError::Rejected { code, .. }) => format!("rejected {code}"),

@@ -1,6 +1,6 @@
 //! Blessing: writing what the rules say into a replay.
 
-use turnfold_core::{Rejected, Step, StepOutcome};
+use turnfold_core::{Rejected, Step, Verdict};
 
 use super::fold::Witness;
 use super::{AttemptLine, EntryLine, Line, Replay, TflError};
@@ -54,10 +54,10 @@ impl Witness for Scribe {
         self.entries.push(EntryLine::of(step));
     }
 
-    fn attempt(&mut self, _line: usize, _attempt: &AttemptLine, verdict: Result<StepOutcome, Rejected>) {
+    fn attempt(&mut self, _line: usize, _attempt: &AttemptLine, verdict: Result<Verdict, Rejected>) {
         self.attempts.push(match verdict {
-            Ok(StepOutcome::Applied) => Err("applied".into()),
-            Ok(StepOutcome::Ignored { reason, .. }) => Err(format!("ignored {reason}")),
+            Ok(Verdict::Applied(())) => Err("applied".into()),
+            Ok(Verdict::Ignored(ruling)) => Err(format!("ignored {}", ruling.code)),
             Err(rejected) => Ok(rejected.code),
         });
     }
@@ -70,7 +70,7 @@ impl EntryLine {
             seq: step.seq(),
             seat: step.seat(),
             command: step.command(),
-            outcome: Some(step.outcome_text()),
+            outcome: Some(step.outcome().to_string()),
             hash: Some(format!("{:.16}", step.state_hash())),
         }
     }

@@ -1,6 +1,6 @@
 //! Checking: folding a replay again and comparing what it says, up to the first difference or to the end.
 
-use turnfold_core::{AnyRules, Digest, FoldError, Rejected, Step, StepOutcome};
+use turnfold_core::{AnyRules, Digest, FoldError, Outcome, Rejected, Step, Verdict};
 
 use super::again::Again;
 use super::explain::{explain, name_rules, rolled};
@@ -155,12 +155,8 @@ impl Witness for Auditor<'_> {
         }
     }
 
-    fn attempt(&mut self, line: usize, attempt: &AttemptLine, verdict: Result<StepOutcome, Rejected>) {
-        let actual = match verdict {
-            Ok(StepOutcome::Applied) => "applied".into(),
-            Ok(StepOutcome::Ignored { reason, .. }) => format!("ignored {reason}"),
-            Err(rejected) => format!("rejected {}", rejected.code),
-        };
+    fn attempt(&mut self, line: usize, attempt: &AttemptLine, verdict: Result<Verdict, Rejected>) {
+        let actual = Outcome::from(&verdict).to_string();
         let (kind, expected) = match &attempt.code {
             Some(code) => (MismatchKind::Attempt, format!("rejected {code}")),
             None => (MismatchKind::Missing, "the rejection".into()),

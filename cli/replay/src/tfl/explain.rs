@@ -113,7 +113,7 @@ impl Scene<'_> {
     fn play(&self, entry: Logged<'_>, dice: &DicePolicy) -> Result<(Box<dyn AnyState>, String), FoldError> {
         let mut state = self.before.fork();
         let mut outcome = String::new();
-        state.fold(&[entry], dice, &mut |step| outcome = step.outcome_text())?;
+        state.fold(&[entry], dice, &mut |step| outcome = step.outcome().to_string())?;
         Ok((state, outcome))
     }
 }

@@ -1,6 +1,6 @@
 //! Folding a replay: entries in runs, attempts judged where they stand.
 
-use turnfold_core::{AnyState, CommandSource, FoldError, Logged, Rejected, Step, StepOutcome};
+use turnfold_core::{AnyState, CommandSource, FoldError, Logged, Rejected, Step, Verdict};
 
 use super::{AttemptLine, EntryLine, Line, Replay};
 
@@ -10,7 +10,7 @@ pub(super) trait Witness {
     fn entry(&mut self, step: &mut dyn Step);
 
     /// Sees an attempt and what the rules say to it.
-    fn attempt(&mut self, line: usize, attempt: &AttemptLine, verdict: Result<StepOutcome, Rejected>);
+    fn attempt(&mut self, line: usize, attempt: &AttemptLine, verdict: Result<Verdict, Rejected>);
 
     /// Tells whether it has seen enough; asked between runs of entries.
     fn is_done(&self) -> bool {

@@ -89,7 +89,7 @@ pub struct EntryLine {
     pub seq: u64,
     pub seat: Seat,
     pub command: String,
-    /// What became of it, as [`Step::outcome_text`](turnfold_core::Step::outcome_text) writes it.
+    /// What became of it, as [`Outcome`](turnfold_core::Outcome) writes it.
     pub outcome: Option<String>,
     /// The first 16 digits of the state hash after it.
     pub hash: Option<String>,
