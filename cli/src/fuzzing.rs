@@ -2,7 +2,7 @@
 
 use turnfold_core::Registry;
 
-use turnfold_replay::tfl::{self, Replay};
+use crate::tfl::{self, Replay};
 
 /// A replay file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! `turnfold ask`: a ruleset's queries.
 
 use crate::context::Context;
+use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::record::raw;
-use turnfold_replay::revision::SourceName;
+use crate::record::raw;
+use crate::revision::SourceName;
 
 /// Ask the ruleset a question
 ///

@@ -6,7 +6,7 @@ use turnfold_store::BranchName;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Output, Tone, paint};
-use turnfold_replay::revision::Revision;
+use crate::revision::Revision;
 
 /// Begin a new line of play from any point, rename or delete one
 #[derive(Debug, clap::Args)]

@@ -6,8 +6,8 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
 use crate::output::counted;
-use turnfold_replay::line::LineOfPlay;
-use turnfold_replay::revision::Revision;
+use crate::revision::Revision;
+use crate::source::LineOfPlay;
 
 /// Write a revision as a replay file
 ///

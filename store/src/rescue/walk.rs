@@ -4,12 +4,12 @@ use turnfold_core::Digest;
 
 use super::error::RescueError;
 use super::part::{BranchPart, MatchPart, Part, Sink, Totals, send_entries};
+use crate::chain;
 use crate::error::StoreError;
-use crate::layout::chain;
-use crate::layout::record::HeadRecord;
+use crate::lookup::{FoundBranch, FoundMatch};
 use crate::names::{BranchName, MatchName};
 use crate::open::Shared;
-use crate::reader::lookup::{FoundBranch, FoundMatch};
+use crate::record::HeadRecord;
 
 /// Reads every match, the last part being the end. Each branch is given up to a head that it had meanwhile.
 ///

@@ -13,7 +13,6 @@ mod child;
 mod damage;
 mod disk;
 mod faults;
-mod faulty;
 #[cfg(unix)]
 mod full;
 mod game;

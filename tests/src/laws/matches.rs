@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{
-    AnyRules, AnyState, CommandSource, DicePolicy, Digest, FoldError, Logged, Outcome, Seat, Seed, Step,
-    Verdict,
+    AnyRules, AnyState, CommandSource, DicePolicy, Digest, FoldError, Logged, Seat, Seed, Step, StepOutcome,
 };
 
 use super::report::{Law, Report};
@@ -56,8 +55,8 @@ pub(crate) struct Entry {
     pub(crate) seat: Seat,
     pub(crate) command: String,
     pub(crate) command_bytes: Vec<u8>,
-    pub(crate) verdict: Verdict,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: StepOutcome,
+    pub(crate) effects_text: String,
     pub(crate) effects_json: String,
     pub(crate) hash: Digest,
 }
@@ -69,8 +68,8 @@ impl Entry {
             seat: step.seat(),
             command: step.command(),
             command_bytes: step.command_bytes(),
-            verdict: step.verdict(),
             outcome: step.outcome(),
+            effects_text: step.effects_text(),
             effects_json: step.effects_json(),
             hash: step.state_hash(),
         }
@@ -150,7 +149,7 @@ fn choose(
     let (seat, legal) = choices.pick(&legal)?;
     if choices.pick(&[true, false, false, false])? == &true {
         let mut candidates = state.candidates(*seat);
-        candidates.retain(|command| matches!(state.judge(*seat, command), Ok(Verdict::Ignored(_))));
+        candidates.retain(|command| matches!(state.judge(*seat, command), Ok(StepOutcome::Ignored { .. })));
         if let Some(ignored) = by_verb(choices, &candidates) {
             return Some((*seat, ignored));
         }

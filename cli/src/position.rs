@@ -1,0 +1,204 @@
+//! Where a line of play stands, reached from the nearest snapshot rather than from the first entry.
+
+use std::env;
+use std::fs;
+use std::time::UNIX_EPOCH;
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Registry, Step};
+use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
+
+use crate::context::Context;
+use crate::eyes::{Eyes, Seen};
+use crate::failure::Failure;
+use crate::revision::{Revision, SourceName};
+use crate::source::{LineOfPlay, SourceEntry, broken_entry, broken_setup, rules_of};
+
+/// A state of a line of play, and the entries between it and the revision or the end of the file.
+pub(crate) struct Position {
+    /// How messages name the line of play.
+    pub(crate) name: SourceName,
+    pub(crate) rules: &'static dyn AnyRules,
+    pub(crate) dice: DicePolicy,
+    /// The number of the last entry the line of play has, whether or not the revision is earlier.
+    pub(crate) head: u64,
+    pub(crate) state: Box<dyn AnyState>,
+    /// The entries that follow the state.
+    pub(crate) entries: Vec<SourceEntry>,
+}
+
+/// The entries at the end of a line of play that somebody wants to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tail {
+    /// The most of them.
+    pub(crate) count: u64,
+    /// The first that may be among them.
+    pub(crate) first: u64,
+}
+
+impl Tail {
+    /// Wants so many entries.
+    pub(crate) fn last(count: u64) -> Self {
+        Self { count, first: 1 }
+    }
+
+    /// Returns the number of the entry before those wanted, in a line of play that ends at entry `to`.
+    pub(crate) fn before(self, name: &SourceName, to: u64) -> Result<u64, Failure> {
+        let before = self.first.saturating_sub(1);
+        if before > to {
+            let name = name.up_to(None);
+            return Err(Failure::usage(format!("`{name}` has no entry {}; its last is {to}", self.first)));
+        }
+        Ok(before.max(to.saturating_sub(self.count)))
+    }
+}
+
+impl Position {
+    /// Seeks the state before the last entries of a revision or replay file.
+    pub(crate) fn before(tail: Tail, name: &SourceName, context: &Context) -> Result<Self, Failure> {
+        match name {
+            SourceName::Revision(revision) => {
+                Self::before_entries_of(tail, revision, &context.registry, &context.read_store()?, None)
+            }
+            SourceName::File(file) => Self::of_line(tail, LineOfPlay::of_file(file, context)?),
+        }
+    }
+
+    /// Seeks the state of a revision or replay file.
+    pub(crate) fn seek(name: &SourceName, context: &Context) -> Result<Box<dyn AnyState>, Failure> {
+        Ok(Self::before(Tail::last(0), name, context)?.state)
+    }
+
+    /// Seeks the state before the last entries of a revision; a store that is open for writing keeps the snapshots
+    /// that are passed.
+    pub(crate) fn before_entries_of(
+        tail: Tail,
+        revision: &Revision,
+        registry: &Registry,
+        store: &StoreReader,
+        keeper: Option<&Store>,
+    ) -> Result<Self, Failure> {
+        let Revision { match_name, branch, seq } = revision;
+        let beginning = store.read(match_name, branch, Some(0))?;
+        let rules = rules_of(&beginning.genesis, revision, registry)?;
+        let Genesis { setup, dice, .. } = beginning.genesis;
+        let name = SourceName::Revision(revision.clone());
+        let to = seq.unwrap_or(beginning.head);
+        let target = tail.before(&name, to)?;
+        let build = build();
+        let (mut at, mut state) = match resume(rules, revision, store, target, build.as_ref())? {
+            Some(resumed) => resumed,
+            None => (0, rules.start(&setup).map_err(|error| broken_setup(&name, &error))?),
+        };
+        let mut entries = store.entries(match_name, branch, at + 1..=to)?;
+        while at < target {
+            let until = target.min(at - at % SNAPSHOT_INTERVAL + SNAPSHOT_INTERVAL);
+            let run = (&mut entries).take(usize::try_from(until - at).unwrap_or(usize::MAX));
+            let run = run.map(|entry| entry.map(SourceEntry::from)).collect::<Result<Vec<_>, _>>()?;
+            let logged: Vec<Logged<'_>> = run.iter().map(SourceEntry::logged).collect();
+            state.fold(&logged, &dice, &mut |_| {}).map_err(|error| broken_entry(&name, &error))?;
+            at = until;
+            if let (Some(build), Some(keeper)) = (&build, keeper)
+                && at.is_multiple_of(SNAPSHOT_INTERVAL)
+            {
+                let snapshot = Snapshot { seq: at, state: state.state_bytes() };
+                keeper.keep_snapshot(match_name, branch, &snapshot, build)?;
+            }
+        }
+        let entries = entries.map(|entry| entry.map(SourceEntry::from)).collect::<Result<_, _>>()?;
+        Ok(Self { name, rules, dice, head: beginning.head, state, entries })
+    }
+
+    fn of_line(tail: Tail, mut line: LineOfPlay) -> Result<Self, Failure> {
+        let head = line.head();
+        let target = tail.before(&line.name, head)?;
+        let entries = line.entries.split_off(line.entries.partition_point(|entry| entry.seq <= target));
+        let state = line.state()?;
+        let LineOfPlay { name, rules, dice, .. } = line;
+        Ok(Self { name, rules, dice, head, state, entries })
+    }
+
+    /// Folds the entries that follow, showing each as the host sees it.
+    pub(crate) fn fold(&mut self, observe: &mut dyn FnMut(&mut Seen<'_>)) -> Result<(), Failure> {
+        let Self { name, dice, state, entries, .. } = self;
+        let logged: Vec<Logged<'_>> = entries.iter().map(SourceEntry::logged).collect();
+        let mut entries = entries.iter();
+        let observe = &mut |step: &mut dyn Step| {
+            if let Some(entry) = entries.next() {
+                observe(&mut Seen { eyes: Eyes::HOST, seq: entry.seq, step, entry });
+            }
+        };
+        state.fold(&logged, dice, observe).map_err(|error| broken_entry(name, &error))
+    }
+}
+
+/// Keeps the snapshots due among the entries that follow entry `after`, up to a head, which were just appended.
+///
+/// They spare readers folding the whole log. They are a cache: trouble with them is no error.
+pub(crate) fn keep_snapshots(line: &Revision, (after, head): (u64, u64), registry: &Registry, store: &Store) {
+    let last = head - head % SNAPSHOT_INTERVAL;
+    if last <= after {
+        return;
+    }
+    let kept = Position::before_entries_of(Tail::last(0), &line.at(last), registry, store, Some(store));
+    if let Err(error) = kept {
+        tracing::debug!(%error, "snapshots could not be kept");
+    }
+}
+
+/// The snapshots due among entries that are folded before they are stored.
+#[derive(Default)]
+pub(crate) struct Passed(Vec<Snapshot>);
+
+impl Passed {
+    /// Notes the state after entry `seq`.
+    pub(crate) fn note(&mut self, seq: u64, state: &dyn AnyState) {
+        if seq.is_multiple_of(SNAPSHOT_INTERVAL) {
+            self.0.push(Snapshot { seq, state: state.state_bytes() });
+        }
+    }
+
+    /// Keeps them beside the main branch of a match that was just created with these entries.
+    pub(crate) fn keep(&self, match_name: &MatchName, store: &Store) {
+        let Some(build) = build() else { return };
+        for snapshot in &self.0 {
+            if let Err(error) = store.keep_snapshot(match_name, &BranchName::main(), snapshot, &build) {
+                tracing::debug!(%error, "a snapshot could not be kept");
+            }
+        }
+    }
+}
+
+/// The number of an entry and the state after it.
+type Resumed = (u64, Box<dyn AnyState>);
+
+/// Resumes from the last usable snapshot at or before entry `to`.
+fn resume(
+    rules: &dyn AnyRules,
+    revision: &Revision,
+    store: &StoreReader,
+    to: u64,
+    build: Option<&Digest>,
+) -> Result<Option<Resumed>, Failure> {
+    let Some(build) = build else { return Ok(None) };
+    let Some(snapshot) = store.find_snapshot(&revision.match_name, &revision.branch, to, build)? else {
+        return Ok(None);
+    };
+    match rules.resume(&snapshot.state) {
+        Ok(state) => Ok(Some((snapshot.seq, state))),
+        Err(error) => {
+            tracing::debug!(%error, seq = snapshot.seq, "a snapshot that is no state is passed over");
+            Ok(None)
+        }
+    }
+}
+
+/// Tells this build from others, by its executable's size and time of writing: rules that were changed without a new
+/// version must not go on from states that the old ones folded to.
+fn build() -> Option<Digest> {
+    let executable = fs::metadata(env::current_exe().ok()?).ok()?;
+    let written = executable.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 build");
+    hasher.update(&executable.len().to_le_bytes());
+    hasher.update(&written.as_nanos().to_le_bytes());
+    Some(hasher.finalize().into())
+}

@@ -1,9 +1,0 @@
-//! What can go wrong.
-
-mod context;
-mod kind;
-mod store;
-pub(crate) mod text;
-
-pub use kind::ErrorKind;
-pub use store::{NEXT_STEP, StoreError};
