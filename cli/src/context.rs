@@ -2,11 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use turnfold_core::Registry;
+use turnfold_core::{Digest, Registry};
+use turnfold_replay::error::ReplayError;
+use turnfold_replay::revision::input_name;
+use turnfold_replay::sources::Sources;
+use turnfold_replay::tfl::{self, Replay};
 use turnfold_store::{Store, StoreReader};
 
 use crate::failure::Failure;
 use crate::output::{Format, Output};
+use crate::{files, identity, limits};
 
 /// The store to work on, where to print, the grammar of the command line and the rulesets.
 pub(crate) struct Context {
@@ -34,11 +39,6 @@ impl Context {
         &self.store_dir
     }
 
-    /// Opens the store, which must exist, for reading only: nothing in its directory is written.
-    pub(crate) fn read_store(&self) -> Result<StoreReader, Failure> {
-        Ok(StoreReader::open(&self.store_dir)?)
-    }
-
     /// Opens the store, which must exist, for writing.
     pub(crate) fn open_store(&self) -> Result<Store, Failure> {
         Ok(Store::open(&self.store_dir)?)
@@ -47,5 +47,24 @@ impl Context {
     /// Opens the store, making it where there is none.
     pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
         Ok(Store::open_or_create(&self.store_dir)?)
+    }
+}
+
+impl Sources for Context {
+    fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    fn read_store(&self) -> Result<StoreReader, ReplayError> {
+        Ok(StoreReader::open(&self.store_dir)?)
+    }
+
+    fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {
+        let bytes = files::read_input_or_stdin(path, &limits::REPLAY)?;
+        Ok(tfl::read(&input_name(path), &bytes, &self.registry)?)
+    }
+
+    fn build(&self) -> Option<Digest> {
+        identity::of_build()
     }
 }

@@ -7,10 +7,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use turnfold_replay::error::ReplayError;
 use turnfold_store::{ErrorKind, StoreError};
 
 use crate::output::shortened;
-use crate::tfl::TflError;
+use turnfold_replay::tfl::TflError;
 
 /// The longest message of a failure in JSON, beside which its hint and kind stand.
 const MESSAGE_CHARACTERS_MAX: usize = 400;
@@ -153,16 +154,27 @@ impl fmt::Display for Failure {
     }
 }
 
+impl From<ReplayError> for Failure {
+    fn from(ReplayError { kind, message, hint }: ReplayError) -> Self {
+        Self { hint, ..Self::of_kind(kind, message) }
+    }
+}
+
+/// A failure of what the library asks for.
+impl From<Failure> for ReplayError {
+    fn from(failure: Failure) -> Self {
+        let kind = match failure.kind {
+            FailureKind::Negative => ErrorKind::Negative,
+            FailureKind::Usage => ErrorKind::Unusable,
+            FailureKind::Trouble | FailureKind::Internal | FailureKind::ClosedPipe => ErrorKind::Trouble,
+        };
+        Self { kind, message: failure.message, hint: failure.hint }
+    }
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let failure = Self::of_kind(error.kind(), error.to_string());
-        match &error {
-            StoreError::NoSuchMatch { .. } => failure.hint("`turnfold matches` lists those there are"),
-            StoreError::NoSuchBranch { match_name, .. } => {
-                failure.hint(format!("`turnfold branches {match_name}` lists those there are"))
-            }
-            _ => failure,
-        }
+        ReplayError::from(error).into()
     }
 }
 

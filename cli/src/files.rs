@@ -1,11 +1,11 @@
 //! Files written whole or not at all, and input read up to a limit.
 
-use std::borrow::Cow;
 use std::env;
 use std::fs::{self, File, FileType};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+pub(crate) use turnfold_replay::revision::{input_name, is_standard};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 use turnfold_store::open_regular;
 
@@ -69,16 +69,6 @@ pub(crate) fn write_private<T>(
 pub(crate) fn temporary_dir() -> io::Result<DraftDir> {
     signals::remove_drafts();
     DraftDir::dir_in(&env::temp_dir())
-}
-
-/// Tells whether a file argument means standard input or output.
-pub(crate) fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// Returns what messages call an input file.
-pub(crate) fn input_name(path: &Path) -> Cow<'_, str> {
-    if is_standard(path) { Cow::Borrowed("<stdin>") } else { path.to_string_lossy() }
 }
 
 fn dir_of(path: &Path) -> &Path {

@@ -2,7 +2,7 @@
 
 use turnfold_core::Registry;
 
-use crate::tfl::{self, Replay};
+use turnfold_replay::tfl::{self, Replay};
 
 /// A replay file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,40 +12,28 @@
 //!
 //! `fuzzing` is a door for the tests alone.
 
-mod amendment;
 mod args;
+
 mod clock;
 mod commands;
 mod completion;
 mod context;
-mod corpus;
-mod difference;
-mod eyes;
 mod failure;
 mod files;
 #[doc(hidden)]
 pub mod fuzzing;
 mod grammar;
-mod impact;
+mod identity;
 mod limits;
-mod outcomes;
 mod output;
 mod pager;
-mod path;
-mod position;
-mod predicate;
 mod random;
 mod record;
 mod render;
-mod revision;
+mod roller;
 mod rulebook;
 mod script;
-mod shrink;
-mod sight;
 mod signals;
-mod source;
-mod table;
-mod tfl;
 mod verdict;
 
 use std::env;
@@ -155,7 +143,7 @@ fn log_to_stderr(verbose: u8) {
         2 => "debug",
         _ => "trace",
     };
-    let ours = format!("warn,turnfold={level},turnfold_store={level}");
+    let ours = format!("warn,turnfold={level},turnfold_replay={level},turnfold_store={level}");
     let filter = EnvFilter::try_from_env("TURNFOLD_LOG").unwrap_or_else(|_| EnvFilter::new(ours));
     tracing_subscriber::fmt()
         .with_env_filter(filter)

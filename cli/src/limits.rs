@@ -3,22 +3,15 @@
 //! The README lists these limits. Those of a setup's values belong to the rulesets, those of names and stored records
 //! to the store.
 
-use crate::files::Limits;
+use turnfold_replay::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, REPLAY_LINES_MAX};
 
-/// The longest command, with its number and seat, in a script or replay file, in bytes; so also the longest comment.
-pub(crate) const COMMAND_BYTES_MAX: usize = 1 << 16;
+use crate::files::Limits;
 
 /// The longest title of a match, in characters.
 pub(crate) const TITLE_CHARACTERS_MAX: usize = 200;
 
 /// The longest regular expression, in bytes.
 pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 12;
-
-/// The longest header of a replay file, in bytes; most of it is the setup.
-pub(crate) const HEADER_BYTES_MAX: usize = 1 << 22;
-
-/// The most lines of a replay file.
-pub(crate) const REPLAY_LINES_MAX: usize = 4_000_000;
 
 /// The most distinct states that `perft` holds at a depth.
 pub(crate) const PERFT_STATES_MAX: usize = 1_000_000;

@@ -14,6 +14,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use jiff::Timestamp;
 use serde::Serialize;
 
+pub(crate) use turnfold_replay::text::{Tone, counted, printable};
+use turnfold_replay::text::{escaped, is_unprintable};
+
 use crate::failure::Failure;
 use crate::pager::Pager;
 
@@ -28,33 +31,15 @@ pub(crate) enum Format {
     Svg,
 }
 
-/// What a piece of text means, which decides its colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
-    /// Nothing special.
-    Plain,
-    /// Of little weight.
-    Faint,
-    /// A heading or a name.
-    Strong,
-    /// Good news, or the new side of a difference.
-    New,
-    /// Bad news, or the old side of a difference.
-    Old,
-    /// Something to look at twice.
-    Odd,
-}
-
-impl Tone {
-    pub(crate) fn style(self) -> Style {
-        match self {
-            Self::Plain => Style::new(),
-            Self::Faint => Style::new().dimmed(),
-            Self::Strong => Style::new().bold(),
-            Self::New => AnsiColor::Green.on_default(),
-            Self::Old => AnsiColor::Red.on_default(),
-            Self::Odd => AnsiColor::Yellow.on_default(),
-        }
+/// Returns the style in which a terminal shows a tone.
+pub(crate) fn style_of(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => Style::new(),
+        Tone::Faint => Style::new().dimmed(),
+        Tone::Strong => Style::new().bold(),
+        Tone::New => AnsiColor::Green.on_default(),
+        Tone::Old => AnsiColor::Red.on_default(),
+        Tone::Odd => AnsiColor::Yellow.on_default(),
     }
 }
 
@@ -76,19 +61,6 @@ pub(crate) fn paint(tone: Tone, text: impl Display) -> String {
     format!("{}{text}{}", mark(tone), mark(Tone::Plain))
 }
 
-/// Tells whether a character could rewrite, reorder or break what a terminal shows: controls, marks of writing
-/// direction, line separators, and characters that are none.
-fn is_unprintable(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(character, '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}')
-}
-
-/// Escapes the characters that could rewrite what a terminal shows.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    escaped(text, |escaped, character| escaped.extend(character.escape_unicode()))
-}
-
 /// Escapes, in a JSON document, what JSON lets stand but a terminal should not see; it means the same.
 fn printable_json(json: &str) -> Cow<'_, str> {
     escaped(json, |escaped, character| {
@@ -97,17 +69,6 @@ fn printable_json(json: &str) -> Cow<'_, str> {
             write!(escaped, "\\u{unit:04x}").expect("writing to a string cannot fail");
         }
     })
-}
-
-fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
-    if !text.contains(is_unprintable) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_unprintable(character) { escape(&mut escaped, character) } else { escaped.push(character) }
-    }
-    Cow::Owned(escaped)
 }
 
 /// Writes marked text: colours for the marks, everything else printable. `is_kept` lets characters through.
@@ -121,8 +82,8 @@ fn write_marked(out: &mut impl Write, text: &str, is_kept: fn(char) -> bool) -> 
         let before = piece.get(..last).unwrap_or_default();
         let mark = MARKS.iter().find(|(mark, _)| *mark == character);
         if let Some((_, tone)) = mark {
-            write!(out, "{before}{style:#}{}", tone.style())?;
-            style = tone.style();
+            write!(out, "{before}{style:#}{}", style_of(*tone))?;
+            style = style_of(*tone);
         } else if is_kept(character) {
             out.write_all(piece.as_bytes())?;
         } else {
@@ -141,11 +102,6 @@ fn write_spans<'a>(
         write!(out, "{style}{}{style:#}", printable(text))?;
     }
     writeln!(out)
-}
-
-/// Writes a count with its noun.
-pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Writes a time for people; a replay file does not know when its entries were recorded.

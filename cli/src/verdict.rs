@@ -6,10 +6,16 @@ use std::process::{Command, Stdio};
 
 use turnfold_store::draft::DraftDir;
 
+use std::rc::Rc;
+
 use crate::failure::Failure;
 use crate::files;
 use crate::signals;
-use crate::tfl::Replay;
+use turnfold_core::AnyState;
+use turnfold_replay::error::ReplayError;
+use turnfold_replay::line::LineOfPlay;
+use turnfold_replay::shrink::{Condition, Given};
+use turnfold_replay::tfl::Replay;
 
 /// What is said of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,5 +71,25 @@ impl<'a> ShellJudge<'a> {
             _ => Err(Failure::trouble(format!("`{command}` ended with {status}"))
                 .hint("0, 125 or 1 to 124 was expected")),
         }
+    }
+}
+
+/// A shell command still calls the log bad.
+pub(crate) struct StillBad<'a> {
+    source: &'a LineOfPlay,
+    judge: ShellJudge<'a>,
+}
+
+impl<'a> StillBad<'a> {
+    pub(crate) fn new(source: &'a LineOfPlay, command: &'a str) -> Result<Self, Failure> {
+        Ok(Self { source, judge: ShellJudge::new(command)? })
+    }
+}
+
+impl Condition for StillBad<'_> {
+    fn shows(&mut self, log: &[Rc<Given>], _state: &dyn AnyState) -> Result<bool, ReplayError> {
+        let commands = log.iter().map(|given| (given.seat, given.command.as_str()));
+        let candidate = self.source.with_commands(commands).to_replay()?;
+        Ok(self.judge.judge(&candidate)? == Verdict::True)
     }
 }

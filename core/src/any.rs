@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use crate::decode::DecodeError;
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::hash::Digest;
-use crate::outcome::Reason;
+use crate::outcome::{Outcome, Rejected, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, SetupError};
 use crate::seat::Seat;
@@ -127,7 +127,7 @@ pub trait AnyState: sealed::Sealed + Send {
     ///
     /// # Errors
     /// [`Rejected`], also for malformed text.
-    fn judge(&self, seat: Seat, command: &str) -> Result<StepOutcome, Rejected>;
+    fn judge(&self, seat: Seat, command: &str) -> Result<Verdict, Rejected>;
 
     /// Folds entries into the state, showing each to `observe`.
     ///
@@ -221,58 +221,16 @@ pub trait Step {
     fn command_bytes(&self) -> Vec<u8>;
     /// Tells whether the viewer may not know of the command.
     fn concealed(&self) -> bool;
-    /// Tells what became of it.
-    fn outcome(&self) -> StepOutcome;
-    /// Writes the effects the viewer may know of, joined by `; `.
-    fn effects_text(&self) -> String;
+    /// Returns what became of it, without its effects.
+    fn verdict(&self) -> Verdict;
+    /// Returns what became of it, with the effects the viewer may know of.
+    fn outcome(&self) -> Outcome;
     /// Writes the effects the viewer may know of as a JSON array.
     fn effects_json(&self) -> String;
     /// Gives the hash of the state after the entry.
     fn state_hash(&mut self) -> Digest;
     /// Gives a view of the state after the entry as a JSON document.
     fn view(&self, viewer: Seat) -> String;
-
-    /// Writes the outcome as replay files do: the effects, or `ignored` and the reason. `applied` stands for an entry
-    /// none of whose effects the viewer may know of.
-    fn outcome_text(&self) -> String {
-        match self.outcome() {
-            StepOutcome::Applied => {
-                Some(self.effects_text()).filter(|text| !text.is_empty()).unwrap_or_else(|| "applied".into())
-            }
-            StepOutcome::Ignored { reason, .. } => alloc::format!("ignored {reason}"),
-        }
-    }
-}
-
-/// What became of a recorded command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepOutcome {
-    /// It was carried out.
-    Applied,
-    /// It changed nothing.
-    Ignored {
-        /// The reason's name.
-        reason: &'static str,
-        /// The text for the player.
-        text: Option<&'static str>,
-    },
-}
-
-impl StepOutcome {
-    pub(crate) fn ignored(reason: impl Reason) -> Self {
-        let ruling = reason.ruling();
-        Self::Ignored { reason: ruling.code, text: ruling.text }
-    }
-}
-
-/// A command that is not accepted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Rejected {
-    /// The rejection's name.
-    pub code: &'static str,
-    /// What is wrong, for the player.
-    pub message: String,
 }
 
 /// An entry that cannot be folded; all earlier ones have been.

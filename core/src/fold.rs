@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use crate::admission::Rejection;
-use crate::any::{CommandSource, FoldError, Logged, Step, StepOutcome};
+use crate::any::{CommandSource, FoldError, Logged, Step};
 use crate::dice::DicePolicy;
 use crate::hash::{Digest, StateHasher};
-use crate::outcome::{Outcome, Reason};
+use crate::outcome::{Effects, Outcome, Reason, Verdict};
 use crate::rules::{Part, Rules};
 use crate::seat::Seat;
 
@@ -55,7 +55,7 @@ impl<R: Rules> Folder<R> {
             let command = read_command::<R>(logged)?;
             self.check_dice(logged, &command, dice)?;
             self.effects.clear();
-            let outcome = R::apply(&mut self.state, logged.seat, &command, &mut self.effects)
+            let verdict = R::apply(&mut self.state, logged.seat, &command, &mut self.effects)
                 .map_err(|rejection| FoldError::rejected(logged.seq, rejection))?;
             let Self { state, hasher, effects } = self;
             let (seq, seat) = (logged.seq, logged.seat);
@@ -63,7 +63,7 @@ impl<R: Rules> Folder<R> {
                 seq,
                 seat,
                 command: &command,
-                outcome,
+                verdict,
                 effects,
                 state,
                 hasher,
@@ -128,7 +128,7 @@ struct Folded<'a, R: Rules> {
     seq: u64,
     seat: Seat,
     command: &'a R::Command,
-    outcome: Outcome<R::Reason>,
+    verdict: Verdict<(), R::Reason>,
     effects: &'a [R::Effect],
     state: &'a R::State,
     hasher: &'a mut StateHasher,
@@ -166,22 +166,12 @@ impl<R: Rules> Step for Folded<'_, R> {
         !self.shows(&Part::Command(self.seat, self.command))
     }
 
-    fn outcome(&self) -> StepOutcome {
-        match self.outcome {
-            Outcome::Applied => StepOutcome::Applied,
-            Outcome::Ignored(reason) => StepOutcome::ignored(reason),
-        }
+    fn verdict(&self) -> Verdict {
+        self.verdict.erase()
     }
 
-    fn effects_text(&self) -> String {
-        let mut text = String::new();
-        for effect in self.visible_effects() {
-            if !text.is_empty() {
-                text.push_str("; ");
-            }
-            core::fmt::write(&mut text, format_args!("{effect}")).expect("writing to a string cannot fail");
-        }
-        text
+    fn outcome(&self) -> Outcome {
+        Outcome::of(self.verdict(), || Effects::of(self.visible_effects()))
     }
 
     fn effects_json(&self) -> String {

@@ -18,7 +18,7 @@
 //! let mut state = rules.start(&setup)?;
 //! let roll = Logged { seq: 1, seat: Seat::Host, command: CommandSource::Text("roll 1 2 3 4") };
 //! let mut outcomes = Vec::new();
-//! state.fold(&[roll], &DicePolicy::Recorded, &mut |step| outcomes.push(step.outcome_text()))?;
+//! state.fold(&[roll], &DicePolicy::Recorded, &mut |step| outcomes.push(step.outcome().to_string()))?;
 //! assert!(outcomes[0].starts_with("rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2"));
 //! println!("{}", state.state_hash());
 //! # Ok::<(), Box<dyn core::error::Error>>(())
@@ -36,6 +36,7 @@ pub mod admission;
 pub mod any;
 pub mod decode;
 pub mod dice;
+mod effects;
 pub mod fold;
 pub mod hash;
 pub mod hex;
@@ -48,10 +49,11 @@ pub mod text;
 pub mod ticks;
 pub mod tutorial;
 
-pub use any::{AnyRules, AnyState, CommandSource, FoldError, Logged, Rejected, Step, StepOutcome};
+pub use any::{AnyRules, AnyState, CommandSource, FoldError, Logged, Step};
 pub use dice::{DicePolicy, DueRoll, Seed};
 pub use hash::Digest;
 pub use hex::{Board, Direction, Hex};
+pub use outcome::{Outcome, Rejected, Verdict};
 pub use registry::Registry;
 pub use rules::{Answer, QueryError, Rules, SetupError};
 pub use seat::Seat;

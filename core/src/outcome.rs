@@ -1,17 +1,175 @@
-//! What becomes of a command that is accepted, the reasons of the rulings, and where effects go.
+//! What becomes of a command: verdicts, outcomes as everybody is told them, the reasons of the rulings, and where
+//! effects go.
 
 use core::convert::Infallible;
-use core::fmt::Debug;
+use core::fmt::{self, Debug, Display};
+use core::str::FromStr;
 
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The answer of a ruleset's `judge` to a command it accepts.
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use crate::effects::Effects;
+
+/// What became of a command, in the words of replay files and records.
+///
+/// `Display` and `FromStr` are exact inverses: the effects joined by `; ` (or `applied` where none is visible),
+/// `ignored CODE`, `rejected CODE`. Serde writes and reads the same text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict<P, I> {
+pub enum Outcome {
+    /// It was carried out and had these effects, of which a viewer may know some or none.
+    Applied(Effects),
+    /// It was recorded and changed nothing, for the reason of this name.
+    Ignored(Code),
+    /// It was not accepted, by the rejection of this name.
+    Rejected(Code),
+}
+
+impl Outcome {
+    /// Returns the outcome's kind: `applied`, `ignored` or `rejected`.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Applied(_) => "applied",
+            Self::Ignored(_) => "ignored",
+            Self::Rejected(_) => "rejected",
+        }
+    }
+
+    /// Returns the name of the reason or rejection, or `None` where the command was applied.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::Applied(_) => None,
+            Self::Ignored(code) | Self::Rejected(code) => Some(code.as_str()),
+        }
+    }
+
+    /// Returns the text of each effect, in order of happening.
+    pub fn effects(&self) -> impl Iterator<Item = &str> {
+        let effects = if let Self::Applied(effects) = self { Some(effects) } else { None };
+        effects.into_iter().flat_map(Effects::iter)
+    }
+}
+
+impl Display for Outcome {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Applied(effects) if effects.is_empty() => out.write_str("applied"),
+            Self::Applied(effects) => write!(out, "{effects}"),
+            Self::Ignored(code) => write!(out, "ignored {code}"),
+            Self::Rejected(code) => write!(out, "rejected {code}"),
+        }
+    }
+}
+
+/// Text that is no outcome.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected effects, `applied`, `ignored CODE` or `rejected CODE`, found `{0}`")]
+pub struct NotAnOutcome(String);
+
+impl FromStr for Outcome {
+    type Err = NotAnOutcome;
+
+    fn from_str(text: &str) -> Result<Self, NotAnOutcome> {
+        let read = match text.split_once(' ') {
+            None if text == "applied" => Some(Self::Applied(Effects::default())),
+            Some(("ignored", code)) => Code::read(code).map(Self::Ignored),
+            Some(("rejected", code)) => Code::read(code).map(Self::Rejected),
+            _ => Effects::read(text).map(Self::Applied),
+        };
+        read.ok_or_else(|| NotAnOutcome(format!("{}", text.escape_debug())))
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// What would become of a command, without the effects, which only carrying it out tells.
+impl From<&Result<Verdict, Rejected>> for Outcome {
+    fn from(judged: &Result<Verdict, Rejected>) -> Self {
+        match judged {
+            Ok(verdict) => Self::of(*verdict, Effects::default),
+            Err(rejected) => Self::Rejected(Code(Cow::Borrowed(rejected.code))),
+        }
+    }
+}
+
+impl Outcome {
+    /// Returns the outcome of a command that was accepted.
+    pub(crate) fn of(verdict: Verdict, effects: impl FnOnce() -> Effects) -> Self {
+        match verdict {
+            Verdict::Applied(()) => Self::Applied(effects()),
+            Verdict::Ignored(ruling) => Self::Ignored(Code(Cow::Borrowed(ruling.code))),
+        }
+    }
+}
+
+/// The name of a reason or rejection: one word, such as `no_unit`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Code(Cow<'static, str>);
+
+impl Code {
+    /// Returns the name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn read(word: &str) -> Option<Self> {
+        let one_word = |character: char| !character.is_control() && !character.is_whitespace();
+        let is_code = !word.is_empty() && word.chars().all(one_word);
+        is_code.then(|| Self(Cow::Owned(word.into())))
+    }
+}
+
+impl Display for Code {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// A command that is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Rejected {
+    /// The rejection's name.
+    pub code: &'static str,
+    /// What is wrong, for the player.
+    pub message: String,
+}
+
+/// The answer to a command that is accepted: of a ruleset's `judge`, which says what is to be done and why not, and,
+/// with its own types left out, of a ruleset known only at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict<P = (), I = Ruling> {
     /// The rules act on the command as planned.
     Applied(P),
     /// The rules answer with nothing, for this reason. Recorded all the same.
     Ignored(I),
+}
+
+impl<I: Reason> Verdict<(), I> {
+    /// Returns the verdict without the ruleset's own types.
+    pub(crate) fn erase(self) -> Verdict {
+        match self {
+            Self::Applied(()) => Verdict::Applied(()),
+            Self::Ignored(reason) => Verdict::Ignored(reason.ruling()),
+        }
+    }
 }
 
 /// The plan of a command that is carried out, or the reason why it changes nothing.
@@ -22,15 +180,6 @@ impl<P, I> From<Result<P, I>> for Verdict<P, I> {
             Err(reason) => Self::Ignored(reason),
         }
     }
-}
-
-/// What a recorded command did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome<I> {
-    /// It was carried out; its effects went to the sink.
-    Applied,
-    /// It changed nothing, for this reason.
-    Ignored(I),
 }
 
 /// Why a ruleset ignores a command or does not accept it; one variant for each reason of the ruling.
@@ -91,4 +240,59 @@ impl<E> EffectSink<E> for Vec<E> {
 /// Drops every effect unmade.
 impl<E> EffectSink<E> for () {
     fn push(&mut self, _make: impl FnOnce() -> E) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn check(text: &str, kind: &str, code: Option<&str>, effects: &[&str]) {
+        let outcome: Outcome = text.parse().unwrap();
+        assert_eq!(outcome.to_string(), text);
+        assert_eq!((outcome.kind(), outcome.code()), (kind, code), "{text}");
+        assert_eq!(outcome.effects().collect::<Vec<_>>(), effects, "{text}");
+    }
+
+    #[test]
+    fn outcomes_read_back_from_their_text() {
+        check("applied", "applied", None, &[]);
+        check("ignored no_unit", "ignored", Some("no_unit"), &[]);
+        check("rejected not_your_turn", "rejected", Some("not_your_turn"), &[]);
+        check("moved unit=a to=1,2; ended", "applied", None, &["moved unit=a to=1,2", "ended"]);
+        check(r#"said text="a; \"b; c\\"; x"#, "applied", None, &[r#"said text="a; \"b; c\\""#, "x"]);
+        check("a;b", "applied", None, &["a;b"]);
+        check("a;; b", "applied", None, &["a;", "b"]);
+    }
+
+    #[test]
+    fn other_text_is_no_outcome() {
+        for text in [
+            "",
+            " ",
+            "a; ",
+            "; a",
+            " a",
+            "a;  b",
+            "a\nb",
+            "said text=\"a",
+            "applied x",
+            "applied; x",
+            "x; ignored y",
+            "ignored",
+            "ignored ",
+            "ignored a b",
+            "rejected",
+            "rejected a\tb",
+        ] {
+            assert!(text.parse::<Outcome>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn outcomes_are_strings_in_json() {
+        let outcome: Outcome = serde_json::from_str(r#""said text=\"a\"; x""#).unwrap();
+        assert_eq!(serde_json::to_string(&outcome).unwrap(), r#""said text=\"a\"; x""#);
+        assert!(serde_json::from_str::<Outcome>(r#""a; ""#).is_err());
+    }
 }

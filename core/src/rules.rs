@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::admission::{Issuer, Rejection, admit};
 use crate::dice::DueRoll;
 use crate::hex::{Board, Hex};
-use crate::outcome::{EffectSink, Outcome, Reason, Verdict};
+use crate::outcome::{EffectSink, Reason, Verdict};
 use crate::picture::Picture;
 use crate::seat::Seat;
 use crate::text::Malformed;
@@ -188,13 +188,13 @@ pub trait Rules: Sized + Send + Sync + 'static {
         seat: Seat,
         command: &Self::Command,
         effects: &mut impl EffectSink<Self::Effect>,
-    ) -> Result<Outcome<Self::Reason>, Rejection<Self::Rejection>> {
+    ) -> Result<Verdict<(), Self::Reason>, Rejection<Self::Rejection>> {
         match Self::judge(state, seat, command)? {
             Verdict::Applied(plan) => {
                 Self::carry_out(state, plan, effects);
-                Ok(Outcome::Applied)
+                Ok(Verdict::Applied(()))
             }
-            Verdict::Ignored(reason) => Ok(Outcome::Ignored(reason)),
+            Verdict::Ignored(reason) => Ok(Verdict::Ignored(reason)),
         }
     }
 }

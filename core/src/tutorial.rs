@@ -195,7 +195,7 @@
 //! let entry = |seq, seat, text| Logged { seq, seat, command: CommandSource::Text(text) };
 //! let log = [entry(1, Seat::P1, "add 1"), entry(2, Seat::P2, "add 3")];
 //! let mut outcomes = Vec::new();
-//! state.fold(&log, &DicePolicy::Recorded, &mut |step| outcomes.push(step.outcome_text()))?;
+//! state.fold(&log, &DicePolicy::Recorded, &mut |step| outcomes.push(step.outcome().to_string()))?;
 //! assert_eq!(outcomes, ["added total=18", "added total=21; match_over winner=p2"]);
 //! assert!(state.over() && state.legal(Seat::P1).is_empty());
 //! assert_eq!(state.view(Seat::P1), r#"{"ruleset":"twentyone","total":21,"turn":"p1"}"#);

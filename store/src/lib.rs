@@ -40,51 +40,35 @@ mod entry;
 
 mod error;
 
-mod append;
-mod branch;
-mod create;
-mod delete;
-mod matches;
-mod open;
-mod orphan;
-mod read;
-mod rename;
-mod snapshot;
-mod verify;
-
-mod rescue;
+mod layout;
 
 #[doc(hidden)]
 pub mod backend;
-mod chain;
-mod committer;
-mod directory;
-#[doc(hidden)]
-pub mod draft;
-mod key;
-mod lock;
-mod lookup;
-mod page;
-mod private;
-mod record;
-mod regular;
-mod scan;
-mod segment;
+mod dir;
 
-pub use append::Appended;
-pub use branch::BranchInfo;
+mod audit;
+mod open;
+mod reader;
+mod writer;
+
+mod rescue;
+
+pub use audit::{BranchVerification, Finding, FindingKind, Verification};
+#[doc(hidden)]
+pub use dir::draft;
+pub use dir::holder::Holder;
+#[doc(hidden)]
+pub use dir::regular::open_regular;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, NEXT_STEP, StoreError};
-pub use lock::Holder;
-pub use matches::{MatchInfo, Matches};
+pub use layout::watermark::Place;
 pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
 pub use open::{Store, StoreReader};
-pub use read::{Entries, Log};
-pub use record::Place;
-#[doc(hidden)]
-pub use regular::open_regular;
+pub use reader::branches::BranchInfo;
+pub use reader::entries::{Entries, Log};
+pub use reader::matches::{MatchInfo, Matches};
+pub use reader::snapshot::{SNAPSHOT_INTERVAL, Snapshot};
 pub use rescue::{
     Compacted, LostEntries, MatchStats, RescueError, Salvage, StoreCheck, StoreFinding, StoreStats, Totals,
 };
-pub use snapshot::{SNAPSHOT_INTERVAL, Snapshot};
-pub use verify::{BranchVerification, Finding, FindingKind, Verification};
+pub use writer::append::Appended;

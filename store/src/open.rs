@@ -6,16 +6,19 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::backend::disk::{DiskBackend, require_nothing_committed};
 use crate::backend::memory::MemoryBackend;
-use crate::backend::read_only::ReadOnlyBackend;
+use crate::backend::sled::disk::DiskBackend;
+use crate::backend::sled::opening::require_nothing_committed;
+use crate::backend::sled::read_only::ReadOnlyBackend;
 use crate::backend::{Backend, BackendError, Watermark};
-use crate::committer::Committer;
+use crate::dir::format;
+use crate::dir::lock::Lock;
 use crate::error::StoreError;
-use crate::lock::Lock;
-use crate::record::{HeadRecord, StoreRecord};
-use crate::snapshot::Snapshots;
-use crate::{directory, key, lookup, record};
+use crate::layout::record::{HeadRecord, StoreRecord};
+use crate::layout::{key, record};
+use crate::reader::lookup;
+use crate::reader::snapshot::Snapshots;
+use crate::writer::committer::Committer;
 
 /// A store of matches: an append-only log for every branch of each.
 ///
@@ -59,7 +62,7 @@ impl StoreReader {
     }
 
     fn open_by(dir: &Path) -> Result<Self, StoreError> {
-        let (lock, places) = directory::hold_for_reading(dir)?;
+        let (lock, places) = format::hold_for_reading(dir)?;
         let backend = Box::new(ReadOnlyBackend::open(&places, lock)?);
         let (shared, _) = Shared::checked(backend, Some(Snapshots::of(dir)))?;
         Ok(Self { shared: Arc::new(shared) })
@@ -73,7 +76,7 @@ impl Store {
     /// [`StoreError::Missing`] or [`StoreError::NotAStore`] when there is none, [`StoreError::Locked`] when it is in
     /// use, [`StoreError::UnknownFormat`], [`StoreError::Lost`] and [`StoreError::Corrupt`] when it cannot be served.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let opened = directory::hold_existing(dir).and_then(|lock| open_disk(dir, lock));
+        let opened = format::hold_existing(dir).and_then(|lock| open_disk(dir, lock));
         Self::start(Box::new(opened.map_err(StoreError::unopened)?), Some(Snapshots::of(dir)))
     }
 
@@ -90,7 +93,7 @@ impl Store {
         dir: &Path,
         adapt: impl FnOnce(DiskBackend) -> Result<DiskBackend, BackendError>,
     ) -> Result<Self, StoreError> {
-        let held = directory::hold_or_create(dir)?;
+        let held = format::hold_or_create(dir)?;
         let opened = if held.is_complete {
             open_disk(dir, held.lock).map_err(StoreError::unopened)?
         } else {
@@ -100,7 +103,7 @@ impl Store {
         let backend = Box::new(adapt(opened)?);
         if !held.is_complete {
             initialize(backend.as_ref())?;
-            directory::complete(dir)?;
+            format::complete(dir)?;
         }
         Self::start(backend, Some(Snapshots::of(dir)))
     }
@@ -253,7 +256,7 @@ impl Shared {
 /// Opens the records of a store on which `lock` holds the lock, if they are sound; otherwise every file stays as it is.
 pub(crate) fn open_disk(dir: &Path, lock: Lock) -> Result<DiskBackend, StoreError> {
     let check = |backend| Shared::checked(Box::new(backend), None).map(|_| ());
-    directory::finish_swap(dir, |places| check(ReadOnlyBackend::open(places, None)?))?;
+    format::finish_swap(dir, |places| check(ReadOnlyBackend::open(places, None)?))?;
     DiskBackend::open(dir, lock, check)
 }
 

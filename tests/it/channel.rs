@@ -133,7 +133,7 @@ fn told(state: &mut dyn AnyState, seat: Seat, command: &str) -> String {
     let before = state.state_bytes();
     let entry = Logged { seq: 1, seat, command: CommandSource::Text(command) };
     let mut told = String::new();
-    let folded = state.fold(&[entry], &DicePolicy::Recorded, &mut |step| told = step.outcome_text());
+    let folded = state.fold(&[entry], &DicePolicy::Recorded, &mut |step| told = step.outcome().to_string());
     match folded {
         Ok(()) => {}
         Err(FoldError::Rejected { code, .. }) => told = format!("rejected {code}"),

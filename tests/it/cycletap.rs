@@ -94,7 +94,7 @@ fn told(state: &mut dyn AnyState, seat: Seat, command: &str) -> String {
     let before = state.state_bytes();
     let entry = Logged { seq: 1, seat, command: CommandSource::Text(command) };
     let mut told = String::new();
-    match state.fold(&[entry], &DicePolicy::Recorded, &mut |step| told = step.outcome_text()) {
+    match state.fold(&[entry], &DicePolicy::Recorded, &mut |step| told = step.outcome().to_string()) {
         Ok(()) => {}
         Err(FoldError::Rejected { code, .. }) => told = format!("rejected {code}"),
         Err(FoldError::Malformed { .. }) => told = "rejected malformed".into(),

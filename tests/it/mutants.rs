@@ -149,7 +149,7 @@ fn blessed_by(rules: &dyn AnyRules, golden: &str) -> String {
             let (seat, command) = (words.next().unwrap().parse().unwrap(), words.next().unwrap());
             let logged = Logged { seq: count + 1, seat, command: CommandSource::Text(command) };
             let folded = state.fold(&[logged], &dice, &mut |step| {
-                let (seq, outcome, hash) = (step.seq(), step.outcome_text(), step.state_hash());
+                let (seq, outcome, hash) = (step.seq(), step.outcome().to_string(), step.state_hash());
                 entry = format!("{seq} {seat} {command} => {outcome} #{hash:.16}\n");
             });
             if folded.is_err() {

@@ -19,7 +19,7 @@ use std::fs;
 
 use serde_json::Value;
 use turnfold_core::registry::{self, RULESETS};
-use turnfold_core::{AnyRules, AnyState, Board, CommandSource, DicePolicy, Logged, Seat, StepOutcome};
+use turnfold_core::{AnyRules, AnyState, Board, CommandSource, DicePolicy, Logged, Seat, Verdict};
 
 use crate::sandbox::{Sandbox, workspace};
 
@@ -133,7 +133,7 @@ fn count_by_force(rules: &dyn AnyRules, section: &Section, texts: &[String]) -> 
 }
 
 fn applies(state: &dyn AnyState, seat: Seat, text: &str) -> bool {
-    state.judge(seat, text) == Ok(StepOutcome::Applied)
+    state.judge(seat, text) == Ok(Verdict::Applied(()))
 }
 
 /// Gives the bytes of the state after a command; a roll that is not the one of the seed has none.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use turnfold_core::any::AnyState;
-use turnfold_core::{CommandSource, DicePolicy, FoldError, Logged, Seat, StepOutcome, registry};
+use turnfold_core::{CommandSource, DicePolicy, FoldError, Logged, Seat, Verdict, registry};
 
 /// Starts a match from the text of a setup.
 pub(crate) fn start(ruleset: &str, toml: &str) -> Box<dyn AnyState> {
@@ -77,10 +77,10 @@ pub(crate) fn told(state: &mut dyn AnyState, seq: u64, seat: Seat, command: &str
     let entry = Logged { seq, seat, command: CommandSource::Text(command) };
     let mut told = String::new();
     let folded = state.fold(&[entry], &DicePolicy::Recorded, &mut |step| {
-        told = match step.outcome() {
-            StepOutcome::Ignored { reason, text: Some(text) } => format!("ignored {reason} {text:?}"),
-            StepOutcome::Ignored { .. } | StepOutcome::Applied => step.outcome_text(),
-        };
+        told = step.outcome().to_string();
+        if let Verdict::Ignored(ruling) = step.verdict() {
+            told.extend(ruling.text.map(|text| format!(" {text:?}")));
+        }
     });
     match folded {
         Ok(()) => {}

@@ -1,21 +1,25 @@
 //! `turnfold amend`: change one entry and play the rest again on top.
 
+mod report;
+
 use std::path::{Path, PathBuf};
 
 use turnfold_core::Seat;
 use turnfold_store::{BranchName, NewEntry};
 
-use crate::amendment::{self, Amendment, Change, Names};
+use self::report::{Names, Report};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files;
-use crate::output::{Tone, counted, paint};
-use crate::position::keep_snapshots;
-use crate::revision::{EntryName, FileName, Revision, SourceName};
-use crate::script::ScriptLine;
-use crate::source::{LineOfPlay, bless_if_true, read_replay};
-use crate::tfl::{self, Replay};
+use crate::output::{Tone, counted, paint, progress};
+use crate::record;
+use turnfold_replay::amend::{self, Amendment, Change};
+use turnfold_replay::line::{LineOfPlay, bless_if_true};
+use turnfold_replay::revision::{EntryName, FileName, Revision, SourceName};
+use turnfold_replay::script::ScriptLine;
+use turnfold_replay::sources::Sources;
+use turnfold_replay::tfl::{self, Replay};
 
 /// Change one entry and play the rest again on top, as a new branch or file
 ///
@@ -129,10 +133,12 @@ impl Args {
 
     fn amend(&self, original: &Replay, context: &mut Context) -> Result<Amendment, Failure> {
         let change = self.change.read()?;
-        match amendment::amend(original, self.entry.seq, &change, self.seat)? {
+        let rest = original.entries().filter(|entry| entry.seq >= self.entry.seq).count();
+        let bar = progress(rest as u64, "playing again {bar:30} {pos}/{len} {eta}");
+        match amend::amend(original, self.entry.seq, &change, self.seat, &mut || bar.inc(1))? {
             Ok(amendment) => Ok(amendment),
             Err(record) => {
-                record.print(&mut context.output)?;
+                record::print(&record, &mut context.output)?;
                 context.output.flush()?;
                 Err(Failure::negative("the command was rejected; nothing was created"))
             }
@@ -151,10 +157,11 @@ impl Args {
         }
         let output = &mut context.output;
         if output.is_json() {
-            output.json(&amendment.to_json(names, false)?)?;
+            output.json(&Report { amendment, names }.to_json(false)?)?;
         } else {
-            amendment.print_change(output)?;
-            amendment.print_conflicts(output)?;
+            let report = Report { amendment, names };
+            report.print_change(output)?;
+            report.print_conflicts(output)?;
         }
         output.flush()?;
         let conflicts =
@@ -181,7 +188,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             let original = match source_name {
                 SourceName::Revision(revision) => LineOfPlay::of_revision(revision, context)?.to_replay()?,
                 SourceName::File(FileName { path, .. }) => {
-                    bless_if_true(path, &read_replay(path, context)?, "nothing was written")?
+                    bless_if_true(path, &context.read_replay(path)?, "nothing was written")?
                 }
             };
             let names = Names { source, target: path.display().to_string() };
@@ -215,10 +222,7 @@ fn onto_branch(
         recorded_at_ms: entry.origin.and_then(recorded_at).unwrap_or(now),
     });
     let store = context.open_store()?;
-    let before = args.entry.seq - 1;
-    store.create_branch_with(match_name, branch, from, before, entries.collect())?;
-    let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-    keep_snapshots(&line, (before, amendment.head()), &context.registry, &store);
+    store.create_branch_with(match_name, branch, from, args.entry.seq - 1, entries.collect())?;
     Ok(amendment)
 }
 
@@ -245,12 +249,13 @@ fn print(
 ) -> Result<Answer, Failure> {
     let output = &mut context.output;
     if output.is_json() {
-        output.json(&amendment.to_json(names, true)?)?;
+        output.json(&Report { amendment, names }.to_json(true)?)?;
         return Ok(Answer::Yes);
     }
-    amendment.print_change(output)?;
-    amendment.print_conflicts(output)?;
-    amendment.print_differences(names, output)?;
+    let report = Report { amendment, names };
+    report.print_change(output)?;
+    report.print_conflicts(output)?;
+    report.print_differences(output)?;
     let target = match &args.branch {
         Some(_) => {
             let place = format!("{}:{}", names.source, amendment.seq - 1);

@@ -1,10 +1,10 @@
 //! `turnfold ask`: a ruleset's queries.
 
 use crate::context::Context;
-use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
-use crate::record::raw;
-use crate::revision::SourceName;
+use turnfold_replay::eyes::Eyes;
+use turnfold_replay::record::raw;
+use turnfold_replay::revision::SourceName;
 
 /// Ask the ruleset a question
 ///

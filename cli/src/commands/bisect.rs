@@ -4,15 +4,16 @@ use serde::Serialize;
 use turnfold_core::AnyState;
 
 use crate::context::Context;
-use crate::difference::{Difference, differences};
-use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use crate::predicate::{Predicate, Survey};
-use crate::record::{Record, RecordJson};
-use crate::revision::SourceName;
-use crate::sight::Sight;
+use crate::record;
 use crate::verdict::{ShellJudge, Verdict};
+use turnfold_replay::condition::{Predicate, Survey};
+use turnfold_replay::difference::{Difference, differences};
+use turnfold_replay::eyes::Eyes;
+use turnfold_replay::record::{Record, RecordJson};
+use turnfold_replay::revision::SourceName;
+use turnfold_replay::sight::Sight;
 
 /// Find the first entry at which something becomes true
 ///
@@ -113,14 +114,14 @@ impl Probe<'_> {
     /// it.
     fn check_condition(&mut self, seen: usize) -> Result<(), Failure> {
         let Some(predicate) = &self.args.when else { return Ok(()) };
-        for count in seen + 1..=self.sight.len() {
+        for count in seen + 1..=self.sight.known_count() {
             if self.survey.is_comparable() {
                 break;
             }
             self.ask(count)?;
             self.advance(count)?;
         }
-        predicate.check(&self.survey)
+        Ok(predicate.check(&self.survey)?)
     }
 }
 
@@ -136,7 +137,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     let sight = Sight::load(args.eyes, &args.source, context)?;
     let mut probe = Probe::new(&sight, args)?;
-    let end = sight.len();
+    let end = sight.known_count();
     if probe.ask(0)? != Verdict::False {
         probe.check_condition(0)?;
         return Err(Failure::negative("the condition is not false in the setup, so no entry makes it true"));
@@ -233,7 +234,7 @@ fn report(
         [] => {}
     }
     if let Some(record) = &record {
-        record.print(output)?;
+        record::print(record, output)?;
     }
     for change in &changes {
         output.line(format_args!("  {change}"))?;

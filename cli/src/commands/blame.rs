@@ -4,14 +4,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::context::Context;
-use crate::difference::Difference;
-use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
-use crate::path::check_path;
-use crate::record::{Record, RecordJson};
-use crate::revision::SourceName;
-use crate::sight::Sight;
+use crate::record;
+use turnfold_replay::difference::Difference;
+use turnfold_replay::eyes::Eyes;
+use turnfold_replay::path::check_path;
+use turnfold_replay::record::{Record, RecordJson};
+use turnfold_replay::revision::SourceName;
+use turnfold_replay::sight::Sight;
 
 /// Show which entry last changed a field of the view
 ///
@@ -91,5 +92,5 @@ fn print(Change { record, difference }: &Change, context: &mut Context) -> Resul
     }
     output.line(paint(Tone::Strong, difference))?;
     output.text("  ")?;
-    record.print(output)
+    record::print(record, output)
 }

@@ -15,8 +15,8 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
 use crate::output::{self, Output, Tone, counted, paint};
 use crate::render::printable;
-use crate::tfl::{self, Change, Replay, RulesChange};
 use crate::{files, limits};
+use turnfold_replay::tfl::{self, Change, Replay, RulesChange};
 
 /// Write outcomes and hashes into replay files
 ///

@@ -6,7 +6,7 @@ use turnfold_store::BranchName;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Output, Tone, paint};
-use crate::revision::Revision;
+use turnfold_replay::revision::Revision;
 
 /// Begin a new line of play from any point, rename or delete one
 #[derive(Debug, clap::Args)]

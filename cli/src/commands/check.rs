@@ -14,12 +14,12 @@ use turnfold_core::Registry;
 
 use crate::clock::Stopwatch;
 use crate::context::Context;
-use crate::corpus;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Output, Tone, counted, error_text, paint};
 use crate::render::printable;
-use crate::tfl::{self, AllDifferences, Checked, Mismatch, TflError};
 use crate::{files, limits};
+use turnfold_replay::corpus;
+use turnfold_replay::tfl::{self, AllDifferences, Checked, Mismatch, TflError};
 
 /// Verify golden logs
 ///

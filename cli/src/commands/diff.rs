@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use self::compare::{Comparison, Folded, Game, OutcomeDifference, Played, Side, Stat, compare};
 use crate::context::Context;
-use crate::difference::Difference;
-use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
-use crate::outcomes::changed_lines;
 use crate::output::{Output, Tone, counted, paint};
-use crate::record::{Record, RecordJson};
-use crate::revision::{SourceName, shell_path};
-use crate::sight::Sight;
+use turnfold_replay::difference::Difference;
+use turnfold_replay::eyes::Eyes;
+use turnfold_replay::outcomes::changed_lines;
+use turnfold_replay::record::{Record, RecordJson};
+use turnfold_replay::revision::{SourceName, shell_path};
+use turnfold_replay::sight::Sight;
 
 /// Show where two lines of play part and how their states differ
 ///

@@ -6,8 +6,8 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
 use crate::output::counted;
-use crate::revision::Revision;
-use crate::source::LineOfPlay;
+use turnfold_replay::line::LineOfPlay;
+use turnfold_replay::revision::Revision;
 
 /// Write a revision as a replay file
 ///

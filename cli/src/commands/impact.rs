@@ -9,13 +9,14 @@ use turnfold_core::{AnyRules, Registry};
 use turnfold_store::StoreReader;
 
 use crate::context::Context;
-use crate::corpus;
 use crate::failure::{Answer, Failure, FailureKind};
-use crate::impact::{Departure, RecordedLog};
 use crate::output;
-use crate::revision::Revision;
-use crate::tfl::{self, Replay};
 use crate::{files, limits};
+use turnfold_replay::corpus;
+use turnfold_replay::impact::{Departure, RecordedLog};
+use turnfold_replay::revision::Revision;
+use turnfold_replay::sources::Sources;
+use turnfold_replay::tfl::{self, Replay};
 
 /// Show what the rules of this build change over a corpus of logs
 ///
@@ -68,7 +69,12 @@ impl Finding {
 
     fn of(log: RecordedLog) -> Self {
         let recorded = Some((log.rules, log.version));
-        Self { entries: log.entries(), recorded, departure: log.departure(), name: log.name }
+        Self {
+            entries: log.entries(),
+            recorded,
+            departure: log.departure().map_err(Failure::from),
+            name: log.name,
+        }
     }
 }
 
@@ -130,7 +136,7 @@ fn of_store(store: &StoreReader, registry: &Registry) -> Result<Vec<Finding>, Fa
     Ok(in_parallel(branches, |branch| match branch {
         Ok(branch) => {
             let log = store.read(&branch.match_name, &branch.branch, None).map_err(Failure::from);
-            match log.and_then(|log| RecordedLog::of_store(&branch, log, registry)) {
+            match log.and_then(|log| RecordedLog::of_store(&branch, log, registry).map_err(Failure::from)) {
                 Ok(log) => Finding::of(log),
                 Err(failure) => Finding::unreadable(branch.to_string(), failure),
             }

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
+use turnfold_store::{MatchName, NewEntry};
 
 use super::new::{Game, genesis};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use crate::position::Passed;
-use crate::revision::new_match_name;
-use crate::source::{bless_if_true, read_replay};
-use crate::tfl;
+use turnfold_replay::line::bless_if_true;
+use turnfold_replay::revision::new_match_name;
+use turnfold_replay::sources::Sources;
+use turnfold_replay::tfl;
 
 /// Create a match from a replay file
 ///
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         Some(name) => name.clone(),
         None => name_of(&args.file)?,
     };
-    let replay = read_replay(&args.file, context)?;
+    let replay = context.read_replay(&args.file)?;
     let blessed = bless_if_true(&args.file, &replay, "nothing was imported")?;
     let setup = replay.setup()?;
     let rules = replay.header.rules;
@@ -43,20 +43,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let mut entries = Vec::new();
     let logged: Vec<_> = blessed.entries().map(tfl::EntryLine::logged).collect();
     let dice = replay.header.dice;
-    let mut passed = Passed::default();
-    for run in logged.chunks(usize::try_from(SNAPSHOT_INTERVAL).unwrap_or(usize::MAX)) {
-        state
-            .fold(run, &dice, &mut |step| {
-                entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
-            })
-            .map_err(|error| Failure::negative(format!("{}: {error}", args.file.display())))?;
-        passed.note(entries.len() as u64, state.as_ref());
-    }
+    state
+        .fold(&logged, &dice, &mut |step| {
+            entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
+        })
+        .map_err(|error| Failure::negative(format!("{}: {error}", args.file.display())))?;
     let count = entries.len() as u64;
     let genesis = genesis(Game { rules, setup, dice }, replay.header.title.clone())?;
     let store = context.open_or_create_store()?;
     store.create_match(&name, &genesis, entries)?;
-    passed.keep(&name, &store);
     drop(store);
     if context.output.is_json() {
         let hash = state.state_hash().to_string();

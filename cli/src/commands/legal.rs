@@ -4,10 +4,10 @@ use serde::Serialize;
 use turnfold_core::Seat;
 
 use crate::context::Context;
-use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
-use crate::revision::SourceName;
+use turnfold_replay::eyes::Eyes;
+use turnfold_replay::revision::SourceName;
 
 /// List the commands that would be applied
 ///

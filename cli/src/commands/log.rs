@@ -7,14 +7,15 @@ use serde::Serialize;
 use turnfold_core::Seat;
 
 use crate::context::Context;
-use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::output::{self, Tone, paint};
-use crate::position::Tail;
-use crate::record::{Record, RecordJson};
-use crate::revision::RangeName;
-use crate::sight::look_at_last;
+use crate::record;
+use turnfold_replay::eyes::Eyes;
+use turnfold_replay::position::Tail;
+use turnfold_replay::record::{Record, RecordJson};
+use turnfold_replay::revision::RangeName;
+use turnfold_replay::sight::look_at_last;
 
 /// Print the entries of a revision with their outcomes
 ///
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             let time = output::time(*recorded_at_ms);
             context.output.text(&format!("{} ", paint(Tone::Faint, time)))?;
         }
-        record.print(&mut context.output)?;
+        record::print(record, &mut context.output)?;
     }
     Ok(Answer::Yes)
 }

@@ -4,13 +4,15 @@ use std::io;
 
 use serde::Serialize;
 use turnfold_core::{AnyState, Registry, Seat};
-use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
+use turnfold_store::{BranchName, ErrorKind, MatchInfo, MatchName, StoreReader};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure, FailureKind};
+use crate::failure::{Answer, Failure};
+use crate::identity;
 use crate::output::{self, Output, Tone, counted, paint};
-use crate::position::{Position, Tail};
-use crate::revision::Revision;
+use turnfold_replay::position::{Position, Tail};
+use turnfold_replay::revision::Revision;
+use turnfold_replay::sources::Sources;
 
 /// List the matches of the store
 ///
@@ -131,10 +133,11 @@ impl Listed {
 impl Turn {
     fn of(name: &MatchName, store: &StoreReader, registry: &Registry) -> Result<Self, Failure> {
         let main = Revision { match_name: name.clone(), branch: BranchName::main(), seq: None };
-        match Position::before_entries_of(Tail::last(0), &main, registry, store, None) {
+        let build = identity::of_build();
+        match Position::before_entries_of(Tail::last(0), &main, registry, store, build.as_ref(), None) {
             Ok(position) => Ok(Self::in_state(position.state.as_ref())),
-            Err(failure) if failure.kind == FailureKind::Usage => Ok(Self::Unknown),
-            Err(failure) => Err(failure),
+            Err(failure) if failure.kind == ErrorKind::Unusable => Ok(Self::Unknown),
+            Err(failure) => Err(failure.into()),
         }
     }
 

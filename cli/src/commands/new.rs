@@ -10,9 +10,9 @@ use turnfold_store::{Genesis, MatchName};
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
-use crate::revision::new_match_name;
-use crate::source::find_rules;
 use crate::{clock, files, limits, random};
+use turnfold_replay::line::find_rules;
+use turnfold_replay::revision::new_match_name;
 
 /// Create a match
 #[derive(Debug, clap::Args)]

@@ -5,20 +5,24 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll, Registry};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll};
 use turnfold_store::{IdempotencyKey, Store};
 
 use crate::clock;
 use crate::context::Context;
-use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
-use crate::position::{Position, Tail, keep_snapshots};
-use crate::record::{Became, Detail, Record};
-use crate::revision::Revision;
-use crate::script::{self, ScriptLine};
-use crate::sight::Sight;
-use crate::source::LineOfPlay;
-use crate::table::{Roller, Table, is_roll};
+use crate::record;
+use crate::roller;
+use crate::script;
+use turnfold_replay::eyes::Eyes;
+use turnfold_replay::line::LineOfPlay;
+use turnfold_replay::position::{Position, Tail};
+use turnfold_replay::record::{Became, Detail, Record};
+use turnfold_replay::revision::Revision;
+use turnfold_replay::script::ScriptLine;
+use turnfold_replay::session::{Table, is_roll};
+use turnfold_replay::sight::Sight;
+use turnfold_replay::sources::Sources;
 
 /// The heading of the options that keep two writers apart.
 const SAFETY: &str = "Options for scripts and shared matches";
@@ -113,13 +117,23 @@ struct End {
 }
 
 impl End {
-    fn of(eyes: Eyes, whole: &Revision, store: &Store, registry: &Registry) -> Result<Self, Failure> {
+    fn of(eyes: Eyes, whole: &Revision, store: &Store, context: &Context) -> Result<Self, Failure> {
         if eyes.see_all() {
-            let Position { rules, state, dice, head, .. } =
-                Position::before_entries_of(Tail::last(0), whole, registry, store, Some(store))?;
+            let Position { rules, state, dice, head, .. } = Position::before_entries_of(
+                Tail::last(0),
+                whole,
+                &context.registry,
+                store,
+                context.build().as_ref(),
+                Some(store),
+            )?;
             return Ok(Self { rules, state, dice, head, sight: None });
         }
-        let line = LineOfPlay::of_log(whole, store.read(&whole.match_name, &whole.branch, None)?, registry)?;
+        let line = LineOfPlay::of_log(
+            whole,
+            store.read(&whole.match_name, &whole.branch, None)?,
+            &context.registry,
+        )?;
         let (rules, dice, head) = (line.rules, line.dice, line.head());
         let sight = Sight::of(eyes, line)?;
         Ok(Self { rules, state: sight.state()?, dice, head, sight: Some(sight) })
@@ -167,10 +181,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return repeat(args, &lines, &store, range, context);
     }
     let whole = Revision { seq: None, ..args.revision.clone() };
-    let end = End::of(args.eyes(), &whole, &store, &context.registry)?;
+    let end = End::of(args.eyes(), &whole, &store, context)?;
     end.expect(args.expect.into_iter().chain(args.revision.seq), &whole, args)?;
     let End { rules, state, dice, head, sight } = end;
-    let roller = Roller::choose(&dice, args.no_auto_roll, args.dice.is_some())?;
+    let roller = roller::choose(&dice, args.no_auto_roll, args.dice.is_some())?;
     let mut table = Table::new(state, dice, roller, head + 1, Detail::new(args.eyes()));
     let mut played = Vec::new();
     if lines.is_empty() {
@@ -178,7 +192,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     for line in &lines {
         if let Err(record) = table.submit(line, &mut played)? {
-            let place = line.place(args.script.as_ref());
+            let place = script::place(line, args.script.as_ref());
             return reject(&record, place, lines.len(), rules, context);
         }
     }
@@ -189,13 +203,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         None => played.into_iter().map(|entry| entry.record).collect(),
     };
     if !entries.is_empty() {
-        let appended = store.append(match_name, branch, head, entries, args.key.as_ref())?;
-        keep_snapshots(&whole, (head, appended.last), &context.registry, &store);
+        store.append(match_name, branch, head, entries, args.key.as_ref())?;
     }
     // What was acknowledged is durable: trouble with closing is warned of, but the outcomes are told all the same.
     drop(store);
     for record in &records {
-        record.print(&mut context.output)?;
+        record::print(record, &mut context.output)?;
     }
     if records.is_empty() {
         nothing_played(&table, &whole, args, context)?;
@@ -210,7 +223,7 @@ fn reject(
     rules: &dyn AnyRules,
     context: &mut Context,
 ) -> Result<Answer, Failure> {
-    record.print(&mut context.output)?;
+    record::print(record, &mut context.output)?;
     context.output.flush()?;
     let all = if lines > 1 {
         format!("; none of the {lines} commands was recorded")
@@ -256,8 +269,14 @@ fn repeat(
     let (first, last) = range.into_inner();
     let revision = args.revision.at(last);
     let count = last.saturating_sub(first).saturating_add(1);
-    let mut position =
-        Position::before_entries_of(Tail::last(count), &revision, &context.registry, store, Some(store))?;
+    let mut position = Position::before_entries_of(
+        Tail::last(count),
+        &revision,
+        &context.registry,
+        store,
+        context.build().as_ref(),
+        Some(store),
+    )?;
     let mut records = Vec::new();
     position.fold(&mut |seen| records.push(seen.record()))?;
     if !is_same_request(lines, &records, position.rules) {
@@ -280,7 +299,7 @@ fn repeat(
         records = Sight::of(args.eyes(), line)?.cut(until(last)).records_after(until(first - 1))?;
     }
     for record in &records {
-        record.print(&mut context.output)?;
+        record::print(record, &mut context.output)?;
     }
     Ok(Answer::Yes)
 }

@@ -6,7 +6,7 @@ use turnfold_store::MatchName;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
-use crate::revision::new_match_name;
+use turnfold_replay::revision::new_match_name;
 
 /// Give a match another name
 ///

@@ -5,13 +5,14 @@ use std::io;
 use turnfold_core::{AnyState, Seat};
 
 use crate::context::Context;
-use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Tone, counted, paint};
-use crate::record::{Detail, Record};
+use crate::record;
 use crate::render;
-use crate::revision::SourceName;
-use crate::source::{LineOfPlay, SourceEntry};
+use turnfold_replay::eyes::Eyes;
+use turnfold_replay::line::{LineOfPlay, SourceEntry};
+use turnfold_replay::record::{Detail, Record};
+use turnfold_replay::revision::SourceName;
 
 /// Fold a revision or file again from the start, showing each entry
 ///
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             .fold(&[entry.logged()], &line_of_play.dice, &mut |step| record = Some(Record::of(step, detail)))
             .map_err(|error| line_of_play.broken_entry(&error))?;
         let record = record.expect("a fold that succeeds shows its entry");
-        record.print(&mut context.output)?;
+        record::print(&record, &mut context.output)?;
         if args.step && !json {
             render::print(&state.picture(Seat::Host), &mut context.output)?;
         }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Output, Tone, paint};
 use crate::rulebook::{Rulebook, wrapped};
-use crate::source::find_rules;
+use turnfold_replay::line::find_rules;
 
 /// Teach a game: its commands, reasons, questions, view and rules
 ///

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use super::new::GameArgs;
 use super::play::{before_colon, lines_of};
 use crate::context::Context;
-use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
-use crate::record::Detail;
-use crate::table::{Played, Roller, Table};
+use crate::record;
+use crate::roller;
+use crate::script;
+use turnfold_replay::eyes::Eyes;
+use turnfold_replay::record::Detail;
+use turnfold_replay::session::{Played, Table};
 
 /// Play a script in memory, without a store
 #[derive(Debug, clap::Args)]
@@ -51,7 +54,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let lines = lines_of(&args.commands, args.script.as_ref(), args.eyes)?;
     let game = args.game.read(&context.registry)?;
     let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
-    let roller = Roller::choose(&game.dice, args.no_auto_roll, false)?;
+    let roller = roller::choose(&game.dice, args.no_auto_roll, false)?;
     let json = context.output.is_json();
     let views = if args.views && json { state.players() } else { &[] };
     let detail = Detail { eyes: args.eyes.unwrap_or(Eyes::HOST), state: args.state && json, views };
@@ -65,9 +68,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         let result = table.submit(line, &mut played)?;
         print(played.drain(..), context)?;
         if let Err(mut record) = result {
-            let place = line.place(args.script.as_ref());
+            let place = script::place(line, args.script.as_ref());
             record.place = place.clone().filter(|_| args.keep_going);
-            record.print(&mut context.output)?;
+            record::print(&record, &mut context.output)?;
             answer = Answer::No;
             if !args.keep_going {
                 context.output.flush()?;
@@ -85,7 +88,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 
 fn print(played: impl IntoIterator<Item = Played>, context: &mut Context) -> Result<(), Failure> {
     for entry in played.into_iter().filter(|entry| !entry.is_concealed) {
-        entry.record.print(&mut context.output)?;
+        record::print(&entry.record, &mut context.output)?;
     }
     Ok(())
 }

@@ -6,8 +6,8 @@ use turnfold_core::AnyState;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use crate::revision::SourceName;
-use crate::source::{LineOfPlay, SourceEntry};
+use turnfold_replay::line::{LineOfPlay, SourceEntry};
+use turnfold_replay::revision::SourceName;
 
 /// Serialise, reload and fold again at every entry, and compare hashes
 ///
@@ -85,5 +85,5 @@ fn first_difference(line: &LineOfPlay, window: usize) -> Result<Option<u64>, Fai
 
 fn fold(line: &LineOfPlay, state: &mut dyn AnyState, entries: &[SourceEntry]) -> Result<(), Failure> {
     let logged: Vec<_> = entries.iter().map(SourceEntry::logged).collect();
-    state.fold(&logged, &line.dice, &mut |_| {}).map_err(|error| line.broken_entry(&error))
+    Ok(state.fold(&logged, &line.dice, &mut |_| {}).map_err(|error| line.broken_entry(&error))?)
 }

@@ -1,12 +1,12 @@
 //! `turnfold show`: what a seat sees.
 
 use crate::context::Context;
-use crate::eyes::Eyes;
 use crate::failure::{Answer, Failure};
 use crate::output::Format;
-use crate::record::raw;
 use crate::render;
-use crate::revision::SourceName;
+use turnfold_replay::eyes::Eyes;
+use turnfold_replay::record::raw;
+use turnfold_replay::revision::SourceName;
 
 /// Show what a seat sees: the board, the JSON view or a picture
 #[derive(Debug, clap::Args)]

@@ -2,19 +2,21 @@
 
 use std::iter;
 
+use indicatif::ProgressBar;
 use serde::Serialize;
 use turnfold_core::Seat;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
-use crate::output::{Tone, counted, paint};
-use crate::predicate::Predicate;
+use crate::output::{Tone, counted, paint, progress};
 use crate::render::printable;
-use crate::revision::{FileName, SourceName};
-use crate::shrink::{self, Condition, Least, Shrinker, StillBad, When};
-use crate::source::LineOfPlay;
-use crate::tfl::Line;
+use crate::verdict::StillBad;
+use turnfold_replay::condition::Predicate;
+use turnfold_replay::line::LineOfPlay;
+use turnfold_replay::revision::{FileName, SourceName};
+use turnfold_replay::shrink::{self, Condition, Least, Shrinker, When};
+use turnfold_replay::tfl::Line;
 
 /// Find the smallest log that still shows something
 ///
@@ -105,6 +107,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 
 /// Finds the smallest log that shows what is asked for.
 fn find(args: &Args, context: &Context) -> Result<Least, Failure> {
+    let bar = bar();
     match (&args.when, &args.still, &args.source) {
         (Some(predicate), _, source) => {
             let line = LineOfPlay::load(source, context)?;
@@ -116,7 +119,9 @@ fn find(args: &Args, context: &Context) -> Result<Least, Failure> {
             let shows = format!("`{command}` finds it");
             shrink_while(&line, StillBad::new(&line, command)?, shows, "the command does not find it")
         }
-        (None, None, SourceName::File(FileName { path, seq: None })) => shrink::failing(path, context),
+        (None, None, SourceName::File(FileName { path, seq: None })) => {
+            Ok(shrink::failing(path, context, &mut |left, tries| show(&bar, left, tries))?)
+        }
         (None, None, SourceName::File(FileName { seq: Some(_), .. })) => Err(Failure::usage(format!(
             "`{}` is not a whole file, and only a whole one can fail a check",
             args.source
@@ -129,6 +134,15 @@ fn find(args: &Args, context: &Context) -> Result<Least, Failure> {
     }
 }
 
+fn bar() -> ProgressBar {
+    progress(0, "{spinner} shrinking: {msg}")
+}
+
+fn show(bar: &ProgressBar, left: usize, tries: u64) {
+    let entries = counted(left as u64, "entry", "entries");
+    bar.set_message(format!("{entries} left, {}", counted(tries, "try", "tries")));
+}
+
 /// Shrinks while the condition holds; `never` says that it does not even hold for the whole log.
 fn shrink_while(
     line: &LineOfPlay,
@@ -137,7 +151,9 @@ fn shrink_while(
     never: &str,
 ) -> Result<Least, Failure> {
     let count = line.entries.len();
-    let Some(mut shrinker) = Shrinker::new(line, count, &mut condition)? else {
+    let bar = bar();
+    let mut on_try = |left, tries| show(&bar, left, tries);
+    let Some(mut shrinker) = Shrinker::new(line, count, &mut condition, &mut on_try)? else {
         condition.check(line.start()?.as_ref())?;
         let entries = counted(count as u64, "entry", "entries");
         return Err(Failure::negative(format!("{never} in `{}` ({entries})", line.name)));
@@ -147,5 +163,5 @@ fn shrink_while(
         condition.check(line.start()?.as_ref())?;
         return Err(Failure::negative("the setup shows it already, so no entry is needed"));
     }
-    shrinker.shrink()?.into_least(shows)
+    Ok(shrinker.shrink()?.into_least(shows)?)
 }

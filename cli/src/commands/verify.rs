@@ -6,6 +6,7 @@ use turnfold_store::{BranchName, Finding, FindingKind, MatchName, NEXT_STEP, Sto
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
+use turnfold_replay::sources::Sources;
 
 /// Audit stored matches: chain, decoding, rules, seeded dice
 ///

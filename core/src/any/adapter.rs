@@ -6,12 +6,12 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{AnyRules, AnyState, FoldError, Logged, Rejected, Step, StepOutcome, sealed};
+use super::{AnyRules, AnyState, FoldError, Logged, Step, sealed};
 use crate::decode::{DecodeError, decode_strictly};
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::fold::{Folder, view_json};
 use crate::hash::{Digest, hash_as};
-use crate::outcome::{Reason, Verdict};
+use crate::outcome::{Reason, Rejected, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
 use crate::seat::Seat;
@@ -130,12 +130,12 @@ impl<R: Rules> AnyState for Folder<R> {
         command.parse().ok().map(|command| R::default_seat(&self.state, &command))
     }
 
-    fn judge(&self, seat: Seat, command: &str) -> Result<StepOutcome, Rejected> {
+    fn judge(&self, seat: Seat, command: &str) -> Result<Verdict, Rejected> {
         let malformed = |cause: Malformed| Rejected { code: "malformed", message: cause.0 };
         let command = command.parse::<R::Command>().map_err(malformed)?;
         match R::judge(&self.state, seat, &command) {
-            Ok(Verdict::Applied(_)) => Ok(StepOutcome::Applied),
-            Ok(Verdict::Ignored(reason)) => Ok(StepOutcome::ignored(reason)),
+            Ok(Verdict::Applied(_)) => Ok(Verdict::Applied(())),
+            Ok(Verdict::Ignored(reason)) => Ok(Verdict::Ignored(reason.ruling())),
             Err(rejection) => Err(Rejected { code: rejection.code(), message: rejection.to_string() }),
         }
     }

@@ -1,25 +1,13 @@
-//! Backends: where records lie. One keeps them on disk, one in memory, and one fails on purpose.
+//! Backends: where records lie. One keeps them on disk, one in memory.
 
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 
-pub use crate::record::{Place, Watermark};
+pub use crate::layout::watermark::{Place, Watermark};
 
-pub(crate) mod closing;
-pub mod disk;
-#[cfg(target_os = "linux")]
-mod durable;
-pub mod faulty;
-mod guard;
-mod guarded_open;
 pub mod memory;
-pub(crate) mod pieces;
-pub(crate) mod raw;
-pub(crate) mod read_only;
-mod renewal;
-mod sled_log;
-mod syncing;
-pub(crate) mod watermark;
+pub mod sled;
 
 /// A record's key and value.
 pub type Record = (Vec<u8>, Vec<u8>);
@@ -53,6 +41,13 @@ pub enum BackendError {
         /// What the operating system says.
         source: io::Error,
     },
+}
+
+impl BackendError {
+    /// Says what failed with a file.
+    pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
+        Self::Io { action: format!("{action} `{}`", path.display()), source }
+    }
 }
 
 /// Ordered records that are written in atomic batches, and a watermark beside them.

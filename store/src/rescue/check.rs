@@ -1,15 +1,15 @@
 //! Check: the store's own audit, which asks no rules.
 
+use super::orphan::{Orphans, Owners};
 use super::part::Totals;
+use crate::audit::{Finding, FindingKind, audit};
 use crate::error::StoreError;
-use crate::key;
-use crate::lookup::{FoundBranch, FoundMatch};
-use crate::matches::name_in;
+use crate::layout::key;
+use crate::layout::record::{self, GoneRecord};
 use crate::names::MatchName;
 use crate::open::{Shared, StoreReader};
-use crate::orphan::{Orphans, Owners};
-use crate::record::{self, GoneRecord};
-use crate::verify::{Finding, FindingKind, audit};
+use crate::reader::lookup::{FoundBranch, FoundMatch};
+use crate::reader::matches::name_in;
 
 /// What an audit of a store found.
 #[derive(Clone, Debug, PartialEq, Eq)]

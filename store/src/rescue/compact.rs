@@ -6,12 +6,13 @@ use super::error::RescueError;
 use super::new_store::{self, settle, wait_until_released};
 use super::part::Totals;
 use super::rebuild::Rebuild;
-use super::swap;
 use super::walk::walk;
+use crate::dir::format;
+use crate::dir::swap;
 use crate::error::StoreError;
-use crate::lookup::FoundBranch;
+use crate::layout::key;
 use crate::open::{Shared, Store, open_disk};
-use crate::{directory, key};
+use crate::reader::lookup::FoundBranch;
 
 /// The most changes that are written without a flush.
 const CHANGES_MAX: usize = 4096;
@@ -37,7 +38,7 @@ impl Store {
     /// # Errors
     /// Those of opening; what reading says of damage, after which the store is as it was; those of writing.
     pub fn compact(dir: &Path, observe: &mut dyn FnMut(Totals)) -> Result<Compacted, RescueError> {
-        let lock = directory::hold_existing(dir)?;
+        let lock = format::hold_existing(dir)?;
         // The second handle keeps the directory locked while neither store is open.
         let still_locked = lock.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;
         let old = Self::start(Box::new(open_disk(dir, lock)?), None)?;

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::{ErrorKind, StoreError, place};
+use crate::error::text::place;
+use crate::error::{ErrorKind, StoreError};
 use crate::names::{BranchName, MatchName};
 
 /// What rescue refuses or fails to do. The store it begins with is never changed by a failure.

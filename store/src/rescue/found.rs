@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::error::RescueError;
 use super::gone::Gone;
 use crate::backend::memory::MemoryBackend;
-use crate::backend::raw::Candidate;
-use crate::backend::{Backend, Change, Place, Record, pieces};
+use crate::backend::sled::pieces;
+use crate::backend::sled::raw::Candidate;
+use crate::backend::{Backend, Change, Place, Record};
 use crate::entry::Genesis;
 use crate::error::StoreError;
-use crate::key;
+use crate::layout::key;
+use crate::layout::record::{self, BranchRecord, HeadRecord, MatchRecord, StoreRecord};
 use crate::names::{BranchName, MatchName};
-use crate::record::{self, BranchRecord, HeadRecord, MatchRecord, StoreRecord};
 
 /// How many versions of a long value are put together from its pieces. As long as its length stays, only its first and
 /// last piece ever change.
@@ -255,9 +256,10 @@ fn fragment_id(key: &[u8], value: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::disk::{DiskBackend, SLED_DIR};
-    use crate::backend::raw;
-    use crate::lock::Lock;
+    use crate::backend::sled::disk::DiskBackend;
+    use crate::backend::sled::raw;
+    use crate::dir::lock::Lock;
+    use crate::dir::places::SLED_DIR;
 
     /// A long record that was written twice lies in sled's file in pieces of both versions; the newer one is found.
     #[test]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use crate::backend::Place;
-use crate::key;
-use crate::record::{self, GoneRecord};
+use crate::layout::key;
+use crate::layout::record::{self, GoneRecord};
 
 /// Which names are gone, in the order in which they went.
 #[derive(Debug, Default)]

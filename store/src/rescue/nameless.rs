@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::damaged::{Damaged, scan_leniently};
-use super::salvage::LostEntries;
+use super::damaged::Damaged;
+use super::lenient::scan_leniently;
+use super::lost::LostEntries;
 use crate::entry::Seq;
-use crate::key;
+use crate::layout::key;
+use crate::layout::record::{self, BranchRecord, HeadRecord};
 use crate::open::Shared;
-use crate::record::{self, BranchRecord, HeadRecord};
-use crate::segment::read_page;
+use crate::reader::segment::read_page;
 
 /// What is left of a branch without a name.
 #[derive(Default)]

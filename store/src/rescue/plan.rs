@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::damaged::{reason_of, scan_leniently};
 use super::error::RescueError;
+use super::lenient::scan_leniently;
+use super::lost::LostEntries;
 use super::part::{BranchPart, Sink, send_entries};
-use super::salvage::LostEntries;
 use super::source::{Ends, Fork, Reach, Source, last_stored};
 use crate::entry::{Seq, decode};
 use crate::error::StoreError;
-use crate::lookup::{FoundBranch, FoundMatch};
+use crate::layout::record::BranchRecord;
+use crate::layout::{chain, key, record};
 use crate::names::{BranchName, MatchName};
 use crate::open::Shared;
-use crate::record::BranchRecord;
-use crate::{chain, key, record};
+use crate::reader::lookup::{FoundBranch, FoundMatch};
 
 /// How far the branches of a match went, as far as anything beside their own records tells.
 pub(super) type Named = BTreeMap<BranchName, Seq>;
@@ -52,7 +52,7 @@ pub(super) fn plan_match(
     let found = match found {
         Ok(found) => found,
         Err(error) => {
-            plan.lose(name, (None, None, None), reason_of(error));
+            plan.lose(name, (None, None, None), error.reason());
             for (branch, seq) in told {
                 plan.lose(name, (Some(branch), None, Some(*seq)), "its match cannot be read".to_owned());
             }
@@ -87,7 +87,7 @@ impl MatchPlan {
                             .and_then(|body| decode::<BranchRecord>(body).ok())
                             .map(|record| record.id),
                     );
-                    self.lose(name, (Some(&branch), None, told.get(&branch).copied()), reason_of(error));
+                    self.lose(name, (Some(&branch), None, told.get(&branch).copied()), error.reason());
                 }
             }
         }
@@ -169,7 +169,7 @@ impl MatchPlan {
         let is_short = expected.is_some_and(|expected| expected > reach.seq);
         if is_short || reach.error.is_some() || source.head.is_none() {
             let reason = match reach.error {
-                Some(error) => reason_of(error),
+                Some(error) => error.reason(),
                 None if source.head.is_none() => "its head record is unreadable or too old".to_owned(),
                 None => "the entries are gone".to_owned(),
             };

@@ -4,8 +4,8 @@ use turnfold_core::Digest;
 
 use super::error::RescueError;
 use super::part::{BranchPart, MatchPart, Part, Totals};
-use crate::chain::{self, Linker};
 use crate::entry::{Entry, Genesis, NewEntry, Seq};
+use crate::layout::chain::{self, Linker};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::open::Store;
 

@@ -4,21 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::damaged::{self, Damaged, Marks};
+use super::damaged::{self, Damaged};
 use super::error::RescueError;
+use super::lenient::scan_leniently;
+use super::lost::LostEntries;
+use super::marks::Marks;
 use super::nameless;
 use super::new_store::{self, NewStore};
 use super::part::{MatchPart, Part, Totals};
 use super::plan::{MatchPlan, Named, plan_match};
 use super::rebuild::Rebuild;
 use crate::backend::Backend;
-use crate::entry::Seq;
 #[cfg(doc)]
 use crate::error::StoreError;
-use crate::key;
-use crate::matches::name_in;
-use crate::names::{BranchName, MatchName};
+use crate::layout::key;
+use crate::names::MatchName;
 use crate::open::{Shared, Store};
+use crate::reader::matches::name_in;
 
 /// What else may be wrong where records were looked for one by one.
 const ONE_BY_ONE: &str = "its records were looked for one by one, so the newest entries of a branch may be missing \
@@ -34,21 +36,6 @@ pub struct Salvage {
     pub saved: Totals,
     /// What could not be saved; nothing, if all was.
     pub lost: Vec<LostEntries>,
-}
-
-/// Something that could not be saved.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LostEntries {
-    /// The match; `None` when it is not known, or when this concerns the store as a whole.
-    pub match_name: Option<MatchName>,
-    /// The branch; `None` when it concerns the match as a whole.
-    pub branch: Option<BranchName>,
-    /// The first entry that is lost, where it is known.
-    pub from: Option<Seq>,
-    /// The last, as far as anything still tells.
-    pub to: Option<Seq>,
-    /// Why.
-    pub reason: String,
 }
 
 impl Store {
@@ -109,13 +96,6 @@ impl Salvage {
     }
 }
 
-impl LostEntries {
-    /// Something that concerns the store as a whole.
-    pub(super) fn of_store(reason: impl Into<String>) -> Self {
-        Self { match_name: None, branch: None, from: None, to: None, reason: reason.into() }
-    }
-}
-
 struct Salvager<'a> {
     damaged: &'a Damaged,
     rebuild: Rebuild<'a>,
@@ -133,7 +113,7 @@ impl<'a> Salvager<'a> {
     fn run(mut self, observe: &mut dyn FnMut(Totals)) -> Result<Salvage, RescueError> {
         let mut told = self.told();
         let mut found = 0;
-        for (key, value) in damaged::scan_leniently(&self.damaged.shared, &key::all_matches()) {
+        for (key, value) in scan_leniently(&self.damaged.shared, &key::all_matches()) {
             let Ok(name) = name_in(&key) else { continue };
             found += 1;
             let told = told.remove(&name).unwrap_or_default();
@@ -201,7 +181,7 @@ impl<'a> Salvager<'a> {
         let record = match self.damaged.shared.read_store() {
             Ok(record) => record,
             Err(error) => {
-                let reason = format!("{}; what else is missing is not known", damaged::reason_of(error));
+                let reason = format!("{}; what else is missing is not known", error.reason());
                 self.lost.push(LostEntries::of_store(reason));
                 return;
             }

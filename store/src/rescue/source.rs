@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use turnfold_core::Digest;
 
-use super::damaged::reason_of;
-use crate::chain::Linker;
 use crate::entry::Seq;
 use crate::error::StoreError;
-use crate::lookup::{FoundBranch, FoundMatch};
+use crate::layout::chain::Linker;
+use crate::layout::record::HeadRecord;
+use crate::layout::{chain, key};
 use crate::names::{BranchName, MatchName};
 use crate::open::Shared;
-use crate::record::HeadRecord;
-use crate::segment::read_page;
-use crate::{chain, key};
+use crate::reader::lookup::{FoundBranch, FoundMatch};
+use crate::reader::segment::read_page;
 
 /// How far branches can be saved, and their names, by their ids.
 pub(super) type Ends = BTreeMap<u64, (BranchName, Seq)>;
@@ -57,7 +56,7 @@ impl Source {
         if *end < parent.at {
             return Ok(Fork { parent: Some((name, *end)), at: *end, is_whole: false });
         }
-        let link = self.link_at(old, parent.at).map_err(reason_of)?;
+        let link = self.link_at(old, parent.at).map_err(StoreError::reason)?;
         if link != parent.link {
             return Err("the chain of entries does not lead to where it begins".to_owned());
         }

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::part::Totals;
 use crate::error::StoreError;
-use crate::key;
-use crate::lookup::FoundMatch;
+use crate::layout::key;
 use crate::names::MatchName;
 use crate::open::{Shared, Store, StoreReader};
-use crate::segment::read_page;
+use crate::reader::lookup::FoundMatch;
+use crate::reader::segment::read_page;
 
 /// How much a store holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,7 +89,8 @@ fn count_match(
     let (_, branches) = shared.branch_records(&of_match.name)?;
     for (branch, key, value) in branches {
         let here = |error: StoreError| error.within(&of_match.name, Some(&branch));
-        let found = crate::lookup::FoundBranch::read(found_match, &branch, &key, &value).map_err(here)?;
+        let found =
+            crate::reader::lookup::FoundBranch::read(found_match, &branch, &key, &value).map_err(here)?;
         of_match.branches += 1;
         let mut paged_to = found.forked_at();
         for record in shared.scan(key::pages_of(found.id)) {

@@ -4,12 +4,12 @@ use turnfold_core::Digest;
 
 use super::error::RescueError;
 use super::part::{BranchPart, MatchPart, Part, Sink, Totals, send_entries};
-use crate::chain;
 use crate::error::StoreError;
-use crate::lookup::{FoundBranch, FoundMatch};
+use crate::layout::chain;
+use crate::layout::record::HeadRecord;
 use crate::names::{BranchName, MatchName};
 use crate::open::Shared;
-use crate::record::HeadRecord;
+use crate::reader::lookup::{FoundBranch, FoundMatch};
 
 /// Reads every match, the last part being the end. Each branch is given up to a head that it had meanwhile.
 ///

@@ -3,29 +3,29 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::damaged::{Marks, reason_of};
-use crate::backend::raw::{self, Candidate};
+use super::marks::Marks;
+use crate::backend::sled::raw::{self, Candidate};
 use crate::error::StoreError;
-use crate::key;
-use crate::lookup::{FoundBranch, FoundMatch};
+use crate::layout::key;
+use crate::layout::record::{self, BranchRecord, MatchRecord, StoreRecord};
 use crate::open::Shared;
-use crate::record::{self, BranchRecord, MatchRecord, StoreRecord};
+use crate::reader::lookup::{FoundBranch, FoundMatch};
 
 /// Requires that everything can be read and is sound, that nothing is missing as far as the watermark tells, and that
 /// sled's file holds nothing newer.
 pub(super) fn require(shared: &Shared, marks: &Marks, db: &Path) -> Result<(), String> {
-    let record = shared.read_store().map_err(reason_of)?;
+    let record = shared.read_store().map_err(StoreError::reason)?;
     if marks.valid.iter().any(|mark| mark.commits > record.now.commits) {
         return Err("the records are older than the file `WATERMARK`".to_owned());
     }
     if marks.newest().is_some_and(|mark| *mark != record.now && *mark != record.marked) {
         return Err("the file `WATERMARK` belongs to another history".to_owned());
     }
-    let check = shared.check(&mut |_| {}).map_err(reason_of)?;
+    let check = shared.check(&mut |_| {}).map_err(StoreError::reason)?;
     if let Some(found) = check.findings.into_iter().next() {
         return Err(found.finding.message);
     }
-    let shown = Shown::of(shared, record).map_err(reason_of)?;
+    let shown = Shown::of(shared, record).map_err(StoreError::reason)?;
     let mut is_newest = true;
     raw::each_candidate(db, &mut |found| is_newest &= !shown.is_older_than(found))
         .map_err(|error| error.to_string())?;

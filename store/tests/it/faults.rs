@@ -1,7 +1,7 @@
 //! Faults: a call to the backend fails, the power goes, and nothing acknowledged is lost.
 
+use crate::faulty::{Fault, FaultyBackend};
 use turnfold_store::backend::Backend;
-use turnfold_store::backend::faulty::{Fault, FaultyBackend};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
 

@@ -13,6 +13,7 @@ mod child;
 mod damage;
 mod disk;
 mod faults;
+mod faulty;
 #[cfg(unix)]
 mod full;
 mod game;

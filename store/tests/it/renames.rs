@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
+use crate::faulty::{Fault, FaultyBackend};
 use turnfold_core::Registry;
-use turnfold_store::backend::faulty::{Fault, FaultyBackend};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
 

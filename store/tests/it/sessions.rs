@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::faulty::{Fault, FaultyBackend};
 use turnfold_core::Registry;
-use turnfold_store::backend::faulty::{Fault, FaultyBackend};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{ErrorKind, FindingKind, Store, StoreError};
 

@@ -41,7 +41,8 @@ fn play(state: &mut dyn AnyState, command: &str) -> String {
     let seat = state.default_seat(command).expect("the text is a command");
     let logged = Logged { seq: 1, seat, command: CommandSource::Text(command) };
     let mut outcome = String::new();
-    let folded = state.fold(&[logged], &DicePolicy::Recorded, &mut |step| outcome = step.outcome_text());
+    let folded =
+        state.fold(&[logged], &DicePolicy::Recorded, &mut |step| outcome = step.outcome().to_string());
     folded.expect("the command is accepted");
     outcome
 }

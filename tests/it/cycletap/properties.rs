@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use serde_json::Value;
 use turnfold_core::any::AnyState;
-use turnfold_core::{Direction, Hex, Seat, StepOutcome};
+use turnfold_core::{Direction, Hex, Seat, Verdict};
 
 use super::random::{Chooser, armies, hex};
 use super::{play, setup, start, told};
@@ -97,7 +97,7 @@ fn legal_lists_all_that_applies_on_and_around_small_boards() {
         for _ in 0..100 {
             for seat in Seat::ALL {
                 let applied =
-                    |command: &String| matches!(state.judge(seat, command), Ok(StepOutcome::Applied));
+                    |command: &String| matches!(state.judge(seat, command), Ok(Verdict::Applied(())));
                 let taps = (-4..=4).flat_map(|q| (-4..=4).map(move |r| format!("tap {q},{r}")));
                 let all = taps.chain(["back", "switch", "resolve"].map(String::from));
                 let expected: BTreeSet<String> = all.filter(applied).collect();

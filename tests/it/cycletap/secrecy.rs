@@ -108,7 +108,7 @@ fn shown(toml: &str, log: &[(Seat, String)], viewer: Seat) -> Vec<String> {
         if step.concealed() {
             assert_eq!(step.effects_json(), "[]", "{} {}", step.seat(), step.command());
         } else {
-            let (text, json) = (step.outcome_text(), step.effects_json());
+            let (text, json) = (step.outcome().to_string(), step.effects_json());
             shown.push(format!("{} {} => {text} {json}", step.seat(), step.command()));
         }
     };

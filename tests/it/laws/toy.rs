@@ -142,7 +142,8 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
             }
             Plan::Shake => {
                 state.due = true;
-                effects.push(|| Effect::Shaken);
+                let named_applied = FAULT == fault::NAMES_EFFECT_APPLIED;
+                effects.push(|| if named_applied { Effect::Applied } else { Effect::Shaken });
             }
             Plan::Roll(amount) => {
                 state.due = false;
@@ -298,6 +299,7 @@ fn effects_that_are_missing_or_told_in_two_ways_are_caught() {
     check::<{ fault::SILENT }>(&[Law::AppliedHasEffects]);
     check::<{ fault::EFFECT_FORMS_DIFFER }>(&[Law::EffectForms]);
     check::<{ fault::EFFECT_VALUES_DIFFER }>(&[Law::EffectForms]);
+    check::<{ fault::NAMES_EFFECT_APPLIED }>(&[Law::OutcomeRoundTrip]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat, StepOutcome, registry};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat, Verdict, registry};
 
 fn main() -> ExitCode {
     let mut code = ExitCode::SUCCESS;
@@ -79,7 +79,7 @@ fn fold(state: &mut dyn AnyState, dice: &DicePolicy, seq: u64, words: &str) -> R
     let entry = Logged { seq, seat, command: CommandSource::Text(command) };
     let mut line = String::new();
     let folded = state.fold(&[entry], dice, &mut |step| {
-        let (command, outcome) = (step.command(), step.outcome_text());
+        let (command, outcome) = (step.command(), step.outcome().to_string());
         line = format!("{seq} {seat} {command} => {outcome} #{:.16}\n", step.state_hash());
     });
     folded.map(|()| line).map_err(|error| error.to_string())
@@ -89,8 +89,8 @@ fn fold(state: &mut dyn AnyState, dice: &DicePolicy, seq: u64, words: &str) -> R
 fn check_attempt(state: &dyn AnyState, line: &str, words: &str) -> Result<(), String> {
     let (seat, command) = seat_and_command(words)?;
     let found = match state.judge(seat, command) {
-        Ok(StepOutcome::Applied) => "applied",
-        Ok(StepOutcome::Ignored { reason, .. }) => reason,
+        Ok(Verdict::Applied(())) => "applied",
+        Ok(Verdict::Ignored(ruling)) => ruling.code,
         Err(rejected) if line.ends_with(&format!(" => rejected {}", rejected.code)) => return Ok(()),
         Err(rejected) => rejected.code,
     };

@@ -34,12 +34,12 @@ fn check_judged(rules: &dyn AnyRules, text: &str) {
 
 fn check_agreement(state: &dyn AnyState, seat: Seat, text: &str, malformed: bool) {
     let judged = state.judge(seat, text);
-    let mut outcome = None;
+    let mut verdict = None;
     let folded = state
         .fork()
-        .fold(&[logged(1, seat, text)], &DicePolicy::Recorded, &mut |step| outcome = Some(step.outcome()));
+        .fold(&[logged(1, seat, text)], &DicePolicy::Recorded, &mut |step| verdict = Some(step.verdict()));
     match (judged, folded) {
-        (Ok(judged), Ok(())) => assert_eq!(Some(judged), outcome),
+        (Ok(judged), Ok(())) => assert_eq!(Some(judged), verdict),
         (Err(rejected), Err(FoldError::Malformed { .. })) => {
             assert!(malformed && rejected.code == "malformed");
             check_message(&rejected.message);

@@ -139,11 +139,11 @@ pub(super) fn check_harmless(report: &mut Report, state: &dyn AnyState, seat: Se
     let mut entry = None;
     let folded =
         fork.fold(&[logged(1, seat, text)], &DicePolicy::Recorded, &mut |step| entry = Some(Entry::of(step)));
-    let outcome = entry.map(|entry| entry.outcome);
-    report.expect(Law::LegalIsWhatApplies, judged.clone().ok() == outcome, || {
-        format!("judge answers {}, the fold {folded:?} with {outcome:?}", told(&judged))
+    let verdict = entry.map(|entry| entry.verdict);
+    report.expect(Law::LegalIsWhatApplies, judged.clone().ok() == verdict, || {
+        format!("judge answers {}, the fold {folded:?} with {verdict:?}", told(&judged))
     });
-    let applied = outcome == Some(turnfold_core::StepOutcome::Applied);
+    let applied = verdict == Some(turnfold_core::Verdict::Applied(()));
     report.expect(Law::NothingElseChanges, applied || fork.state_bytes() == state.state_bytes(), || {
         format!("folding it changed the state: {}", told(&judged))
     });

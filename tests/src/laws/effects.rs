@@ -4,27 +4,31 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
-use turnfold_core::StepOutcome;
 use turnfold_core::text::Quoted;
+use turnfold_core::{Outcome, Verdict};
 
 use super::matches::Entry;
 use super::report::{Law, Report};
 
 pub(super) fn check(report: &mut Report, entry: &Entry) {
-    let Entry { effects_text: text, effects_json: json, .. } = entry;
-    let applied = entry.outcome == StepOutcome::Applied;
-    let some = !text.is_empty() || json != "[]";
+    let Entry { outcome, effects_json: json, .. } = entry;
+    let applied = entry.verdict == Verdict::Applied(());
+    let some = outcome.effects().next().is_some() || json != "[]";
     report.expect(Law::AppliedHasEffects, applied == some, || {
-        format!("the outcome is {:?} and the effects are `{text}`", entry.outcome)
+        format!("the verdict is {:?} and the outcome is `{outcome}`", entry.verdict)
     });
-    if let Err(difference) = agree(text, json) {
-        report.broke(Law::EffectForms, format!("{difference}, in `{text}` and {json}"));
+    let read: Result<Outcome, _> = outcome.to_string().parse();
+    report.expect(Law::OutcomeRoundTrip, read.as_ref() == Ok(outcome), || {
+        format!("`{outcome}` is written for {outcome:?} and read as {read:?}")
+    });
+    if let Err(difference) = agree(outcome, json) {
+        report.broke(Law::EffectForms, format!("{difference}, in `{outcome}` and {json}"));
     }
 }
 
-fn agree(text: &str, json: &str) -> Result<(), String> {
+fn agree(outcome: &Outcome, json: &str) -> Result<(), String> {
     let objects: Vec<Object> = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    let lines = split_outside_quotes(text, "; ");
+    let lines: Vec<&str> = outcome.effects().collect();
     if lines.len() != objects.len() {
         return Err(format!("{} effects as text, {} as JSON", lines.len(), objects.len()));
     }
@@ -33,7 +37,7 @@ fn agree(text: &str, json: &str) -> Result<(), String> {
 
 /// The first word is the JSON's `effect`; the words `key=value` are its other keys in the same order.
 fn agree_on_one(line: &str, Object(members): &Object) -> Result<(), String> {
-    let words = split_outside_quotes(line, " ");
+    let words = words(line);
     let (Some((name, words)), Some(((key, effect), members))) = (words.split_first(), members.split_first())
     else {
         return Err(format!("`{line}` has no name"));
@@ -61,7 +65,8 @@ fn writes(word: &str, value: &Value) -> bool {
     }
 }
 
-fn split_outside_quotes<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
+/// Splits an effect at the spaces that are not within double quotes.
+fn words(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut quoted, mut after_backslash) = (0, false, false);
     for (place, character) in text.char_indices() {
@@ -69,14 +74,12 @@ fn split_outside_quotes<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
             quoted = !quoted;
         }
         after_backslash = quoted && !after_backslash && character == '\\';
-        if !quoted && place >= start && text[place..].starts_with(separator) {
+        if !quoted && character == ' ' {
             parts.push(&text[start..place]);
-            start = place + separator.len();
+            start = place + 1;
         }
     }
-    if start < text.len() {
-        parts.push(&text[start..]);
-    }
+    parts.push(&text[start..]);
     parts
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use turnfold_core::{AnyState, DicePolicy, FoldError, Rejected, Seat, StepOutcome};
+use turnfold_core::{AnyState, DicePolicy, FoldError, Outcome, Rejected, Seat, Verdict};
 
 use super::matches::{Entry, logged, roll_verb, verb};
 use super::report::{Law, Report};
@@ -76,7 +76,7 @@ impl Trial<'_> {
         };
         let judged = self.scratch.judge(seat, command);
         // What the fold does not apply must leave the bytes equal too, so those are compared once, after it.
-        let applied = judged == Ok(StepOutcome::Applied);
+        let applied = judged == Ok(Verdict::Applied(()));
         if applied && self.scratch.state_bytes() != self.bytes {
             report.broke(Law::NothingElseChanges, "judging it changed the state");
             self.scratch = self.state.fork();
@@ -90,12 +90,12 @@ impl Trial<'_> {
     fn check_legal(
         &self,
         report: &mut Report,
-        judged: &Result<StepOutcome, Rejected>,
+        judged: &Result<Verdict, Rejected>,
         command: &str,
         legal: &[String],
     ) {
         let listed = legal.iter().any(|other| other == command);
-        let applied = *judged == Ok(StepOutcome::Applied);
+        let applied = *judged == Ok(Verdict::Applied(()));
         // Rolls are sampled: a candidate of another moment may be right for the roll that is due now.
         let sampled = self.roll_verb.as_deref() == Some(verb(command));
         report.expect(Law::LegalIsWhatApplies, applied || !listed, || {
@@ -106,13 +106,7 @@ impl Trial<'_> {
         });
     }
 
-    fn check_seat(
-        &self,
-        report: &mut Report,
-        judged: &Result<StepOutcome, Rejected>,
-        seat: Seat,
-        default: Seat,
-    ) {
+    fn check_seat(&self, report: &mut Report, judged: &Result<Verdict, Rejected>, seat: Seat, default: Seat) {
         let players = self.state.players();
         report.expect(Law::Seats, default == Seat::Host || players.contains(&default), || {
             format!("by default it comes from {default}, who is no player")
@@ -129,7 +123,7 @@ impl Trial<'_> {
     fn check_fold(
         &mut self,
         report: &mut Report,
-        judged: &Result<StepOutcome, Rejected>,
+        judged: &Result<Verdict, Rejected>,
         seat: Seat,
         command: &str,
     ) {
@@ -137,7 +131,7 @@ impl Trial<'_> {
         let observe = &mut |step: &mut dyn turnfold_core::Step| entry = Some(Entry::of(step));
         let folded = self.scratch.fold(&[logged(1, seat, command)], &DicePolicy::Recorded, observe);
         let same = match (judged, &folded, &entry) {
-            (Ok(outcome), Ok(()), Some(entry)) => entry.outcome == *outcome,
+            (Ok(verdict), Ok(()), Some(entry)) => entry.verdict == *verdict,
             (Err(rejected), Err(FoldError::Rejected { code, message, .. }), None) => {
                 (rejected.code, &rejected.message) == (*code, message)
             }
@@ -146,7 +140,7 @@ impl Trial<'_> {
         report.expect(Law::LegalIsWhatApplies, same, || {
             format!("judge answers {}, the fold {folded:?} with {entry:?}", told(judged))
         });
-        let applied = entry.as_ref().is_some_and(|entry| entry.outcome == StepOutcome::Applied);
+        let applied = entry.as_ref().is_some_and(|entry| entry.verdict == Verdict::Applied(()));
         if !applied && self.scratch.state_bytes() != self.bytes {
             report.broke(
                 Law::NothingElseChanges,
@@ -166,15 +160,11 @@ impl Trial<'_> {
     }
 }
 
-fn is_rejected(judged: &Result<StepOutcome, Rejected>, codes: &[&str]) -> bool {
+fn is_rejected(judged: &Result<Verdict, Rejected>, codes: &[&str]) -> bool {
     judged.as_ref().is_err_and(|rejected| codes.contains(&rejected.code))
 }
 
 /// Says what `judge` answered.
-pub(super) fn told(judged: &Result<StepOutcome, Rejected>) -> String {
-    match judged {
-        Ok(StepOutcome::Applied) => "`applied`".into(),
-        Ok(StepOutcome::Ignored { reason, .. }) => format!("`ignored {reason}`"),
-        Err(rejected) => format!("`rejected {}`", rejected.code),
-    }
+pub(super) fn told(judged: &Result<Verdict, Rejected>) -> String {
+    format!("`{}`", Outcome::from(judged))
 }

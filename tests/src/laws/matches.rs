@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{
-    AnyRules, AnyState, CommandSource, DicePolicy, Digest, FoldError, Logged, Seat, Seed, Step, StepOutcome,
+    AnyRules, AnyState, CommandSource, DicePolicy, Digest, FoldError, Logged, Outcome, Seat, Seed, Step,
+    Verdict,
 };
 
 use super::report::{Law, Report};
@@ -55,8 +56,8 @@ pub(crate) struct Entry {
     pub(crate) seat: Seat,
     pub(crate) command: String,
     pub(crate) command_bytes: Vec<u8>,
-    pub(crate) outcome: StepOutcome,
-    pub(crate) effects_text: String,
+    pub(crate) verdict: Verdict,
+    pub(crate) outcome: Outcome,
     pub(crate) effects_json: String,
     pub(crate) hash: Digest,
 }
@@ -68,8 +69,8 @@ impl Entry {
             seat: step.seat(),
             command: step.command(),
             command_bytes: step.command_bytes(),
+            verdict: step.verdict(),
             outcome: step.outcome(),
-            effects_text: step.effects_text(),
             effects_json: step.effects_json(),
             hash: step.state_hash(),
         }
@@ -149,7 +150,7 @@ fn choose(
     let (seat, legal) = choices.pick(&legal)?;
     if choices.pick(&[true, false, false, false])? == &true {
         let mut candidates = state.candidates(*seat);
-        candidates.retain(|command| matches!(state.judge(*seat, command), Ok(StepOutcome::Ignored { .. })));
+        candidates.retain(|command| matches!(state.judge(*seat, command), Ok(Verdict::Ignored(_))));
         if let Some(ignored) = by_verb(choices, &candidates) {
             return Some((*seat, ignored));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use turnfold_core::{AnyRules, AnyState, Seat, StepOutcome};
+use turnfold_core::{AnyRules, AnyState, Seat, Verdict};
 
 use super::matches::{Entry, Played};
 use super::report::{Law, Report};
@@ -44,7 +44,7 @@ impl<'a> PlayedLaws<'a> {
             format!("its bytes stand for {text:?}")
         });
         let changed = after.state_bytes() != before;
-        report.expect(Law::NothingElseChanges, entry.outcome == StepOutcome::Applied || !changed, || {
+        report.expect(Law::NothingElseChanges, entry.verdict == Verdict::Applied(()) || !changed, || {
             "it is ignored and changes the state".into()
         });
         report.guard(|report| effects::check(report, entry));

@@ -17,6 +17,7 @@ pub enum Law {
     NothingElseChanges,
     AppliedHasEffects,
     EffectForms,
+    OutcomeRoundTrip,
     Resuming,
     Rolls,
     MatchOver,
@@ -31,13 +32,14 @@ pub enum Law {
 
 impl Law {
     /// Every law.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::TextRoundTrip,
         Self::BytesRoundTrip,
         Self::LegalIsWhatApplies,
         Self::NothingElseChanges,
         Self::AppliedHasEffects,
         Self::EffectForms,
+        Self::OutcomeRoundTrip,
         Self::Resuming,
         Self::Rolls,
         Self::MatchOver,
@@ -60,6 +62,7 @@ impl Display for Law {
             Self::NothingElseChanges => "only applied commands change the state",
             Self::AppliedHasEffects => "applied commands have effects and others have none",
             Self::EffectForms => "the text and the JSON of effects agree",
+            Self::OutcomeRoundTrip => "an outcome reads back from its text",
             Self::Resuming => "resuming anywhere equals playing on",
             Self::Rolls => "a due roll comes first and as due",
             Self::MatchOver => "a match that is over takes no more commands",

@@ -52,7 +52,7 @@ fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
         let Some(roll) = state.roll_command(vec![value; count]) else { continue };
         report.doing(format!("host `{roll}`"));
         let judged = state.judge(Seat::Host, &roll);
-        report.expect(Law::Rolls, judged == Ok(turnfold_core::StepOutcome::Applied), || {
+        report.expect(Law::Rolls, judged == Ok(turnfold_core::Verdict::Applied(())), || {
             format!("expected `applied`, found {}", told(&judged))
         });
         for seat in Seat::ALL.into_iter().filter(|seat| *seat != Seat::Host) {

@@ -27,7 +27,8 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
         let mut after = state.fork();
         let mut hidden = false;
         let folded = after.fold_as(viewer, &[entry.logged()], &moment.played.dice, &mut |step| {
-            hidden = step.concealed() && step.effects_text().is_empty() && step.effects_json() == "[]";
+            hidden =
+                step.concealed() && step.outcome().effects().next().is_none() && step.effects_json() == "[]";
         });
         if folded.is_err() || !hidden {
             continue;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{FileResult, Results, Unusable};
 use crate::failure::Failure;
 use crate::output::{Output, Tone};
-use crate::tfl::{Mismatch, MismatchReport};
+use turnfold_replay::tfl::{Mismatch, MismatchReport};
 
 /// One file as JSON; a contract.
 #[derive(Serialize)]

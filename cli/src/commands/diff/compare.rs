@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use similar::udiff::UnifiedHunkHeader;
 use similar::{Change, ChangeTag, DiffOp, TextDiff};
 
-use crate::difference::{Difference, differences};
 use crate::render::printable;
-use crate::revision::SourceName;
+use turnfold_replay::difference::{Difference, differences};
+use turnfold_replay::revision::SourceName;
 
 /// A line of play folded and written out.
 pub(super) struct Folded {

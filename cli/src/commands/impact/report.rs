@@ -7,11 +7,11 @@ use serde::Serialize;
 use turnfold_core::Seat;
 
 use super::{Args, Finding};
-use crate::difference::Difference;
 use crate::failure::Failure;
-use crate::impact::Departure;
 use crate::output::{Output, Tone, counted, paint};
 use crate::render::printable;
+use turnfold_replay::difference::Difference;
+use turnfold_replay::impact::Departure;
 
 /// How many logs of a group are named unless all are asked for.
 const SHOWN_MAX: usize = 5;

@@ -12,6 +12,7 @@ use crate::failure::{Answer, Failure};
 use crate::files::{self, is_standard};
 use crate::output::Tone;
 use crate::output::paint;
+use turnfold_replay::sources::Sources;
 
 /// Write everything in the store to one file
 ///

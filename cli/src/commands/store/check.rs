@@ -8,6 +8,7 @@ use super::told;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
+use turnfold_replay::sources::Sources;
 
 /// Audit the store itself: records, chains, counts; without rules
 ///

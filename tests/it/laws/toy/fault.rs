@@ -25,3 +25,4 @@ pub(super) const JUDGES_WITH_SIDE_EFFECT: u8 = 21;
 pub(super) const PLAYS_ON_AFTER_END: u8 = 22;
 pub(super) const NAMES_VIEW_TWICE: u8 = 23;
 pub(super) const READS_OTHER_VALUE: u8 = 24;
+pub(super) const NAMES_EFFECT_APPLIED: u8 = 25;

@@ -106,6 +106,7 @@ pub(super) enum Effect<const FAULT: u8> {
     Added { amount: u32, total: u32 },
     Hidden { player: Seat, secret: u32 },
     Shaken,
+    Applied,
 }
 
 impl<const FAULT: u8> fmt::Display for Effect<FAULT> {
@@ -120,6 +121,7 @@ impl<const FAULT: u8> fmt::Display for Effect<FAULT> {
             Self::Added { amount, total } => write!(out, "added amount={amount} total={total}"),
             Self::Hidden { player, secret } => write!(out, "hidden player={player} secret={secret}"),
             Self::Shaken => out.write_str("shaken"),
+            Self::Applied => out.write_str("applied"),
         }
     }
 }

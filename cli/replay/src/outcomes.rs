@@ -1,0 +1,98 @@
+//! Two outcomes compared, effect by effect.
+
+use similar::{ChangeTag, TextDiff};
+
+use crate::text::Tone;
+
+/// How many equal effects are shown before and after those that differ.
+const CONTEXT: usize = 3;
+
+/// Compares two outcomes, one effect a line; equal effects far from any that differs are counted only.
+pub fn changed_lines(expected: &str, actual: &str) -> Vec<(Tone, String)> {
+    let (expected, actual) = (effects(expected), effects(actual));
+    let diff = TextDiff::from_slices(&expected, &actual);
+    let mut lines = Vec::new();
+    let mut shown = 0;
+    let unchanged = |count: usize| {
+        (count > 0).then(|| {
+            let effects = if count == 1 { "effect" } else { "effects" };
+            (Tone::Faint, format!("  … {count} equal {effects}"))
+        })
+    };
+    for group in diff.grouped_ops(CONTEXT) {
+        let start = group.first().map_or(shown, |op| op.old_range().start);
+        lines.extend(unchanged(start - shown));
+        shown = group.last().map_or(start, |op| op.old_range().end);
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            lines.push(match change.tag() {
+                ChangeTag::Delete => (Tone::Old, format!("- {}", change.value())),
+                ChangeTag::Insert => (Tone::New, format!("+ {}", change.value())),
+                ChangeTag::Equal => (Tone::Plain, format!("  {}", change.value())),
+            });
+        }
+    }
+    lines.extend(unchanged(expected.len() - shown));
+    lines
+}
+
+/// Tells an outcome where there was none.
+pub fn added_lines(actual: &str) -> Vec<(Tone, String)> {
+    effects(actual).into_iter().map(|effect| (Tone::New, format!("+ {effect}"))).collect()
+}
+
+/// Splits an outcome at each `; ` that is not within double quotes.
+pub fn effects(outcome: &str) -> Vec<&str> {
+    let (mut effects, mut start) = (Vec::new(), 0);
+    let (mut quoted, mut escaped) = (false, false);
+    for (place, byte) in outcome.bytes().enumerate() {
+        quoted ^= byte == b'"' && !escaped;
+        escaped = quoted && byte == b'\\' && !escaped;
+        if !quoted && outcome.get(place..).is_some_and(|rest| rest.starts_with("; ")) {
+            effects.extend(outcome.get(start..place));
+            start = place + 2;
+        }
+    }
+    effects.extend(outcome.get(start..));
+    effects
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expected: &str, actual: &str, lines: &[&str]) {
+        let told: Vec<_> = changed_lines(expected, actual).into_iter().map(|(_, line)| line).collect();
+        assert_eq!(told, lines);
+    }
+
+    #[test]
+    fn effects_are_compared_one_by_one() {
+        check("a; b; c", "a; x; c", &["  a", "- b", "+ x", "  c"]);
+        check("", "a", &["- ", "+ a"]);
+    }
+
+    #[test]
+    fn quoted_text_is_not_split() {
+        check(r#"flash text="a; \"b; c"; d"#, "d", &[r#"- flash text="a; \"b; c""#, "  d"]);
+    }
+
+    #[test]
+    fn effects_far_from_a_difference_are_counted() {
+        check(
+            "1; 2; 3; 4; 5; x; 6; 7; 8; 9",
+            "1; 2; 3; 4; 5; y; 6; 7; 8; 9",
+            &[
+                "  … 2 equal effects",
+                "  3",
+                "  4",
+                "  5",
+                "- x",
+                "+ y",
+                "  6",
+                "  7",
+                "  8",
+                "  … 1 equal effect",
+            ],
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! Where a line of play stands, reached from the nearest snapshot rather than from the first entry.
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Registry, Step};
+use turnfold_store::{Genesis, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
+
+use crate::error::ReplayError;
+use crate::eyes::{Eyes, Seen};
+use crate::line::{LineOfPlay, SourceEntry, broken_entry, broken_setup, rules_of};
+use crate::revision::{Revision, SourceName};
+use crate::sources::Sources;
+
+/// A state of a line of play, and the entries between it and the revision or the end of the file.
+pub struct Position {
+    /// How messages name the line of play.
+    pub name: SourceName,
+    pub rules: &'static dyn AnyRules,
+    pub dice: DicePolicy,
+    /// The number of the last entry the line of play has, whether or not the revision is earlier.
+    pub head: u64,
+    pub state: Box<dyn AnyState>,
+    /// The entries that follow the state.
+    pub entries: Vec<SourceEntry>,
+}
+
+/// The entries at the end of a line of play that somebody wants to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// The most of them.
+    pub count: u64,
+    /// The first that may be among them.
+    pub first: u64,
+}
+
+impl Tail {
+    /// Wants so many entries.
+    pub fn last(count: u64) -> Self {
+        Self { count, first: 1 }
+    }
+
+    /// Returns the number of the entry before those wanted, in a line of play that ends at entry `to`.
+    pub fn before(self, name: &SourceName, to: u64) -> Result<u64, ReplayError> {
+        let before = self.first.saturating_sub(1);
+        if before > to {
+            let name = name.up_to(None);
+            return Err(ReplayError::usage(format!(
+                "`{name}` has no entry {}; its last is {to}",
+                self.first
+            )));
+        }
+        Ok(before.max(to.saturating_sub(self.count)))
+    }
+}
+
+impl Position {
+    /// Seeks the state before the last entries of a revision or replay file.
+    pub fn before(tail: Tail, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        match name {
+            SourceName::Revision(revision) => Self::before_entries_of(
+                tail,
+                revision,
+                sources.registry(),
+                &sources.read_store()?,
+                sources.build().as_ref(),
+                None,
+            ),
+            SourceName::File(file) => Self::of_line(tail, LineOfPlay::of_file(file, sources)?),
+        }
+    }
+
+    /// Seeks the state of a revision or replay file.
+    pub fn seek(name: &SourceName, sources: &dyn Sources) -> Result<Box<dyn AnyState>, ReplayError> {
+        Ok(Self::before(Tail::last(0), name, sources)?.state)
+    }
+
+    /// Seeks the state before the last entries of a revision; a store that is open for writing keeps the snapshots
+    /// that are passed.
+    pub fn before_entries_of(
+        tail: Tail,
+        revision: &Revision,
+        registry: &Registry,
+        store: &StoreReader,
+        build: Option<&Digest>,
+        keeper: Option<&Store>,
+    ) -> Result<Self, ReplayError> {
+        let Revision { match_name, branch, seq } = revision;
+        let beginning = store.read(match_name, branch, Some(0))?;
+        let rules = rules_of(&beginning.genesis, revision, registry)?;
+        let Genesis { setup, dice, .. } = beginning.genesis;
+        let name = SourceName::Revision(revision.clone());
+        let to = seq.unwrap_or(beginning.head);
+        let target = tail.before(&name, to)?;
+        let (mut at, mut state) = match resume(rules, revision, store, target, build)? {
+            Some(resumed) => resumed,
+            None => (0, rules.start(&setup).map_err(|error| broken_setup(&name, &error))?),
+        };
+        let mut entries = store.entries(match_name, branch, at + 1..=to)?;
+        while at < target {
+            let until = target.min(at - at % SNAPSHOT_INTERVAL + SNAPSHOT_INTERVAL);
+            let run = (&mut entries).take(usize::try_from(until - at).unwrap_or(usize::MAX));
+            let run = run.map(|entry| entry.map(SourceEntry::from)).collect::<Result<Vec<_>, _>>()?;
+            let logged: Vec<Logged<'_>> = run.iter().map(SourceEntry::logged).collect();
+            state.fold(&logged, &dice, &mut |_| {}).map_err(|error| broken_entry(&name, &error))?;
+            at = until;
+            if let (Some(build), Some(keeper)) = (build, keeper)
+                && at.is_multiple_of(SNAPSHOT_INTERVAL)
+            {
+                let snapshot = Snapshot { seq: at, state: state.state_bytes() };
+                keeper.keep_snapshot(match_name, branch, &snapshot, build)?;
+            }
+        }
+        let entries = entries.map(|entry| entry.map(SourceEntry::from)).collect::<Result<_, _>>()?;
+        Ok(Self { name, rules, dice, head: beginning.head, state, entries })
+    }
+
+    fn of_line(tail: Tail, mut line: LineOfPlay) -> Result<Self, ReplayError> {
+        let head = line.head();
+        let target = tail.before(&line.name, head)?;
+        let entries = line.entries.split_off(line.entries.partition_point(|entry| entry.seq <= target));
+        let state = line.state()?;
+        let LineOfPlay { name, rules, dice, .. } = line;
+        Ok(Self { name, rules, dice, head, state, entries })
+    }
+
+    /// Folds the entries that follow, showing each as the host sees it.
+    pub fn fold(&mut self, observe: &mut dyn FnMut(&mut Seen<'_>)) -> Result<(), ReplayError> {
+        let Self { name, dice, state, entries, .. } = self;
+        let logged: Vec<Logged<'_>> = entries.iter().map(SourceEntry::logged).collect();
+        let mut entries = entries.iter();
+        let observe = &mut |step: &mut dyn Step| {
+            if let Some(entry) = entries.next() {
+                observe(&mut Seen { eyes: Eyes::HOST, seq: entry.seq, step, entry });
+            }
+        };
+        state.fold(&logged, dice, observe).map_err(|error| broken_entry(name, &error))
+    }
+}
+
+/// The number of an entry and the state after it.
+type Resumed = (u64, Box<dyn AnyState>);
+
+/// Resumes from the last usable snapshot at or before entry `to`.
+fn resume(
+    rules: &dyn AnyRules,
+    revision: &Revision,
+    store: &StoreReader,
+    to: u64,
+    build: Option<&Digest>,
+) -> Result<Option<Resumed>, ReplayError> {
+    let Some(build) = build else { return Ok(None) };
+    let Some(snapshot) = store.find_snapshot(&revision.match_name, &revision.branch, to, build)? else {
+        return Ok(None);
+    };
+    match rules.resume(&snapshot.state) {
+        Ok(state) => Ok(Some((snapshot.seq, state))),
+        Err(error) => {
+            tracing::debug!(%error, seq = snapshot.seq, "a snapshot that is no state is passed over");
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Scripts: `[SEAT:] command`, one a line, `#` comments.
+
+use turnfold_core::Seat;
+
+/// A command as a user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptLine {
+    /// The seat, where one is named.
+    pub seat: Option<Seat>,
+    /// The command's text; when the seat is none, all of the line.
+    pub command: String,
+    /// What is wrong with the line before any ruleset reads it.
+    pub malformed: Option<String>,
+    /// Its number in the script, from 1; a command that comes from elsewhere has none.
+    pub number: Option<usize>,
+}
+
+impl ScriptLine {
+    /// Reads a line without its comment. A seat that does not exist makes the command malformed, as any other bad
+    /// text does, so that a script goes on where it is told to.
+    pub fn parse(text: &str) -> Self {
+        let whole = |malformed| Self { seat: None, command: text.into(), malformed, number: None };
+        let Some((seat, command)) = text.split_once(':') else { return whole(None) };
+        match seat.parse::<Seat>() {
+            Ok(seat) => {
+                let command = command.strip_prefix(' ').unwrap_or(command);
+                Self { seat: Some(seat), command: command.into(), malformed: None, number: None }
+            }
+            Err(cause) => whole(Some(cause.to_string())),
+        }
+    }
+}
+
+/// Reads a script.
+pub fn parse(text: &str) -> Vec<ScriptLine> {
+    let lines = (1..).zip(text.lines().map(|line| without_comment(line).trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty());
+    lines.map(|(number, line)| ScriptLine { number: Some(number), ..ScriptLine::parse(line) }).collect()
+}
+
+/// Cuts a comment: a `#` at the start or after a space.
+fn without_comment(line: &str) -> &str {
+    let starts_comment = |&(at, _): &(usize, char)| {
+        line.get(..at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
+    };
+    let comment = line.char_indices().filter(|(_, character)| *character == '#').find(starts_comment);
+    comment.and_then(|(at, _)| line.get(..at)).unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_name_seats_and_carry_comments() {
+        let lines = parse("# head\n\np1: tap 1,2\n  host:tick # tail\nroll 3 4\np9: x\n");
+        let told: Vec<_> = lines.iter().map(|line| (line.seat, line.command.as_str())).collect();
+        let expected =
+            [(Some(Seat::P1), "tap 1,2"), (Some(Seat::Host), "tick"), (None, "roll 3 4"), (None, "p9: x")];
+        assert_eq!(told, expected);
+        assert!(lines.last().unwrap().malformed.as_ref().unwrap().contains("unknown seat `p9`"));
+    }
+}

@@ -1,0 +1,222 @@
+//! Lines of play as eyes may know them: what is concealed has no entry and no number.
+
+use serde_json::Value;
+use turnfold_core::{AnyRules, AnyState, FoldError, Step};
+use turnfold_store::NewEntry;
+
+use crate::error::ReplayError;
+use crate::eyes::{Eyes, Seen};
+use crate::line::{LineOfPlay, SourceEntry};
+use crate::position::{Position, Tail};
+use crate::record::Record;
+use crate::revision::SourceName;
+use crate::sources::Sources;
+
+/// A line of play through someone's eyes.
+///
+/// A player counts only the entries it may know of at the end of the whole line of play, so that no number tells how
+/// many others there are. As more of them come into the open the numbers grow to those of the log; where nothing is
+/// concealed they are the same. What a player may know of an entry is decided at the position looked at.
+pub struct Sight {
+    eyes: Eyes,
+    name: SourceName,
+    /// The entries that lead to the position, the concealed ones among them.
+    line: LineOfPlay,
+    /// How many entries lead up to each that the eyes may know of, which is the last of them.
+    known: Vec<usize>,
+}
+
+impl Sight {
+    /// Reads a revision or a replay file; the number of its last entry is one of those that the eyes count.
+    pub fn load(eyes: Eyes, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        if eyes.see_all() {
+            return Self::of(eyes, LineOfPlay::load(name, sources)?);
+        }
+        let sight = Self::of(eyes, LineOfPlay::load(&name.up_to(None), sources)?)?;
+        match name.seq() {
+            Some(seq) => sight.up_to(seq),
+            None => Ok(sight),
+        }
+    }
+
+    /// Looks at a whole line of play.
+    pub fn of(eyes: Eyes, line: LineOfPlay) -> Result<Self, ReplayError> {
+        let name = line.name.clone();
+        let mut sight = Self { eyes, name, line, known: Vec::new() };
+        sight.known =
+            if eyes.see_all() { (1..=sight.line.entries.len()).collect() } else { sight.known()? };
+        Ok(sight)
+    }
+
+    fn known(&self) -> Result<Vec<usize>, ReplayError> {
+        let (mut known, mut count) = (Vec::new(), 0);
+        let mut state = self.line.start()?;
+        let observe = &mut |step: &mut dyn Step| {
+            count += 1;
+            if !step.concealed() {
+                known.push(count);
+            }
+        };
+        let folded = self.eyes.fold(state.as_mut(), &self.line.logged(), &self.line.dice, observe);
+        folded.map_err(|error| self.broken(&error))?;
+        Ok(known)
+    }
+
+    /// Leaves out what follows entry `seq`, as these eyes count.
+    pub fn up_to(mut self, seq: u64) -> Result<Self, ReplayError> {
+        let (name, head) = (&self.name, self.head());
+        if seq > head {
+            return Err(ReplayError::usage(format!("`{name}` has no entry {seq}; its last is {head}")));
+        }
+        self.name = name.up_to(Some(seq));
+        let count = self.entries_until(usize::try_from(seq).unwrap_or(usize::MAX));
+        Ok(self.cut(count))
+    }
+
+    /// Leaves out all but the first `count` entries of the log.
+    pub fn cut(mut self, count: usize) -> Self {
+        self.line.entries.truncate(count);
+        self.known.retain(|known| *known <= count);
+        self
+    }
+
+    /// Returns how many entries of the log lead up to the known entry number `count`, from 1.
+    fn entries_until(&self, count: usize) -> usize {
+        count.checked_sub(1).and_then(|place| self.known.get(place).copied()).unwrap_or(0)
+    }
+
+    /// How messages name the line of play.
+    pub fn name(&self) -> &SourceName {
+        &self.name
+    }
+
+    /// Returns how many entries the eyes may know of.
+    pub fn known_count(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Returns how many entries the eyes may know of, which is the number of the last.
+    pub fn head(&self) -> u64 {
+        u64::try_from(self.known.len()).unwrap_or(u64::MAX)
+    }
+
+    /// Makes the state before the first entry.
+    pub fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
+        self.line.start()
+    }
+
+    /// Returns the state of the position.
+    pub fn state(&self) -> Result<Box<dyn AnyState>, ReplayError> {
+        self.fold(&mut |_| {})
+    }
+
+    /// Returns the view of a state.
+    pub fn view(&self, state: &dyn AnyState) -> Value {
+        self.eyes.view(state)
+    }
+
+    /// Folds the entries between two known ones, of which the first `from` and `to` are known.
+    pub fn advance(&self, state: &mut dyn AnyState, from: usize, to: usize) -> Result<(), ReplayError> {
+        let between = self.entries_until(from)..self.entries_until(to);
+        let entries = self.line.entries.get(between).unwrap_or_default();
+        let logged: Vec<_> = entries.iter().map(SourceEntry::logged).collect();
+        state.fold(&logged, &self.line.dice, &mut |_| {}).map_err(|error| self.broken(&error))
+    }
+
+    /// Folds everything, showing each entry that the eyes may know of.
+    pub fn fold(&self, observe: &mut dyn FnMut(&mut Seen<'_>)) -> Result<Box<dyn AnyState>, ReplayError> {
+        self.fold_after(0, observe)
+    }
+
+    /// Folds everything, showing each known entry after the first `count` entries of the log.
+    fn fold_after(
+        &self,
+        count: usize,
+        observe: &mut dyn FnMut(&mut Seen<'_>),
+    ) -> Result<Box<dyn AnyState>, ReplayError> {
+        let Self { eyes, line, known, .. } = self;
+        let mut entries = (1..).zip(&line.entries);
+        let mut known = (1..).zip(known).peekable();
+        let mut state = line.start()?;
+        let observe = &mut |step: &mut dyn Step| {
+            let Some((at, entry)) = entries.next() else { return };
+            let Some((seq, _)) = known.next_if(|(_, known)| **known == at) else { return };
+            if at > count && !step.concealed() {
+                observe(&mut Seen { eyes: *eyes, seq, step, entry });
+            }
+        };
+        let folded = eyes.fold(state.as_mut(), &line.logged(), &line.dice, observe);
+        folded.map_err(|error| self.broken(&error))?;
+        Ok(state)
+    }
+
+    /// Returns the records of the known entries after the first `count` entries of the log.
+    pub fn records_after(&self, count: usize) -> Result<Vec<Record>, ReplayError> {
+        let mut records = Vec::new();
+        self.fold_after(count, &mut |seen| records.push(seen.record()))?;
+        Ok(records)
+    }
+
+    /// Plays entries that follow, and returns the records of those that the eyes may know of at their end.
+    pub fn play_on(mut self, entries: &[NewEntry]) -> Result<Vec<Record>, ReplayError> {
+        let count = self.line.entries.len();
+        let next_seq = self.line.head() + 1;
+        self.line.entries.extend((next_seq..).zip(entries).map(SourceEntry::from));
+        Self::of(self.eyes, self.line)?.records_after(count)
+    }
+
+    /// Returns the ruleset.
+    pub fn rules(&self) -> &'static dyn AnyRules {
+        self.line.rules
+    }
+
+    /// Says where rolls come from.
+    pub fn dice(&self) -> String {
+        self.eyes.dice(&self.line.dice)
+    }
+
+    /// Writes the setup as TOML; for a player the view of it, as JSON.
+    pub fn setup(&self) -> Result<String, ReplayError> {
+        if !self.eyes.see_all() {
+            return Ok(format!("{:#}\n", self.view(self.start()?.as_ref())));
+        }
+        let written = self.line.rules.write_setup(&self.line.setup);
+        written.map_err(|error| ReplayError::trouble(error.to_string()))
+    }
+
+    /// Returns the line of play of the host, in which nothing is concealed; `what` needs it.
+    pub fn whole(&self, what: &str) -> Result<&LineOfPlay, ReplayError> {
+        self.eyes.require_all(what)?;
+        Ok(&self.line)
+    }
+
+    /// An entry that its own rules refuse. A player is not told which, nor why.
+    fn broken(&self, error: &FoldError) -> ReplayError {
+        if self.eyes.see_all() {
+            return self.line.broken_entry(error);
+        }
+        ReplayError::negative(format!("`{}`: its rules do not accept an entry", self.name))
+            .hint("the host can see which")
+    }
+}
+
+/// Shows the last entries that the eyes may know of.
+pub fn look_at_last(
+    eyes: Eyes,
+    tail: Tail,
+    name: &SourceName,
+    sources: &dyn Sources,
+    observe: &mut dyn FnMut(&mut Seen<'_>),
+) -> Result<(), ReplayError> {
+    if eyes.see_all() {
+        return Position::before(tail, name, sources)?.fold(observe);
+    }
+    let sight = Sight::load(eyes, name, sources)?;
+    let passed = tail.before(name, sight.head())?;
+    sight.fold(&mut |seen| {
+        if seen.seq > passed {
+            observe(seen);
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! Where lines of play are found.
+
+use std::path::Path;
+
+use turnfold_core::{Digest, Registry};
+use turnfold_store::StoreReader;
+
+use crate::error::ReplayError;
+use crate::tfl::Replay;
+
+/// What lines of play are read from.
+pub trait Sources {
+    /// Returns the rulesets there are.
+    fn registry(&self) -> &Registry;
+
+    /// Opens the store, which must exist, for reading only.
+    fn read_store(&self) -> Result<StoreReader, ReplayError>;
+
+    /// Reads a replay file, or standard input for `-`.
+    fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError>;
+
+    /// Returns what tells this build from others, whose snapshots are not to be used; without it none are.
+    fn build(&self) -> Option<Digest>;
+}

@@ -1,0 +1,148 @@
+//! Blessing: writing what the rules say into a replay.
+
+use turnfold_core::{Rejected, Step, Verdict};
+
+use super::fold::Witness;
+use super::{AttemptLine, EntryLine, Line, Replay, TflError};
+
+/// Fills in every outcome, hash and the closing line, and writes commands canonically.
+///
+/// Header, comments, blank lines and order stay as they are. Blessing a blessed replay changes nothing. An entry
+/// that the rules reject and an attempt that they accept are errors: such a file says what is not so.
+pub fn bless(replay: &Replay) -> Result<Replay, TflError> {
+    let mut state = replay.start()?;
+    let mut scribe = Scribe::default();
+    replay.fold(state.as_mut(), &mut scribe).map_err(|error| replay.locate(&error))?;
+    let Scribe { entries, attempts } = scribe;
+    let (mut entries, mut attempts) = (entries.into_iter(), attempts.into_iter());
+    let mut blessed =
+        Replay { lines: Vec::with_capacity(replay.lines.len()), closing: None, ..replay.clone() };
+    for (number, line) in replay.numbered_lines() {
+        blessed.lines.push(match line {
+            Line::Blank | Line::Comment(_) => line.clone(),
+            Line::Entry(_) => Line::Entry(entries.next().expect("the fold showed every entry")),
+            Line::Attempt(attempt) => {
+                let code = attempts.next().expect("the fold judged every attempt");
+                let code = code.map_err(|outcome| accepted(replay, number, attempt, &outcome))?;
+                Line::Attempt(AttemptLine { code: Some(code.into()), ..attempt.clone() })
+            }
+        });
+    }
+    blessed.close(state.state_hash());
+    Ok(blessed)
+}
+
+fn accepted(replay: &Replay, number: usize, attempt: &AttemptLine, outcome: &str) -> TflError {
+    let AttemptLine { seat, command, .. } = attempt;
+    let message = format!(
+        "expected a command that is not accepted, found one that is ({outcome}); \
+         if that is meant, write `SEQ {seat} {command}`"
+    );
+    TflError::new(&replay.file, (number, 1), message)
+}
+
+/// Takes down what the rules say.
+#[derive(Default)]
+struct Scribe {
+    entries: Vec<EntryLine>,
+    /// The rejection's name, or else what would become of the command.
+    attempts: Vec<Result<&'static str, String>>,
+}
+
+impl Witness for Scribe {
+    fn entry(&mut self, step: &mut dyn Step) {
+        self.entries.push(EntryLine::of(step));
+    }
+
+    fn attempt(&mut self, _line: usize, _attempt: &AttemptLine, verdict: Result<Verdict, Rejected>) {
+        self.attempts.push(match verdict {
+            Ok(Verdict::Applied(())) => Err("applied".into()),
+            Ok(Verdict::Ignored(ruling)) => Err(format!("ignored {}", ruling.code)),
+            Err(rejected) => Ok(rejected.code),
+        });
+    }
+}
+
+impl EntryLine {
+    /// Makes the canonical line of an entry just folded.
+    pub(super) fn of(step: &mut dyn Step) -> Self {
+        Self {
+            seq: step.seq(),
+            seat: step.seat(),
+            command: step.command(),
+            outcome: Some(step.outcome().to_string()),
+            hash: Some(format!("{:.16}", step.state_hash())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tfl::example::{FIRST, body, replay};
+
+    /// Requires blessing to fail on the line `place` lines below the header.
+    fn check_error(text: &str, place: usize, expected: &str) {
+        let error = bless(&replay(text)).unwrap_err().to_string();
+        assert_eq!(error, format!("x.tfl:{}:{expected}", FIRST + place));
+    }
+
+    #[test]
+    fn blessing_fills_in_everything_and_keeps_comments() {
+        let script = "# roll\n1 host roll 6 6 1 1 => wrong\n! p1 stand\n\n2 p2 click 0,0\n# done\n";
+        let blessed = bless(&replay(script)).unwrap();
+        let text = body(&blessed);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 7);
+        assert_eq!([lines[0], lines[3], lines[5]], ["# roll", "", "# done"]);
+        assert!(lines[1].starts_with("1 host roll 6 6 1 1 => rolled p1=12 p2=2; initiative p1=12 p2=2 "));
+        assert_eq!(lines[2], "! p1 stand => rejected not_your_turn");
+        assert!(lines[4].starts_with("2 p2 click 0,0 => ignored no_unit #"));
+        let entries: String = text
+            .lines()
+            .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+            .fold(String::new(), |all, line| all + line + "\n");
+        let log = blake3::hash(entries.as_bytes());
+        assert!(lines[6].starts_with("= 2 state ") && lines[6].ends_with(&format!(" log {}", log.to_hex())));
+    }
+
+    #[test]
+    fn blessing_again_changes_nothing() {
+        for script in ["", "1 host roll 6 6 1 1\n! p1 stand\n2 p2 click 0,-3\n3 p2 stand\n", "! p1 fly\n"] {
+            let blessed = bless(&replay(script)).unwrap();
+            assert_eq!(bless(&blessed).unwrap(), blessed);
+            assert_eq!(replay(&body(&blessed)), blessed);
+        }
+    }
+
+    #[test]
+    fn a_rejected_entry_is_an_error() {
+        check_error(
+            "# a roll first\n1 p1 stand\n",
+            1,
+            "6: entry 1: rejected roll_due: a roll is due first: 4 values in 1..=6 for initiative, by `host`; \
+             if that is meant, write `! p1 stand`",
+        );
+    }
+
+    #[test]
+    fn a_malformed_entry_is_an_error_and_a_malformed_attempt_is_none() {
+        let error = bless(&replay("1 host roll\n")).unwrap_err();
+        assert_eq!((error.line, error.column), (FIRST, 8));
+        assert!(error.message.starts_with("entry 1: malformed command: expected `roll A B C D`"), "{error}");
+        assert_eq!(
+            body(&bless(&replay("! host roll\n")).unwrap()).lines().next(),
+            Some("! host roll => rejected malformed")
+        );
+    }
+
+    #[test]
+    fn an_accepted_attempt_is_an_error() {
+        check_error(
+            "1 host roll 6 6 1 1\n! p2 stand\n",
+            1,
+            "1: expected a command that is not accepted, found one that is (ignored nothing_selected); \
+             if that is meant, write `SEQ p2 stand`",
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! The header of a replay file: which rules, which dice, which setup.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use turnfold_core::text::in_one_line;
+use turnfold_core::{AnyRules, DicePolicy, Registry};
+
+use super::{HEADER_LINE, TflError};
+use crate::line::known;
+use crate::text::printable;
+
+const KEYS: [&str; 6] = ["ruleset", "version", "dice", "seed", "title", "setup"];
+
+/// What stands between the `+++`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The text itself, kept as it was written; each line ends with a line feed.
+    pub text: String,
+    pub rules: &'static dyn AnyRules,
+    /// The version under which the match was recorded: that of this build, unless any was asked for.
+    pub version: u32,
+    pub dice: DicePolicy,
+    /// The match's title; empty when left out.
+    pub title: String,
+    /// The table `setup` as a document of its own.
+    pub setup: String,
+}
+
+/// Which versions of a ruleset are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Versions {
+    /// That of this build alone; logs of another would be folded wrongly.
+    Own,
+    /// Any, for those who want to know what would become of the log.
+    Any,
+}
+
+impl Header {
+    /// Reads the header's text.
+    pub(super) fn read(
+        file: &str,
+        text: String,
+        registry: &Registry,
+        versions: Versions,
+    ) -> Result<Self, TflError> {
+        let source = Source { file, text: &text };
+        let document = DeTable::parse(&text)
+            .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
+        let table = document.get_ref();
+        let unknown = table.keys().filter(|key| !KEYS.contains(&key.get_ref().as_ref()));
+        if let Some(key) = unknown.min_by_key(|key| key.span().start) {
+            let known =
+                "the header's keys are `ruleset`, `version`, `dice`, `seed`, `title` and the table `setup`";
+            let message =
+                format!("expected a key of the header, found `{}`; {known}", printable(key.get_ref()));
+            return Err(source.error(&key.span(), message));
+        }
+        let (rules, version) = source.ruleset(table, registry, versions)?;
+        let dice = source.dice(table)?;
+        let title = source.text(table, "title")?.map_or_else(String::new, |(title, _)| title.into());
+        let setup = source.setup(table)?;
+        Ok(Self { text, rules, version, dice, title, setup })
+    }
+
+    /// Gives the number of the line that follows the closing `+++`.
+    pub(super) fn first_line_after(&self) -> usize {
+        HEADER_LINE + self.text.matches('\n').count() + 1
+    }
+}
+
+/// The text being read and the file it stands in.
+struct Source<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl Source<'_> {
+    fn error(&self, span: &Range<usize>, message: impl Into<String>) -> TflError {
+        TflError::new(self.file, position_in_file(self.text, span.start), message)
+    }
+
+    fn missing(&self, key: &str) -> TflError {
+        TflError::new(self.file, (HEADER_LINE - 1, 1), format!("expected {key} in the header, found none"))
+    }
+
+    fn wrong_type(&self, key: &str, expected: &str, value: &Spanned<DeValue<'_>>) -> TflError {
+        let found = value.get_ref().type_str();
+        self.error(&value.span(), format!("expected {expected} as `{key}`, found {found}"))
+    }
+
+    fn text<'t>(
+        &self,
+        table: &'t DeTable<'_>,
+        key: &str,
+    ) -> Result<Option<(&'t str, Range<usize>)>, TflError> {
+        let Some(value) = table.get(key) else { return Ok(None) };
+        let text = value.get_ref().as_str().ok_or_else(|| self.wrong_type(key, "a string", value))?;
+        Ok(Some((text, value.span())))
+    }
+
+    /// Finds the ruleset and the version, which must be one of those to be read.
+    fn ruleset(
+        &self,
+        table: &DeTable<'_>,
+        registry: &Registry,
+        versions: Versions,
+    ) -> Result<(&'static dyn AnyRules, u32), TflError> {
+        let (name, span) = self.text(table, "ruleset")?.ok_or_else(|| self.missing("`ruleset`"))?;
+        let Some(rules) = registry.find(name) else {
+            let (known, name) = (known(registry), printable(name));
+            return Err(
+                self.error(&span, format!("expected a ruleset of this build ({known}), found `{name}`"))
+            );
+        };
+        let value = table.get("version").ok_or_else(|| self.missing("`version`"))?;
+        let integer =
+            value.get_ref().as_integer().ok_or_else(|| self.wrong_type("version", "an integer", value))?;
+        let version = u32::from_str_radix(integer.as_str(), integer.radix());
+        let is_read = |version: &u32| versions == Versions::Any || *version == rules.version();
+        let version = version.ok().filter(is_read).ok_or_else(|| {
+            let (name, known) = (rules.name(), rules.version());
+            let message =
+                format!("expected version {known} of `{name}`, the one of this build, found {integer}");
+            self.error(&value.span(), message)
+        })?;
+        Ok((rules, version))
+    }
+
+    fn dice(&self, table: &DeTable<'_>) -> Result<DicePolicy, TflError> {
+        let what = "`dice = \"recorded\"` or `dice = \"seeded\"`";
+        let (policy, span) = self.text(table, "dice")?.ok_or_else(|| self.missing(what))?;
+        let seed = self.text(table, "seed")?;
+        match (policy, seed) {
+            ("recorded", None) => Ok(DicePolicy::Recorded),
+            ("recorded", Some((_, span))) => {
+                Err(self.error(&span, "expected no `seed` with recorded dice, found one"))
+            }
+            ("seeded", None) => Err(self.error(&span, "expected `seed` with seeded dice, found none")),
+            ("seeded", Some((seed, span))) => seed
+                .parse()
+                .map(DicePolicy::Seeded)
+                .map_err(|error| self.error(&span, printable(&error.to_string()))),
+            _ => Err(self.error(&span, format!("expected {what}, found `{}`", printable(policy)))),
+        }
+    }
+
+    /// Writes the table `setup` as a document of its own, which the ruleset reads.
+    fn setup(&self, table: &DeTable<'_>) -> Result<String, TflError> {
+        let setup = table.get("setup").ok_or_else(|| self.missing("the table `[setup]`"))?;
+        if !setup.get_ref().is_table() {
+            return Err(self.wrong_type("setup", "a table", setup));
+        }
+        let values: toml::Table = toml::from_str(self.text).map_err(|error| {
+            self.error(&error.span().unwrap_or_else(|| setup.span()), in_one_line(error.message()))
+        })?;
+        let values = values.get("setup").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+        toml::to_string(&values).map_err(|error| self.error(&setup.span(), error.to_string()))
+    }
+}
+
+/// Gives the line and column in the file of an offset in the header's text.
+pub(super) fn position_in_file(text: &str, offset: usize) -> (usize, usize) {
+    let (line, column) = position(text.get(..offset).unwrap_or_default());
+    (line + HEADER_LINE - 1, column)
+}
+
+/// Gives the line and column, both from 1, at which a text that begins like this goes on.
+pub(super) fn position(before: &str) -> (usize, usize) {
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    (before.matches('\n').count() + 1, column)
+}

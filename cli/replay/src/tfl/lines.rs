@@ -1,0 +1,99 @@
+//! The lines of a file being read, and errors that tell line and column.
+
+use super::{ARROW, HEADER_LINE, TflError};
+use crate::limits::COMMAND_BYTES_MAX;
+use crate::text::printable;
+
+/// A file's lines, each checked for what no line may hold.
+pub(super) struct SourceLines<'a> {
+    pub(super) file: &'a str,
+    pub(super) rest: &'a str,
+    /// The number of the line last taken, from 1.
+    pub(super) number: usize,
+}
+
+impl<'a> SourceLines<'a> {
+    pub(super) fn next(&mut self) -> Result<Option<SourceLine<'a>>, TflError> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        self.number += 1;
+        let (text, rest) =
+            self.rest.split_once('\n').map_or((self.rest, None), |(text, rest)| (text, Some(rest)));
+        let line = SourceLine { file: self.file, number: self.number, text };
+        let in_header = self.number >= HEADER_LINE;
+        let forbidden =
+            |(_, character): &(usize, char)| character.is_control() && !(*character == '\t' && in_header);
+        if let Some((at, character)) = text.char_indices().find(forbidden) {
+            let what = if character == '\r' { "a line end of LF alone" } else { "no control characters" };
+            return Err(line.error(at, format!("expected {what}, found U+{:04X}", u32::from(character))));
+        }
+        let Some(rest) = rest else {
+            return Err(line.expected(text.len(), "a line feed", ""));
+        };
+        self.rest = rest;
+        Ok(Some(line))
+    }
+}
+
+/// A line of the file.
+#[derive(Clone, Copy)]
+pub(super) struct SourceLine<'a> {
+    file: &'a str,
+    number: usize,
+    pub(super) text: &'a str,
+}
+
+impl<'a> SourceLine<'a> {
+    /// Makes the checks of all lines after the header.
+    pub(super) fn check_body(&self) -> Result<(), TflError> {
+        if let Some(at) = self.text.find('\t') {
+            return Err(self.error(at, "expected no control characters, found U+0009".into()));
+        }
+        let counted = self.text.split_once(ARROW).map_or(self.text, |(counted, _)| counted).len();
+        // Outcomes are not counted: they are as long as the rules make them.
+        if counted > COMMAND_BYTES_MAX {
+            let message =
+                format!("expected at most {COMMAND_BYTES_MAX} bytes before an outcome, found {counted}");
+            return Err(self.error(0, message));
+        }
+        let trimmed = self.text.trim_end_matches(' ').len();
+        if trimmed < self.text.len() {
+            return Err(self.error(trimmed, "expected the end of the line, found trailing spaces".into()));
+        }
+        Ok(())
+    }
+
+    /// Gives the word that starts at `at` and where the next one does; past the end when it is the last.
+    pub(super) fn word(&self, at: usize) -> (&'a str, usize) {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let word = rest.split_once(' ').map_or(rest, |(word, _)| word);
+        (word, at + word.len() + 1)
+    }
+
+    pub(super) fn slice(&self, start: usize, end: usize) -> &'a str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    pub(super) fn expected(&self, at: usize, what: &str, found: &str) -> TflError {
+        let is_space = found.is_empty() && self.text.get(at..).is_some_and(|rest| rest.starts_with(' '));
+        let found = if is_space { "a space".into() } else { quoted(found) };
+        self.error(at, format!("expected {what}, found {found}"))
+    }
+
+    pub(super) fn error(&self, at: usize, message: String) -> TflError {
+        let before = self.text.get(..at).unwrap_or(self.text);
+        TflError::new(self.file, (self.number, before.chars().count() + 1), message)
+    }
+}
+
+/// Quotes what was found, shortened, so that the message stays one line.
+pub(super) fn quoted(found: &str) -> String {
+    const SHOWN_MAX: usize = 40;
+    if found.is_empty() {
+        return "nothing".into();
+    }
+    let shown: String = found.chars().take(SHOWN_MAX).collect();
+    let dots = if shown.len() < found.len() { "…" } else { "" };
+    format!("`{}{dots}`", printable(&shown))
+}

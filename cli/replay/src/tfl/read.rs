@@ -1,0 +1,280 @@
+//! Strict reading: one way to write everything, and errors that say where and what was expected.
+
+use turnfold_core::text::number;
+use turnfold_core::{Digest, Registry, Seat};
+
+use super::header::{self, Header, Versions};
+use super::lines::{SourceLine, SourceLines, quoted};
+use super::{ARROW, AttemptLine, Closing, EntryLine, FENCE, FIRST_LINE, Line, Replay, TflError};
+use crate::limits::HEADER_BYTES_MAX;
+
+/// Reads a replay file.
+pub fn read(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
+    read_under(file, bytes, registry, Versions::Own)
+}
+
+/// Reads a replay file of any version of its ruleset, whose state hashes then are not those of this build.
+pub fn read_any_version(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
+    read_under(file, bytes, registry, Versions::Any)
+}
+
+fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions) -> Result<Replay, TflError> {
+    let mut lines = SourceLines { file, rest: decode(file, bytes)?, number: 0 };
+    first_line(&mut lines)?;
+    let header = header(&mut lines, registry, versions)?;
+    let mut replay = Replay { file: file.into(), header, lines: Vec::new(), closing: None };
+    let mut count = 0;
+    while let Some(line) = lines.next()? {
+        line.check_body()?;
+        if replay.closing.is_some() {
+            return Err(line.expected(0, "the end of the file after the closing line", line.text));
+        }
+        match line.text.bytes().next() {
+            None => replay.lines.push(Line::Blank),
+            Some(b'#') => replay.lines.push(Line::Comment(line.text.get(1..).unwrap_or_default().into())),
+            Some(b'!') => replay.lines.push(Line::Attempt(attempt(&line)?)),
+            Some(b'=') => replay.closing = Some(closing(&line, count)?),
+            Some(b'0'..=b'9') => {
+                replay.lines.push(Line::Entry(entry(&line, count + 1)?));
+                count += 1;
+            }
+            Some(_) => {
+                let kinds = "an entry `SEQ SEAT COMMAND`, an attempt `! SEAT COMMAND`, a comment `# …` \
+                             or the closing line `= …`";
+                return Err(line.expected(0, kinds, line.text));
+            }
+        }
+    }
+    Ok(replay)
+}
+
+fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TflError> {
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let before = bytes.get(..error.valid_up_to()).and_then(|valid| str::from_utf8(valid).ok());
+        let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
+        let message = format!("expected UTF-8 text, found byte 0x{byte:02x}");
+        TflError::new(file, header::position(before.unwrap_or_default()), message)
+    })?;
+    if text.starts_with('\u{feff}') {
+        return Err(TflError::new(file, (1, 1), format!("expected `{FIRST_LINE}`, found a byte order mark")));
+    }
+    Ok(text)
+}
+
+fn first_line(lines: &mut SourceLines<'_>) -> Result<(), TflError> {
+    let file = lines.file;
+    let expected = |found: &str| {
+        let message = format!("expected `{FIRST_LINE}`, found {}", quoted(found));
+        TflError::new(file, (1, 1), message)
+    };
+    // Whatever else is wrong with some other file, that it is no replay comes first.
+    if !lines.rest.starts_with("turnfold replay ") {
+        return Err(expected(lines.rest.lines().next().unwrap_or_default()));
+    }
+    let Some(line) = lines.next()? else { return Err(expected("")) };
+    if line.text == FIRST_LINE {
+        return Ok(());
+    }
+    match line.text.strip_prefix("turnfold replay ") {
+        Some(version) if version.parse::<u64>().is_ok() => {
+            let what = format!("`{FIRST_LINE}`, the one format that this build reads");
+            Err(line.expected(16, &what, version))
+        }
+        _ => Err(expected(line.text)),
+    }
+}
+
+fn header(lines: &mut SourceLines<'_>, registry: &Registry, versions: Versions) -> Result<Header, TflError> {
+    let missing = |lines: &SourceLines<'_>, what: &str| {
+        TflError::new(
+            lines.file,
+            (lines.number + 1, 1),
+            format!("expected {what}, found the end of the file"),
+        )
+    };
+    let fence = lines.next()?.ok_or_else(|| missing(lines, "`+++` before the header"))?;
+    if fence.text != FENCE {
+        return Err(fence.expected(0, "`+++` before the header", fence.text));
+    }
+    let mut text = String::new();
+    loop {
+        let line = lines.next()?.ok_or_else(|| missing(lines, "`+++` after the header"))?;
+        if line.text == FENCE {
+            break;
+        }
+        text.push_str(line.text);
+        text.push('\n');
+        if text.len() > HEADER_BYTES_MAX {
+            return Err(line.error(0, format!("expected at most {HEADER_BYTES_MAX} bytes in a header")));
+        }
+    }
+    Header::read(lines.file, text, registry, versions)
+}
+
+/// Reads `SEQ SEAT COMMAND[ => OUTCOME][ #HASH]`.
+fn entry(line: &SourceLine<'_>, seq: u64) -> Result<EntryLine, TflError> {
+    let (word, at) = line.word(0);
+    if number(word) != Ok(seq) {
+        return Err(line.expected(0, &format!("entry number {seq}"), word));
+    }
+    let (seat, at) = read_seat(line, at)?;
+    let marks = Marks::find(line, at)?;
+    let command = line.slice(at, marks.arrow.or(marks.hash).unwrap_or(line.text.len()));
+    if command.is_empty() {
+        return Err(line.expected(at, "a command", line.slice(at, line.text.len())));
+    }
+    let outcome = marks.arrow.map(|arrow| marks.outcome(line, arrow)).transpose()?;
+    let hash = marks.hash.map(|at| hex::<16>(line, at + " #".len(), line.text.len())).transpose()?;
+    Ok(EntryLine {
+        seq,
+        seat,
+        command: command.into(),
+        outcome: outcome.map(Into::into),
+        hash: hash.map(Into::into),
+    })
+}
+
+/// Reads `! SEAT COMMAND[ => rejected CODE]`.
+fn attempt(line: &SourceLine<'_>) -> Result<AttemptLine, TflError> {
+    let (word, at) = line.word(0);
+    if word != "!" {
+        return Err(line.expected(1, "a space after `!`", word.get(1..).unwrap_or_default()));
+    }
+    let (seat, at) = read_seat(line, at)?;
+    let marks = Marks::find(line, at)?;
+    if let Some(hash) = marks.hash {
+        return Err(line.expected(
+            hash + 1,
+            "no hash, an attempt has none",
+            line.slice(hash + 1, line.text.len()),
+        ));
+    }
+    let command = line.slice(at, marks.arrow.unwrap_or(line.text.len()));
+    if command.is_empty() {
+        return Err(line.expected(at, "a command", line.slice(at, line.text.len())));
+    }
+    let code = marks.arrow.map(|arrow| {
+        let outcome = marks.outcome(line, arrow)?;
+        let code = outcome.strip_prefix("rejected ").unwrap_or_default();
+        if code.is_empty() || !code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
+            return Err(line.expected(arrow + ARROW.len() + 1, "`rejected CODE`", outcome));
+        }
+        Ok(code.into())
+    });
+    Ok(AttemptLine { seat, command: command.into(), code: code.transpose()? })
+}
+
+/// Reads `= COUNT state HASH log HASH`.
+fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
+    let exactly = |at: usize, what: &str| match line.word(at) {
+        (word, next) if word == what => Ok(next),
+        (word, _) => Err(line.expected(at, &format!("`{what}`"), word)),
+    };
+    let digest = |at: usize| -> Result<(Digest, usize), TflError> {
+        let (word, next) = line.word(at);
+        let digits = hex::<64>(line, at, at + word.len())?;
+        digits
+            .parse()
+            .map(|digest| (digest, next))
+            .map_err(|_| line.expected(at, "64 lowercase hex digits", word))
+    };
+    let at = exactly(0, "=")?;
+    let (word, next) = line.word(at);
+    if number(word) != Ok(count) {
+        let what = format!(
+            "{count}, the number of entries above (delete the line and run `turnfold bless` if they are right)"
+        );
+        return Err(line.expected(at, &what, word));
+    }
+    let (state, at) = digest(exactly(next, "state")?)?;
+    let (log, at) = digest(exactly(at, "log")?)?;
+    if at <= line.text.len() {
+        return Err(line.expected(at - 1, "the end of the line", line.slice(at - 1, line.text.len())));
+    }
+    Ok(Closing { count, state, log })
+}
+
+fn read_seat(line: &SourceLine<'_>, at: usize) -> Result<(Seat, usize), TflError> {
+    let (word, next) = line.word(at);
+    let seat = word.parse().map_err(|_| line.expected(at, "a seat, `p1` to `p8` or `host`", word))?;
+    Ok((seat, next))
+}
+
+/// Requires the text from `start` to `end` to be `N` lowercase hex digits.
+fn hex<'a, const N: usize>(line: &SourceLine<'a>, start: usize, end: usize) -> Result<&'a str, TflError> {
+    let digits = line.slice(start, end);
+    let wrong = digits.find(|character: char| !matches!(character, '0'..='9' | 'a'..='f'));
+    match wrong {
+        None if digits.len() == N => Ok(digits),
+        Some(place) if place < N => Err(line.expected(
+            start + place,
+            &format!("{N} lowercase hex digits"),
+            line.slice(start + place, end),
+        )),
+        _ => {
+            let found = format!("expected {N} lowercase hex digits, found {}", digits.len());
+            Err(line.error(start, found))
+        }
+    }
+}
+
+/// Where a line's outcome and hash begin, at the space before their sign; not within double quotes.
+#[derive(Default)]
+struct Marks {
+    arrow: Option<usize>,
+    hash: Option<usize>,
+}
+
+impl Marks {
+    /// Finds the marks after `from`, and requires single spaces and closed quotes on the way.
+    fn find(line: &SourceLine<'_>, from: usize) -> Result<Self, TflError> {
+        // The space before the command may be the one before a mark, when the command is missing.
+        let from = from.saturating_sub(1);
+        let rest = line.slice(from, line.text.len());
+        let mut marks = Self::default();
+        let mut quote = None;
+        let mut escaped = false;
+        for (place, byte) in rest.bytes().enumerate() {
+            match (byte, quote) {
+                (b'"', None) => quote = Some(place),
+                (b'"', Some(_)) if !escaped => quote = None,
+                (b' ', None) => {
+                    let here = rest.get(place..).unwrap_or_default();
+                    if here.starts_with("  ") {
+                        return Err(line.error(from + place + 1, "expected one space, found more".into()));
+                    } else if marks.arrow.is_none() && marks.hash.is_none() && is_arrow(here) {
+                        marks.arrow = Some(from + place);
+                    } else if marks.hash.is_none() && here.starts_with(" #") {
+                        marks.hash = Some(from + place);
+                    }
+                }
+                _ => {}
+            }
+            escaped = byte == b'\\' && !escaped;
+        }
+        match quote {
+            Some(place) => {
+                let message = "expected a closing `\"`, found the end of the line";
+                Err(line.error(from + place, message.into()))
+            }
+            None => Ok(marks),
+        }
+    }
+
+    /// Gives the text between arrow and hash.
+    fn outcome<'a>(&self, line: &SourceLine<'a>, arrow: usize) -> Result<&'a str, TflError> {
+        let (start, end) = (arrow + ARROW.len(), self.hash.unwrap_or(line.text.len()));
+        match line.slice(start, end).strip_prefix(' ').filter(|outcome| !outcome.is_empty()) {
+            Some(outcome) => Ok(outcome),
+            None => Err(line.expected(start, "an outcome after `=>`", line.slice(start, line.text.len()))),
+        }
+    }
+}
+
+/// Tells whether text begins with ` => ` or is all of it that a line can end with.
+fn is_arrow(text: &str) -> bool {
+    text.strip_prefix(ARROW).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! Writing: the text of a replay, and replays made of a match rather than read.
+
+use std::fmt::{self, Write};
+
+use turnfold_core::{AnyRules, DicePolicy, Digest, SetupError, Step};
+
+use super::{AttemptLine, Closing, EntryLine, FENCE, FIRST_LINE, Header, Line, Replay};
+
+impl fmt::Display for Replay {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{FIRST_LINE}\n{FENCE}\n{}{FENCE}\n", self.header.text)?;
+        self.lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        self.closing.map_or(Ok(()), |closing| writeln!(out, "{closing}"))
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blank => Ok(()),
+            Self::Comment(text) => write!(out, "#{text}"),
+            Self::Entry(entry) => entry.fmt(out),
+            Self::Attempt(attempt) => attempt.fmt(out),
+        }
+    }
+}
+
+impl fmt::Display for EntryLine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {} {}", self.seq, self.seat, self.command)?;
+        self.outcome.as_ref().map_or(Ok(()), |outcome| write!(out, " => {outcome}"))?;
+        self.hash.as_ref().map_or(Ok(()), |hash| write!(out, " #{hash}"))
+    }
+}
+
+impl fmt::Display for AttemptLine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "! {} {}", self.seat, self.command)?;
+        self.code.as_ref().map_or(Ok(()), |code| write!(out, " => rejected {code}"))
+    }
+}
+
+impl fmt::Display for Closing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "= {} state {} log {}", self.count, self.state, self.log)
+    }
+}
+
+impl Replay {
+    /// Starts a replay of a match; `file` is how messages name it.
+    pub fn compose(
+        file: &str,
+        rules: &'static dyn AnyRules,
+        dice: DicePolicy,
+        title: &str,
+        setup: &[u8],
+    ) -> Result<Self, SetupError> {
+        let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
+        let setup = rules.write_setup(setup)?;
+        let table: toml::Table =
+            toml::from_str(&setup).map_err(|error| SetupError::Bytes(error.to_string()))?;
+        let setup = toml::to_string(&table).map_err(unwritable)?;
+        // Wrapped in a table, so that `[[units]]` becomes `[[setup.units]]`.
+        let wrapped = toml::Table::from_iter([("setup".to_string(), toml::Value::Table(table))]);
+        let policy = match dice {
+            DicePolicy::Recorded => "dice = \"recorded\"\n".into(),
+            DicePolicy::Seeded(seed) => format!("dice = \"seeded\"\nseed = \"{seed}\"\n"),
+        };
+        let text = format!(
+            "ruleset = \"{}\"\nversion = {}\n{policy}title = {}\n\n{}",
+            rules.name(),
+            rules.version(),
+            TomlString(title),
+            toml::to_string(&wrapped).map_err(unwritable)?,
+        );
+        let header = Header { text, rules, version: rules.version(), dice, title: title.into(), setup };
+        Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
+    }
+
+    /// Adds an entry just folded, with its outcome and hash.
+    pub fn record(&mut self, step: &mut dyn Step) {
+        self.lines.push(Line::Entry(EntryLine::of(step)));
+    }
+
+    /// Adds the closing line of a replay that ends in a state of this hash.
+    pub fn close(&mut self, state: Digest) {
+        let count = self.entries().last().map_or(0, |entry| entry.seq);
+        self.closing = Some(Closing { count, state, log: self.log_digest() });
+    }
+
+    /// Computes the log digest of the entries as they stand.
+    pub(super) fn log_digest(&self) -> Digest {
+        let mut log = LogHasher::default();
+        self.entries().for_each(|entry| log.add(entry));
+        log.finish()
+    }
+}
+
+/// Computes the log digest: blake3 over the entry lines, each with its line feed.
+#[derive(Default)]
+pub(super) struct LogHasher {
+    hasher: blake3::Hasher,
+    line: String,
+}
+
+impl LogHasher {
+    /// Takes the next entry.
+    pub(super) fn add(&mut self, entry: &EntryLine) {
+        self.line.clear();
+        writeln!(self.line, "{entry}").expect("writing to a string cannot fail");
+        self.hasher.update(self.line.as_bytes());
+    }
+
+    pub(super) fn finish(&self) -> Digest {
+        self.hasher.finalize().into()
+    }
+}
+
+/// Writes text as a TOML string on one line. The `toml` crate would break the line of a text with line feeds, which
+/// could then look like a fence, and leave some control characters as they are.
+struct TomlString<'a>(&'a str);
+
+impl fmt::Display for TomlString<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_char('"')?;
+        for character in self.0.chars() {
+            match character {
+                '"' | '\\' => write!(out, "\\{character}")?,
+                _ if character.is_control() => write!(out, "\\u{:04X}", u32::from(character))?,
+                _ => out.write_char(character)?,
+            }
+        }
+        out.write_char('"')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnfold_core::{CommandSource, Logged, Registry, Seat, Seed};
+
+    use super::*;
+    use crate::tfl::{bless, check, read};
+
+    const SETUP: &str = r#"
+radius = 3
+blocked = [[1, 1], [2, -1]]
+[[units]]
+id = "a1"
+owner = "p1"
+name = "Atlas \"+++\""
+at = [0, 3]
+[[units]]
+id = "b1"
+owner = "p2"
+at = [0, -3]
+mp = 6
+"#;
+
+    /// Composes a replay with this title and requires that it can be read, blessed and checked.
+    fn check_composed(title: &str, dice: DicePolicy) -> String {
+        let rules = Registry::standard().find("initiative").unwrap();
+        let setup = rules.read_setup(SETUP).unwrap();
+        let mut replay = Replay::compose("x.tfl", rules, dice, title, &setup).unwrap();
+        let mut state = rules.start(&setup).unwrap();
+        let roll = state.due_roll().and_then(|due| dice.values(1, &due)).unwrap_or_else(|| vec![6, 6, 1, 1]);
+        let command = state.roll_command(roll).unwrap();
+        let entry = Logged { seq: 1, seat: Seat::Host, command: CommandSource::Text(&command) };
+        state.fold(&[entry], &dice, &mut |step| replay.record(step)).unwrap();
+        replay.close(state.state_hash());
+        let text = replay.to_string();
+        assert_eq!(read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap(), replay);
+        assert_eq!(bless(&replay).unwrap(), replay);
+        assert_eq!(check(&replay).unwrap().difference, None);
+        assert_eq!(replay.setup().unwrap(), setup);
+        assert_eq!(replay.header.title, title);
+        text
+    }
+
+    #[test]
+    fn a_composed_replay_reads_back() {
+        let text = check_composed("a lance against a star", DicePolicy::Recorded);
+        let head = "turnfold replay 1
++++
+ruleset = \"initiative\"
+version = 1
+dice = \"recorded\"
+title = \"a lance against a star\"
+
+[setup]
+radius = 3
+blocked = [[1, 1], [2, -1]]
+
+[[setup.units]]
+id = \"a1\"
+";
+        assert!(text.starts_with(head), "{text}");
+        check_composed("", DicePolicy::Seeded(Seed::new([9; 32])));
+    }
+
+    #[test]
+    fn any_title_survives() {
+        check_composed("quotes \" and ' and \\ \r\n+++\n\t\u{1b}\u{7f}\u{85} \u{2014}", DicePolicy::Recorded);
+    }
+}

@@ -1,0 +1,89 @@
+//! What lies behind the tip, and everywhere else where no page has a part: all that sled writes to when it opens.
+
+use std::collections::BTreeSet;
+
+use super::message::{NODE, Search};
+use super::reader::LogReader;
+use super::segment::{HEADER_BYTES, SEGMENT_BYTES, base, number_of};
+use crate::backend::BackendError;
+use crate::backend::sled::raw;
+use crate::layout::key;
+use crate::layout::record;
+
+/// A segment in which sled may write when it opens.
+pub(in crate::backend) struct Loose {
+    /// Where it begins in the file.
+    pub(in crate::backend) offset: u64,
+    /// All of it, or nothing when it is all zero.
+    pub(in crate::backend) bytes: Vec<u8>,
+    /// How many of its bytes belong to the log.
+    pub(in crate::backend) sound: usize,
+}
+
+impl LogReader {
+    /// Reads all segments in which sled may write when it opens.
+    pub(in crate::backend) fn loose(&self) -> Result<Vec<Loose>, BackendError> {
+        let pages = self.found.snapshot.pages.iter();
+        let used: BTreeSet<u64> =
+            pages.flat_map(|page| page.parts().map(|(_, offset)| base(offset))).collect();
+        let mut found = Vec::new();
+        for offset in (0..self.file.len()).step_by(usize::try_from(SEGMENT_BYTES).unwrap_or(usize::MAX)) {
+            let is_active = self.found.snapshot.active == Some(offset);
+            if used.contains(&offset) && !is_active {
+                continue;
+            }
+            let mut bytes = self.file.read(offset, SEGMENT_BYTES)?;
+            let sound = if is_active { self.tip() % SEGMENT_BYTES } else { 0 };
+            if bytes.iter().all(|byte| *byte == 0) {
+                bytes.clear();
+            }
+            found.push(Loose { offset, bytes, sound: usize::try_from(sound).unwrap_or_default() });
+        }
+        Ok(found)
+    }
+
+    /// Returns the position behind everything in the log.
+    pub(in crate::backend) fn tip(&self) -> u64 {
+        self.found.snapshot.lsn.unwrap_or_default()
+    }
+
+    /// Looks for sound messages behind the tip; returns `None` if there are none, or else how many commits the newest
+    /// sound store record among them counts.
+    pub(in crate::backend) fn commits_behind(&self, loose: &[Loose]) -> Result<Option<u64>, BackendError> {
+        let mut newest = None;
+        let mut search = Search::from(number_of(self.tip()));
+        for Loose { bytes, sound, .. } in loose {
+            let header = usize::try_from(HEADER_BYTES).unwrap_or_default();
+            search.each(bytes.get((*sound).max(header)..).unwrap_or_default(), &mut |message| {
+                let mut commits = 0;
+                let mut count = |value: &[u8]| commits = commits.max(commits_in(value));
+                if message.kind == NODE {
+                    let _ = raw::read_node(message.body, |_, _, value| count(value));
+                } else if let Some((_, value)) = raw::read_link(message.body) {
+                    count(value);
+                }
+                newest = newest.max(Some(commits));
+            })?;
+        }
+        Ok(newest)
+    }
+
+    /// Requires that nothing behind the tip shows that a commit of which nothing else is left was acknowledged. One
+    /// that was being written when a process ended may be there.
+    pub(in crate::backend) fn require_all_commits(&self, loose: &[Loose]) -> Result<(), BackendError> {
+        let held = self.get(key::STORE)?.map_or(0, |value| commits_in(&value));
+        match self.commits_behind(loose)? {
+            Some(behind) if behind > held + 1 => Err(super::damaged(format!(
+                "its log is damaged at {}, before the end of commit {}",
+                self.tip(),
+                behind - 1
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns how many commits a store record counts, whatever its key leaves out; 0 if the value is none.
+fn commits_in(value: &[u8]) -> u64 {
+    record::read_store(value).map_or(0, |record| record.now.commits)
+}

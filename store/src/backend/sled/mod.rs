@@ -1,0 +1,14 @@
+//! sled: the backend on disk, what keeps it durable and sound, and its log read without it.
+
+mod closing;
+pub mod disk;
+#[cfg(target_os = "linux")]
+mod durable;
+mod guard;
+mod guarded_open;
+mod log;
+pub(crate) mod opening;
+pub(crate) mod pieces;
+pub(crate) mod raw;
+pub(crate) mod read_only;
+mod syncing;

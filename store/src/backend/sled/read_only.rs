@@ -1,0 +1,75 @@
+//! Records on disk, read without sled and without writing anything.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::log::LogReader;
+use crate::backend::{Backend, BackendError, Change, Record, Watermark};
+use crate::dir::lock::SharedLock;
+use crate::dir::places::Places;
+use crate::dir::watermark::WatermarkFile;
+
+/// What lies in a store's directory, which nobody changes meanwhile.
+pub(crate) struct ReadOnlyBackend {
+    log: Arc<LogReader>,
+    watermark: WatermarkFile,
+    _lock: Option<SharedLock>,
+}
+
+impl ReadOnlyBackend {
+    /// Reads where everything lies.
+    pub(crate) fn open(places: &Places, lock: Option<SharedLock>) -> Result<Self, BackendError> {
+        let watermark = WatermarkFile::at(places.watermark.clone());
+        let opened = LogReader::open(&places.sled).and_then(|log| {
+            log.require_all_commits(&log.loose()?)?;
+            Ok(log)
+        });
+        let log = opened.map_err(|error| watermark.explain(error))?;
+        Ok(Self { log: Arc::new(log), watermark, _lock: lock })
+    }
+
+    /// Reads what a reader has found that somebody else holds the lock for.
+    pub(super) fn of(log: &Arc<LogReader>, watermark: WatermarkFile) -> Self {
+        Self { log: Arc::clone(log), watermark, _lock: None }
+    }
+}
+
+impl Backend for ReadOnlyBackend {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        self.log.get(key)
+    }
+
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
+        self.log.scan(range, limit)
+    }
+
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
+        self.log.last(range)
+    }
+
+    fn write(&self, _changes: &[Change]) -> Result<(), BackendError> {
+        Err(read_only())
+    }
+
+    fn flush(&self) -> Result<(), BackendError> {
+        Err(read_only())
+    }
+
+    fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
+        self.watermark.read()
+    }
+
+    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
+        self.watermark.damage()
+    }
+
+    fn set_watermark(&self, _watermark: &Watermark) -> Result<(), BackendError> {
+        Err(read_only())
+    }
+}
+
+fn read_only() -> BackendError {
+    let source = io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "it was opened for reading only");
+    BackendError::Io { action: "write to the store".to_owned(), source }
+}

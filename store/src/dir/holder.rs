@@ -1,0 +1,54 @@
+//! Who holds the lock of a store.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use super::places::LOCK_FILE;
+
+/// Who holds the lock of a store, as far as it can be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// This process, by another handle.
+    ThisProcess,
+    /// The process of this id.
+    Process(u32),
+    /// A process that has not said who it is; the one of this id said so before, and has ended.
+    After(u32),
+    /// A process that has not said who it is.
+    Unknown,
+}
+
+/// Reads who holds the lock on a file that is locked.
+pub(crate) fn holder(file: &mut File) -> Holder {
+    let mut text = String::new();
+    let read = file.rewind().and_then(|()| file.take(32).read_to_string(&mut text));
+    match (read, text.trim_end().parse()) {
+        (Ok(_), Ok(id)) if id == std::process::id() => Holder::ThisProcess,
+        (Ok(_), Ok(id)) if has_ended(id) => Holder::After(id),
+        (Ok(_), Ok(id)) => Holder::Process(id),
+        _ => Holder::Unknown,
+    }
+}
+
+/// Tells whether a process is known to have ended.
+fn has_ended(id: u32) -> bool {
+    let processes = Path::new("/proc");
+    // Where the operating system does not list its processes, nothing is known.
+    cfg!(target_os = "linux") && processes.join("self").exists() && !processes.join(id.to_string()).exists()
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ThisProcess => write!(out, "this very process: close its other handle first"),
+            Self::Process(id) => write!(out, "process {id}: wait for it to end, then try again"),
+            Self::After(id) => write!(
+                out,
+                "another process (not {id}, which `{LOCK_FILE}` names: it has ended): wait for it to end, then try again"
+            ),
+            Self::Unknown => write!(out, "another process: wait for it to end, then try again"),
+        }
+    }
+}

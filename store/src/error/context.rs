@@ -1,0 +1,107 @@
+//! Errors as they are made: from a file system or a backend, and with the match, branch and entry they concern.
+
+use std::io;
+use std::path::Path;
+
+use super::store::StoreError;
+use crate::backend::BackendError;
+use crate::names::{BranchName, MatchName};
+
+impl StoreError {
+    /// Says that a part of the store that belongs to no match is damaged.
+    pub(crate) fn damaged(reason: impl Into<String>) -> Self {
+        Self::Corrupt { match_name: None, branch: None, seq: None, reason: reason.into() }
+    }
+
+    /// Says of trouble that it kept the store from being opened.
+    pub(crate) fn unopened(self) -> Self {
+        match self {
+            Self::Io { action, source } => Self::Unopened { action, source },
+            other => other,
+        }
+    }
+
+    /// Says which entry damage concerns.
+    pub(crate) fn at(self, the_seq: u64) -> Self {
+        match self {
+            Self::Corrupt { match_name, branch, seq, reason } => {
+                Self::Corrupt { match_name, branch, seq: seq.or(Some(the_seq)), reason }
+            }
+            other => other,
+        }
+    }
+
+    /// Says that damage belongs to a match and branch.
+    pub(crate) fn within(self, the_match: &MatchName, the_branch: Option<&BranchName>) -> Self {
+        match self {
+            Self::Corrupt { match_name, branch, seq, reason } => Self::Corrupt {
+                match_name: match_name.or_else(|| Some(the_match.clone())),
+                branch: branch.or_else(|| the_branch.cloned()),
+                seq,
+                reason,
+            },
+            other => other,
+        }
+    }
+
+    /// Says that a directory is no store.
+    pub(crate) fn not_a_store(dir: &Path, reason: &str) -> Self {
+        Self::NotAStore { dir: dir.to_owned(), reason: reason.to_owned() }
+    }
+
+    /// Says what failed with a file of a store's directory.
+    pub(crate) fn in_dir(dir: &Path, action: &str, path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::Unwritable { dir: dir.to_owned(), source }
+            }
+            io::ErrorKind::NotADirectory => Self::not_a_store(dir, "a part of its path is a file"),
+            _ => Self::io(action, path, source),
+        }
+    }
+
+    /// Says what failed with a file.
+    pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
+        Self::Io { action: format!("{action} `{}`", path.display()), source }
+    }
+
+    /// Returns why something cannot be read, without where it is.
+    pub(crate) fn reason(self) -> String {
+        match self {
+            Self::Corrupt { reason, .. } => reason,
+            other => other.to_string(),
+        }
+    }
+}
+
+impl From<BackendError> for StoreError {
+    fn from(error: BackendError) -> Self {
+        match error {
+            BackendError::Damaged(reason) => Self::damaged(reason),
+            BackendError::Io { source, .. } if is_full(&source) => Self::Full { source },
+            BackendError::Io { action, source } => Self::Io { action, source },
+            BackendError::Unsynced { source } => Self::Io { action: "sync".to_owned(), source },
+        }
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn damage_is_placed_as_exactly_as_it_is_known() {
+        let corrupt = StoreError::damaged("its check is wrong");
+        assert!(corrupt.to_string().starts_with("corrupt store: its check is wrong;"));
+        let name = "table-3".parse().unwrap();
+        let placed = corrupt.within(&name, Some(&BranchName::main()));
+        assert!(placed.to_string().starts_with("corrupt store: match `table-3`, branch `main`: its check"));
+        assert_eq!(placed.kind(), ErrorKind::Trouble);
+    }
+}

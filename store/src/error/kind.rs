@@ -1,0 +1,45 @@
+//! What an error means to whoever asked.
+
+use super::store::StoreError;
+
+/// What an error means to whoever asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A negative answer to a proper request, such as a conflict.
+    Negative,
+    /// The request names something that is not there or cannot be.
+    Unusable,
+    /// The store or the disk is in trouble.
+    Trouble,
+}
+
+impl StoreError {
+    /// Sorts the error by what it means to whoever asked.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Conflict { .. } | Self::KeyReused { .. } => ErrorKind::Negative,
+            Self::NoSuchMatch { .. }
+            | Self::NoSuchBranch { .. }
+            | Self::NoSuchSeq { .. }
+            | Self::AlreadyExists { .. }
+            | Self::BranchExists { .. }
+            | Self::BranchInUse { .. }
+            | Self::MainBranch { .. }
+            | Self::NothingToAppend { .. }
+            | Self::TooLarge { .. } => ErrorKind::Unusable,
+            Self::Locked { .. }
+            | Self::Missing { .. }
+            | Self::NotAStore { .. }
+            | Self::Unwritable { .. }
+            | Self::UnknownFormat { .. }
+            | Self::Lost { .. }
+            | Self::Corrupt { .. }
+            | Self::Io { .. }
+            | Self::Unopened { .. }
+            | Self::Full { .. }
+            | Self::Unsettled { .. }
+            | Self::Failed { .. } => ErrorKind::Trouble,
+        }
+    }
+}

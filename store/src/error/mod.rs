@@ -1,0 +1,9 @@
+//! What can go wrong.
+
+mod context;
+mod kind;
+mod store;
+pub(crate) mod text;
+
+pub use kind::ErrorKind;
+pub use store::{NEXT_STEP, StoreError};

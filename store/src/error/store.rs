@@ -1,0 +1,239 @@
+//! Everything a store refuses or fails to do, and what to do next.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::text::{missing, next_try, place};
+use crate::dir::holder::Holder;
+use crate::layout::watermark::Place;
+use crate::names::{BranchName, MatchName};
+
+/// What to do about damage.
+pub const NEXT_STEP: &str = "save what is sound with `turnfold store salvage DIR NEWDIR`";
+
+/// What a store refuses or fails to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process, or another handle in this one, has the store.
+    #[error("store `{}` is locked by {holder}", dir.display())]
+    Locked {
+        /// The store's directory.
+        dir: PathBuf,
+        /// Who has it, where that can be known.
+        holder: Holder,
+    },
+    /// There is no store here.
+    #[error("no store at `{}`: create a match first, or name the right directory", dir.display())]
+    Missing {
+        /// Where it was looked for.
+        dir: PathBuf,
+    },
+    /// The directory is something else; nothing was written to it.
+    #[error("`{}` is not a turnfold store: {reason}; use another directory", dir.display())]
+    NotAStore {
+        /// The directory.
+        dir: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The operating system does not let us write here.
+    #[error("cannot write to store `{}`: {source}; check its owner and permissions", dir.display())]
+    Unwritable {
+        /// The store's directory.
+        dir: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The store was written by a build with another format.
+    #[error(
+        "store `{}` has the format `{}`, this build knows `turnfold store 1`: use the build that wrote it",
+        dir.display(), found.escape_debug()
+    )]
+    UnknownFormat {
+        /// The store's directory.
+        dir: PathBuf,
+        /// The format it names.
+        found: String,
+    },
+    /// The store holds less than it held before.
+    #[error(
+        "the store lost data: {}{} of {expected_commits} commits are missing, with {} of {expected_entries} entries; \
+         {NEXT_STEP}",
+        missing(last.as_ref(), *held),
+        expected_commits.saturating_sub(*found_commits),
+        expected_entries.saturating_sub(*found_entries)
+    )]
+    Lost {
+        /// The commits its watermark counts.
+        expected_commits: u64,
+        /// The commits it holds.
+        found_commits: u64,
+        /// The entries its watermark counts.
+        expected_entries: u64,
+        /// The entries it holds.
+        found_entries: u64,
+        /// The last entry of the branch that was written to last.
+        last: Option<Place>,
+        /// How many entries of that branch the store still holds.
+        held: u64,
+    },
+    /// Something stored is not what was written.
+    #[error("corrupt store: {}{reason}; {NEXT_STEP}", place(match_name.as_ref(), branch.as_ref(), *seq))]
+    Corrupt {
+        /// The match concerned, where known.
+        match_name: Option<MatchName>,
+        /// The branch concerned, where known.
+        branch: Option<BranchName>,
+        /// The entry concerned, where known.
+        seq: Option<u64>,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The branch is not where the caller believes; nothing was appended.
+    #[error(
+        "conflict in `{match_name}@{branch}`: expected head {expected}, found {head}; look at what is new and try again"
+    )]
+    Conflict {
+        /// The match.
+        match_name: MatchName,
+        /// The branch.
+        branch: BranchName,
+        /// The head the caller expected.
+        expected: u64,
+        /// The head as it is.
+        head: u64,
+    },
+    /// The key belongs to an append of something else; nothing was appended.
+    #[error(
+        "the idempotency key was used for other commands, entries {first} to {last} of `{match_name}@{branch}`; \
+         choose a new key"
+    )]
+    KeyReused {
+        /// The match.
+        match_name: MatchName,
+        /// The branch.
+        branch: BranchName,
+        /// The first entry that carries the key.
+        first: u64,
+        /// The last entry that carries it.
+        last: u64,
+    },
+    /// There is no match of this name.
+    #[error("no match `{match_name}` in this store")]
+    NoSuchMatch {
+        /// The name.
+        match_name: MatchName,
+    },
+    /// The match has no branch of this name.
+    #[error("match `{match_name}` has no branch `{branch}`")]
+    NoSuchBranch {
+        /// The match.
+        match_name: MatchName,
+        /// The name.
+        branch: BranchName,
+    },
+    /// The branch is shorter than that.
+    #[error("`{match_name}@{branch}` has no entry {seq}: its head is {head}")]
+    NoSuchSeq {
+        /// The match.
+        match_name: MatchName,
+        /// The branch.
+        branch: BranchName,
+        /// The entry asked for.
+        seq: u64,
+        /// The last entry there is.
+        head: u64,
+    },
+    /// A match of this name exists.
+    #[error("match `{match_name}` already exists: choose another name")]
+    AlreadyExists {
+        /// The name.
+        match_name: MatchName,
+    },
+    /// The match has a branch of this name.
+    #[error("match `{match_name}` already has a branch `{branch}`: choose another name")]
+    BranchExists {
+        /// The match.
+        match_name: MatchName,
+        /// The name.
+        branch: BranchName,
+    },
+    /// Other branches begin on this one.
+    #[error(
+        "branch `{branch}` of match `{match_name}` cannot be deleted: branch `{child}` begins on it; delete that first"
+    )]
+    BranchInUse {
+        /// The match.
+        match_name: MatchName,
+        /// The branch.
+        branch: BranchName,
+        /// A branch that begins on it.
+        child: BranchName,
+    },
+    /// `main` is neither deleted nor renamed.
+    #[error("branch `main` of match `{match_name}` cannot be {action}: every match has it")]
+    MainBranch {
+        /// The match.
+        match_name: MatchName,
+        /// What cannot be done to it.
+        action: &'static str,
+    },
+    /// An append without entries.
+    #[error("nothing to append to `{match_name}@{branch}`: give at least one command")]
+    NothingToAppend {
+        /// The match.
+        match_name: MatchName,
+        /// The branch.
+        branch: BranchName,
+    },
+    /// A setup or command beyond the store's limits.
+    #[error("{what} of {bytes} bytes is too large: at most {limit}")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// How large it is.
+        bytes: usize,
+        /// How large it may be.
+        limit: usize,
+    },
+    /// Reading or writing failed.
+    #[error("cannot {action}: {source}")]
+    Io {
+        /// What was being done.
+        action: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The store cannot be opened, and is as it was.
+    #[error("cannot {action}: {source}; nothing was changed: {}", next_try(source))]
+    Unopened {
+        /// What was being done.
+        action: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The disk is full; what was acknowledged is safe.
+    #[error(
+        "the store's disk is full: free some space and try again; nothing of this call was kept ({source})"
+    )]
+    Full {
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// Writing or syncing failed half-way.
+    #[error(
+        "{reason}; whether this was recorded is unknown until the store is opened again: look at its log before you \
+         repeat it"
+    )]
+    Unsettled {
+        /// What failed.
+        reason: String,
+    },
+    /// An earlier write failed, so this handle takes no more; what was acknowledged is safe.
+    #[error("the store stopped accepting writes: {reason}; open it again")]
+    Failed {
+        /// What failed first.
+        reason: String,
+    },
+}

@@ -1,0 +1,157 @@
+//! Records: the bodies of the small tables, and the check that every value carries.
+
+use serde::{Deserialize, Serialize};
+use turnfold_core::Digest;
+
+use super::key;
+use super::watermark::Watermark;
+use crate::backend::Change;
+use crate::entry::{decode, encode};
+use crate::error::StoreError;
+use crate::names::{BranchName, MatchName};
+
+const CHECK_BYTES: usize = 8;
+
+/// The record about the store as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoreRecord {
+    pub(crate) now: Watermark,
+    pub(crate) marked: Watermark,
+    pub(crate) matches: u64,
+    pub(crate) next_id: u64,
+}
+
+impl StoreRecord {
+    pub(crate) const EMPTY: Self =
+        Self { now: Watermark::NOTHING, marked: Watermark::NOTHING, matches: 0, next_id: 1 };
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MatchRecord<'a> {
+    pub(crate) id: u64,
+    pub(crate) branches: u64,
+    pub(crate) genesis: &'a [u8],
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BranchRecord {
+    pub(crate) id: u64,
+    pub(crate) parent: Option<Parent>,
+}
+
+/// Where a branch begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Parent {
+    pub(crate) name: String,
+    pub(crate) id: u64,
+    pub(crate) at: u64,
+    pub(crate) link: Digest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HeadRecord {
+    pub(crate) seq: u64,
+    pub(crate) link: Digest,
+}
+
+/// The entries that an idempotency key stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeyRecord {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+}
+
+/// A name that is gone: its match or branch was deleted, or got another name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GoneRecord {
+    pub(crate) match_name: MatchName,
+    /// The branch; `None` when it was the match.
+    pub(crate) branch: Option<BranchName>,
+    /// The name it got; `None` when it was deleted.
+    pub(crate) became: Option<String>,
+    /// The entries that were deleted with it.
+    pub(crate) entries: u64,
+}
+
+/// Makes the value of a record from its body.
+pub(crate) fn seal(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
+    let check = check(key, &body);
+    body.extend_from_slice(&check);
+    body
+}
+
+/// Makes the change that writes a record.
+pub(crate) fn put(key: Vec<u8>, record: &impl Serialize) -> Change {
+    put_bytes(key, encode(record))
+}
+
+/// Makes the change that writes a record whose body is encoded already.
+pub(crate) fn put_bytes(key: Vec<u8>, body: Vec<u8>) -> Change {
+    let value = seal(&key, body);
+    Change { key, value: Some(value) }
+}
+
+/// Gives the body of a record's value.
+///
+/// # Errors
+/// Says what is wrong when value and key do not belong together.
+pub(crate) fn unseal<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], String> {
+    let split = value.len().checked_sub(CHECK_BYTES).and_then(|at| value.split_at_checked(at));
+    match split {
+        Some((body, found)) if found == check(key, body) => Ok(body),
+        Some(_) => Err("its bytes do not match their check".to_owned()),
+        None => Err(format!("it has only {} bytes", value.len())),
+    }
+}
+
+/// Returns the body of a value whatever its check says, for what is left of a damaged record.
+pub(crate) fn unchecked(value: &[u8]) -> Option<&[u8]> {
+    value.len().checked_sub(CHECK_BYTES).and_then(|at| value.get(..at))
+}
+
+/// Reads a record.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] naming `what`.
+pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
+    what: &str,
+    key: &[u8],
+    value: &'a [u8],
+) -> Result<T, StoreError> {
+    let body = unseal(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))?;
+    decode(body).map_err(|error| StoreError::damaged(format!("{what}: {error}")))
+}
+
+/// Reads a store record, whatever its key leaves out; `None` if the value is none.
+pub(crate) fn read_store(value: &[u8]) -> Option<StoreRecord> {
+    read("the store record", key::STORE, value).ok()
+}
+
+fn check(key: &[u8], body: &[u8]) -> [u8; CHECK_BYTES] {
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 record");
+    hasher.update(key).update(body).update(&(key.len() as u64).to_le_bytes());
+    let mut check = [0; CHECK_BYTES];
+    hasher.finalize_xof().fill(&mut check);
+    check
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_belongs_to_its_key_and_every_bit_counts() {
+        let value = seal(b"t1", b"body".to_vec());
+        assert_eq!(unseal(b"t1", &value), Ok(&b"body"[..]));
+        assert!(unseal(b"t2", &value).is_err());
+        assert!(unseal(b"t", &seal(b"t1", b"body".to_vec())).is_err());
+        for bit in 0..value.len() * 8 {
+            let mut flipped = value.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(unseal(b"t1", &flipped).is_err(), "bit {bit}");
+        }
+        for length in 0..value.len() {
+            assert!(unseal(b"t1", &value[..length]).is_err(), "length {length}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Reading: a branch's entries from pages and tails, each checked against the chain.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::vec;
+
+use turnfold_core::Digest;
+
+use super::lookup::FoundMatch;
+use super::segment::{NamedBranch, Segment, read_page};
+use crate::entry::{Entry, Genesis, Seq};
+use crate::error::StoreError;
+use crate::layout::chain::Linker;
+use crate::layout::page::{Page, RECORDS_MAX};
+use crate::layout::{key, record};
+use crate::names::{BranchName, MatchName};
+use crate::open::{Shared, StoreReader};
+
+/// A branch read whole, or up to some entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Log {
+    /// How the match begins.
+    pub genesis: Genesis,
+    /// The branch's head when it was read, whether or not the entries reach it.
+    pub head: Seq,
+    /// The entries from the first.
+    pub entries: Vec<Entry>,
+}
+
+impl StoreReader {
+    /// Reads entries one after another, those of the branches it begins on first. Iteration ends with the first error.
+    ///
+    /// Each entry is checked against the chain from the nearest stored link before the range; the whole chain is
+    /// checked when the range begins at the first entry.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], [`StoreError::NoSuchSeq`] when the range goes past
+    /// the head, and those of reading. The iterator gives [`StoreError::Corrupt`] where the log is damaged.
+    pub fn entries(
+        &self,
+        match_name: &MatchName,
+        branch: &BranchName,
+        range: RangeInclusive<Seq>,
+    ) -> Result<Entries<'_>, StoreError> {
+        let _branches = self.shared.hold_branches();
+        let (found_match, found, head) = self.shared.find(match_name, branch)?;
+        if *range.end() > head.seq {
+            let (match_name, branch) = (match_name.clone(), branch.clone());
+            return Err(StoreError::NoSuchSeq { match_name, branch, seq: *range.end(), head: head.seq });
+        }
+        self.shared.entries(match_name, &found_match, (branch, &found, head), range)
+    }
+
+    /// Reads a branch from its first entry to `to`, or to its head.
+    ///
+    /// # Errors
+    /// As for [`entries`](StoreReader::entries), also where the log is damaged.
+    pub fn read(
+        &self,
+        match_name: &MatchName,
+        branch: &BranchName,
+        to: Option<Seq>,
+    ) -> Result<Log, StoreError> {
+        let _branches = self.shared.hold_branches();
+        let (found_match, found, head) = self.shared.find(match_name, branch)?;
+        let to = to.unwrap_or(head.seq);
+        if to > head.seq {
+            let (match_name, branch) = (match_name.clone(), branch.clone());
+            return Err(StoreError::NoSuchSeq { match_name, branch, seq: to, head: head.seq });
+        }
+        let genesis = found_match.genesis(match_name)?;
+        let entries = self.shared.entries(match_name, &found_match, (branch, &found, head), 1..=to)?;
+        Ok(Log { genesis, head: head.seq, entries: entries.collect::<Result<_, _>>()? })
+    }
+}
+
+/// The entries of a branch, as [`StoreReader::entries`] reads them.
+pub struct Entries<'a> {
+    shared: &'a Shared,
+    match_name: MatchName,
+    linker: Linker,
+    /// The parts not yet read to their end.
+    segments: VecDeque<Segment>,
+    /// The next entry to be loaded, and the link before it.
+    next: Seq,
+    link: Digest,
+    /// Entries before this one are checked, but not given.
+    wanted_from: Seq,
+    loaded: vec::IntoIter<Entry>,
+    /// What comes after the loaded entries.
+    error: Option<StoreError>,
+}
+
+impl Entries<'_> {
+    /// Gives the link after the last loaded entry; at the end, after the last of all.
+    pub(crate) fn link(&self) -> Digest {
+        self.link
+    }
+
+    /// Loads what one page holds, or some tails.
+    fn load(&mut self) {
+        let mut entries = Vec::new();
+        if let Err(error) = self.load_into(&mut entries) {
+            self.error = Some(self.unless_deleted(error));
+            self.segments.clear();
+        }
+        self.loaded = entries.into_iter();
+    }
+
+    fn load_into(&mut self, entries: &mut Vec<Entry>) -> Result<(), StoreError> {
+        let Some(segment) = self.segments.front() else { return Ok(()) };
+        if self.next > segment.last {
+            if segment.after.is_some_and(|after| after != self.link) {
+                return Err(
+                    self.corrupt(segment.last, "the chain of entries does not lead to the stored link")
+                );
+            }
+            self.segments.pop_front();
+            return Ok(());
+        }
+        if self.load_page(entries)? || self.load_tails(entries)? {
+            return Ok(());
+        }
+        // Between our looking for a page and for a tail, the tail may have been moved to a page.
+        if self.load_page(entries)? {
+            return Ok(());
+        }
+        Err(self.corrupt(self.next, "the entry is missing"))
+    }
+
+    /// Loads the page that holds the next entry; tells whether there is one.
+    fn load_page(&mut self, entries: &mut Vec<Entry>) -> Result<bool, StoreError> {
+        let Some(segment) = self.segments.front() else { return Ok(false) };
+        let (id, last) = (segment.id, segment.last);
+        let found = self.shared.page_at(id, segment.first, self.next);
+        let Some((first, key, value)) = found.map_err(|error| self.at(self.next, error))? else {
+            return Ok(false);
+        };
+        let page: Page<'_> = read_page(&key, &value).map_err(|error| self.at(first, error))?;
+        let held = first.saturating_add(page.records.len() as u64);
+        if held <= self.next {
+            return Ok(false);
+        }
+        let skipped = usize::try_from(self.next - first).unwrap_or(usize::MAX);
+        for bytes in page.records.iter().skip(skipped) {
+            if self.next > last {
+                // The rest lies behind the point where the next branch begins.
+                return Ok(true);
+            }
+            self.admit(bytes, entries)?;
+        }
+        if self.link != page.link {
+            return Err(self.corrupt(first, "the chain of entries does not lead to their page's link"));
+        }
+        Ok(true)
+    }
+
+    /// Loads the tails that follow; tells whether there are any.
+    fn load_tails(&mut self, entries: &mut Vec<Entry>) -> Result<bool, StoreError> {
+        let Some(segment) = self.segments.front() else { return Ok(false) };
+        let range =
+            key::of_tail(segment.id, self.next)..key::of_tail(segment.id, segment.last.saturating_add(1));
+        let found = self.shared.backend.scan(&range, RECORDS_MAX);
+        let found = found.map_err(|error| self.at(self.next, error.into()))?;
+        let mut any = false;
+        for (key, value) in found {
+            if key::seq_of(&key) != Some(self.next) {
+                break;
+            }
+            let body = record::unseal(&key, &value).map_err(|reason| self.corrupt(self.next, &reason))?;
+            self.admit(body, entries)?;
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// Takes the next entry in: decodes it, counts it and adds it to the chain.
+    fn admit(&mut self, bytes: &[u8], entries: &mut Vec<Entry>) -> Result<(), StoreError> {
+        let entry = Entry::decode(bytes).map_err(|error| self.corrupt(self.next, &error.to_string()))?;
+        if entry.seq != self.next {
+            let reason = format!("expected entry {}, found entry {}", self.next, entry.seq);
+            return Err(self.corrupt(self.next, &reason));
+        }
+        self.link = self.linker.link(&self.link, bytes);
+        self.next += 1;
+        if entry.seq >= self.wanted_from {
+            entries.push(entry);
+        }
+        Ok(())
+    }
+
+    /// Says of what was deleted meanwhile that it is not there, rather than damaged.
+    fn unless_deleted(&self, error: StoreError) -> StoreError {
+        let (StoreError::Corrupt { .. }, Some(segment)) = (&error, self.segments.back()) else {
+            return error;
+        };
+        match self.shared.find(&self.match_name, &segment.branch) {
+            Err(gone @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => gone,
+            _ => error,
+        }
+    }
+
+    fn corrupt(&self, seq: Seq, reason: &str) -> StoreError {
+        self.at(seq, StoreError::damaged(reason))
+    }
+
+    fn at(&self, seq: Seq, error: StoreError) -> StoreError {
+        let branch = self.segments.front().map(|segment| &segment.branch);
+        error.at(seq).within(&self.match_name, branch)
+    }
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Result<Entry, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(entry) = self.loaded.next() {
+                return Some(Ok(entry));
+            }
+            if let Some(error) = self.error.take() {
+                return Some(Err(error));
+            }
+            if self.segments.is_empty() {
+                return None;
+            }
+            self.load();
+        }
+    }
+}
+
+impl fmt::Debug for Entries<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Entries").field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// Reads entries of a branch; the range must end at or before the head.
+    pub(crate) fn entries(
+        &self,
+        match_name: &MatchName,
+        found_match: &FoundMatch,
+        (name, branch, head): NamedBranch<'_>,
+        range: RangeInclusive<Seq>,
+    ) -> Result<Entries<'_>, StoreError> {
+        let wanted_from = (*range.start()).max(1);
+        let to = if range.is_empty() { 0 } else { *range.end() };
+        let segments = self.segments(match_name, found_match, (name, branch, head), to)?;
+        let segments: VecDeque<_> =
+            segments.into_iter().skip_while(|segment| segment.last < wanted_from).collect();
+        let (next, link) = match segments.front() {
+            Some(first) => self
+                .anchor(first, wanted_from)
+                .map_err(|error| error.within(match_name, Some(&first.branch)))?,
+            None => (wanted_from, branch.before),
+        };
+        // An empty log has nothing to read, but its head still has to be where its branch begins.
+        if head.seq == branch.forked_at() && head.link != branch.before {
+            let error = StoreError::damaged("its head's link is not the one it begins with");
+            return Err(error.within(match_name, Some(name)));
+        }
+        Ok(Entries {
+            shared: self,
+            match_name: match_name.clone(),
+            linker: Linker::new(),
+            segments,
+            next,
+            link,
+            wanted_from,
+            loaded: Vec::new().into_iter(),
+            error: None,
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! A backend that fails on purpose, for tests of what survives.
+
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use turnfold_store::backend::{Backend, BackendError, Change, Record, Watermark};
+
+/// Which call fails; calls of each sort are counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A write leaves nothing behind.
+    Write(u64),
+    /// A write fails half-way: the first half of its changes can be read, but no flush follows.
+    ShortWrite(u64),
+    /// A write finds the disk full.
+    DiskFull(u64),
+    /// A flush makes nothing durable.
+    Flush(u64),
+    /// A flush makes everything durable and fails all the same.
+    FlushLate(u64),
+    /// The watermark is not replaced.
+    Watermark(u64),
+    /// A read fails.
+    Read(u64),
+    /// A read gives a value with a flipped bit, if it gives any.
+    FlippedBit(u64),
+}
+
+/// Passes calls on to another backend, except those that fail.
+pub(crate) struct FaultyBackend<B> {
+    inner: B,
+    faults: Vec<Fault>,
+    writes: AtomicU64,
+    flushes: AtomicU64,
+    watermarks: AtomicU64,
+    reads: AtomicU64,
+}
+
+impl<B: Backend> FaultyBackend<B> {
+    /// Wraps a backend.
+    pub(crate) fn new(inner: B, faults: impl Into<Vec<Fault>>) -> Self {
+        let [writes, flushes, watermarks, reads] = [(); 4].map(|()| AtomicU64::new(0));
+        Self { inner, faults: faults.into(), writes, flushes, watermarks, reads }
+    }
+
+    fn fails(&self, fault: Fault) -> bool {
+        self.faults.contains(&fault)
+    }
+
+    /// Reads, fails to, or flips the bit that `values` finds in the answer.
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&B) -> Result<T, BackendError>,
+        values: impl FnOnce(&mut T) -> Option<&mut Vec<u8>>,
+    ) -> Result<T, BackendError> {
+        let call = count(&self.reads);
+        if self.fails(Fault::Read(call)) {
+            return Err(failed("read", io::ErrorKind::Other));
+        }
+        let mut answer = read(&self.inner)?;
+        if self.fails(Fault::FlippedBit(call))
+            && let Some(value) = values(&mut answer)
+        {
+            let place = usize::try_from(call).unwrap_or(0) % value.len().max(1);
+            if let Some(byte) = value.get_mut(place) {
+                *byte ^= 1 << (call % 8);
+            }
+        }
+        Ok(answer)
+    }
+}
+
+fn count(calls: &AtomicU64) -> u64 {
+    calls.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+fn failed(action: &str, kind: io::ErrorKind) -> BackendError {
+    BackendError::Io { action: action.to_owned(), source: io::Error::new(kind, "injected fault") }
+}
+
+impl<B: Backend> Backend for FaultyBackend<B> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        self.read(|inner| inner.get(key), Option::as_mut)
+    }
+
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
+        self.read(|inner| inner.scan(range, limit), |found| found.last_mut().map(|(_, value)| value))
+    }
+
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
+        self.read(|inner| inner.last(range), |found| found.as_mut().map(|(_, value)| value))
+    }
+
+    fn write(&self, changes: &[Change]) -> Result<(), BackendError> {
+        let call = count(&self.writes);
+        if self.fails(Fault::Write(call)) {
+            return Err(failed("write", io::ErrorKind::Other));
+        }
+        if self.fails(Fault::DiskFull(call)) {
+            return Err(failed("write", io::ErrorKind::StorageFull));
+        }
+        if self.fails(Fault::ShortWrite(call)) {
+            let (first_half, _) = changes.split_at(changes.len() / 2);
+            self.inner.write(first_half)?;
+            return Err(failed("write", io::ErrorKind::WriteZero));
+        }
+        self.inner.write(changes)
+    }
+
+    fn flush(&self) -> Result<(), BackendError> {
+        let call = count(&self.flushes);
+        if self.fails(Fault::Flush(call)) {
+            return Err(failed("flush", io::ErrorKind::Other));
+        }
+        self.inner.flush()?;
+        if self.fails(Fault::FlushLate(call)) {
+            return Err(failed("flush", io::ErrorKind::Other));
+        }
+        Ok(())
+    }
+
+    fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
+        self.read(Backend::watermark, |_| None)
+    }
+
+    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
+        self.read(Backend::watermark_damage, |_| None)
+    }
+
+    fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
+        if self.fails(Fault::Watermark(count(&self.watermarks))) {
+            return Err(failed("write the watermark", io::ErrorKind::Other));
+        }
+        self.inner.set_watermark(watermark)
+    }
+}
