@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Registry};
 
+use crate::dir::snapshots::{SNAPSHOT_INTERVAL, has_snapshot};
 use crate::entry::{Entry, Genesis, Seq};
 use crate::error::StoreError;
 use crate::layout::key;
-use crate::layout::record::{HeadRecord, KeyRecord};
+use crate::layout::record::IdempotencyRecord;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
-use crate::open::{Shared, StoreReader};
-use crate::reader::lookup::{FoundBranch, FoundMatch};
-use crate::reader::segment::read_page;
-use crate::reader::snapshot::{SNAPSHOT_INTERVAL, has_snapshot};
+use crate::reader::line::Line;
+use crate::reader::records::Records;
+use crate::reader::store_reader::StoreReader;
 
 /// What an audit of a match found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,20 +75,20 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and trouble with reading that is not damage; damage is a finding.
     pub fn verify(&self, match_name: &MatchName, registry: &Registry) -> Result<Verification, StoreError> {
-        let _branches = self.shared.hold_branches();
-        let Audit { findings, branches, .. } = audit(&self.shared, match_name, Some(registry))?;
+        let _branches = self.records.hold_branches();
+        let Audit { findings, branches, .. } = audit(&self.records, match_name, Some(registry))?;
         Ok(Verification { branches, findings })
     }
 }
 
 /// Audits a match, with its rules as a registry has them or without.
 pub(crate) fn audit<'a>(
-    shared: &'a Shared,
+    records: &'a Records,
     match_name: &'a MatchName,
     registry: Option<&'a Registry>,
 ) -> Result<Audit<'a>, StoreError> {
     let (findings, branches) = (Vec::new(), Vec::new());
-    let mut audit = Audit { shared, match_name, registry, findings, branches, sound: 0, own_entries: 0 };
+    let mut audit = Audit { records, match_name, registry, findings, branches, sound: 0, own_entries: 0 };
     match audit.run() {
         Ok(()) => {}
         Err(error @ StoreError::Corrupt { .. }) => audit.damage(None, error),
@@ -99,7 +99,7 @@ pub(crate) fn audit<'a>(
 
 /// An audit and what it found.
 pub(crate) struct Audit<'a> {
-    shared: &'a Shared,
+    records: &'a Records,
     match_name: &'a MatchName,
     /// The rules under which commands are folded; none if they are not.
     registry: Option<&'a Registry>,
@@ -115,25 +115,27 @@ type Folding = Option<Box<dyn AnyState>>;
 
 impl Audit<'_> {
     fn run(&mut self) -> Result<(), StoreError> {
-        let found_match = self.shared.find_match(self.match_name)?;
-        let genesis = found_match.genesis(self.match_name)?;
+        let of = self.records.find_match(self.match_name)?;
+        let genesis = of.genesis()?;
         let start = self.registry.and_then(|registry| self.start(&genesis, registry));
-        let mut branches = match self.shared.branch_records(self.match_name) {
+        let mut branches = match self.records.stored_branches(self.match_name) {
             Ok((_, branches)) => branches,
             Err(error) => {
                 self.record_damage(None, error)?;
-                self.shared.readable_branches(&found_match)?
+                self.records.readable_branches(&of)?
             }
         };
-        branches.sort_by(|(left, ..), (right, ..)| (!left.is_main(), left).cmp(&(!right.is_main(), right)));
-        for (name, key, value) in branches {
-            let found = FoundBranch::read(&found_match, &name, &key, &value);
-            let audited = found.and_then(|found| {
+        branches.sort_by(|left, right| {
+            (!left.name.is_main(), &left.name).cmp(&(!right.name.is_main(), &right.name))
+        });
+        for stored in branches {
+            let line = stored.read(&of).and_then(|branch| self.records.line(&of, branch));
+            let audited = line.and_then(|line| {
                 let folding = start.as_ref().map(|start| start.fork());
-                self.audit_branch(&found_match, &name, &found, (folding, genesis.dice))
+                self.audit_line(&line, (folding, genesis.dice))
             });
             if let Err(error) = audited {
-                self.record_damage(Some(&name), error)?;
+                self.record_damage(Some(&stored.name), error)?;
             }
         }
         Ok(())
@@ -168,46 +170,44 @@ impl Audit<'_> {
         }
     }
 
-    fn audit_branch(
+    fn audit_line(
         &mut self,
-        found_match: &FoundMatch,
-        name: &BranchName,
-        found: &FoundBranch,
+        line: &Line,
         (mut folding, dice): (Folding, DicePolicy),
     ) -> Result<(), StoreError> {
         let findings_before = self.findings.len();
-        let head = self.shared.head(found)?;
-        let range = 1..=head.seq;
-        let mut entries = self.shared.entries(self.match_name, found_match, (name, found, head), range)?;
+        let Line { branch, head, .. } = line;
+        let name = &branch.name;
+        let mut entries = line.entries(self.records, 1..=head.seq)?;
         let mut keys = BTreeMap::new();
         let mut chunk = Vec::new();
         for entry in &mut entries {
             let entry = entry?;
             let seq = entry.seq;
-            if let Some(key) = entry.key.clone().filter(|_| entry.seq > found.forked_at()) {
-                let KeyRecord { last, .. } =
-                    keys.entry(key).or_insert(KeyRecord { first: entry.seq, last: entry.seq });
+            if let Some(key) = entry.key.clone().filter(|_| entry.seq > branch.forked_at()) {
+                let IdempotencyRecord { last, .. } =
+                    keys.entry(key).or_insert(IdempotencyRecord { first: entry.seq, last: entry.seq });
                 *last = entry.seq;
             }
             chunk.push(entry);
             if chunk.len() == FOLD_MAX {
                 self.fold(name, &mut folding, &chunk, &dice);
                 chunk.clear();
-                self.audit_snapshot(name, seq, folding.as_deref())?;
+                self.audit_snapshot(line, seq, folding.as_deref())?;
             }
         }
         self.fold(name, &mut folding, &chunk, &dice);
-        let link = entries.link();
-        self.audit_keys(name, found, head, keys)?;
-        self.audit_strays(name, found, head)?;
+        let end = entries.link();
+        self.audit_keys(line, keys)?;
+        self.audit_strays(line)?;
         if self.findings.len() != findings_before {
             return Ok(());
         }
         self.sound += 1;
-        self.own_entries += head.seq - found.forked_at();
+        self.own_entries += head.seq - branch.forked_at();
         if let Some(state) = folding {
             let (branch, state_hash) = (name.clone(), state.state_hash());
-            self.branches.push(BranchVerification { branch, entries: head.seq, link, state_hash });
+            self.branches.push(BranchVerification { branch, entries: head.seq, link: end, state_hash });
         }
         Ok(())
     }
@@ -231,19 +231,19 @@ impl Audit<'_> {
     /// Compares the snapshot after an entry, if there is one, with what the entries fold to.
     fn audit_snapshot(
         &mut self,
-        name: &BranchName,
+        line: &Line,
         seq: Seq,
         folded: Option<&dyn AnyState>,
     ) -> Result<(), StoreError> {
-        let (Some(snapshots), Some(state)) = (&self.shared.snapshots, folded) else { return Ok(()) };
+        let (Some(snapshots), Some(state)) = (&self.records.snapshots, folded) else { return Ok(()) };
         if !has_snapshot(seq) {
             return Ok(());
         }
-        let link = self.shared.link_at(self.match_name, name, seq)?;
-        if snapshots.read(&link, seq, None).is_some_and(|kept| kept != state.state_bytes()) {
+        let name = line.link_at(self.records, seq)?;
+        if snapshots.read(&name, seq, None).is_some_and(|kept| kept != state.state_bytes()) {
             let message = "its snapshot is not the state that the entries fold to; remove";
-            let message = format!("{message} `{}`", snapshots.path(&link).display());
-            self.find(Some(name), Some(seq), FindingKind::WrongSnapshot, message);
+            let message = format!("{message} `{}`", snapshots.path(&name).display());
+            self.find(Some(&line.branch.name), Some(seq), FindingKind::WrongSnapshot, message);
         }
         Ok(())
     }
@@ -251,17 +251,18 @@ impl Audit<'_> {
     /// Requires the index of idempotency keys to say what the entries say.
     fn audit_keys(
         &mut self,
-        name: &BranchName,
-        found: &FoundBranch,
-        head: HeadRecord,
-        mut keys: BTreeMap<IdempotencyKey, KeyRecord>,
+        line: &Line,
+        mut keys: BTreeMap<IdempotencyKey, IdempotencyRecord>,
     ) -> Result<(), StoreError> {
-        for (key, value) in self.shared.scan_all(&key::idempotency_of(found.id))? {
+        let Line { branch, head, .. } = line;
+        let name = &branch.name;
+        for (key, value) in self.records.scan_all(key::idempotency_of(branch.id))? {
             let text = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse().ok());
             let text: IdempotencyKey =
                 text.ok_or_else(|| StoreError::damaged("an idempotency key has no proper name"))?;
             let expected = keys.remove(&text);
-            let indexed = crate::layout::record::read::<KeyRecord>("an idempotency key", &key, &value);
+            let indexed =
+                crate::layout::record::read::<IdempotencyRecord>("an idempotency key", &key, &value);
             let seq = expected.map(|expected| expected.first);
             let message = match indexed {
                 Ok(indexed) if Some(indexed) == expected => continue,
@@ -274,7 +275,7 @@ impl Audit<'_> {
             };
             self.find(Some(name), seq, FindingKind::Damaged, message);
         }
-        for (text, KeyRecord { first, .. }) in keys {
+        for (text, IdempotencyRecord { first, .. }) in keys {
             let message = format!("the idempotency key `{text}` is missing");
             self.find(Some(name), Some(first), FindingKind::Damaged, message);
         }
@@ -282,27 +283,20 @@ impl Audit<'_> {
     }
 
     /// Looks for entries behind the head, which a head that was set back leaves.
-    fn audit_strays(
-        &mut self,
-        name: &BranchName,
-        found: &FoundBranch,
-        head: HeadRecord,
-    ) -> Result<(), StoreError> {
-        let last_page = self.shared.page_at(found.id, 0, Seq::MAX - 1)?;
-        let last_tail = self.shared.backend.last(&key::tails_of(found.id))?;
+    fn audit_strays(&mut self, line: &Line) -> Result<(), StoreError> {
+        let Line { branch, head, .. } = line;
+        let last_page = self.records.page_at(branch.id, 0, Seq::MAX - 1)?;
+        let last_tail = self.records.backend.last(&key::tails_of(branch.id))?;
         let paged = match &last_page {
-            Some((first, key, value)) => {
-                let page = read_page(key, value).map_err(|error| error.at(*first))?;
-                Some(first.saturating_add(page.records.len() as u64 - 1))
-            }
+            Some(stored) => Some(stored.next(&stored.read()?) - 1),
             None => None,
         };
         let tail = last_tail.and_then(|(key, _)| key::seq_of(&key));
         let last = paged.max(tail).filter(|last| *last > head.seq);
         // Someone may have appended since we read the head; what counts is the head as it is now.
-        if let Some(last) = last.filter(|_| self.shared.stored_head(found).is_ok_and(|now| now == head)) {
+        if let Some(last) = last.filter(|_| self.records.stored_head(branch).is_ok_and(|now| now == *head)) {
             let message = format!("it lies behind the head, which is {}", head.seq);
-            self.find(Some(name), Some(last), FindingKind::Damaged, message);
+            self.find(Some(&branch.name), Some(last), FindingKind::Damaged, message);
         }
         Ok(())
     }

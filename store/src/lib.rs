@@ -47,7 +47,6 @@ pub mod backend;
 mod dir;
 
 mod audit;
-mod open;
 mod reader;
 mod writer;
 
@@ -59,16 +58,18 @@ pub use dir::draft;
 pub use dir::holder::Holder;
 #[doc(hidden)]
 pub use dir::regular::open_regular;
+pub use dir::snapshots::{SNAPSHOT_INTERVAL, Snapshot};
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, NEXT_STEP, StoreError};
 pub use layout::watermark::Place;
 pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
-pub use open::{Store, StoreReader};
 pub use reader::branches::BranchInfo;
-pub use reader::entries::{Entries, Log};
+pub use reader::entries::Entries;
+pub use reader::log::Log;
 pub use reader::matches::{MatchInfo, Matches};
-pub use reader::snapshot::{SNAPSHOT_INTERVAL, Snapshot};
+pub use reader::store_reader::StoreReader;
 pub use rescue::{
     Compacted, LostEntries, MatchStats, RescueError, Salvage, StoreCheck, StoreFinding, StoreStats, Totals,
 };
 pub use writer::append::Appended;
+pub use writer::store::Store;

@@ -8,5 +8,6 @@ pub(crate) mod lock;
 pub(crate) mod places;
 pub(crate) mod private;
 pub(crate) mod regular;
+pub(crate) mod snapshots;
 pub(crate) mod swap;
 pub(crate) mod watermark;

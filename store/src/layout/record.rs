@@ -56,7 +56,7 @@ pub(crate) struct HeadRecord {
 
 /// The entries that an idempotency key stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct KeyRecord {
+pub(crate) struct IdempotencyRecord {
     pub(crate) first: u64,
     pub(crate) last: u64,
 }

@@ -7,77 +7,19 @@ use std::vec;
 
 use turnfold_core::Digest;
 
-use super::lookup::FoundMatch;
-use super::segment::{NamedBranch, Segment, read_page};
-use crate::entry::{Entry, Genesis, Seq};
+use super::line::Line;
+use super::records::Records;
+use super::segment::Segment;
+use crate::entry::{Entry, Seq};
 use crate::error::StoreError;
-use crate::layout::chain::Linker;
-use crate::layout::page::{Page, RECORDS_MAX};
+use crate::layout::chain::{self, Linker};
+use crate::layout::page::RECORDS_MAX;
 use crate::layout::{key, record};
-use crate::names::{BranchName, MatchName};
-use crate::open::{Shared, StoreReader};
+use crate::names::MatchName;
 
-/// A branch read whole, or up to some entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Log {
-    /// How the match begins.
-    pub genesis: Genesis,
-    /// The branch's head when it was read, whether or not the entries reach it.
-    pub head: Seq,
-    /// The entries from the first.
-    pub entries: Vec<Entry>,
-}
-
-impl StoreReader {
-    /// Reads entries one after another, those of the branches it begins on first. Iteration ends with the first error.
-    ///
-    /// Each entry is checked against the chain from the nearest stored link before the range; the whole chain is
-    /// checked when the range begins at the first entry.
-    ///
-    /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], [`StoreError::NoSuchSeq`] when the range goes past
-    /// the head, and those of reading. The iterator gives [`StoreError::Corrupt`] where the log is damaged.
-    pub fn entries(
-        &self,
-        match_name: &MatchName,
-        branch: &BranchName,
-        range: RangeInclusive<Seq>,
-    ) -> Result<Entries<'_>, StoreError> {
-        let _branches = self.shared.hold_branches();
-        let (found_match, found, head) = self.shared.find(match_name, branch)?;
-        if *range.end() > head.seq {
-            let (match_name, branch) = (match_name.clone(), branch.clone());
-            return Err(StoreError::NoSuchSeq { match_name, branch, seq: *range.end(), head: head.seq });
-        }
-        self.shared.entries(match_name, &found_match, (branch, &found, head), range)
-    }
-
-    /// Reads a branch from its first entry to `to`, or to its head.
-    ///
-    /// # Errors
-    /// As for [`entries`](StoreReader::entries), also where the log is damaged.
-    pub fn read(
-        &self,
-        match_name: &MatchName,
-        branch: &BranchName,
-        to: Option<Seq>,
-    ) -> Result<Log, StoreError> {
-        let _branches = self.shared.hold_branches();
-        let (found_match, found, head) = self.shared.find(match_name, branch)?;
-        let to = to.unwrap_or(head.seq);
-        if to > head.seq {
-            let (match_name, branch) = (match_name.clone(), branch.clone());
-            return Err(StoreError::NoSuchSeq { match_name, branch, seq: to, head: head.seq });
-        }
-        let genesis = found_match.genesis(match_name)?;
-        let entries = self.shared.entries(match_name, &found_match, (branch, &found, head), 1..=to)?;
-        Ok(Log { genesis, head: head.seq, entries: entries.collect::<Result<_, _>>()? })
-    }
-}
-
-/// The entries of a branch, as [`StoreReader::entries`] reads them.
+/// The entries of a branch, as [`StoreReader::entries`](crate::StoreReader::entries) reads them.
 pub struct Entries<'a> {
-    shared: &'a Shared,
+    records: &'a Records,
     match_name: MatchName,
     linker: Linker,
     /// The parts not yet read to their end.
@@ -85,7 +27,7 @@ pub struct Entries<'a> {
     /// The next entry to be loaded, and the link before it.
     next: Seq,
     link: Digest,
-    /// Entries before this one are checked, but not given.
+    /// Entries before this one are checked, but not returned.
     wanted_from: Seq,
     loaded: vec::IntoIter<Entry>,
     /// What comes after the loaded entries.
@@ -93,7 +35,7 @@ pub struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// Gives the link after the last loaded entry; at the end, after the last of all.
+    /// Returns the link after the last loaded entry; at the end, after the last of all.
     pub(crate) fn link(&self) -> Digest {
         self.link
     }
@@ -129,20 +71,17 @@ impl Entries<'_> {
         Err(self.corrupt(self.next, "the entry is missing"))
     }
 
-    /// Loads the page that holds the next entry; tells whether there is one.
+    /// Loads the page that holds the next entry; returns `true` if there is one.
     fn load_page(&mut self, entries: &mut Vec<Entry>) -> Result<bool, StoreError> {
         let Some(segment) = self.segments.front() else { return Ok(false) };
         let (id, last) = (segment.id, segment.last);
-        let found = self.shared.page_at(id, segment.first, self.next);
-        let Some((first, key, value)) = found.map_err(|error| self.at(self.next, error))? else {
-            return Ok(false);
-        };
-        let page: Page<'_> = read_page(&key, &value).map_err(|error| self.at(first, error))?;
-        let held = first.saturating_add(page.records.len() as u64);
-        if held <= self.next {
+        let found = self.records.page_at(id, segment.first, self.next);
+        let Some(stored) = found.map_err(|error| self.at(self.next, error))? else { return Ok(false) };
+        let page = stored.read().map_err(|error| self.at(stored.first, error))?;
+        if stored.next(&page) <= self.next {
             return Ok(false);
         }
-        let skipped = usize::try_from(self.next - first).unwrap_or(usize::MAX);
+        let skipped = usize::try_from(self.next - stored.first).unwrap_or(usize::MAX);
         for bytes in page.records.iter().skip(skipped) {
             if self.next > last {
                 // The rest lies behind the point where the next branch begins.
@@ -151,17 +90,17 @@ impl Entries<'_> {
             self.admit(bytes, entries)?;
         }
         if self.link != page.link {
-            return Err(self.corrupt(first, "the chain of entries does not lead to their page's link"));
+            return Err(self.corrupt(stored.first, "the chain of entries does not lead to their page's link"));
         }
         Ok(true)
     }
 
-    /// Loads the tails that follow; tells whether there are any.
+    /// Loads the tails that follow; returns `true` if there are any.
     fn load_tails(&mut self, entries: &mut Vec<Entry>) -> Result<bool, StoreError> {
         let Some(segment) = self.segments.front() else { return Ok(false) };
         let range =
             key::of_tail(segment.id, self.next)..key::of_tail(segment.id, segment.last.saturating_add(1));
-        let found = self.shared.backend.scan(&range, RECORDS_MAX);
+        let found = self.records.backend.scan(&range, RECORDS_MAX);
         let found = found.map_err(|error| self.at(self.next, error.into()))?;
         let mut any = false;
         for (key, value) in found {
@@ -195,7 +134,7 @@ impl Entries<'_> {
         let (StoreError::Corrupt { .. }, Some(segment)) = (&error, self.segments.back()) else {
             return error;
         };
-        match self.shared.find(&self.match_name, &segment.branch) {
+        match self.records.find(&self.match_name, &segment.branch) {
             Err(gone @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => gone,
             _ => error,
         }
@@ -236,34 +175,31 @@ impl fmt::Debug for Entries<'_> {
     }
 }
 
-impl Shared {
-    /// Reads entries of a branch; the range must end at or before the head.
-    pub(crate) fn entries(
+impl Line {
+    /// Reads entries; the range must end at or before the head.
+    pub(crate) fn entries<'a>(
         &self,
-        match_name: &MatchName,
-        found_match: &FoundMatch,
-        (name, branch, head): NamedBranch<'_>,
+        records: &'a Records,
         range: RangeInclusive<Seq>,
-    ) -> Result<Entries<'_>, StoreError> {
+    ) -> Result<Entries<'a>, StoreError> {
         let wanted_from = (*range.start()).max(1);
         let to = if range.is_empty() { 0 } else { *range.end() };
-        let segments = self.segments(match_name, found_match, (name, branch, head), to)?;
+        let segments = self.segments(records, to)?;
         let segments: VecDeque<_> =
             segments.into_iter().skip_while(|segment| segment.last < wanted_from).collect();
         let (next, link) = match segments.front() {
-            Some(first) => self
-                .anchor(first, wanted_from)
-                .map_err(|error| error.within(match_name, Some(&first.branch)))?,
-            None => (wanted_from, branch.before),
+            Some(first) => first
+                .anchor(records, wanted_from)
+                .map_err(|error| error.within(&self.of.name, Some(&first.branch)))?,
+            None => (wanted_from, self.branch.before),
         };
         // An empty log has nothing to read, but its head still has to be where its branch begins.
-        if head.seq == branch.forked_at() && head.link != branch.before {
-            let error = StoreError::damaged("its head's link is not the one it begins with");
-            return Err(error.within(match_name, Some(name)));
+        if self.head.seq == self.branch.forked_at() && self.head.link != self.branch.before {
+            return Err(self.within(StoreError::damaged("its head's link is not the one it begins with")));
         }
         Ok(Entries {
-            shared: self,
-            match_name: match_name.clone(),
+            records,
+            match_name: self.of.name.clone(),
             linker: Linker::new(),
             segments,
             next,
@@ -272,5 +208,15 @@ impl Shared {
             loaded: Vec::new().into_iter(),
             error: None,
         })
+    }
+
+    /// Returns the link after entry `at`, which there must be; 0 stands for the setup.
+    pub(crate) fn link_at(&self, records: &Records, at: Seq) -> Result<Digest, StoreError> {
+        if at == 0 {
+            return Ok(chain::genesis_link(&self.of.genesis));
+        }
+        let mut entries = self.entries(records, at..=at)?;
+        entries.try_for_each(|entry| entry.map(|_| ()))?;
+        Ok(entries.link())
     }
 }

@@ -1,98 +1,13 @@
-//! Finding matches, branches and heads by name.
+//! Finding matches, branches and lines by name.
 
-use std::sync::PoisonError;
-
-use turnfold_core::Digest;
-
-use crate::entry::Genesis;
+use super::found::{FoundBranch, FoundMatch, StoredBranch, require_in_place};
+use super::line::Line;
+use super::records::Records;
 use crate::error::StoreError;
-use crate::layout::record::{BranchRecord, HeadRecord, MatchRecord, Parent, StoreRecord};
-use crate::layout::{chain, key, record};
+use crate::layout::key;
 use crate::names::{BranchName, MatchName};
-use crate::open::Shared;
 
-/// Beyond any number that a store counts to; what claims more is damaged, and counting on never overflows.
-const COUNT_MAX: u64 = u64::MAX / 2;
-
-pub(crate) fn read_store_record(value: &[u8]) -> Result<StoreRecord, StoreError> {
-    let record: StoreRecord = record::read("the store's own record", key::STORE, value)?;
-    if record.next_id > COUNT_MAX || record.matches > COUNT_MAX {
-        return Err(StoreError::damaged("the store's own record counts more than there can be"));
-    }
-    Ok(record)
-}
-
-/// A match as its record tells of it.
-#[derive(Clone, Debug)]
-pub(crate) struct FoundMatch {
-    pub(crate) id: u64,
-    pub(crate) branches: u64,
-    pub(crate) genesis: Vec<u8>,
-}
-
-impl FoundMatch {
-    pub(crate) fn read(name: &MatchName, key: &[u8], value: &[u8]) -> Result<Self, StoreError> {
-        let record = record::read::<MatchRecord<'_>>("its match record", key, value);
-        let MatchRecord { id, branches, genesis } = record.map_err(|error| error.within(name, None))?;
-        if branches > COUNT_MAX {
-            return Err(StoreError::damaged("it cannot have so many branches").within(name, None));
-        }
-        Ok(Self { id, branches, genesis: genesis.to_vec() })
-    }
-
-    pub(crate) fn genesis(&self, name: &MatchName) -> Result<Genesis, StoreError> {
-        let genesis = Genesis::decode(&self.genesis);
-        genesis.map_err(|error| StoreError::damaged(format!("its genesis: {error}")).within(name, None))
-    }
-}
-
-/// A branch as its record tells of it.
-#[derive(Clone, Debug)]
-pub(crate) struct FoundBranch {
-    pub(crate) id: u64,
-    pub(crate) parent: Option<Parent>,
-    /// The link before the branch's first own entry.
-    pub(crate) before: Digest,
-}
-
-impl FoundBranch {
-    pub(crate) fn read(
-        found_match: &FoundMatch,
-        name: &BranchName,
-        key: &[u8],
-        value: &[u8],
-    ) -> Result<Self, StoreError> {
-        let BranchRecord { id, parent } = record::read("its branch record", key, value)?;
-        if parent.is_none() != name.is_main() {
-            return Err(StoreError::damaged("its branch record has no parent, or `main` has one"));
-        }
-        if parent.as_ref().is_some_and(|parent| parent.id >= id || parent.at > COUNT_MAX) {
-            return Err(StoreError::damaged("its branch record names a parent that cannot be"));
-        }
-        let before =
-            parent.as_ref().map_or_else(|| chain::genesis_link(&found_match.genesis), |parent| parent.link);
-        Ok(Self { id, parent, before })
-    }
-
-    /// Gives the number of the last entry that the branch has from its parent.
-    pub(crate) fn forked_at(&self) -> u64 {
-        self.parent.as_ref().map_or(0, |parent| parent.at)
-    }
-}
-
-/// Requires a record to lie under the key for which it was written.
-fn require_in_place(what: &str, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-    let unsealed = record::unseal(key, value).map(|_| ());
-    unsealed.map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
-}
-
-impl Shared {
-    pub(crate) fn read_store(&self) -> Result<StoreRecord, StoreError> {
-        let value = self.backend.get(key::STORE)?;
-        let value = value.ok_or_else(|| StoreError::damaged("the store's own record is missing"))?;
-        read_store_record(&value)
-    }
-
+impl Records {
     pub(crate) fn find_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError> {
         let key = key::of_match(name);
         let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
@@ -105,76 +20,112 @@ impl Shared {
             }
             return Err(StoreError::NoSuchMatch { match_name: name.clone() });
         };
-        FoundMatch::read(name, &key, &value)
+        FoundMatch::read(name.clone(), &key, &value)
     }
 
-    pub(crate) fn find_branch(
-        &self,
-        match_name: &MatchName,
-        found_match: &FoundMatch,
-        name: &BranchName,
-    ) -> Result<FoundBranch, StoreError> {
-        let key = key::of_branch(found_match.id, name);
-        let at_branch = |error: StoreError| error.within(match_name, Some(name));
+    pub(crate) fn find_branch(&self, of: &FoundMatch, name: &BranchName) -> Result<FoundBranch, StoreError> {
+        let key = key::of_branch(of.id, name);
+        let at_branch = |error: StoreError| error.within(&of.name, Some(name));
         let value = self.backend.get(&key).map_err(|error| at_branch(error.into()))?;
         match value {
-            Some(value) => FoundBranch::read(found_match, name, &key, &value).map_err(at_branch),
+            Some(value) => FoundBranch::read(of, name.clone(), &key, &value).map_err(at_branch),
             None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
             None => {
-                let (_, records) = self.branch_records(match_name)?;
-                let all_in_place = records
-                    .iter()
-                    .try_for_each(|(_, key, value)| require_in_place("a branch record", key, value));
-                all_in_place.map_err(|error| error.within(match_name, None))?;
-                let (match_name, branch) = (match_name.clone(), name.clone());
-                Err(StoreError::NoSuchBranch { match_name, branch })
+                let (_, stored) = self.stored_branches(&of.name)?;
+                let all_in_place = stored.iter().try_for_each(StoredBranch::require_in_place);
+                all_in_place.map_err(|error| error.within(&of.name, None))?;
+                Err(StoreError::NoSuchBranch { match_name: of.name.clone(), branch: name.clone() })
             }
         }
     }
 
-    /// Gives the acknowledged head of a branch.
-    pub(crate) fn head(&self, branch: &FoundBranch) -> Result<HeadRecord, StoreError> {
-        // The committer cannot begin to write newer heads while we hold this.
-        let acknowledged = self.acknowledged.read().unwrap_or_else(PoisonError::into_inner);
-        match acknowledged.get(&branch.id) {
-            Some(head) => Ok(*head),
-            None => self.stored_head(branch),
-        }
-    }
-
-    /// Gives the head of a branch as it is written, durable or not.
-    pub(crate) fn stored_head(&self, branch: &FoundBranch) -> Result<HeadRecord, StoreError> {
-        let key = key::of_head(branch.id);
-        let value = self.backend.get(&key)?;
-        let value = value.ok_or_else(|| StoreError::damaged("its head record is missing"))?;
-        let head: HeadRecord = record::read("its head record", &key, &value)?;
-        if !(branch.forked_at()..=COUNT_MAX).contains(&head.seq) {
-            return Err(StoreError::damaged(format!("its head cannot be at {}", head.seq)));
-        }
-        Ok(head)
-    }
-
-    /// Finds a match's branch and its acknowledged head.
-    pub(crate) fn find(
-        &self,
-        match_name: &MatchName,
-        name: &BranchName,
-    ) -> Result<(FoundMatch, FoundBranch, HeadRecord), StoreError> {
-        match self.find_at_once(match_name, name) {
+    /// Finds a branch of a match, up to its acknowledged head.
+    pub(crate) fn find(&self, match_name: &MatchName, name: &BranchName) -> Result<Line, StoreError> {
+        let find = || {
+            let of = self.find_match(match_name)?;
+            let branch = self.find_branch(&of, name)?;
+            self.line(&of, branch)
+        };
+        match find() {
             // What is deleted while we look seems damaged; the second time it is not there.
-            Err(StoreError::Corrupt { .. }) => self.find_at_once(match_name, name),
+            Err(StoreError::Corrupt { .. }) => find(),
             found => found,
         }
     }
 
-    fn find_at_once(
+    /// Returns the line of a branch, up to its acknowledged head.
+    pub(crate) fn line(&self, of: &FoundMatch, branch: FoundBranch) -> Result<Line, StoreError> {
+        let head = self.head(&branch).map_err(|error| error.within(&of.name, Some(&branch.name)))?;
+        Ok(Line { of: of.clone(), branch, head })
+    }
+
+    /// Returns a match and its branches, all of which can be read.
+    pub(crate) fn branches_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<FoundBranch>), StoreError> {
+        let (of, stored) = self.stored_branches(name)?;
+        let read =
+            |stored: StoredBranch| stored.read(&of).map_err(|error| error.within(name, Some(&stored.name)));
+        let branches = stored.into_iter().map(read).collect::<Result<_, _>>()?;
+        Ok((of, branches))
+    }
+
+    /// Returns a match and the records of its branches; their number is right.
+    pub(crate) fn stored_branches(
         &self,
-        match_name: &MatchName,
-        name: &BranchName,
-    ) -> Result<(FoundMatch, FoundBranch, HeadRecord), StoreError> {
-        let found_match = self.find_match(match_name)?;
-        let branch = self.find_branch(match_name, &found_match, name)?;
-        let head = self.head(&branch).map_err(|error| error.within(match_name, Some(name)))?;
-        Ok((found_match, branch, head))
+        name: &MatchName,
+    ) -> Result<(FoundMatch, Vec<StoredBranch>), StoreError> {
+        let found = unless_changed(
+            || {
+                let next_id = self.store_record().ok().map(|record| record.next_id);
+                self.find_match(name).map(|found| (found.id, found.branches, next_id))
+            },
+            |(id, expected, _)| {
+                let records = self.scan_all(key::branches_of(id))?;
+                let is_right = records.len() as u64 == expected;
+                Ok(is_right.then_some(records).ok_or(expected))
+            },
+        )?;
+        let records = found.map_err(|expected| {
+            let reason = format!("it should have {expected} branches, but the store holds another number");
+            StoreError::damaged(reason).within(name, None)
+        })?;
+        let of = self.find_match(name)?;
+        let stored = records.into_iter().map(StoredBranch::of).collect::<Result<_, _>>();
+        Ok((of, stored.map_err(|error| error.within(name, None))?))
+    }
+
+    /// Returns the branch records there are, whatever their number should be.
+    pub(crate) fn readable_branches(&self, of: &FoundMatch) -> Result<Vec<StoredBranch>, StoreError> {
+        self.scan(key::branches_of(of.id)).map(|record| StoredBranch::of(record?)).collect()
+    }
+
+    /// Requires that there are as many match records as there should be.
+    pub(crate) fn require_all_matches(&self) -> Result<(), StoreError> {
+        let counted = unless_changed(
+            || self.store_record().map(|record| (record.matches, record.next_id)),
+            |(expected, _)| {
+                let mut records = self.scan(key::all_matches());
+                let count = records.try_fold(0, |count: u64, record| record.map(|_| count + 1))?;
+                Ok(if count == expected { Ok(()) } else { Err(expected) })
+            },
+        )?;
+        counted.map_err(|expected| {
+            StoreError::damaged(format!("it should hold {expected} matches, but holds another number"))
+        })
+    }
+}
+
+/// Returns what `look` finds while `version` stays the same; a writer may have been between the two.
+fn unless_changed<V: PartialEq + Copy, T, E>(
+    version: impl Fn() -> Result<V, StoreError>,
+    look: impl Fn(V) -> Result<Result<T, E>, StoreError>,
+) -> Result<Result<T, E>, StoreError> {
+    let mut before = version()?;
+    loop {
+        let found = look(before)?;
+        let after = version()?;
+        if found.is_ok() || after == before {
+            return Ok(found);
+        }
+        before = after;
     }
 }

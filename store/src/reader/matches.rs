@@ -2,15 +2,17 @@
 
 use std::fmt;
 
-use super::lookup::FoundMatch;
+use super::found::{FoundMatch, match_name_in};
+use super::line::Line;
+use super::records::Records;
 use super::scan::Scan;
+use super::store_reader::StoreReader;
 use crate::entry::{Genesis, Seq};
 use crate::error::StoreError;
 use crate::layout::key;
 use crate::names::{BranchName, MatchName};
-use crate::open::{Shared, StoreReader};
 
-/// What [`StoreReader::matches`] tells of a match.
+/// What [`StoreReader::matches`] says of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchInfo {
     /// Its name.
@@ -29,7 +31,7 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::Corrupt`] at the first match that cannot be read, or when some are missing.
     pub fn matches(&self) -> Result<Vec<MatchInfo>, StoreError> {
-        let (_matches, _branches) = (self.shared.hold_matches(), self.shared.hold_branches());
+        let (_matches, _branches) = (self.records.hold_matches(), self.records.hold_branches());
         self.matches_after(None)?.collect()
     }
 
@@ -40,15 +42,15 @@ impl StoreReader {
     /// is renamed or deleted meanwhile may be among them under either name, or not be.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] when the store's own record cannot be read; the iterator gives it for a match.
+    /// [`StoreError::Corrupt`] when the store's own record cannot be read; the iterator returns it for a match.
     pub fn matches_after(&self, after: Option<&MatchName>) -> Result<Matches<'_>, StoreError> {
-        Ok(Matches { shared: &self.shared, found: self.shared.found_matches(after)? })
+        Ok(Matches { records: &self.records, found: self.records.found_matches(after)? })
     }
 }
 
 /// Matches, as [`StoreReader::matches_after`] reads them.
 pub struct Matches<'a> {
-    shared: &'a Shared,
+    records: &'a Records,
     found: FoundMatches<'a>,
 }
 
@@ -58,9 +60,9 @@ impl Iterator for Matches<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let info = match self.found.next()? {
-                Ok((name, found)) => match self.shared.match_info(name.clone(), &found) {
+                Ok(found) => match self.records.match_info(&found) {
                     // It was deleted while we looked.
-                    Err(_) if self.shared.is_gone(&name) => continue,
+                    Err(_) if self.records.is_gone(&found.name) => continue,
                     info => info,
                 },
                 Err(error) => Err(error),
@@ -79,7 +81,7 @@ impl fmt::Debug for Matches<'_> {
 
 /// The records of matches by name.
 pub(crate) struct FoundMatches<'a> {
-    shared: &'a Shared,
+    records: &'a Records,
     scan: Scan<'a>,
     /// How many there were at the beginning, and the id from which on they are newer; nothing when some are left out.
     expected: Option<(u64, u64)>,
@@ -88,17 +90,14 @@ pub(crate) struct FoundMatches<'a> {
 }
 
 impl FoundMatches<'_> {
-    fn step(&mut self) -> Option<Result<(MatchName, FoundMatch), StoreError>> {
+    fn step(&mut self) -> Option<Result<FoundMatch, StoreError>> {
         let Some(record) = self.scan.next() else {
             self.expected.filter(|(expected, _)| *expected != self.found)?;
             // One may have been renamed or deleted meanwhile; then there are as many as there should be.
-            return self.shared.require_all_matches().err().map(Err);
+            return self.records.require_all_matches().err().map(Err);
         };
-        let read = record.and_then(|(key, value)| {
-            let name = name_in(&key)?;
-            FoundMatch::read(&name, &key, &value).map(|found| (name, found))
-        });
-        if let (Ok((_, found)), Some((_, next_id))) = (&read, self.expected) {
+        let read = record.and_then(|(key, value)| FoundMatch::read(match_name_in(&key)?, &key, &value));
+        if let (Ok(found), Some((_, next_id))) = (&read, self.expected) {
             self.found += u64::from(found.id < next_id);
         }
         Some(read)
@@ -106,7 +105,7 @@ impl FoundMatches<'_> {
 }
 
 impl Iterator for FoundMatches<'_> {
-    type Item = Result<(MatchName, FoundMatch), StoreError>;
+    type Item = Result<FoundMatch, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_ended {
@@ -118,49 +117,25 @@ impl Iterator for FoundMatches<'_> {
     }
 }
 
-impl Shared {
+impl Records {
     /// Reads the records of matches by name; when all are read, their number is right or the last thing is an error.
     pub(crate) fn found_matches(&self, after: Option<&MatchName>) -> Result<FoundMatches<'_>, StoreError> {
-        let record = self.read_store()?;
+        let record = self.store_record()?;
         let mut range = key::all_matches();
         if let Some(after) = after {
             range.start = [key::of_match(after).as_slice(), &[0]].concat();
         }
         let expected = after.is_none().then_some((record.matches, record.next_id));
-        Ok(FoundMatches { shared: self, scan: self.scan(range), expected, found: 0, is_ended: false })
+        Ok(FoundMatches { records: self, scan: self.scan(range), expected, found: 0, is_ended: false })
     }
 
     fn is_gone(&self, name: &MatchName) -> bool {
         matches!(self.find_match(name), Err(StoreError::NoSuchMatch { .. }))
     }
 
-    fn match_info(&self, name: MatchName, found: &FoundMatch) -> Result<MatchInfo, StoreError> {
-        let main = BranchName::main();
-        let branch = self.find_branch(&name, found, &main)?;
-        let head = self.head(&branch).map_err(|error| error.within(&name, Some(&main)))?;
-        Ok(MatchInfo { genesis: found.genesis(&name)?, name, head: head.seq, branches: found.branches })
+    fn match_info(&self, of: &FoundMatch) -> Result<MatchInfo, StoreError> {
+        let main = self.find_branch(of, &BranchName::main())?;
+        let Line { of, head, .. } = self.line(of, main)?;
+        Ok(MatchInfo { genesis: of.genesis()?, head: head.seq, branches: of.branches, name: of.name })
     }
-
-    /// Requires that there are as many match records as there should be.
-    pub(crate) fn require_all_matches(&self) -> Result<(), StoreError> {
-        let counted = self.unless_changed(
-            |shared| shared.read_store().map(|record| (record.matches, record.next_id)),
-            |shared, (expected, _)| {
-                let mut records = shared.scan(key::all_matches());
-                let count = records.try_fold(0, |count: u64, record| record.map(|_| count + 1))?;
-                Ok(if count == expected { Ok(()) } else { Err(expected) })
-            },
-        )?;
-        counted.map_err(wrong_number)
-    }
-}
-
-/// Gives the name in a match record's key.
-pub(crate) fn name_in(key: &[u8]) -> Result<MatchName, StoreError> {
-    let name = key::text_after(key, key::MATCH_PREFIX).and_then(|text| text.parse().ok());
-    name.ok_or_else(|| StoreError::damaged("a match record has no proper name"))
-}
-
-fn wrong_number(expected: u64) -> StoreError {
-    StoreError::damaged(format!("it should hold {expected} matches, but holds another number"))
 }

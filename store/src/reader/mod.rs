@@ -2,8 +2,15 @@
 
 pub(crate) mod branches;
 pub(crate) mod entries;
+pub(crate) mod found;
+pub(crate) mod history;
+pub(crate) mod line;
+pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod matches;
+pub(crate) mod pages;
+pub(crate) mod records;
 pub(crate) mod scan;
 pub(crate) mod segment;
-pub(crate) mod snapshot;
+mod snapshot;
+pub(crate) mod store_reader;

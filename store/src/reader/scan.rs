@@ -3,24 +3,27 @@
 use std::ops::Range;
 use std::vec;
 
-use crate::backend::Record;
+use crate::backend::{Backend, Record};
 use crate::error::StoreError;
-use crate::open::Shared;
 
 /// How many records are read at a time.
 const SCAN_MAX: usize = 256;
 
 /// The records in a range of keys, however many there are. Iteration ends with the first error.
 pub(crate) struct Scan<'a> {
-    shared: &'a Shared,
+    backend: &'a dyn Backend,
     rest: Range<Vec<u8>>,
     loaded: vec::IntoIter<Record>,
     is_last: bool,
 }
 
-impl Scan<'_> {
+impl<'a> Scan<'a> {
+    pub(crate) fn new(backend: &'a dyn Backend, range: Range<Vec<u8>>) -> Self {
+        Self { backend, rest: range, loaded: Vec::new().into_iter(), is_last: false }
+    }
+
     fn load(&mut self) -> Result<(), StoreError> {
-        let found = self.shared.backend.scan(&self.rest, SCAN_MAX)?;
+        let found = self.backend.scan(&self.rest, SCAN_MAX)?;
         match found.last().filter(|_| found.len() == SCAN_MAX) {
             Some((last, _)) => self.rest.start = [last.as_slice(), &[0]].concat(),
             None => self.is_last = true,
@@ -46,17 +49,5 @@ impl Iterator for Scan<'_> {
                 return Some(Err(error));
             }
         }
-    }
-}
-
-impl Shared {
-    /// Reads the records in a range of keys, a few at a time.
-    pub(crate) fn scan(&self, range: Range<Vec<u8>>) -> Scan<'_> {
-        Scan { shared: self, rest: range, loaded: Vec::new().into_iter(), is_last: false }
-    }
-
-    /// Gives every record in a range of keys.
-    pub(crate) fn scan_all(&self, range: &Range<Vec<u8>>) -> Result<Vec<Record>, StoreError> {
-        self.scan(range.clone()).collect()
     }
 }

@@ -1,53 +1,12 @@
-//! Snapshots: states kept beside the log, so that whoever wants its end need not fold it from the start.
-//!
-//! They are a cache. A snapshot is named after the link of the entry that it follows, so it belongs to exactly one
-//! log, whatever the branch, and it counts only for the build that made it. One that is missing, cut short, mangled or
-//! from another build is as good as none; deleting them all loses nothing. [`StoreReader::verify`] trusts none and compares
-//! each with what the entries fold to.
+//! The last snapshot of a line of entries.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
 
-use crate::dir::private;
-use crate::dir::regular::read_at_most;
-use crate::entry::{Seq, decode, encode};
+use super::store_reader::StoreReader;
+use crate::dir::snapshots::{SNAPSHOT_INTERVAL, Snapshot};
+use crate::entry::Seq;
 use crate::error::StoreError;
-use crate::layout::record;
 use crate::names::{BranchName, MatchName};
-use crate::open::{Store, StoreReader};
-
-/// Snapshots follow entries whose number is a multiple of this.
-pub const SNAPSHOT_INTERVAL: Seq = 4096;
-
-/// The folder of snapshots in a store's directory.
-const SNAPSHOT_DIR: &str = "snapshots";
-
-const VERSION: u8 = 1;
-
-/// More than any state takes.
-const SNAPSHOT_BYTES_MAX: u64 = 1 << 28;
-
-/// The state after an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
-    /// The entry.
-    pub seq: Seq,
-    /// The state as its ruleset encodes it.
-    pub state: Vec<u8>,
-}
-
-/// The content of a snapshot's file, before its check. The field order is the format.
-#[derive(Serialize, Deserialize)]
-struct SnapshotFile<'a> {
-    version: u8,
-    build: Digest,
-    seq: u64,
-    state: &'a [u8],
-}
 
 impl StoreReader {
     /// Finds the last snapshot of a branch at or before entry `to` that `build` made.
@@ -64,109 +23,19 @@ impl StoreReader {
         to: Seq,
         build: &Digest,
     ) -> Result<Option<Snapshot>, StoreError> {
-        let Some(snapshots) = self.shared.snapshots.as_ref().filter(|snapshots| snapshots.exist()) else {
+        let Some(snapshots) = self.records.snapshots.as_ref().filter(|snapshots| snapshots.exist()) else {
             return Ok(None);
         };
-        let (_, _, head) = self.shared.find(match_name, branch)?;
-        let to = to.min(head.seq);
+        let line = self.records.find(match_name, branch)?;
+        let to = to.min(line.head.seq);
         let mut seq = to - to % SNAPSHOT_INTERVAL;
         while seq > 0 {
-            let link = self.shared.link_at(match_name, branch, seq)?;
-            if let Some(state) = snapshots.read(&link, seq, Some(build)) {
+            let name = line.link_at(&self.records, seq)?;
+            if let Some(state) = snapshots.read(&name, seq, Some(build)) {
                 return Ok(Some(Snapshot { seq, state }));
             }
             seq -= SNAPSHOT_INTERVAL;
         }
         Ok(None)
-    }
-}
-
-impl Store {
-    /// Keeps the state after an entry, if it can and the entry is one that has a snapshot.
-    ///
-    /// # Errors
-    /// Those of [`entries`](StoreReader::entries). Trouble with the snapshot is no error.
-    pub fn keep_snapshot(
-        &self,
-        match_name: &MatchName,
-        branch: &BranchName,
-        snapshot: &Snapshot,
-        build: &Digest,
-    ) -> Result<(), StoreError> {
-        let Snapshot { seq, state } = snapshot;
-        let Some(snapshots) = self.shared.snapshots.as_ref().filter(|_| has_snapshot(*seq)) else {
-            return Ok(());
-        };
-        let mut entries = self.entries(match_name, branch, *seq..=*seq)?;
-        entries.try_for_each(|entry| entry.map(|_| ()))?;
-        let link = entries.link();
-        let file = SnapshotFile { version: VERSION, build: *build, seq: *seq, state };
-        if let Err(error) = snapshots.write(&link, &file) {
-            tracing::debug!(%error, seq, "a snapshot could not be kept");
-        }
-        Ok(())
-    }
-}
-
-/// Tells whether an entry is one after which snapshots are kept.
-pub(crate) const fn has_snapshot(seq: Seq) -> bool {
-    seq > 0 && seq.is_multiple_of(SNAPSHOT_INTERVAL)
-}
-
-/// The snapshots of a store.
-pub(crate) struct Snapshots {
-    dir: PathBuf,
-}
-
-impl Snapshots {
-    /// Those in a store's directory.
-    pub(crate) fn of(store_dir: &Path) -> Self {
-        Self { dir: store_dir.join(SNAPSHOT_DIR) }
-    }
-
-    fn exist(&self) -> bool {
-        self.dir.exists()
-    }
-
-    /// Gives the state kept after the entry of a link, by this build or by any.
-    pub(crate) fn read(&self, link: &Digest, seq: Seq, build: Option<&Digest>) -> Option<Vec<u8>> {
-        let path = self.path(link);
-        let bytes = match read_at_most(&path, SNAPSHOT_BYTES_MAX) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                if error.kind() != io::ErrorKind::NotFound {
-                    tracing::debug!(%error, path = %path.display(), "a snapshot cannot be read");
-                }
-                return None;
-            }
-        };
-        let body = record::unseal(link.as_bytes(), &bytes);
-        let file = body.and_then(|body| decode::<SnapshotFile<'_>>(body).map_err(|error| error.to_string()));
-        match file {
-            Ok(file) if file.version != VERSION || build.is_some_and(|build| file.build != *build) => {
-                tracing::debug!(path = %path.display(), "a snapshot of another build is passed over");
-                None
-            }
-            Ok(file) => (file.seq == seq).then(|| file.state.to_vec()),
-            Err(reason) => {
-                tracing::debug!(reason, path = %path.display(), "a damaged snapshot is passed over");
-                None
-            }
-        }
-    }
-
-    /// Writes a snapshot without waiting for the disk: one that a power cut tears is passed over.
-    fn write(&self, link: &Digest, file: &SnapshotFile<'_>) -> io::Result<()> {
-        private::create_dir(&self.dir)?;
-        let path = self.path(link);
-        let draft = path.with_extension("new");
-        let mut draft_file = private::options().write(true).create(true).truncate(true).open(&draft)?;
-        draft_file.write_all(&record::seal(link.as_bytes(), encode(file)))?;
-        fs::rename(&draft, &path)
-    }
-
-    /// Returns the path of the snapshot after the entry of a link.
-    pub(crate) fn path(&self, link: &Digest) -> PathBuf {
-        self.dir.join(link.to_string())
     }
 }

@@ -7,7 +7,7 @@ use super::frame::FrameWriter;
 use super::part::Totals;
 use super::walk::walk;
 use crate::entry::encode;
-use crate::open::StoreReader;
+use crate::reader::store_reader::StoreReader;
 
 impl StoreReader {
     /// Writes everything in the store as one stream, which [`restore`](crate::Store::restore) reads, and tells what it holds.
@@ -29,7 +29,7 @@ impl StoreReader {
         let failed = |source| RescueError::Write { source };
         let mut frames = FrameWriter::new(writer, compress).map_err(failed)?;
         let mut totals = Totals::default();
-        walk(&self.shared, &mut |part| {
+        walk(&self.records, &mut |part| {
             frames.write(&encode(part)).map_err(failed)?;
             totals.count(part);
             observe(totals);

@@ -1,15 +1,15 @@
 //! Check: the store's own audit, which asks no rules.
 
-use super::orphan::{Orphans, Owners};
+use super::orphan::{Orphans, Owners, orphans};
 use super::part::Totals;
 use crate::audit::{Finding, FindingKind, audit};
 use crate::error::StoreError;
 use crate::layout::key;
 use crate::layout::record::{self, GoneRecord};
 use crate::names::MatchName;
-use crate::open::{Shared, StoreReader};
-use crate::reader::lookup::{FoundBranch, FoundMatch};
-use crate::reader::matches::name_in;
+use crate::reader::found::{FoundMatch, match_name_in};
+use crate::reader::records::Records;
+use crate::reader::store_reader::StoreReader;
 
 /// What an audit of a store found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ impl StoreReader {
     /// Trouble with reading that is not damage; damage is a finding.
     pub fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
         // Were something deleted meanwhile, its records would seem to be missing or to belong to nothing.
-        let (_matches, _branches) = (self.shared.hold_matches(), self.shared.hold_branches());
-        let mut check = self.shared.check(observe)?;
+        let (_matches, _branches) = (self.records.hold_matches(), self.records.hold_branches());
+        let mut check = check(&self.records, observe)?;
         let finding = self.check_watermark()?.map(|finding| StoreFinding { match_name: None, finding });
         check.findings.splice(..0, finding);
         Ok(check)
@@ -52,30 +52,24 @@ impl StoreReader {
     /// # Errors
     /// Trouble with reading.
     pub fn check_watermark(&self) -> Result<Option<Finding>, StoreError> {
-        let damage = self.shared.backend.watermark_damage();
+        let damage = self.records.backend.watermark_damage();
         let damage = damage.map_err(|error| StoreError::from(error).unopened())?;
         Ok(damage.map(|message| Finding { branch: None, seq: None, kind: FindingKind::Damaged, message }))
     }
 }
 
-impl Shared {
-    /// Audits all records; nobody deletes anything meanwhile.
-    pub(super) fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
-        let mut check = Check {
-            shared: self,
-            sound: Totals::default(),
-            findings: Vec::new(),
-            owners: Owners { next_id: self.read_store()?.next_id, ..Owners::default() },
-        };
-        check.matches(observe)?;
-        check.gone()?;
-        check.strays()?;
-        Ok(StoreCheck { sound: check.sound, findings: check.findings })
-    }
+/// Audits all records; nobody deletes anything meanwhile.
+pub(super) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
+    let owners = Owners { next_id: records.store_record()?.next_id, ..Owners::default() };
+    let mut check = Check { records, sound: Totals::default(), findings: Vec::new(), owners };
+    check.matches(observe)?;
+    check.gone()?;
+    check.strays()?;
+    Ok(StoreCheck { sound: check.sound, findings: check.findings })
 }
 
 struct Check<'a> {
-    shared: &'a Shared,
+    records: &'a Records,
     sound: Totals,
     findings: Vec<StoreFinding>,
     owners: Owners,
@@ -83,10 +77,10 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn matches(&mut self, observe: &mut dyn FnMut(Totals)) -> Result<(), StoreError> {
-        if let Err(error) = self.shared.require_all_matches() {
+        if let Err(error) = self.records.require_all_matches() {
             self.record(None, error)?;
         }
-        for record in self.shared.scan(key::all_matches()) {
+        for record in self.records.scan(key::all_matches()) {
             match record.and_then(|(key, value)| self.one_match(&key, &value)) {
                 Ok(()) => observe(self.sound),
                 Err(error) => self.record(None, error)?,
@@ -96,15 +90,13 @@ impl Check<'_> {
     }
 
     fn one_match(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-        let name = name_in(key)?;
-        let found = FoundMatch::read(&name, key, value)?;
-        self.owners.matches.insert(found.id);
-        for (branch, key, value) in self.shared.readable_branches(&found)? {
-            if let Ok(found) = FoundBranch::read(&found, &branch, &key, &value) {
-                self.owners.branches.insert(found.id);
-            }
-        }
-        let audit = audit(self.shared, &name, None)?;
+        let name = match_name_in(key)?;
+        let of = FoundMatch::read(name.clone(), key, value)?;
+        self.owners.matches.insert(of.id);
+        let branches = self.records.readable_branches(&of)?;
+        let read = branches.iter().filter_map(|stored| stored.read(&of).ok());
+        self.owners.branches.extend(read.map(|branch| branch.id));
+        let audit = audit(self.records, &name, None)?;
         self.sound.matches += u64::from(audit.findings.is_empty());
         self.sound.branches += audit.sound;
         self.sound.entries += audit.own_entries;
@@ -115,7 +107,7 @@ impl Check<'_> {
 
     /// Requires the records of names that are gone to be readable, and what was deleted not to be there.
     fn gone(&mut self) -> Result<(), StoreError> {
-        for record in self.shared.scan(key::all_gone()) {
+        for record in self.records.scan(key::all_gone()) {
             let read = record.and_then(|(key, value)| {
                 let what = format!("the record `{}` of a name that is gone", key.escape_ascii());
                 let record: GoneRecord = record::read(&what, &key, &value)?;
@@ -137,7 +129,7 @@ impl Check<'_> {
 
     /// Looks for records that belong to no match or branch, and for such as no store writes.
     fn strays(&mut self) -> Result<(), StoreError> {
-        let orphans = match self.shared.orphans(&self.owners) {
+        let orphans = match orphans(self.records, &self.owners) {
             Ok(orphans) => orphans,
             Err(error) => return self.record(None, error),
         };

@@ -7,12 +7,12 @@ use super::new_store::{self, settle, wait_until_released};
 use super::part::Totals;
 use super::rebuild::Rebuild;
 use super::walk::walk;
-use crate::dir::format;
-use crate::dir::swap;
+use crate::dir::{format, swap};
 use crate::error::StoreError;
 use crate::layout::key;
-use crate::open::{Shared, Store, open_disk};
-use crate::reader::lookup::FoundBranch;
+use crate::reader::records::Records;
+use crate::writer::branch_state::BranchState;
+use crate::writer::store::{Store, open_disk};
 
 /// The most changes that are written without a flush.
 const CHANGES_MAX: usize = 4096;
@@ -69,7 +69,7 @@ impl Store {
     fn close_sealed(mut self) -> Result<(), StoreError> {
         // Without the committer we are the only one who writes.
         self.committer.stop()?;
-        seal_all(&self.shared)?;
+        seal_all(self.records())?;
         self.close()
     }
 }
@@ -77,7 +77,7 @@ impl Store {
 fn build(old: &Store, draft: &Path, observe: &mut dyn FnMut(Totals)) -> Result<Totals, RescueError> {
     let new = new_store::create(draft)?;
     let mut rebuild = Rebuild::new(&new);
-    walk(&old.shared, &mut |part| {
+    walk(old.records(), &mut |part| {
         rebuild.take(part)?;
         observe(rebuild.totals());
         Ok(())
@@ -88,22 +88,22 @@ fn build(old: &Store, draft: &Path, observe: &mut dyn FnMut(Totals)) -> Result<T
     Ok(totals)
 }
 
-fn seal_all(shared: &Shared) -> Result<(), StoreError> {
+fn seal_all(records: &Records) -> Result<(), StoreError> {
     let mut changes = Vec::new();
-    for found in shared.found_matches(None)? {
-        let (name, found_match) = found?;
-        for (branch, key, value) in shared.branch_records(&name)?.1 {
-            let found = FoundBranch::read(&found_match, &branch, &key, &value)?;
-            if shared.backend.last(&key::tails_of(found.id))?.is_none() {
+    for found in records.found_matches(None)? {
+        let (of, branches) = records.branches_of(&found?.name)?;
+        for branch in branches {
+            if records.backend.last(&key::tails_of(branch.id))?.is_none() {
                 continue;
             }
-            changes.extend(shared.load_branch(&name, &branch)?.seal_all());
+            let line = records.line(&of, branch)?;
+            changes.extend(BranchState::load(records, &line)?.seal_all());
             if changes.len() >= CHANGES_MAX {
-                shared.backend.write(&std::mem::take(&mut changes))?;
-                shared.backend.flush()?;
+                records.backend.write(&std::mem::take(&mut changes))?;
+                records.backend.flush()?;
             }
         }
     }
-    shared.backend.write(&changes)?;
+    records.backend.write(&changes)?;
     Ok(())
 }

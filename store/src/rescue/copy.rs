@@ -9,7 +9,7 @@ use crate::dir::lock::Lock;
 use crate::dir::places::{SLED_DIR, WATERMARK_FILE};
 use crate::dir::regular::open_regular;
 use crate::dir::{private, swap};
-use crate::open::Shared;
+use crate::reader::records::Records;
 
 /// What is left out of a copy before sled is asked to open it.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub(super) enum Without {
 pub(super) const WAYS: [Without; 3] = [Without::Nothing, Without::Snapshots, Without::SnapshotsAndSettings];
 
 /// Opens a copy as sled does, without what is left out.
-pub(super) fn open_copy(copy: &Path, without: Without) -> Result<Shared, String> {
+pub(super) fn open_copy(copy: &Path, without: Without) -> Result<Records, String> {
     swap::finish(copy).map_err(|error| error.to_string())?;
     let sled = copy.join(SLED_DIR);
     let db = sled.join("db");
@@ -45,7 +45,7 @@ pub(super) fn open_copy(copy: &Path, without: Without) -> Result<Shared, String>
     }
     let lock = Lock::take(copy).map_err(|error| error.to_string())?;
     let backend = DiskBackend::open_or_create(copy, lock).map_err(|error| error.to_string())?;
-    Ok(Shared::new(Box::new(backend)))
+    Ok(Records::new(Box::new(backend), None))
 }
 
 /// Copies what is a store's: known names, and of them only folders and regular files that lie in the store itself.

@@ -18,11 +18,11 @@ use crate::dir::regular::open_regular;
 use crate::dir::watermark::WatermarkFile;
 use crate::error::StoreError;
 use crate::layout::key;
-use crate::open::Shared;
+use crate::reader::records::Records;
 
 /// The copy of a damaged store.
 pub(super) struct Damaged {
-    pub(super) shared: Shared,
+    pub(super) records: Records,
     pub(super) marks: Marks,
     pub(super) gone: Gone,
     /// Where anything says that the store was written to last, and after which commit.
@@ -46,11 +46,11 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
         let copy = scratch.join(number.to_string());
         copy_all(dir, &copy).map_err(|source| RescueError::io("copy", dir, source))?;
         match open_copy(&copy, without) {
-            Ok(shared) => {
-                let Err(reason) = whole::require(&shared, &marks, &db) else {
-                    return Ok(Damaged::whole(shared, marks));
+            Ok(records) => {
+                let Err(reason) = whole::require(&records, &marks, &db) else {
+                    return Ok(Damaged::whole(records, marks));
                 };
-                found.add_opened(scan_leniently(&shared, &(vec![0]..vec![u8::MAX])));
+                found.add_opened(scan_leniently(&records, &(vec![0]..vec![u8::MAX])));
                 reasons.push(reason);
             }
             Err(error) => reasons.push(error),
@@ -69,20 +69,20 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
 
 impl Damaged {
     /// A store of which the copy shows everything.
-    fn whole(shared: Shared, marks: Marks) -> Self {
+    fn whole(records: Records, marks: Marks) -> Self {
         // A branch that the watermark names may have been deleted since; nothing is missing.
-        Self { places: Vec::new(), ..Self::of_records(shared, marks) }
+        Self { places: Vec::new(), ..Self::of_records(records, marks) }
     }
 
     /// A store that is read as it is.
-    pub(super) fn of_records(shared: Shared, marks: Marks) -> Self {
+    pub(super) fn of_records(records: Records, marks: Marks) -> Self {
         let mut gone = Gone::default();
-        for (key, value) in scan_leniently(&shared, &key::all_gone()) {
+        for (key, value) in scan_leniently(&records, &key::all_gone()) {
             gone.add(&key, &value);
         }
         let places = marks.valid.iter().filter_map(|mark| mark.last.clone().map(|last| (mark.commits, last)));
         let places = places.collect();
-        Self { shared, marks, gone, places, reason: None }
+        Self { records, marks, gone, places, reason: None }
     }
 
     fn put_together(mut found: Found, marks: Marks, reason: String) -> Result<Self, RescueError> {
@@ -93,8 +93,8 @@ impl Damaged {
         places
             .extend(marks.valid.iter().filter_map(|mark| mark.last.clone().map(|last| (mark.commits, last))));
         let (backend, gone) = found.into_backend()?;
-        let shared = Shared::new(Box::new(backend));
-        Ok(Self { shared, marks, gone, places, reason: Some(reason) })
+        let records = Records::new(Box::new(backend), None);
+        Ok(Self { records, marks, gone, places, reason: Some(reason) })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::backend::Record;
-use crate::open::Shared;
+use crate::reader::records::Records;
 
 /// How many bytes of a key are tried one after another to get past a place that cannot be read.
 const DETOUR_BYTES: usize = 16;
@@ -11,18 +11,18 @@ const DETOUR_BYTES: usize = 16;
 /// How many records are read at a time.
 const SCAN_MAX: usize = 256;
 
-/// Gives the records in a range of keys that can be read; around a place that cannot, every way past it is tried.
-pub(super) fn scan_leniently(shared: &Shared, range: &Range<Vec<u8>>) -> Vec<Record> {
+/// Returns the records in a range of keys that can be read; around a place that cannot, every way past it is tried.
+pub(super) fn scan_leniently(records: &Records, range: &Range<Vec<u8>>) -> Vec<Record> {
     let mut found = Vec::new();
-    detour(shared, range, range.start.len(), &mut found);
+    detour(records, range, range.start.len(), &mut found);
     found
 }
 
 /// Reads a range, and where that fails the ranges of its first byte after `known`, each by itself.
-fn detour(shared: &Shared, range: &Range<Vec<u8>>, known: usize, found: &mut Vec<Record>) {
+fn detour(store: &Records, range: &Range<Vec<u8>>, known: usize, found: &mut Vec<Record>) {
     let before = found.len();
     let mut rest = range.clone();
-    while let Ok(records) = shared.backend.scan(&rest, SCAN_MAX) {
+    while let Ok(records) = store.backend.scan(&rest, SCAN_MAX) {
         let is_last = records.len() < SCAN_MAX;
         if let Some((last, _)) = records.last() {
             rest.start = [last.as_slice(), &[0]].concat();
@@ -37,7 +37,7 @@ fn detour(shared: &Shared, range: &Range<Vec<u8>>, known: usize, found: &mut Vec
         return;
     }
     let prefix: Vec<u8> = range.start.get(..known).unwrap_or_default().to_vec();
-    if let Ok(Some(value)) = shared.backend.get(&prefix) {
+    if let Ok(Some(value)) = store.backend.get(&prefix) {
         found.push((prefix.clone(), value));
     }
     for byte in 0..=u8::MAX {
@@ -49,6 +49,6 @@ fn detour(shared: &Shared, range: &Range<Vec<u8>>, known: usize, found: &mut Vec
         if until <= from {
             continue;
         }
-        detour(shared, &(from..until), known + 1, found);
+        detour(store, &(from..until), known + 1, found);
     }
 }

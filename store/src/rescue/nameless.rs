@@ -9,8 +9,8 @@ use super::lost::LostEntries;
 use crate::entry::Seq;
 use crate::layout::key;
 use crate::layout::record::{self, BranchRecord, HeadRecord};
-use crate::open::Shared;
-use crate::reader::segment::read_page;
+use crate::reader::pages::read_page;
+use crate::reader::records::Records;
 
 /// What is left of a branch without a name.
 #[derive(Default)]
@@ -21,11 +21,11 @@ struct Rest {
 
 /// Lists what belongs to matches and branches that are neither among `ids` nor deleted.
 pub(super) fn find(damaged: &Damaged, ids: &BTreeSet<u64>) -> Vec<LostEntries> {
-    let Damaged { shared, gone, .. } = damaged;
+    let Damaged { records, gone, .. } = damaged;
     let is_lost = |id: &u64| !ids.contains(id) && !gone.has_deleted(*id);
     let mut branches: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
     let mut named = BTreeSet::new();
-    for (key, value) in scan_leniently(shared, &(b"b".to_vec()..b"c".to_vec())) {
+    for (key, value) in scan_leniently(records, &(b"b".to_vec()..b"c".to_vec())) {
         let Some(id) = key::id_of(&key).filter(is_lost) else { continue };
         named.extend(record::read::<BranchRecord>("", &key, &value).ok().map(|record| record.id));
         branches.entry(id).or_default().extend(key::text_after(&key, key::ID_PREFIX).map(ToOwned::to_owned));
@@ -39,7 +39,7 @@ pub(super) fn find(damaged: &Damaged, ids: &BTreeSet<u64>) -> Vec<LostEntries> {
         }
         lost.push(LostEntries::of_store(reason));
     }
-    for Rest { first, last } in rests(shared, &|id| is_lost(id) && !named.contains(id)).into_values() {
+    for Rest { first, last } in rests(records, &|id| is_lost(id) && !named.contains(id)).into_values() {
         let entries = match first {
             Some(first) if first == last => format!("entry {first}"),
             Some(first) => format!("entries {first} to {last}"),
@@ -52,10 +52,10 @@ pub(super) fn find(damaged: &Damaged, ids: &BTreeSet<u64>) -> Vec<LostEntries> {
     lost
 }
 
-fn rests(shared: &Shared, is_lost: &dyn Fn(&u64) -> bool) -> BTreeMap<u64, Rest> {
+fn rests(records: &Records, is_lost: &dyn Fn(&u64) -> bool) -> BTreeMap<u64, Rest> {
     let mut rests: BTreeMap<u64, Rest> = BTreeMap::new();
     for table in [b'h', b'p', b't'] {
-        for (key, value) in scan_leniently(shared, &(vec![table]..vec![table + 1])) {
+        for (key, value) in scan_leniently(records, &(vec![table]..vec![table + 1])) {
             let Some(id) = key::id_of(&key).filter(is_lost) else { continue };
             if table == b'h' {
                 let Ok(head) = record::read::<HeadRecord>("", &key, &value) else { continue };

@@ -9,7 +9,7 @@ use super::error::RescueError;
 use crate::dir::draft::{self, DraftDir};
 use crate::dir::places::SLED_DIR;
 use crate::dir::private::sync_dir;
-use crate::open::Store;
+use crate::writer::store::Store;
 
 /// How often, and how long apart, we look whether sled has let go of a closed store.
 const RELEASE_TRIES: u32 = 500;

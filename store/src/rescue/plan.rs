@@ -6,14 +6,15 @@ use super::error::RescueError;
 use super::lenient::scan_leniently;
 use super::lost::LostEntries;
 use super::part::{BranchPart, Sink, send_entries};
-use super::source::{Ends, Fork, Reach, Source, last_stored};
+use super::source::{Ends, Fork, Reach, Source};
 use crate::entry::{Seq, decode};
 use crate::error::StoreError;
 use crate::layout::record::BranchRecord;
 use crate::layout::{chain, key, record};
 use crate::names::{BranchName, MatchName};
-use crate::open::Shared;
-use crate::reader::lookup::{FoundBranch, FoundMatch};
+use crate::reader::found::{FoundBranch, FoundMatch};
+use crate::reader::line::Line;
+use crate::reader::records::Records;
 
 /// How far the branches of a match went, as far as anything beside their own records tells.
 pub(super) type Named = BTreeMap<BranchName, Seq>;
@@ -41,14 +42,14 @@ pub(super) struct BranchPlan {
 
 /// Finds out what of a match can be saved; `told` is what is told of its branches elsewhere.
 pub(super) fn plan_match(
-    old: &Shared,
+    old: &Records,
     name: &MatchName,
     (key, value): (&[u8], &[u8]),
     told: &Named,
 ) -> MatchPlan {
     let mut plan =
         MatchPlan { id: None, genesis: None, branches: Vec::new(), lost: Vec::new(), ids: BTreeSet::new() };
-    let found = FoundMatch::read(name, key, value).and_then(|found| found.genesis(name).map(|_| found));
+    let found = FoundMatch::read(name.clone(), key, value).and_then(|found| found.genesis().map(|_| found));
     let found = match found {
         Ok(found) => found,
         Err(error) => {
@@ -61,24 +62,25 @@ pub(super) fn plan_match(
     };
     plan.id = Some(found.id);
     plan.genesis = Some(found.genesis.clone());
-    plan.find_branches(old, name, &found, told);
+    plan.find_branches(old, &found, told);
     plan
 }
 
 impl MatchPlan {
-    fn find_branches(&mut self, old: &Shared, name: &MatchName, found_match: &FoundMatch, told: &Named) {
-        let mut sources = Vec::new();
+    fn find_branches(&mut self, old: &Records, of: &FoundMatch, told: &Named) {
+        let name = &of.name;
+        let mut branches = Vec::new();
         let mut named = 0;
         let (mut names_main, mut has_main) = (false, false);
-        for (key, value) in scan_leniently(old, &key::branches_of(found_match.id)) {
+        for (key, value) in scan_leniently(old, &key::branches_of(of.id)) {
             let text = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse::<BranchName>().ok());
             let Some(branch) = text else { continue };
             named += 1;
             names_main |= branch.is_main();
-            match FoundBranch::read(found_match, &branch, &key, &value) {
+            match FoundBranch::read(of, branch.clone(), &key, &value) {
                 Ok(found) => {
                     has_main |= branch.is_main();
-                    sources.push((branch, found));
+                    branches.push(found);
                 }
                 Err(_) if branch.is_main() => {}
                 Err(error) => {
@@ -94,18 +96,15 @@ impl MatchPlan {
         if !has_main {
             // `main` gets the id after its match's. Should it be another, no entry verifies.
             named += u64::from(!names_main);
-            sources.push((BranchName::main(), mend_main(old, found_match)));
+            branches.push(mend_main(old, of));
         }
-        self.compare_count(name, found_match.branches, named);
-        sources.sort_by_key(|(_, found)| found.id);
-        self.ids.extend(sources.iter().map(|(_, found)| found.id));
+        self.compare_count(name, of.branches, named);
+        branches.sort_by_key(|branch| branch.id);
+        self.ids.extend(branches.iter().map(|branch| branch.id));
         let mut ends = Ends::new();
-        for (branch, found) in sources {
-            // A head that entries lie behind is an old one.
-            let head = old.stored_head(&found).ok().filter(|head| last_stored(old, &found) <= head.seq);
-            let (match_name, found_match) = (name.clone(), found_match.clone());
-            let told = told.get(&branch).copied();
-            let source = Source { match_name, found_match, name: branch, found, head };
+        for branch in branches {
+            let told = told.get(&branch.name).copied();
+            let source = Source::find(old, of, branch);
             self.name_parent(&source);
             self.plan_branch(old, source, told, &mut ends);
         }
@@ -130,14 +129,14 @@ impl MatchPlan {
 
     /// Names the branch that another begins on, if nothing else does.
     fn name_parent(&mut self, source: &Source) {
-        let Some(parent) = source.found.parent.as_ref().filter(|parent| !self.ids.contains(&parent.id))
+        let Some(parent) = source.line.branch.parent.as_ref().filter(|parent| !self.ids.contains(&parent.id))
         else {
             return;
         };
         let Ok(branch) = parent.name.parse() else { return };
         self.ids.insert(parent.id);
         if !self.speaks_of(&branch) {
-            self.lose(&source.match_name, (Some(&branch), None, None), NO_RECORD.to_owned());
+            self.lose(&source.line.of.name, (Some(&branch), None, None), NO_RECORD.to_owned());
         }
     }
 
@@ -148,24 +147,25 @@ impl MatchPlan {
     }
 
     /// Plans a branch; `told` is how far it went, `ends` how far those before it can be saved.
-    fn plan_branch(&mut self, old: &Shared, source: Source, told: Option<Seq>, ends: &mut Ends) {
+    fn plan_branch(&mut self, old: &Records, source: Source, told: Option<Seq>, ends: &mut Ends) {
         let expected = source.head.map(|head| head.seq).max(told);
+        let Line { of: FoundMatch { name: match_name, .. }, branch, .. } = &source.line;
         let Fork { parent, at, is_whole } = match source.fork(old, ends) {
             Ok(fork) => fork,
             Err(reason) => {
-                let place = (Some(&source.name), Some(source.found.forked_at() + 1), expected);
-                return self.lose(&source.match_name, place, reason);
+                let place = (Some(&branch.name), Some(branch.forked_at() + 1), expected);
+                return self.lose(match_name, place, reason);
             }
         };
         let reach = if is_whole {
             source.reach(old)
         } else {
-            let parent = source.found.parent.as_ref().map_or("", |parent| &parent.name);
+            let parent = branch.parent.as_ref().map_or("", |parent| &parent.name);
             let reason = format!("the branch `{parent}` it begins on is lost from entry {} on", at + 1);
-            let link = source.link_at(old, at).unwrap_or(source.found.before);
+            let link = source.line.link_at(old, at).unwrap_or(branch.before);
             Reach { seq: at, link, error: Some(StoreError::damaged(reason)) }
         };
-        ends.insert(source.found.id, (source.name.clone(), reach.seq));
+        ends.insert(branch.id, (branch.name.clone(), reach.seq));
         let is_short = expected.is_some_and(|expected| expected > reach.seq);
         if is_short || reach.error.is_some() || source.head.is_none() {
             let reason = match reach.error {
@@ -174,10 +174,10 @@ impl MatchPlan {
                 None => "the entries are gone".to_owned(),
             };
             let (from, to) = (Some(reach.seq + 1), expected.filter(|expected| *expected > reach.seq));
-            self.lose(&source.match_name, (Some(&source.name), from, to), reason);
+            self.lose(match_name, (Some(&branch.name), from, to), reason);
         }
-        let before = if is_whole { source.found.before } else { reach.link };
-        let (name, head, link) = (source.name.clone(), reach.seq, reach.link);
+        let before = if is_whole { branch.before } else { reach.link };
+        let (name, head, link) = (branch.name.clone(), reach.seq, reach.link);
         self.branches.push(BranchPlan { part: BranchPart { name, parent, before, head, link }, source });
     }
 
@@ -194,20 +194,21 @@ impl MatchPlan {
 
 impl BranchPlan {
     /// Reads the branch's own entries, a few at a time.
-    pub(super) fn read(&self, old: &Shared, sink: Sink<'_>) -> Result<(), RescueError> {
+    pub(super) fn read(&self, old: &Records, sink: Sink<'_>) -> Result<(), RescueError> {
         let (forked_at, head) = (self.part.forked_at(), self.part.head);
         if head == forked_at {
             return Ok(());
         }
-        send_entries(self.source.entries(old, forked_at + 1, head)?, sink)
+        send_entries(self.source.line.entries(old, forked_at + 1..=head)?, sink)
     }
 }
 
 /// Writes the record of `main` again, into the copy.
-fn mend_main(old: &Shared, found_match: &FoundMatch) -> FoundBranch {
-    let id = found_match.id.saturating_add(1);
+fn mend_main(old: &Records, of: &FoundMatch) -> FoundBranch {
+    let id = of.id.saturating_add(1);
+    let name = BranchName::main();
     let record = BranchRecord { id, parent: None };
     // Should this fail, the branches that begin on it are lost, and said to be.
-    let _ = old.backend.write(&[record::put(key::of_branch(found_match.id, &BranchName::main()), &record)]);
-    FoundBranch { id, parent: None, before: chain::genesis_link(&found_match.genesis) }
+    let _ = old.backend.write(&[record::put(key::of_branch(of.id, &name), &record)]);
+    FoundBranch { name, id, parent: None, before: chain::genesis_link(&of.genesis) }
 }

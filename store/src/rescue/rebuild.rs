@@ -7,7 +7,7 @@ use super::part::{BranchPart, MatchPart, Part, Totals};
 use crate::entry::{Entry, Genesis, NewEntry, Seq};
 use crate::layout::chain::{self, Linker};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
-use crate::open::Store;
+use crate::writer::store::Store;
 
 /// How many entries are appended at a time, and from how many bytes on. One append of a client stays one.
 const APPEND_ENTRIES: usize = 4096;
@@ -123,7 +123,10 @@ impl<'a> Rebuild<'a> {
             }
             Some((parent, at)) if current.is_created => {
                 self.store.create_branch(&current.name, &part.name, parent, *at)?;
-                self.store.shared.link_at(&current.name, parent, *at)?
+                {
+                    let records = self.store.records();
+                    records.find(&current.name, parent)?.link_at(records, *at)?
+                }
             }
             _ => return Err(RescueError::damaged("branches are in disorder")),
         };

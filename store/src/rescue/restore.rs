@@ -9,7 +9,7 @@ use super::new_store::{self, NewStore};
 use super::part::{Part, Totals};
 use super::rebuild::Rebuild;
 use crate::entry::decode;
-use crate::open::Store;
+use crate::writer::store::Store;
 
 impl Store {
     /// Makes a store in `dir` from a backup, all or nothing, and tells what it holds.

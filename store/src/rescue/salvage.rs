@@ -19,8 +19,9 @@ use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::layout::key;
 use crate::names::MatchName;
-use crate::open::{Shared, Store};
-use crate::reader::matches::name_in;
+use crate::reader::found::match_name_in;
+use crate::reader::records::Records;
+use crate::writer::store::Store;
 
 /// What else may be wrong where records were looked for one by one.
 const ONE_BY_ONE: &str = "its records were looked for one by one, so the newest entries of a branch may be missing \
@@ -60,8 +61,8 @@ impl Store {
         if salvage.saved.matches == 0 && !salvage.lost.is_empty() {
             return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason: salvage.reason() });
         }
-        let Damaged { shared, .. } = damaged;
-        drop(shared);
+        let Damaged { records, .. } = damaged;
+        drop(records);
         new.publish()?;
         Ok(salvage)
     }
@@ -73,7 +74,7 @@ impl Store {
     #[doc(hidden)]
     pub fn salvage_in_memory(backend: Box<dyn Backend>) -> Result<(Self, Salvage), RescueError> {
         let marks = Marks::read(backend.watermark());
-        let damaged = Damaged::of_records(Shared::new(backend), marks);
+        let damaged = Damaged::of_records(Records::new(backend, None), marks);
         let store = Self::in_memory();
         let salvage = Salvager::new(&damaged, &store).run(&mut |_| {})?;
         Ok((store, salvage))
@@ -113,8 +114,8 @@ impl<'a> Salvager<'a> {
     fn run(mut self, observe: &mut dyn FnMut(Totals)) -> Result<Salvage, RescueError> {
         let mut told = self.told();
         let mut found = 0;
-        for (key, value) in scan_leniently(&self.damaged.shared, &key::all_matches()) {
-            let Ok(name) = name_in(&key) else { continue };
+        for (key, value) in scan_leniently(&self.damaged.records, &key::all_matches()) {
+            let Ok(name) = match_name_in(&key) else { continue };
             found += 1;
             let told = told.remove(&name).unwrap_or_default();
             self.save_match(name, (&key, &value), &told, observe)?;
@@ -160,7 +161,7 @@ impl<'a> Salvager<'a> {
         told: &Named,
         observe: &mut dyn FnMut(Totals),
     ) -> Result<(), RescueError> {
-        let old = &self.damaged.shared;
+        let old = &self.damaged.records;
         let MatchPlan { id, genesis, branches, lost, ids } = plan_match(old, &name, record, told);
         self.lost.extend(lost);
         self.ids.extend(ids);
@@ -178,7 +179,7 @@ impl<'a> Salvager<'a> {
 
     /// Compares what was found with what the store should hold according to its own record and its watermark.
     fn compare_counts(&mut self, found: u64, saved: Totals) {
-        let record = match self.damaged.shared.read_store() {
+        let record = match self.damaged.records.store_record() {
             Ok(record) => record,
             Err(error) => {
                 let reason = format!("{}; what else is missing is not known", error.reason());

@@ -7,22 +7,20 @@ use turnfold_core::Digest;
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::layout::chain::Linker;
+use crate::layout::key;
 use crate::layout::record::HeadRecord;
-use crate::layout::{chain, key};
-use crate::names::{BranchName, MatchName};
-use crate::open::Shared;
-use crate::reader::lookup::{FoundBranch, FoundMatch};
-use crate::reader::segment::read_page;
+use crate::names::BranchName;
+use crate::reader::found::{FoundBranch, FoundMatch};
+use crate::reader::line::Line;
+use crate::reader::records::Records;
 
 /// How far branches can be saved, and their names, by their ids.
 pub(super) type Ends = BTreeMap<u64, (BranchName, Seq)>;
 
 /// A branch as the damaged store has it.
 pub(super) struct Source {
-    pub(super) match_name: MatchName,
-    pub(super) found_match: FoundMatch,
-    pub(super) name: BranchName,
-    pub(super) found: FoundBranch,
+    /// The branch; its head is beyond all entries where it cannot be read.
+    pub(super) line: Line,
     /// The last entry there should be, and the link after it, where the head can be read.
     pub(super) head: Option<HeadRecord>,
 }
@@ -44,9 +42,16 @@ pub(super) struct Fork {
 }
 
 impl Source {
+    /// Finds the head of a branch. A head that entries lie behind is an old one.
+    pub(super) fn find(old: &Records, of: &FoundMatch, branch: FoundBranch) -> Self {
+        let head = old.stored_head(&branch).ok().filter(|head| last_stored(old, &branch) <= head.seq);
+        let beyond = HeadRecord { seq: Seq::MAX, link: branch.before };
+        Self { line: Line { of: of.clone(), branch, head: head.unwrap_or(beyond) }, head }
+    }
+
     /// Finds where the branch can begin; `ends` has how far those before it can be saved.
-    pub(super) fn fork(&self, old: &Shared, ends: &Ends) -> Result<Fork, String> {
-        let Some(parent) = &self.found.parent else {
+    pub(super) fn fork(&self, old: &Records, ends: &Ends) -> Result<Fork, String> {
+        let Some(parent) = &self.line.branch.parent else {
             return Ok(Fork { parent: None, at: 0, is_whole: true });
         };
         let Some((name, end)) = ends.get(&parent.id) else {
@@ -56,40 +61,18 @@ impl Source {
         if *end < parent.at {
             return Ok(Fork { parent: Some((name, *end)), at: *end, is_whole: false });
         }
-        let link = self.link_at(old, parent.at).map_err(StoreError::reason)?;
+        let link = self.line.link_at(old, parent.at).map_err(StoreError::reason)?;
         if link != parent.link {
             return Err("the chain of entries does not lead to where it begins".to_owned());
         }
         Ok(Fork { parent: Some((name, parent.at)), at: parent.at, is_whole: true })
     }
 
-    /// Gives the link after an entry from before the branch.
-    pub(super) fn link_at(&self, old: &Shared, at: Seq) -> Result<Digest, StoreError> {
-        if at == 0 {
-            return Ok(chain::genesis_link(&self.found_match.genesis));
-        }
-        let mut entries = self.entries(old, at, at)?;
-        entries.try_for_each(|entry| entry.map(|_| ()))?;
-        Ok(entries.link())
-    }
-
-    /// Reads entries; the head counts only where it can be read.
-    pub(super) fn entries<'a>(
-        &self,
-        old: &'a Shared,
-        from: Seq,
-        to: Seq,
-    ) -> Result<crate::Entries<'a>, StoreError> {
-        let beyond = HeadRecord { seq: Seq::MAX, link: self.found.before };
-        let head = self.head.unwrap_or(beyond);
-        old.entries(&self.match_name, &self.found_match, (&self.name, &self.found, head), from..=to)
-    }
-
     /// Finds how far the branch's own entries are sound.
-    pub(super) fn reach(&self, old: &Shared) -> Reach {
+    pub(super) fn reach(&self, old: &Records) -> Reach {
         let to = match self.head {
             Some(head) => head.seq,
-            None => last_stored(old, &self.found),
+            None => last_stored(old, &self.line.branch),
         };
         let reach = self.read_to(old, to);
         // What is wrong is not behind what was read, so a stored link within it does not agree with the chain.
@@ -103,8 +86,9 @@ impl Source {
         }
     }
 
-    fn read_to(&self, old: &Shared, to: Seq) -> Reach {
-        let mut reach = Reach { seq: self.found.forked_at(), link: self.found.before, error: None };
+    fn read_to(&self, old: &Records, to: Seq) -> Reach {
+        let mut reach =
+            Reach { seq: self.line.branch.forked_at(), link: self.line.branch.before, error: None };
         let linker = Linker::new();
         let read = self.each(old, to, &mut |seq, bytes| {
             reach.link = linker.link(&reach.link, bytes);
@@ -113,31 +97,29 @@ impl Source {
         Reach { error: read.err(), ..reach }
     }
 
-    fn each(&self, old: &Shared, to: Seq, visit: &mut dyn FnMut(Seq, &[u8])) -> Result<(), StoreError> {
-        for entry in self.entries(old, self.found.forked_at() + 1, to)? {
+    fn each(&self, old: &Records, to: Seq, visit: &mut dyn FnMut(Seq, &[u8])) -> Result<(), StoreError> {
+        for entry in self.line.entries(old, self.line.branch.forked_at() + 1..=to)? {
             let entry = entry?;
             visit(entry.seq, &entry.encode());
         }
         Ok(())
     }
 
-    /// Gives the last entry before `seq` that a page's link proves.
-    fn proven_before(&self, old: &Shared, seq: Seq) -> Seq {
-        let forked_at = self.found.forked_at();
-        let found = old.page_at(self.found.id, forked_at + 1, seq.saturating_sub(1));
-        let Ok(Some((first, key, value))) = found else { return forked_at };
-        let held = read_page(&key, &value).map_or(0, |page| page.records.len() as u64);
-        (first + held).saturating_sub(1).clamp(forked_at, seq)
+    /// Returns the last entry before `seq` that a page's link proves.
+    fn proven_before(&self, old: &Records, seq: Seq) -> Seq {
+        let forked_at = self.line.branch.forked_at();
+        let found = old.page_at(self.line.branch.id, forked_at + 1, seq.saturating_sub(1));
+        let Ok(Some(stored)) = found else { return forked_at };
+        let next = stored.read().map_or(stored.first, |page| stored.next(&page));
+        next.saturating_sub(1).clamp(forked_at, seq)
     }
 }
 
-/// Gives the last entry for which there is a record.
-pub(super) fn last_stored(old: &Shared, found: &FoundBranch) -> Seq {
+/// Returns the last entry for which there is a record.
+pub(super) fn last_stored(old: &Records, found: &FoundBranch) -> Seq {
     let forked_at = found.forked_at();
     let page = old.page_at(found.id, forked_at + 1, Seq::MAX - 1).ok().flatten();
-    let paged = page.and_then(|(first, key, value)| {
-        read_page(&key, &value).ok().map(|page| first.saturating_add(page.records.len() as u64 - 1))
-    });
+    let paged = page.and_then(|stored| stored.read().ok().map(|page| stored.next(&page) - 1));
     let tail = old.backend.last(&key::tails_of(found.id)).ok().flatten();
     let tail = tail.and_then(|(key, _)| key::seq_of(&key));
     paged.max(tail).unwrap_or(forked_at).max(forked_at)

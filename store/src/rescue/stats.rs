@@ -8,9 +8,10 @@ use super::part::Totals;
 use crate::error::StoreError;
 use crate::layout::key;
 use crate::names::MatchName;
-use crate::open::{Shared, Store, StoreReader};
-use crate::reader::lookup::FoundMatch;
-use crate::reader::segment::read_page;
+use crate::reader::pages::read_page;
+use crate::reader::records::Records;
+use crate::reader::store_reader::StoreReader;
+use crate::writer::store::Store;
 
 /// How much a store holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,10 +50,9 @@ impl StoreReader {
     /// Those of reading; entries are counted but their chain is not checked.
     pub fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {
         let mut stats = StoreStats::default();
-        let (_matches, _branches) = (self.shared.hold_matches(), self.shared.hold_branches());
-        for found in self.shared.found_matches(None)? {
-            let (name, found) = found?;
-            let of_match = count_match(&self.shared, name, &found, &mut stats)?;
+        let (_matches, _branches) = (self.records.hold_matches(), self.records.hold_branches());
+        for found in self.records.found_matches(None)? {
+            let of_match = count_match(&self.records, found?.name, &mut stats)?;
             stats.totals.matches += 1;
             stats.totals.branches += of_match.branches;
             stats.totals.entries += of_match.entries;
@@ -79,21 +79,14 @@ impl Store {
     }
 }
 
-fn count_match(
-    shared: &Shared,
-    name: MatchName,
-    found_match: &FoundMatch,
-    stats: &mut StoreStats,
-) -> Result<MatchStats, StoreError> {
+fn count_match(records: &Records, name: MatchName, stats: &mut StoreStats) -> Result<MatchStats, StoreError> {
+    let (_, branches) = records.branches_of(&name)?;
     let mut of_match = MatchStats { name, branches: 0, entries: 0, entry_bytes: 0 };
-    let (_, branches) = shared.branch_records(&of_match.name)?;
-    for (branch, key, value) in branches {
-        let here = |error: StoreError| error.within(&of_match.name, Some(&branch));
-        let found =
-            crate::reader::lookup::FoundBranch::read(found_match, &branch, &key, &value).map_err(here)?;
+    for branch in branches {
+        let here = |error: StoreError| error.within(&of_match.name, Some(&branch.name));
         of_match.branches += 1;
-        let mut paged_to = found.forked_at();
-        for record in shared.scan(key::pages_of(found.id)) {
+        let mut paged_to = branch.forked_at();
+        for record in records.scan(key::pages_of(branch.id)) {
             let (key, value) = record.map_err(here)?;
             let first = key::seq_of(&key).unwrap_or_default();
             let page = read_page(&key, &value).map_err(|error| here(error.at(first)))?;
@@ -104,7 +97,7 @@ fn count_match(
             of_match.entries += count;
             of_match.entry_bytes += (key.len() + value.len()) as u64;
         }
-        for record in shared.scan(key::of_tail(found.id, paged_to + 1)..key::tails_of(found.id).end) {
+        for record in records.scan(key::of_tail(branch.id, paged_to + 1)..key::tails_of(branch.id).end) {
             let (key, value) = record.map_err(here)?;
             stats.tails += 1;
             of_match.entries += 1;

@@ -3,29 +3,29 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::check::check;
 use super::marks::Marks;
 use crate::backend::sled::raw::{self, Candidate};
 use crate::error::StoreError;
 use crate::layout::key;
 use crate::layout::record::{self, BranchRecord, MatchRecord, StoreRecord};
-use crate::open::Shared;
-use crate::reader::lookup::{FoundBranch, FoundMatch};
+use crate::reader::records::Records;
 
 /// Requires that everything can be read and is sound, that nothing is missing as far as the watermark tells, and that
 /// sled's file holds nothing newer.
-pub(super) fn require(shared: &Shared, marks: &Marks, db: &Path) -> Result<(), String> {
-    let record = shared.read_store().map_err(StoreError::reason)?;
+pub(super) fn require(records: &Records, marks: &Marks, db: &Path) -> Result<(), String> {
+    let record = records.store_record().map_err(StoreError::reason)?;
     if marks.valid.iter().any(|mark| mark.commits > record.now.commits) {
         return Err("the records are older than the file `WATERMARK`".to_owned());
     }
     if marks.newest().is_some_and(|mark| *mark != record.now && *mark != record.marked) {
         return Err("the file `WATERMARK` belongs to another history".to_owned());
     }
-    let check = shared.check(&mut |_| {}).map_err(StoreError::reason)?;
+    let check = check(records, &mut |_| {}).map_err(StoreError::reason)?;
     if let Some(found) = check.findings.into_iter().next() {
         return Err(found.finding.message);
     }
-    let shown = Shown::of(shared, record).map_err(StoreError::reason)?;
+    let shown = Shown::of(records, record).map_err(StoreError::reason)?;
     let mut is_newest = true;
     raw::each_candidate(db, &mut |found| is_newest &= !shown.is_older_than(found))
         .map_err(|error| error.to_string())?;
@@ -44,13 +44,11 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(shared: &Shared, record: StoreRecord) -> Result<Self, StoreError> {
+    fn of(records: &Records, record: StoreRecord) -> Result<Self, StoreError> {
         let mut heads = BTreeMap::new();
-        for found in shared.found_matches(None)? {
-            let (name, found_match): (_, FoundMatch) = found?;
-            for (branch, key, value) in shared.branch_records(&name)?.1 {
-                let found = FoundBranch::read(&found_match, &branch, &key, &value)?;
-                heads.insert(found.id, shared.head(&found)?.seq);
+        for found in records.found_matches(None)? {
+            for branch in records.branches_of(&found?.name)?.1 {
+                heads.insert(branch.id, records.head(&branch)?.seq);
             }
         }
         Ok(Self { record, heads })

@@ -1,23 +1,14 @@
 //! Deleting matches and branches: all records of them go in one commit, which leaves a record of each that it was.
 
-use super::committer::{Last, Staged, Work, Writer};
-use super::create::recount;
-use crate::backend::{Change, Place};
+use super::committer::Order;
+use super::ledger::{Ledger, Staged};
+use super::store::Store;
+use crate::backend::Place;
 use crate::error::StoreError;
 use crate::layout::key;
-use crate::layout::record::{self, GoneRecord};
+use crate::layout::record::GoneRecord;
 use crate::names::{BranchName, MatchName};
-use crate::open::Store;
-use crate::reader::lookup::{FoundBranch, FoundMatch};
-
-pub(crate) struct BranchDeletion {
-    match_name: MatchName,
-    name: BranchName,
-}
-
-pub(crate) struct MatchDeletion {
-    name: MatchName,
-}
+use crate::reader::found::{FoundBranch, FoundMatch};
 
 impl Store {
     /// Deletes a branch with the entries that only it has. It waits for a backup to be done with a match.
@@ -29,9 +20,10 @@ impl Store {
         if name.is_main() {
             return Err(StoreError::MainBranch { match_name: match_name.clone(), action: "deleted" });
         }
-        let _alone = self.shared.change_branches();
-        let deletion = BranchDeletion { match_name: match_name.clone(), name: name.clone() };
-        self.committer.perform(Work::DeleteBranch(deletion)).map(|_| ())
+        let _alone = self.records().change_branches();
+        let (match_name, name) = (match_name.clone(), name.clone());
+        self.committer
+            .perform(Order::Alone, move |ledger, staged| stage_branch(ledger, staged, match_name, name))
     }
 
     /// Deletes a match with all its branches and entries, all or nothing. It waits for a backup to be done.
@@ -41,88 +33,73 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and those of reading and writing.
     pub fn delete_match(&self, name: &MatchName) -> Result<(), StoreError> {
-        let _names = self.shared.change_matches();
-        let _alone = self.shared.change_branches();
-        self.committer.perform(Work::DeleteMatch(MatchDeletion { name: name.clone() })).map(|_| ())
+        let _names = self.records().change_matches();
+        let _alone = self.records().change_branches();
+        let name = name.clone();
+        self.committer.perform(Order::Alone, move |ledger, staged| stage_match(ledger, staged, &name))
     }
 }
 
-impl Writer {
-    pub(crate) fn stage_branch_deletion(
-        &mut self,
-        deletion: &BranchDeletion,
-        staged: &mut Staged,
-    ) -> Result<(), StoreError> {
-        let BranchDeletion { match_name, name } = deletion;
-        let (found_match, branches) = self.shared.branch_records(match_name)?;
-        let found = self.shared.find_branch(match_name, &found_match, name)?;
-        for (other, key, value) in branches {
-            let other_found = FoundBranch::read(&found_match, &other, &key, &value);
-            let other_found = other_found.map_err(|error| error.within(match_name, Some(&other)))?;
-            if other_found.parent.is_some_and(|parent| parent.id == found.id) {
-                let (match_name, branch) = (match_name.clone(), name.clone());
-                return Err(StoreError::BranchInUse { match_name, branch, child: other });
-            }
-        }
-        self.stage_branch_removal((match_name, &found_match), (name, &found), staged)?;
-        staged.changes.push(recount(match_name, &found_match, found_match.branches.saturating_sub(1)));
-        if self.record.now.names(match_name, Some(name)) {
-            let main = BranchName::main();
-            let (_, _, head) = self.shared.find(match_name, &main)?;
-            staged.last = Last::At(Place { match_name: match_name.clone(), branch: main, seq: head.seq });
-        }
-        Ok(())
+fn stage_branch(
+    ledger: &mut Ledger,
+    staged: &mut Staged,
+    match_name: MatchName,
+    name: BranchName,
+) -> Result<(), StoreError> {
+    let (of, branches) = ledger.records.branches_of(&match_name)?;
+    let found = ledger.records.find_branch(&of, &name)?;
+    let is_child = |other: &FoundBranch| other.parent.as_ref().is_some_and(|parent| parent.id == found.id);
+    if let Some(child) = branches.into_iter().find(is_child) {
+        return Err(StoreError::BranchInUse { match_name, branch: name, child: child.name });
     }
+    stage_removal(ledger, staged, &of, found)?;
+    staged.put_match(&of, of.branches.saturating_sub(1));
+    if ledger.record.now.names(&match_name, Some(&name)) {
+        let branch = BranchName::main();
+        let seq = ledger.records.find(&match_name, &branch)?.head.seq;
+        staged.write_last(Place { match_name, branch, seq });
+    }
+    Ok(())
+}
 
-    pub(crate) fn stage_match_deletion(
-        &mut self,
-        MatchDeletion { name }: &MatchDeletion,
-        staged: &mut Staged,
-    ) -> Result<(), StoreError> {
-        let (found_match, branches) = self.shared.branch_records(name)?;
-        for (branch, key, value) in branches {
-            let found = FoundBranch::read(&found_match, &branch, &key, &value);
-            let found = found.map_err(|error| error.within(name, Some(&branch)))?;
-            self.stage_branch_removal((name, &found_match), (&branch, &found), staged)?;
-        }
-        staged.changes.push(Change { key: key::of_match(name), value: None });
-        let record = GoneRecord { match_name: name.clone(), branch: None, became: None, entries: 0 };
-        staged.changes.push(self.gone(found_match.id, &record));
-        if self.record.now.names(name, None) {
-            staged.last = Last::Nowhere;
-        }
-        self.record.matches = self.record.matches.saturating_sub(1);
-        Ok(())
+fn stage_match(ledger: &mut Ledger, staged: &mut Staged, name: &MatchName) -> Result<(), StoreError> {
+    let (of, branches) = ledger.records.branches_of(name)?;
+    for branch in branches {
+        stage_removal(ledger, staged, &of, branch)?;
     }
+    staged.remove(key::of_match(name));
+    let record = GoneRecord { match_name: name.clone(), branch: None, became: None, entries: 0 };
+    ledger.stage_gone(of.id, &record, staged);
+    if ledger.record.now.names(name, None) {
+        staged.forget_last();
+    }
+    ledger.record.matches = ledger.record.matches.saturating_sub(1);
+    Ok(())
+}
 
-    /// Removes all records of a branch, and leaves one that says so.
-    fn stage_branch_removal(
-        &mut self,
-        (match_name, found_match): (&MatchName, &FoundMatch),
-        (name, found): (&BranchName, &FoundBranch),
-        staged: &mut Staged,
-    ) -> Result<(), StoreError> {
-        let head = self.shared.head(found).map_err(|error| error.within(match_name, Some(name)))?;
-        let mut gone = vec![key::of_branch(found_match.id, name), key::of_head(found.id)];
-        for range in [key::idempotency_of(found.id), key::pages_of(found.id), key::tails_of(found.id)] {
-            for record in self.shared.scan(range) {
-                gone.push(record?.0);
-            }
+/// Removes all records of a branch, and leaves one that says so.
+fn stage_removal(
+    ledger: &mut Ledger,
+    staged: &mut Staged,
+    of: &FoundMatch,
+    branch: FoundBranch,
+) -> Result<(), StoreError> {
+    let line = ledger.records.line(of, branch)?;
+    let branch = &line.branch;
+    let mut keys = vec![key::of_branch(of.id, &branch.name), key::of_head(branch.id)];
+    for range in [key::idempotency_of(branch.id), key::pages_of(branch.id), key::tails_of(branch.id)] {
+        for record in ledger.records.scan(range) {
+            keys.push(record?.0);
         }
-        staged.changes.extend(gone.into_iter().map(|key| Change { key, value: None }));
-        let record = GoneRecord {
-            match_name: match_name.clone(),
-            branch: Some(name.clone()),
-            became: None,
-            entries: head.seq - found.forked_at(),
-        };
-        staged.changes.push(self.gone(found.id, &record));
-        self.branches.remove(&(match_name.clone(), name.clone()));
-        Ok(())
     }
-
-    /// Makes the change that notes that a name goes in the next commit.
-    pub(crate) fn gone(&self, id: u64, record: &GoneRecord) -> Change {
-        record::put(key::of_gone(id, self.record.now.commits + 1), record)
+    for key in keys {
+        staged.remove(key);
     }
+    let names = line.names();
+    ledger.branches.remove(&names);
+    let (match_name, name) = names;
+    let entries = line.head.seq - branch.forked_at();
+    let record = GoneRecord { match_name, branch: Some(name), became: None, entries };
+    ledger.stage_gone(branch.id, &record, staged);
+    Ok(())
 }

@@ -1,7 +1,11 @@
 //! Writing to a store: one committer, and the work that it is given.
 
 pub(crate) mod append;
-pub(crate) mod committer;
-pub(crate) mod create;
-pub(crate) mod delete;
-pub(crate) mod rename;
+pub(crate) mod branch_state;
+mod committer;
+mod create;
+mod delete;
+mod ledger;
+mod rename;
+mod snapshot;
+pub(crate) mod store;

@@ -1,25 +1,14 @@
 //! Renaming matches and branches: their ids stay, and with them everything that belongs to them.
 
-use super::committer::{Last, Staged, Work, Writer};
-use super::create::recount;
-use crate::backend::{Change, Place};
+use super::committer::Order;
+use super::ledger::{Ledger, Staged};
+use super::store::Store;
+use crate::backend::Place;
 use crate::error::StoreError;
+use crate::layout::key;
 use crate::layout::record::{BranchRecord, GoneRecord, Parent};
-use crate::layout::{key, record};
 use crate::names::{BranchName, MatchName};
-use crate::open::Store;
-use crate::reader::lookup::FoundBranch;
-
-pub(crate) struct MatchRenaming {
-    name: MatchName,
-    new: MatchName,
-}
-
-pub(crate) struct BranchRenaming {
-    match_name: MatchName,
-    name: BranchName,
-    new: BranchName,
-}
+use crate::reader::found::FoundMatch;
 
 impl Store {
     /// Gives a match another name. It waits for a backup to be done.
@@ -29,9 +18,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::AlreadyExists`] when a match has the new name, and those of writing.
     pub fn rename_match(&self, name: &MatchName, new: &MatchName) -> Result<(), StoreError> {
-        let _names = self.shared.change_matches();
-        let renaming = MatchRenaming { name: name.clone(), new: new.clone() };
-        self.committer.perform(Work::RenameMatch(renaming)).map(|_| ())
+        let _names = self.records().change_matches();
+        let (name, new) = (name.clone(), new.clone());
+        self.committer.perform(Order::Alone, move |ledger, staged| stage_match(ledger, staged, name, new))
     }
 
     /// Gives a branch another name, also where others begin on it. It waits for a backup to be done with a match.
@@ -48,70 +37,69 @@ impl Store {
         if name.is_main() {
             return Err(StoreError::MainBranch { match_name: match_name.clone(), action: "renamed" });
         }
-        let _alone = self.shared.change_branches();
+        let _alone = self.records().change_branches();
         let (match_name, name, new) = (match_name.clone(), name.clone(), new.clone());
-        self.committer.perform(Work::RenameBranch(BranchRenaming { match_name, name, new })).map(|_| ())
+        self.committer.perform(Order::Alone, move |ledger, staged| {
+            stage_branch(ledger, staged, (match_name, name), new)
+        })
     }
 }
 
-impl Writer {
-    pub(crate) fn stage_match_renaming(
-        &mut self,
-        MatchRenaming { name, new }: &MatchRenaming,
-        staged: &mut Staged,
-    ) -> Result<(), StoreError> {
-        let found = self.shared.find_match(name)?;
-        if self.shared.backend.get(&key::of_match(new))?.is_some() {
-            return Err(StoreError::AlreadyExists { match_name: new.clone() });
-        }
-        staged.changes.push(Change { key: key::of_match(name), value: None });
-        staged.changes.push(recount(new, &found, found.branches));
-        let became = Some(new.to_string());
-        let record = GoneRecord { match_name: name.clone(), branch: None, became, entries: 0 };
-        staged.changes.push(self.gone(found.id, &record));
-        if let Some(last) = self.record.now.last.as_ref().filter(|last| last.match_name == *name) {
-            staged.last = Last::At(Place { match_name: new.clone(), ..last.clone() });
-        }
-        self.branches.retain(|(match_name, _), _| match_name != name);
-        self.take_id_for_a_name();
-        Ok(())
+fn stage_match(
+    ledger: &mut Ledger,
+    staged: &mut Staged,
+    name: MatchName,
+    new: MatchName,
+) -> Result<(), StoreError> {
+    let found = ledger.records.find_match(&name)?;
+    if ledger.records.backend.get(&key::of_match(&new))?.is_some() {
+        return Err(StoreError::AlreadyExists { match_name: new });
     }
+    staged.remove(key::of_match(&name));
+    let renamed = FoundMatch { name: new, ..found };
+    staged.put_match(&renamed, renamed.branches);
+    if let Some(last) = ledger.record.now.last.as_ref().filter(|last| last.match_name == name) {
+        staged.write_last(Place { match_name: renamed.name.clone(), ..last.clone() });
+    }
+    ledger.branches.retain(|(match_name, _), _| *match_name != name);
+    let became = Some(renamed.name.to_string());
+    let record = GoneRecord { match_name: name, branch: None, became, entries: 0 };
+    ledger.stage_gone(renamed.id, &record, staged);
+    take_id_for_a_name(ledger);
+    Ok(())
+}
 
-    pub(crate) fn stage_branch_renaming(
-        &mut self,
-        BranchRenaming { match_name, name, new }: &BranchRenaming,
-        staged: &mut Staged,
-    ) -> Result<(), StoreError> {
-        let (found_match, branches) = self.shared.branch_records(match_name)?;
-        let found = self.shared.find_branch(match_name, &found_match, name)?;
-        if branches.iter().any(|(other, ..)| other == new) {
-            return Err(StoreError::BranchExists { match_name: match_name.clone(), branch: new.clone() });
-        }
-        for (other, key, value) in branches {
-            let child = FoundBranch::read(&found_match, &other, &key, &value);
-            let child = child.map_err(|error| error.within(match_name, Some(&other)))?;
-            if let Some(parent) = child.parent.filter(|parent| parent.id == found.id) {
-                let parent = Some(Parent { name: new.to_string(), ..parent });
-                staged.changes.push(record::put(key, &BranchRecord { id: child.id, parent }));
-            }
-        }
-        staged.changes.push(Change { key: key::of_branch(found_match.id, name), value: None });
-        let branch_record = BranchRecord { id: found.id, parent: found.parent };
-        staged.changes.push(record::put(key::of_branch(found_match.id, new), &branch_record));
-        let (branch, became) = (Some(name.clone()), Some(new.to_string()));
-        let record = GoneRecord { match_name: match_name.clone(), branch, became, entries: 0 };
-        staged.changes.push(self.gone(found.id, &record));
-        let last = self.record.now.last.as_ref();
-        if let Some(last) = last.filter(|_| self.record.now.names(match_name, Some(name))) {
-            staged.last = Last::At(Place { branch: new.clone(), ..last.clone() });
-        }
-        self.branches.remove(&(match_name.clone(), name.clone()));
-        self.take_id_for_a_name();
-        Ok(())
+fn stage_branch(
+    ledger: &mut Ledger,
+    staged: &mut Staged,
+    (match_name, name): (MatchName, BranchName),
+    new: BranchName,
+) -> Result<(), StoreError> {
+    let (of, branches) = ledger.records.branches_of(&match_name)?;
+    let found = ledger.records.find_branch(&of, &name)?;
+    if branches.iter().any(|other| other.name == new) {
+        return Err(StoreError::BranchExists { match_name, branch: new });
     }
+    for child in branches {
+        if let Some(parent) = child.parent.filter(|parent| parent.id == found.id) {
+            let parent = Some(Parent { name: new.to_string(), ..parent });
+            staged.put(key::of_branch(of.id, &child.name), &BranchRecord { id: child.id, parent });
+        }
+    }
+    staged.remove(key::of_branch(of.id, &name));
+    staged.put(key::of_branch(of.id, &new), &BranchRecord { id: found.id, parent: found.parent });
+    let last = ledger.record.now.last.as_ref();
+    if let Some(last) = last.filter(|_| ledger.record.now.names(&match_name, Some(&name))) {
+        staged.write_last(Place { branch: new.clone(), ..last.clone() });
+    }
+    ledger.branches.remove(&(match_name.clone(), name.clone()));
+    let record = GoneRecord { match_name, branch: Some(name), became: Some(new.to_string()), entries: 0 };
+    ledger.stage_gone(found.id, &record, staged);
+    take_id_for_a_name(ledger);
+    Ok(())
+}
 
-    /// Leaves out an id, so that who counts names meanwhile notices that one has moved.
-    fn take_id_for_a_name(&mut self) {
-        self.record.next_id += 1;
-    }
+/// Leaves out an id, so that who counts names meanwhile notices that one has moved.
+fn take_id_for_a_name(ledger: &mut Ledger) {
+    ledger.take_ids(1);
 }

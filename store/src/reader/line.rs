@@ -1,0 +1,43 @@
+//! A line of entries: a branch of a match, up to its head.
+
+use std::ops::RangeInclusive;
+
+use super::found::{FoundBranch, FoundMatch};
+use crate::entry::Seq;
+use crate::error::StoreError;
+use crate::layout::record::HeadRecord;
+use crate::names::{BranchName, MatchName};
+
+/// A branch of a match and its head. Its entries are those of the branches it begins on, then its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) of: FoundMatch,
+    pub(crate) branch: FoundBranch,
+    pub(crate) head: HeadRecord,
+}
+
+impl Line {
+    /// Returns the names of the match and the branch.
+    pub(crate) fn names(&self) -> (MatchName, BranchName) {
+        (self.of.name.clone(), self.branch.name.clone())
+    }
+
+    /// Says that damage belongs to this match and branch.
+    pub(crate) fn within(&self, error: StoreError) -> StoreError {
+        error.within(&self.of.name, Some(&self.branch.name))
+    }
+
+    /// Returns the numbers of the branch's own entries.
+    pub(crate) fn own(&self) -> RangeInclusive<Seq> {
+        self.branch.forked_at() + 1..=self.head.seq
+    }
+
+    /// Requires that there is such an entry; 0 stands for the setup.
+    pub(crate) fn require(&self, seq: Seq) -> Result<(), StoreError> {
+        if seq <= self.head.seq {
+            return Ok(());
+        }
+        let (match_name, branch) = self.names();
+        Err(StoreError::NoSuchSeq { match_name, branch, seq, head: self.head.seq })
+    }
+}

@@ -1,0 +1,61 @@
+//! Logs: the entries of a branch, one after another or whole.
+
+use std::ops::RangeInclusive;
+
+use super::entries::Entries;
+use super::store_reader::StoreReader;
+use crate::entry::{Entry, Genesis, Seq};
+use crate::error::StoreError;
+use crate::names::{BranchName, MatchName};
+
+/// A branch read whole, or up to some entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Log {
+    /// How the match begins.
+    pub genesis: Genesis,
+    /// The branch's head when it was read, whether or not the entries reach it.
+    pub head: Seq,
+    /// The entries from the first.
+    pub entries: Vec<Entry>,
+}
+
+impl StoreReader {
+    /// Reads entries one after another, those of the branches it begins on first. Iteration ends with the first error.
+    ///
+    /// Each entry is checked against the chain from the nearest stored link before the range; the whole chain is
+    /// checked when the range begins at the first entry.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], [`StoreError::NoSuchSeq`] when the range goes past
+    /// the head, and those of reading. The iterator gives [`StoreError::Corrupt`] where the log is damaged.
+    pub fn entries(
+        &self,
+        match_name: &MatchName,
+        branch: &BranchName,
+        range: RangeInclusive<Seq>,
+    ) -> Result<Entries<'_>, StoreError> {
+        let _branches = self.records.hold_branches();
+        let line = self.records.find(match_name, branch)?;
+        line.require(*range.end())?;
+        line.entries(&self.records, range)
+    }
+
+    /// Reads a branch from its first entry to `to`, or to its head.
+    ///
+    /// # Errors
+    /// As for [`entries`](StoreReader::entries), also where the log is damaged.
+    pub fn read(
+        &self,
+        match_name: &MatchName,
+        branch: &BranchName,
+        to: Option<Seq>,
+    ) -> Result<Log, StoreError> {
+        let _branches = self.records.hold_branches();
+        let line = self.records.find(match_name, branch)?;
+        let to = to.unwrap_or(line.head.seq);
+        line.require(to)?;
+        let genesis = line.of.genesis()?;
+        let entries = line.entries(&self.records, 1..=to)?;
+        Ok(Log { genesis, head: line.head.seq, entries: entries.collect::<Result<_, _>>()? })
+    }
+}

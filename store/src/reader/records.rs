@@ -1,0 +1,107 @@
+//! Records: what a backend holds, as those who read see it beside the committer.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::found::{COUNT_MAX, FoundBranch, find_store_record};
+use super::scan::Scan;
+use crate::backend::{Backend, Record};
+use crate::dir::snapshots::Snapshots;
+use crate::error::StoreError;
+use crate::layout::record::{HeadRecord, StoreRecord};
+use crate::layout::{key, record};
+
+/// What a store holds. Readers and the committer share it.
+pub(crate) struct Records {
+    pub(crate) backend: Box<dyn Backend>,
+    /// Beside a log on disk.
+    pub(crate) snapshots: Option<Snapshots>,
+    /// The acknowledged heads of branches while newer ones are written but not yet durable.
+    acknowledged: RwLock<BTreeMap<u64, HeadRecord>>,
+    /// Held for reading by who needs the matches to stay under their names, for writing while one is renamed or deleted.
+    /// Taken before `branches`.
+    matches: RwLock<()>,
+    /// Held for reading by who needs the branches of matches to stay, for writing while one is renamed or deleted.
+    branches: RwLock<()>,
+}
+
+impl Records {
+    pub(crate) fn new(backend: Box<dyn Backend>, snapshots: Option<Snapshots>) -> Self {
+        Self {
+            backend,
+            snapshots,
+            acknowledged: RwLock::default(),
+            matches: RwLock::default(),
+            branches: RwLock::default(),
+        }
+    }
+
+    /// Keeps all matches there and under their names.
+    pub(crate) fn hold_matches(&self) -> RwLockReadGuard<'_, ()> {
+        self.matches.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody holds the matches.
+    pub(crate) fn change_matches(&self) -> RwLockWriteGuard<'_, ()> {
+        self.matches.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the branches of all matches there and under their names.
+    pub(crate) fn hold_branches(&self) -> RwLockReadGuard<'_, ()> {
+        self.branches.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody holds the branches.
+    pub(crate) fn change_branches(&self) -> RwLockWriteGuard<'_, ()> {
+        self.branches.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets readers see these heads, by the ids of their branches, whatever is written from now on.
+    pub(crate) fn hold_back(&self, heads: BTreeMap<u64, HeadRecord>) {
+        self.acknowledged.write().unwrap_or_else(PoisonError::into_inner).extend(heads);
+    }
+
+    /// Lets readers see the heads as they are written.
+    pub(crate) fn acknowledge_all(&self) {
+        self.acknowledged.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Reads the store's own record.
+    pub(crate) fn store_record(&self) -> Result<StoreRecord, StoreError> {
+        let record = find_store_record(self.backend.as_ref())?;
+        record.ok_or_else(|| StoreError::damaged("the store's own record is missing"))
+    }
+
+    /// Reads the records in a range of keys, a few at a time.
+    pub(crate) fn scan(&self, range: Range<Vec<u8>>) -> Scan<'_> {
+        Scan::new(self.backend.as_ref(), range)
+    }
+
+    /// Returns every record in a range of keys.
+    pub(crate) fn scan_all(&self, range: Range<Vec<u8>>) -> Result<Vec<Record>, StoreError> {
+        self.scan(range).collect()
+    }
+
+    /// Returns the acknowledged head of a branch.
+    pub(crate) fn head(&self, branch: &FoundBranch) -> Result<HeadRecord, StoreError> {
+        // The committer cannot begin to write newer heads while we hold this.
+        let acknowledged = self.acknowledged.read().unwrap_or_else(PoisonError::into_inner);
+        match acknowledged.get(&branch.id) {
+            Some(head) => Ok(*head),
+            None => self.stored_head(branch),
+        }
+    }
+
+    /// Returns the head of a branch as it is written, durable or not.
+    pub(crate) fn stored_head(&self, branch: &FoundBranch) -> Result<HeadRecord, StoreError> {
+        let key = key::of_head(branch.id);
+        let value = self.backend.get(&key)?;
+        let value = value.ok_or_else(|| StoreError::damaged("its head record is missing"))?;
+        let head: HeadRecord = record::read("its head record", &key, &value)?;
+        if !(branch.forked_at()..=COUNT_MAX).contains(&head.seq) {
+            return Err(StoreError::damaged(format!("its head cannot be at {}", head.seq)));
+        }
+        Ok(head)
+    }
+}
