@@ -1,7 +1,7 @@
 //! Where a line of play stands, reached from the nearest snapshot rather than from the first entry.
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Registry, Step};
-use turnfold_store::{Genesis, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
+use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
 use crate::error::ReplayError;
 use crate::eyes::{Eyes, Seen};
@@ -132,6 +132,51 @@ impl Position {
             }
         };
         state.fold(&logged, dice, observe).map_err(|error| broken_entry(name, &error))
+    }
+}
+
+/// Keeps the snapshots due among the entries that follow entry `after`, up to a head, which were just appended.
+///
+/// They spare readers folding the whole log. They are a cache: trouble with them is no error.
+pub fn keep_snapshots(line: &Revision, (after, head): (u64, u64), sources: &dyn Sources, store: &Store) {
+    let last = head - head % SNAPSHOT_INTERVAL;
+    if last <= after {
+        return;
+    }
+    let (line, build) = (line.at(last), sources.build());
+    let kept = Position::before_entries_of(
+        Tail::last(0),
+        &line,
+        sources.registry(),
+        store,
+        build.as_ref(),
+        Some(store),
+    );
+    if let Err(error) = kept {
+        tracing::debug!(%error, "snapshots could not be kept");
+    }
+}
+
+/// The snapshots due among entries that are folded before they are stored.
+#[derive(Default)]
+pub struct Passed(Vec<Snapshot>);
+
+impl Passed {
+    /// Notes the state after entry `seq`.
+    pub fn note(&mut self, seq: u64, state: &dyn AnyState) {
+        if seq.is_multiple_of(SNAPSHOT_INTERVAL) {
+            self.0.push(Snapshot { seq, state: state.state_bytes() });
+        }
+    }
+
+    /// Keeps them beside the main branch of a match that was just created with these entries.
+    pub fn keep(&self, match_name: &MatchName, sources: &dyn Sources, store: &Store) {
+        let Some(build) = sources.build() else { return };
+        for snapshot in &self.0 {
+            if let Err(error) = store.keep_snapshot(match_name, &BranchName::main(), snapshot, &build) {
+                tracing::debug!(%error, "a snapshot could not be kept");
+            }
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use crate::output::{Tone, counted, paint, progress};
 use crate::record;
 use turnfold_replay::amend::{self, Amendment, Change};
 use turnfold_replay::line::{LineOfPlay, bless_if_true};
+use turnfold_replay::position::keep_snapshots;
 use turnfold_replay::revision::{EntryName, FileName, Revision, SourceName};
 use turnfold_replay::script::ScriptLine;
 use turnfold_replay::sources::Sources;
@@ -222,7 +223,10 @@ fn onto_branch(
         recorded_at_ms: entry.origin.and_then(recorded_at).unwrap_or(now),
     });
     let store = context.open_store()?;
-    store.create_branch_with(match_name, branch, from, args.entry.seq - 1, entries.collect())?;
+    let before = args.entry.seq - 1;
+    store.create_branch_with(match_name, branch, from, before, entries.collect())?;
+    let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
+    keep_snapshots(&line, (before, amendment.head()), context, &store);
     Ok(amendment)
 }
 

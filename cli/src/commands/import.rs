@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use turnfold_store::{MatchName, NewEntry};
+use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 
 use super::new::{Game, genesis};
 use crate::clock;
@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
 use turnfold_replay::line::bless_if_true;
+use turnfold_replay::position::Passed;
 use turnfold_replay::revision::new_match_name;
 use turnfold_replay::sources::Sources;
 use turnfold_replay::tfl;
@@ -43,15 +44,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let mut entries = Vec::new();
     let logged: Vec<_> = blessed.entries().map(tfl::EntryLine::logged).collect();
     let dice = replay.header.dice;
-    state
-        .fold(&logged, &dice, &mut |step| {
-            entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
-        })
-        .map_err(|error| Failure::negative(format!("{}: {error}", args.file.display())))?;
+    let mut passed = Passed::default();
+    for run in logged.chunks(usize::try_from(SNAPSHOT_INTERVAL).unwrap_or(usize::MAX)) {
+        state
+            .fold(run, &dice, &mut |step| {
+                entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
+            })
+            .map_err(|error| Failure::negative(format!("{}: {error}", args.file.display())))?;
+        passed.note(entries.len() as u64, state.as_ref());
+    }
     let count = entries.len() as u64;
     let genesis = genesis(Game { rules, setup, dice }, replay.header.title.clone())?;
     let store = context.open_or_create_store()?;
     store.create_match(&name, &genesis, entries)?;
+    passed.keep(&name, context, &store);
     drop(store);
     if context.output.is_json() {
         let hash = state.state_hash().to_string();

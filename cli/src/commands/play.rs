@@ -16,7 +16,7 @@ use crate::roller;
 use crate::script;
 use turnfold_replay::eyes::Eyes;
 use turnfold_replay::line::LineOfPlay;
-use turnfold_replay::position::{Position, Tail};
+use turnfold_replay::position::{Position, Tail, keep_snapshots};
 use turnfold_replay::record::{Became, Detail, Record};
 use turnfold_replay::revision::Revision;
 use turnfold_replay::script::ScriptLine;
@@ -203,7 +203,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         None => played.into_iter().map(|entry| entry.record).collect(),
     };
     if !entries.is_empty() {
-        store.append(match_name, branch, head, entries, args.key.as_ref())?;
+        let appended = store.append(match_name, branch, head, entries, args.key.as_ref())?;
+        keep_snapshots(&whole, (head, appended.last), context, &store);
     }
     // What was acknowledged is durable: trouble with closing is warned of, but the outcomes are told all the same.
     drop(store);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
-use turnfold_store::{MatchName, NewEntry};
+use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 
 use super::new::{Dice, Game, genesis, read_example, read_setup};
 use crate::clock;
@@ -13,6 +13,7 @@ use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
 use crate::output::{Tone, counted, paint, progress};
 use turnfold_replay::line::find_rules;
+use turnfold_replay::position::Passed;
 use turnfold_replay::revision::new_match_name;
 use turnfold_replay::tfl::Replay;
 
@@ -118,17 +119,28 @@ impl Play {
         self.game.rules.start(&self.game.setup).map_err(|error| Failure::usage(error.to_string()))
     }
 
-    /// Plays to the end, showing each entry and the progress.
-    fn play(&self, observe: &mut dyn FnMut(&mut dyn Step)) -> Result<Box<dyn AnyState>, Failure> {
+    /// Plays to the end, showing each entry and the progress, and noting the snapshots that are due.
+    fn play(
+        &self,
+        passed: &mut Passed,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<Box<dyn AnyState>, Failure> {
         let bar = progress(self.steps, "playing {bar:30} {pos}/{len} entries {eta}");
         let mut state = self.start()?;
         let refused = |error: FoldError| Failure::trouble(format!("the rules refuse what is legal: {error}"));
-        self.simulation
-            .play(state.as_mut(), &self.game.dice, 1, self.steps, &mut |step| {
-                observe(step);
-                bar.inc(1);
-            })
-            .map_err(refused)?;
+        let observe = &mut |step: &mut dyn Step| {
+            observe(step);
+            bar.inc(1);
+        };
+        let (mut head, mut is_over) = (0, false);
+        while head < self.steps && !is_over {
+            let count = SNAPSHOT_INTERVAL.min(self.steps - head);
+            let played = self.simulation.play(state.as_mut(), &self.game.dice, head + 1, count, observe);
+            let played = played.map_err(refused)?;
+            head += played;
+            is_over = played < count;
+            passed.note(head, state.as_ref());
+        }
         Ok(state)
     }
 
@@ -136,7 +148,7 @@ impl Play {
         let Game { rules, setup, dice } = &self.game;
         let unwritable = |error: turnfold_core::SetupError| Failure::usage(error.to_string());
         let mut replay = Replay::compose("random play", *rules, *dice, title, setup).map_err(unwritable)?;
-        let state = self.play(&mut |step| replay.record(step))?;
+        let state = self.play(&mut Passed::default(), &mut |step| replay.record(step))?;
         replay.close(state.state_hash());
         Ok((state, replay))
     }
@@ -150,11 +162,14 @@ impl Play {
     ) -> Result<(Box<dyn AnyState>, u64), Failure> {
         let recorded_at_ms = clock::now_ms()?;
         let mut entries = Vec::new();
-        let state = self.play(&mut |step| {
+        let mut passed = Passed::default();
+        let state = self.play(&mut passed, &mut |step| {
             entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
         })?;
         let count = entries.len() as u64;
-        context.open_or_create_store()?.create_match(name, &genesis(self.game, title)?, entries)?;
+        let store = context.open_or_create_store()?;
+        store.create_match(name, &genesis(self.game, title)?, entries)?;
+        passed.keep(name, context, &store);
         Ok((state, count))
     }
 }

@@ -3,17 +3,13 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::error::RescueError;
+use crate::backend::sled::closing::lock_released;
 use crate::dir::draft::{self, DraftDir};
 use crate::dir::places::SLED_DIR;
 use crate::dir::private::sync_dir;
 use crate::writer::store::Store;
-
-/// How often, and how long apart, we look whether sled has let go of a closed store.
-const RELEASE_TRIES: u32 = 500;
-const RELEASE_PAUSE: Duration = Duration::from_millis(10);
 
 /// A place for a store that does not exist yet. Unless it is published, nothing of it remains.
 pub(super) struct NewStore {
@@ -80,12 +76,8 @@ pub(super) fn settle(dir: &Path) -> Result<(), RescueError> {
 pub(super) fn wait_until_released(dir: &Path) -> Result<(), RescueError> {
     let db = dir.join(SLED_DIR).join("db");
     let file = File::open(&db).map_err(|source| RescueError::io("open", &db, source))?;
-    for _ in 0..RELEASE_TRIES {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(fs::TryLockError::WouldBlock) => std::thread::sleep(RELEASE_PAUSE),
-            Err(fs::TryLockError::Error(source)) => return Err(RescueError::io("lock", &db, source)),
-        }
+    if lock_released(&file).map_err(|source| RescueError::io("lock", &db, source))? {
+        return Ok(());
     }
     let source = io::Error::new(io::ErrorKind::ResourceBusy, "sled still uses it");
     Err(RescueError::io("close", &db, source))

@@ -73,27 +73,38 @@ impl Recorded {
         }
     }
 
-    /// Cuts the power at seeded moments, gives to `check` what is left and what was known, and returns its failures.
+    /// Cuts the power at seeded moments and returns what is wrong with what is left.
     fn failures(&self, trust: Trust, count: usize, seed: u64) -> Vec<String> {
+        self.failures_within(0..self.events.len(), trust, count, seed)
+    }
+
+    /// Cuts the power at seeded moments of a part of the tape.
+    fn failures_within(&self, tape: Range<usize>, trust: Trust, count: usize, seed: u64) -> Vec<String> {
         let workers = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
-            let share = |worker| move || self.failures_of(trust, (seed, worker..count, workers));
+            let tape = &tape;
+            let share = |worker| move || self.failures_of(tape, trust, (seed, worker..count, workers));
             let running: Vec<_> = (0..workers).map(|worker| scope.spawn(share(worker))).collect();
             running.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
         })
     }
 
     /// Does a worker's share, every so manieth of the cuts in the order of their moments.
-    fn failures_of(&self, trust: Trust, (seed, cuts, workers): (u64, Range<usize>, usize)) -> Vec<String> {
+    fn failures_of(
+        &self,
+        tape: &Range<usize>,
+        trust: Trust,
+        (seed, cuts, workers): (u64, Range<usize>, usize),
+    ) -> Vec<String> {
         let mut disk = Disk::new(self.folder.path(), trust);
         let mut known = Known::nothing(self.session.lines.len());
         let mut failures = Vec::new();
         let (count, mut done) = (cuts.end, 0);
         for number in cuts.step_by(workers) {
             let mut chance = Chance::new(seed * 1_000_000 + number as u64);
-            // Somewhere in its part of the tape.
-            let part = self.events.len() * number / count..self.events.len() * (number + 1) / count;
-            let moment = part.start + chance.below(part.len() + 1);
+            // Somewhere in its share of that part.
+            let share = tape.len() * number / count..tape.len() * (number + 1) / count;
+            let moment = tape.start + share.start + chance.below(share.len() + 1);
             for event in &self.events[done..moment] {
                 disk.carry_out(event);
                 known.hear(event, &self.session.told);
@@ -187,6 +198,22 @@ fn small_commands_survive_any_power_cut() {
 #[test]
 fn large_commands_survive_any_power_cut() {
     check_loses_nothing(Session::plan(2, Commands::Large, 2, 2, 8), Trust::AllSyncs, open, 30);
+}
+
+#[test]
+fn the_snapshot_that_closing_leaves_survives_any_power_cut() {
+    for (trust, open) in [
+        (Trust::AllSyncs, open as Open),
+        (Trust::NotTheBinding, |dir| Store::open_or_create_unbound(dir).unwrap()),
+    ] {
+        let recorded = record(Session::plan(7, Commands::Large, 2, 2, 25), open);
+        let events = &recorded.events;
+        let closing = events.iter().rposition(|event| matches!(event, Event::Told(_))).unwrap();
+        let is_snapshot = |event: &Event| matches!(event, Event::Rename { to, .. } if to.to_string_lossy().contains("/snap."));
+        assert!(events[closing..].iter().any(is_snapshot), "closing left no snapshot");
+        let failures = recorded.failures_within(closing..events.len(), trust, cuts(15), 1);
+        assert!(failures.is_empty(), "{} cuts:\n{}", failures.len(), failures.join("\n"));
+    }
 }
 
 /// Requires every acknowledgement to follow a sync, by the call that is to make it, since the one before.

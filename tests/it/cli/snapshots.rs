@@ -30,8 +30,6 @@ fn told(sandbox: &Sandbox) -> Vec<String> {
 fn seeking_tells_what_folding_tells() {
     let sandbox = long_match();
     let snapshots = sandbox.path(".turnfold/snapshots");
-    // Only verbs that write keep snapshots; this one folds past two entries that have one.
-    sandbox.ok("play long tick");
     assert_eq!(fs::read_dir(&snapshots).unwrap().count(), 2);
     let sought = told(&sandbox);
     for file in fs::read_dir(&snapshots).unwrap() {
@@ -42,6 +40,32 @@ fn seeking_tells_what_folding_tells() {
     fs::remove_dir_all(&snapshots).unwrap();
     assert_eq!(told(&sandbox), sought);
     assert!(!snapshots.exists(), "verbs that read write nothing");
+}
+
+#[test]
+fn whoever_adds_many_entries_keeps_the_snapshots_due_among_them() {
+    let sandbox = long_match();
+    sandbox.ok("export long -o long.tfl");
+    let simulate =
+        "simulate --rules hexcapture --setup fixtures/hexcapture/generated-world.toml --seed 1 --steps 9000";
+    let snapshots = sandbox.path(".turnfold/snapshots");
+    let adding = [
+        ("import long.tfl --name again", 2, "again"),
+        (&format!("{simulate} --into random"), 2, "random"),
+        ("amend long:5000 --drop --branch shorter --keep-going", 2, "long@shorter"),
+    ];
+    for (line, kept, made) in adding {
+        let _ = fs::remove_dir_all(&snapshots);
+        sandbox.ok(line);
+        assert_eq!(fs::read_dir(&snapshots).unwrap().count(), kept, "{line}");
+        let sought = sandbox.ok(&format!("show {made} --format json"));
+        fs::remove_dir_all(&snapshots).unwrap();
+        assert_eq!(sandbox.ok(&format!("show {made} --format json")), sought, "{line}");
+        // What only plays on keeps those it folds past, which are the same.
+        sandbox.ok(&format!("play {made} tick"));
+        assert!(fs::read_dir(&snapshots).unwrap().count() >= kept, "{line}");
+    }
+    sandbox.ok("verify");
 }
 
 #[test]

@@ -1,10 +1,28 @@
 //! Closing sled: its destructor panics when the last sync fails, and a panic in a destructor can abort the process.
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::ops::Deref;
+use std::time::Duration;
 
 use super::guard::guarded;
 use crate::backend::BackendError;
+
+/// How often, and how long apart, we look whether sled has let go of its file.
+const RELEASE_TRIES: u32 = 500;
+const RELEASE_PAUSE: Duration = Duration::from_millis(5);
+
+/// Locks sled's file once sled, whose threads may outlive its handle, has let go of it; `false` if it does not.
+pub(crate) fn lock_released(db: &File) -> io::Result<bool> {
+    for _ in 0..RELEASE_TRIES {
+        match db.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(RELEASE_PAUSE),
+            Err(TryLockError::Error(source)) => return Err(source),
+        }
+    }
+    Ok(false)
+}
 
 /// sled's database, which is closed without a panic.
 pub(super) struct OpenDb {
@@ -18,11 +36,7 @@ impl OpenDb {
     }
 
     /// Closes the database. After an error it is not known whether what was written since the last flush is on disk.
-    pub(super) fn close(mut self) -> Result<(), BackendError> {
-        self.let_go()
-    }
-
-    fn let_go(&mut self) -> Result<(), BackendError> {
+    pub(super) fn close(&mut self) -> Result<(), BackendError> {
         let Some(db) = self.db.take() else { return Ok(()) };
         let closed = guarded("close", || {
             drop(db);
@@ -40,13 +54,13 @@ impl Deref for OpenDb {
     type Target = sled::Db;
 
     fn deref(&self) -> &sled::Db {
-        self.db.as_ref().expect("only closing takes it, and that consumes this")
+        self.db.as_ref().expect("only its owner closes it, when it goes itself")
     }
 }
 
 impl Drop for OpenDb {
     fn drop(&mut self) {
-        if let Err(error) = self.let_go() {
+        if let Err(error) = self.close() {
             tracing::warn!(%error, "the store did not close cleanly; what was acknowledged is safe");
         }
     }

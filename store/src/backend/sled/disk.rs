@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use super::closing::OpenDb;
@@ -11,6 +12,7 @@ use super::guarded_open::SoundFiles;
 use super::opening::{drop_unfinished_snapshots, open_anew, open_sled};
 use super::pieces;
 use super::read_only::ReadOnlyBackend;
+use super::renewal::renew_snapshot;
 use super::syncing::{Syncing, has_failed};
 use crate::backend::{Backend, BackendError, Change, Record, Watermark};
 use crate::dir::lock::Lock;
@@ -27,6 +29,9 @@ pub struct DiskBackend {
     syncing: Syncing,
     /// Held while a batch is applied, and by readers while they put a value together from its pieces.
     pieces: RwLock<()>,
+    sled_dir: PathBuf,
+    /// Whether anything failed, after which nobody knows how much of the log is on disk.
+    has_failed: AtomicBool,
     _lock: Lock,
 }
 
@@ -45,8 +50,7 @@ impl DiskBackend {
         let files = SoundFiles::read(&sled_dir).map_err(told)?;
         admit(ReadOnlyBackend::of(files.log(), WatermarkFile::at(at)))?;
         let db = files.open(|| open_sled(&sled_dir)).map_err(told)?;
-        let syncing = Syncing::of(sled_dir.join("db"));
-        Ok(Self { db, watermark, syncing, pieces: RwLock::default(), _lock: lock })
+        Ok(Self::of(db, watermark, sled_dir, lock))
     }
 
     /// Creates sled's files in `dir`, on which `lock` holds the lock, or opens what is there as sled does, which may
@@ -63,13 +67,17 @@ impl DiskBackend {
             opened => opened,
         };
         let db = opened.map_err(|error| watermark.explain(error))?;
-        let syncing = Syncing::of(sled_dir.join("db"));
-        let db = OpenDb::new(db);
-        let backend = Self { db, watermark, syncing, pieces: RwLock::default(), _lock: lock };
+        let backend = Self::of(OpenDb::new(db), watermark, sled_dir, lock);
         if is_new {
-            backend.settle(dir, &sled_dir)?;
+            backend.settle(dir)?;
         }
         Ok(backend)
+    }
+
+    fn of(db: OpenDb, watermark: WatermarkFile, sled_dir: PathBuf, lock: Lock) -> Self {
+        let syncing = Syncing::of(sled_dir.join("db"));
+        let (pieces, has_failed) = (RwLock::default(), AtomicBool::new(false));
+        Self { db, watermark, syncing, pieces, sled_dir, has_failed, _lock: lock }
     }
 
     /// Goes on as in a build in which sled's sync is not bound to `fdatasync`.
@@ -79,7 +87,8 @@ impl DiskBackend {
     }
 
     /// Makes the names and first contents of new files durable, and keeps everyone but their owner out.
-    fn settle(&self, dir: &Path, sled_dir: &Path) -> Result<(), BackendError> {
+    fn settle(&self, dir: &Path) -> Result<(), BackendError> {
+        let sled_dir = &self.sled_dir;
         guarded("flush", || self.db.flush())?;
         let synced = (|| {
             for file in ["db", "conf"] {
@@ -94,6 +103,12 @@ impl DiskBackend {
 }
 
 impl DiskBackend {
+    /// Passes an answer on, and notes that something failed.
+    fn noted<T>(&self, answer: Result<T, BackendError>) -> Result<T, BackendError> {
+        self.has_failed.fetch_or(answer.is_err(), Ordering::Relaxed);
+        answer
+    }
+
     /// Gives the value of a record from what was stored under its key a moment ago; `None` when it has gone since.
     fn value(&self, key: &[u8], stored: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
         if pieces::count(stored).is_none() {
@@ -167,16 +182,16 @@ impl Backend for DiskBackend {
             self.syncing.begin_write(bytes);
         }
         let _no_reader = self.pieces.write().unwrap_or_else(PoisonError::into_inner);
-        guarded("write", || self.db.apply_batch(batch))
+        self.noted(guarded("write", || self.db.apply_batch(batch)))
     }
 
     fn flush(&self) -> Result<(), BackendError> {
         // Once a sync has failed nobody knows what is on disk, also where the reason is a full disk.
-        guarded("flush", || self.db.flush()).map_err(|error| match error {
+        let flushed = guarded("flush", || self.db.flush()).map_err(|error| match error {
             BackendError::Io { source, .. } if has_failed() => BackendError::Unsynced { source },
             error => error,
-        })?;
-        self.syncing.end_flush()
+        });
+        self.noted(flushed.and_then(|_| self.syncing.end_flush()))
     }
 
     fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
@@ -195,9 +210,22 @@ impl Backend for DiskBackend {
         }
     }
 
-    fn close(self: Box<Self>) -> Result<(), BackendError> {
+    fn close(mut self: Box<Self>) -> Result<(), BackendError> {
         self.flush()?;
-        self.db.close()
+        let closed = self.db.close();
+        self.noted(closed)
+    }
+}
+
+impl Drop for DiskBackend {
+    fn drop(&mut self) {
+        match self.db.close() {
+            Ok(()) if !self.has_failed.load(Ordering::Relaxed) => renew_snapshot(&self.sled_dir),
+            Ok(()) => {}
+            Err(error) => {
+                tracing::warn!(%error, "the store did not close cleanly; what was acknowledged is safe");
+            }
+        }
     }
 }
 

@@ -4,12 +4,13 @@
 //! would write; then sled finds nothing to recover. Whatever sled can write to while it opens is kept in memory, and
 //! written back unless it opened, and left alone what counts.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::closing::OpenDb;
+use super::closing::{OpenDb, lock_released};
 use super::log::{LogReader, Loose, SEGMENT_BYTES};
 use super::raw;
 use crate::backend::BackendError;
@@ -19,9 +20,8 @@ use crate::layout::key;
 /// The most files with what lay behind the tip that are kept.
 const TORN_MAX: usize = 4;
 
-/// How often, and how long apart, we look whether sled has let go of a database that it did not open.
-const RELEASE_TRIES: u32 = 200;
-const RELEASE_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+/// How the names of unfinished files end, as sled has it.
+const DRAFT: &str = "generating";
 
 /// A database whose files were found sound, before sled is let in.
 pub(super) struct SoundFiles {
@@ -104,15 +104,12 @@ impl Kept {
                 .map_err(|source| BackendError::io("write to", &raw::torn_dir(&self.db()), source))?;
         }
         let unfinished =
-            self.files.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == "generating"));
+            self.files.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == DRAFT));
         for (path, _) in unfinished {
             tracing::info!(path = %path.display(), "removing a snapshot that was being written when a process ended");
             fs::remove_file(path).map_err(|source| BackendError::io("remove", path, source))?;
         }
-        let Some((name, bytes)) = log.next_snapshot()? else { return Ok(()) };
-        let path = self.sled_dir.join(name);
-        write_whole(&path, &path.with_added_extension("generating"), &bytes)
-            .map_err(|source| BackendError::io("write", &path, source))
+        write_next_snapshot(&self.sled_dir, log)
     }
 
     /// Saves the segments with what lies behind the tip, for salvage; only the newest few such files are kept.
@@ -178,24 +175,15 @@ impl Kept {
             if fs::read(path).is_ok_and(|found| found == *bytes) {
                 continue;
             }
-            let mut file = private::options().write(true).create(true).truncate(true).open(path);
-            let written = file.as_mut().map_err(|error| io::Error::new(error.kind(), error.to_string()));
-            written
-                .and_then(|file| file.write_all(bytes).and_then(|()| file.sync_all()))
-                .map_err(failed_to_put_back(path))?;
+            write_whole(path, &path.with_added_extension(DRAFT), bytes).map_err(failed_to_put_back(path))?;
         }
         sync_dir(&self.sled_dir).map_err(failed_to_put_back(&self.sled_dir))
     }
 
     fn put_back_db(&self) -> io::Result<()> {
         let mut file = File::options().read(true).write(true).open(self.db())?;
-        // Threads of sled's may outlive its handle.
-        for _ in 0..RELEASE_TRIES {
-            match file.try_lock() {
-                Err(fs::TryLockError::WouldBlock) => std::thread::sleep(RELEASE_PAUSE),
-                _ => break,
-            }
-        }
+        // Where the file cannot be locked, sled could not lock it either.
+        let _ = lock_released(&file);
         let mut any = file.metadata()?.len() != self.db_bytes;
         file.set_len(self.db_bytes)?;
         for Loose { offset, bytes, .. } in &self.loose {
@@ -220,20 +208,34 @@ fn failed_to_put_back(path: &Path) -> impl FnOnce(io::Error) -> BackendError {
     move |source| BackendError::Damaged(format!("cannot put back what was in `{}`: {source}", path.display()))
 }
 
-/// Returns the files that sled reads whole: its settings and its snapshots.
+/// Returns the files that sled reads whole: its settings and its snapshots, finished or not.
 fn own_files(sled_dir: &Path) -> Result<Vec<PathBuf>, BackendError> {
     let listed = fs::read_dir(sled_dir).and_then(|entries| {
         entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()
     });
     let mut paths = listed.map_err(|source| BackendError::io("read", sled_dir, source))?;
     paths.retain(|path| {
-        path.file_name().is_some_and(|name| name == "conf" || is_snapshot(name)) && path.is_file()
+        let is_settings = |name: &OsStr| ["conf", "conf.generating"].iter().any(|known| name == *known);
+        path.file_name().is_some_and(|name| is_settings(name) || is_snapshot(name)) && path.is_file()
     });
     Ok(paths)
 }
 
-fn is_snapshot(name: &std::ffi::OsStr) -> bool {
+fn is_snapshot(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with("snap.")
+}
+
+/// Writes the snapshot that sled would write at the end of the log, unless it is there.
+///
+/// What it covers is made durable first: a snapshot of more than the log holds is damage.
+pub(super) fn write_next_snapshot(sled_dir: &Path, log: &LogReader) -> Result<(), BackendError> {
+    let Some((name, bytes)) = log.next_snapshot()? else { return Ok(()) };
+    let db = sled_dir.join("db");
+    let synced = File::open(&db).and_then(|file| file.sync_data());
+    synced.map_err(|source| BackendError::io("sync", &db, source))?;
+    let path = sled_dir.join(name);
+    let draft = path.with_added_extension(DRAFT);
+    write_whole(&path, &draft, &bytes).map_err(|source| BackendError::io("write", &path, source))
 }
 
 /// Writes a file, durably, that is there whole or not at all.

@@ -1,6 +1,6 @@
 //! sled: the backend on disk, what keeps it durable and sound, and its log read without it.
 
-mod closing;
+pub(crate) mod closing;
 pub mod disk;
 #[cfg(target_os = "linux")]
 mod durable;
@@ -11,4 +11,5 @@ pub(crate) mod opening;
 pub(crate) mod pieces;
 pub(crate) mod raw;
 pub(crate) mod read_only;
+mod renewal;
 mod syncing;

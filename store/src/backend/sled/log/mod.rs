@@ -25,7 +25,9 @@ pub(super) use decode::{byte, bytes, number};
 pub(super) use loose::Loose;
 pub(super) use message::{LINK, NODE};
 pub(crate) use reader::LogReader;
+pub(super) use reader::segments_since_snapshot;
 pub(super) use segment::SEGMENT_BYTES;
+pub(super) use snapshot::paths as snapshot_paths;
 
 use crate::backend::BackendError;
 

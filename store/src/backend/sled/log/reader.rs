@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::message::{self, Kind, Message};
 use super::node::{Content, Node, Stored, read_trees};
 use super::replay::{Recovered, recover};
-use super::segment::LogFile;
-use super::snapshot::{PageState, Part, Snapshot};
+use super::segment::{LogFile, number_of};
+use super::snapshot::{PageState, Part, Snapshot, lsn_of, paths};
 use super::{damaged, settings};
 use crate::backend::sled::pieces;
 use crate::backend::{BackendError, Record};
@@ -220,6 +220,14 @@ impl LogReader {
             _ => Err(damaged(format!("the message at {} of its log, of page {page}, is damaged", part.lsn))),
         }
     }
+}
+
+/// Returns how many segments of the log began since sled's newest snapshot, without reading more than their headers.
+pub(in crate::backend) fn segments_since_snapshot(sled_dir: &Path) -> Result<u64, BackendError> {
+    let snapshot = paths(sled_dir)?.pop().map(|path| lsn_of(&path)).unwrap_or_default();
+    let headers = LogFile::open(sled_dir.join("db"))?.headers()?;
+    let newest = headers.values().map(|header| header.lsn).max().unwrap_or_default();
+    Ok(number_of(newest).saturating_sub(number_of(snapshot)))
 }
 
 fn records_of(leaf: &Node) -> Result<&[Stored], BackendError> {

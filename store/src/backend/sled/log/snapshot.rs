@@ -124,8 +124,14 @@ impl Snapshot {
     }
 }
 
+/// Returns the position that a snapshot's name tells; 0 if it tells none.
+pub(super) fn lsn_of(path: &Path) -> Lsn {
+    let digits = path.file_name().and_then(|name| name.to_str()?.strip_prefix(NAME));
+    digits.and_then(|digits| Lsn::from_str_radix(digits, 16).ok()).unwrap_or_default()
+}
+
 /// Returns the paths of all whole snapshots in sled's folder, the oldest first.
-pub(super) fn paths(sled_dir: &Path) -> Result<Vec<PathBuf>, BackendError> {
+pub(in crate::backend) fn paths(sled_dir: &Path) -> Result<Vec<PathBuf>, BackendError> {
     let listed = std::fs::read_dir(sled_dir).and_then(|entries| {
         entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()
     });
