@@ -129,7 +129,18 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// It may hold commands that do not apply; it must hold all that do (of the sample). No command stands twice.
     fn candidates(state: &Self::State, seat: Seat) -> Vec<Self::Command>;
 
-    /// Gives what `viewer` may see of the state.
+    /// Returns what `viewer` may see of the state. A program that knows the game reads its fields:
+    ///
+    /// ```
+    /// use turnfold_core::rules::initiative::Initiative;
+    /// use turnfold_core::{Rules, Seat};
+    ///
+    /// let setup = toml::from_str(Initiative::EXAMPLE)?;
+    /// let state = Initiative::start(&setup)?;
+    /// let view = Initiative::view(&state, Seat::P1);
+    /// assert_eq!((view.turn, view.units[0].owner), (1, Seat::P1));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
     fn view(state: &Self::State, viewer: Seat) -> Self::View;
 
     /// Answers a question about the state as `seat` may know it, or `None` when it is none of

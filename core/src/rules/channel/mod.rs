@@ -45,7 +45,7 @@ pub use reason::Rejection;
 pub use setup::{At, BoardSetup, EnergySetup, PlenitudeSetup, Setup};
 pub use state::State;
 pub use tokens::{Token, TokenNumber};
-pub use view::View;
+pub use view::{BagView, PlayerView, View};
 
 /// The ruleset `channel`.
 #[derive(Debug)]

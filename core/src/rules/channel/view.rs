@@ -17,40 +17,45 @@ use crate::seat::Seat;
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct View {
-    state: &'static str,
-    active: Option<Seat>,
-    channel: Option<ChannelNumber>,
-    step: usize,
-    choice: Option<Variant>,
-    already_moved: Vec<EnergyId>,
-    already_moved_code: Option<u64>,
-    possibles: Offers,
-    channels: Option<Vec<ChannelNumber>>,
-    last_round: bool,
-    winners: Option<Vec<Seat>>,
-    plenitude: Option<BTreeMap<Chakra, u8>>,
-    maya: Vec<Vec<u16>>,
-    bag: BagView,
-    players: Vec<PlayerView>,
-    energies: BTreeMap<EnergyId, Color>,
-    out: Vec<EnergyId>,
+    pub state: &'static str,
+    pub active: Option<Seat>,
+    pub channel: Option<ChannelNumber>,
+    pub step: usize,
+    pub choice: Option<Variant>,
+    pub already_moved: Vec<EnergyId>,
+    pub already_moved_code: Option<u64>,
+    pub possibles: Offers,
+    pub channels: Option<Vec<ChannelNumber>>,
+    pub last_round: bool,
+    pub winners: Option<Vec<Seat>>,
+    pub plenitude: Option<BTreeMap<Chakra, u8>>,
+    pub maya: Vec<Vec<u16>>,
+    pub bag: BagView,
+    pub players: Vec<PlayerView>,
+    pub energies: BTreeMap<EnergyId, Color>,
+    pub out: Vec<EnergyId>,
 }
 
+/// What is in the bag, in no order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct BagView {
-    total: usize,
-    colors: BTreeMap<Color, u32>,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct BagView {
+    pub total: usize,
+    pub colors: BTreeMap<Color, u32>,
 }
 
+/// A player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct PlayerView {
-    seat: Seat,
-    rows: Vec<Vec<u16>>,
-    tokens: String,
-    score: u32,
-    known: BTreeMap<Chakra, Option<u8>>,
-    yinyang_halves: u32,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct PlayerView {
+    pub seat: Seat,
+    pub rows: Vec<Vec<u16>>,
+    pub tokens: String,
+    pub score: u32,
+    pub known: BTreeMap<Chakra, Option<u8>>,
+    pub yinyang_halves: u32,
 }
 
 impl View {

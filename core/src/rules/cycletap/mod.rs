@@ -37,8 +37,8 @@ pub use judge::Plan;
 pub use order::PathKind;
 pub use reason::{Reason, Rejection};
 pub use setup::{Setup, UnitSetup};
-pub use state::{State, UnitKind, UnitName};
-pub use view::View;
+pub use state::{Pool, State, UnitKind, UnitName};
+pub use view::{OrderView, Pools, TapView, UnitView, View};
 
 /// The ruleset `cycletap`.
 #[derive(Debug)]

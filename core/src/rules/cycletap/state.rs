@@ -178,10 +178,11 @@ impl Tap {
 
 /// CT-1: the orders a side may give and has given in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Pool {
-    pub(super) total: u32,
-    pub(super) used: u32,
-    pub(super) available: u32,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct Pool {
+    pub total: u32,
+    pub used: u32,
+    pub available: u32,
 }
 
 impl State {

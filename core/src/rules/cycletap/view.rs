@@ -11,49 +11,58 @@ use crate::seat::Seat;
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct View {
-    turn: u64,
-    phase: &'static str,
-    planning: Option<Seat>,
-    winner: Option<Seat>,
-    tap: Option<TapView>,
-    pools: Pools,
-    units: Vec<UnitView>,
-    orders: Vec<OrderView>,
-    water: Vec<Hex>,
+    pub turn: u64,
+    pub phase: &'static str,
+    pub planning: Option<Seat>,
+    pub winner: Option<Seat>,
+    pub tap: Option<TapView>,
+    pub pools: Pools,
+    pub units: Vec<UnitView>,
+    pub orders: Vec<OrderView>,
+    pub water: Vec<Hex>,
 }
 
+/// What the planning seat is about to order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct TapView {
-    state: &'static str,
-    origin: Option<Hex>,
-    path: Vec<Hex>,
-    kind: Option<PathKind>,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct TapView {
+    pub state: &'static str,
+    pub origin: Option<Hex>,
+    pub path: Vec<Hex>,
+    pub kind: Option<PathKind>,
 }
 
+/// The pools of orders, each where the viewer may see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Pools {
-    p1: Option<Pool>,
-    p2: Option<Pool>,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct Pools {
+    pub p1: Option<Pool>,
+    pub p2: Option<Pool>,
 }
 
+/// A unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct UnitView {
-    id: UnitName,
-    owner: Seat,
-    kind: UnitKind,
-    at: Hex,
-    strength: u32,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct UnitView {
+    pub id: UnitName,
+    pub owner: Seat,
+    pub kind: UnitKind,
+    pub at: Hex,
+    pub strength: u32,
 }
 
+/// An order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct OrderView {
-    seat: Seat,
-    number: OrderNumber,
-    unit: UnitName,
-    kind: &'static str,
-    from: Option<Hex>,
-    path: Vec<Hex>,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct OrderView {
+    pub seat: Seat,
+    pub number: OrderNumber,
+    pub unit: UnitName,
+    pub kind: &'static str,
+    pub from: Option<Hex>,
+    pub path: Vec<Hex>,
 }
 
 impl View {

@@ -41,8 +41,8 @@ pub use judge::Plan;
 pub use palette::{Color, Rgb};
 pub use reason::Reason;
 pub use setup::{CellSetup, Generate, Setup};
-pub use state::{Field, State};
-pub use view::View;
+pub use state::{Field, Flash, FlashKind, State};
+pub use view::{CarriedView, CellView, View};
 
 /// The ruleset `hexcapture`.
 #[derive(Debug)]

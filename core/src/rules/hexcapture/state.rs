@@ -122,16 +122,20 @@ impl Carried {
 
 /// What the player was told last, since a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Flash {
-    pub(super) kind: FlashKind,
-    pub(super) since: u64,
+pub struct Flash {
+    /// How the capture ended.
+    pub kind: FlashKind,
+    /// The tick at which it ended.
+    pub since: u64,
 }
 
 /// How a capture ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum FlashKind {
+pub enum FlashKind {
+    /// The hex was captured.
     Success,
+    /// It was not.
     Failure,
 }
 

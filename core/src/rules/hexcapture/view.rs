@@ -11,38 +11,43 @@ use crate::hex::Hex;
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct View {
-    mode: &'static str,
-    tick: u64,
-    remaining_seconds: u32,
-    field: Field,
-    cursor: Hex,
-    turtle: Hex,
-    facing: u8,
-    action: bool,
-    charge_since: Option<u64>,
-    releasing: bool,
-    cooldown: u32,
-    carried: Option<CarriedView>,
-    flash: Option<Flash>,
-    chance: Option<u8>,
-    due_roll: Option<DueRoll>,
-    world: Vec<CellView>,
-    inventory: Vec<CellView>,
-    eaten: Vec<u32>,
-    adjacent: Vec<u32>,
+    pub mode: &'static str,
+    pub tick: u64,
+    pub remaining_seconds: u32,
+    pub field: Field,
+    pub cursor: Hex,
+    pub turtle: Hex,
+    pub facing: u8,
+    pub action: bool,
+    pub charge_since: Option<u64>,
+    pub releasing: bool,
+    pub cooldown: u32,
+    pub carried: Option<CarriedView>,
+    pub flash: Option<Flash>,
+    pub chance: Option<u8>,
+    pub due_roll: Option<DueRoll>,
+    pub world: Vec<CellView>,
+    pub inventory: Vec<CellView>,
+    pub eaten: Vec<u32>,
+    pub adjacent: Vec<u32>,
 }
 
+/// The hex that is carried.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct CarriedView {
-    field: Field,
-    at: Hex,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct CarriedView {
+    pub field: Field,
+    pub at: Hex,
 }
 
+/// A cell that holds a color.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct CellView {
-    at: Hex,
-    color: Color,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct CellView {
+    pub at: Hex,
+    pub color: Color,
 }
 
 impl View {

@@ -34,8 +34,8 @@ pub use judge::Plan;
 pub use movement::Impulse;
 pub use reason::{Reason, Rejection};
 pub use setup::{Setup, UnitSetup};
-pub use state::State;
-pub use view::View;
+pub use state::{State, Unit};
+pub use view::{InitiativeView, Rolls, View};
 
 /// The ruleset `initiative`.
 #[derive(Debug)]

@@ -37,13 +37,17 @@ pub(super) type UnitIndex = u16;
 
 /// A unit on the board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Unit {
-    pub(super) id: Id,
-    pub(super) owner: Seat,
-    pub(super) name: String,
-    pub(super) at: Hex,
+pub struct Unit {
+    /// Its id in the setup.
+    pub id: Id,
+    /// Whose it is.
+    pub owner: Seat,
+    /// What people call it.
+    pub name: String,
+    /// Where it stands.
+    pub at: Hex,
     /// Movement allowance in hexes.
-    pub(super) mp: u32,
+    pub mp: u32,
 }
 
 /// The part of a turn.

@@ -15,44 +15,40 @@ use crate::text::Id;
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct View {
-    turn: u64,
-    phase: &'static str,
-    initiative: Option<InitiativeView>,
-    movement_order: Vec<Impulse>,
-    impulse: Option<u32>,
-    active_player: Option<Seat>,
-    remaining_in_impulse: Option<u32>,
-    moved: Vec<Id>,
-    cursor: Hex,
-    selected: Option<Id>,
-    units: Vec<UnitView>,
-    blocked: Vec<Hex>,
-    due_roll: Option<DueRoll>,
-    prompt: String,
-    status: String,
+    pub turn: u64,
+    pub phase: &'static str,
+    pub initiative: Option<InitiativeView>,
+    pub movement_order: Vec<Impulse>,
+    pub impulse: Option<u32>,
+    pub active_player: Option<Seat>,
+    pub remaining_in_impulse: Option<u32>,
+    pub moved: Vec<Id>,
+    pub cursor: Hex,
+    pub selected: Option<Id>,
+    pub units: Vec<Unit>,
+    pub blocked: Vec<Hex>,
+    pub due_roll: Option<DueRoll>,
+    pub prompt: String,
+    pub status: String,
 }
 
+/// Who won the initiative, and with which rolls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct InitiativeView {
-    rolls: Rolls,
-    loser: Seat,
-    winner: Seat,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct InitiativeView {
+    pub rolls: Rolls,
+    pub loser: Seat,
+    pub winner: Seat,
 }
 
+/// The totals that the players rolled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Rolls {
-    p1: i32,
-    p2: i32,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct UnitView {
-    id: Id,
-    owner: Seat,
-    name: String,
-    at: Hex,
-    mp: u32,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct Rolls {
+    pub p1: i32,
+    pub p2: i32,
 }
 
 impl View {
@@ -77,7 +73,7 @@ impl View {
             moved: state.moved.iter().filter_map(|&index| state.unit(index)).map(unit_id).collect(),
             cursor: state.cursor,
             selected: state.selected.and_then(|index| state.unit(index)).map(unit_id),
-            units: state.units.iter().map(unit).collect(),
+            units: state.units.clone(),
             blocked: state.blocked.iter().copied().collect(),
             due_roll: state.due_roll(),
             prompt: prompt(state),
@@ -89,11 +85,6 @@ impl View {
 fn initiative(decided: &Decided) -> InitiativeView {
     let [p1, p2] = decided.totals;
     InitiativeView { rolls: Rolls { p1, p2 }, loser: decided.loser, winner: decided.winner() }
-}
-
-fn unit(unit: &Unit) -> UnitView {
-    let Unit { id, owner, name, at, mp } = unit.clone();
-    UnitView { id, owner, name, at, mp }
 }
 
 /// How texts name a player.

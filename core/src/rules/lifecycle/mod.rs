@@ -35,7 +35,7 @@ pub use reason::{Reason, Rejection};
 pub use setup::{Setup, Skill, Target, Team, UnitSetup};
 pub use state::State;
 pub use status::{Duration, Status, StatusKind};
-pub use view::View;
+pub use view::{SkillView, StatusView, UnitView, View};
 
 /// The ruleset `lifecycle`.
 #[derive(Debug)]

@@ -15,48 +15,55 @@ const FORESEEN: usize = 5;
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct View {
-    global_time: u64,
-    round: u64,
-    active: Option<Id>,
-    winner: Option<Team>,
-    projected_queue: Vec<Id>,
-    units: Vec<UnitView>,
+    pub global_time: u64,
+    pub round: u64,
+    pub active: Option<Id>,
+    pub winner: Option<Team>,
+    pub projected_queue: Vec<Id>,
+    pub units: Vec<UnitView>,
 }
 
+/// A unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the contract has four flags a unit")]
-struct UnitView {
-    id: Id,
-    team: Team,
-    hp: u32,
-    max_hp: u32,
-    speed: u32,
-    attack: u32,
-    charge: u64,
-    ap: u32,
-    alive: bool,
-    has_moved: bool,
-    has_attacked: bool,
-    standard_action_used: bool,
-    skills: Vec<SkillView>,
-    statuses: Vec<StatusView>,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct UnitView {
+    pub id: Id,
+    pub team: Team,
+    pub hp: u32,
+    pub max_hp: u32,
+    pub speed: u32,
+    pub attack: u32,
+    pub charge: u64,
+    pub ap: u32,
+    pub alive: bool,
+    pub has_moved: bool,
+    pub has_attacked: bool,
+    pub standard_action_used: bool,
+    pub skills: Vec<SkillView>,
+    pub statuses: Vec<StatusView>,
 }
 
+/// A skill of a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct SkillView {
-    id: Id,
-    ap: u32,
-    cooldown: u32,
-    cooldown_left: u32,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct SkillView {
+    pub id: Id,
+    pub ap: u32,
+    pub cooldown: u32,
+    pub cooldown_left: u32,
 }
 
+/// A status of a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct StatusView {
-    id: Id,
-    kind: StatusKind,
-    value: u32,
-    duration: Option<u32>,
+#[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
+pub struct StatusView {
+    pub id: Id,
+    pub kind: StatusKind,
+    pub value: u32,
+    pub duration: Option<u32>,
 }
 
 impl View {
