@@ -14,27 +14,37 @@ struct Nim {
     dir: TempDir,
 }
 
+/// Runs cargo in the example, beside the binary under test and with its profile, so that what both need is compiled
+/// once.
+fn cargo(verb: &str) -> String {
+    let manifest: toml::Table = fs::read_to_string(workspace().join("Cargo.toml")).unwrap().parse().unwrap();
+    let dev = toml::Table::from_iter([("profile".to_owned(), manifest["profile"].clone())]);
+    let dir = TempDir::new().unwrap();
+    let profile = dir.path().join("profile.toml");
+    fs::write(&profile, toml::to_string(&dev).unwrap()).unwrap();
+    let ran = Command::new(env!("CARGO"))
+        .args([verb, "--quiet", "--offline", "--locked", "--target-dir"])
+        .arg(target())
+        .arg("--config")
+        .arg(&profile)
+        .current_dir(workspace().join("examples/nim"))
+        .output()
+        .unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{stdout}{stderr}");
+    stdout.into_owned()
+}
+
+fn target() -> &'static Path {
+    binary().ancestors().nth(2).unwrap()
+}
+
 impl Nim {
-    /// Builds the program beside the binary under test, with its profile, so that what both need is compiled once.
     fn build() -> Self {
+        cargo("build");
         let dir = TempDir::new().unwrap();
-        let target = binary().ancestors().nth(2).unwrap();
-        let manifest: toml::Table =
-            fs::read_to_string(workspace().join("Cargo.toml")).unwrap().parse().unwrap();
-        let profile = dir.path().join("profile.toml");
-        let dev = toml::Table::from_iter([("profile".to_owned(), manifest["profile"].clone())]);
-        fs::write(&profile, toml::to_string(&dev).unwrap()).unwrap();
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--offline", "--locked", "--target-dir"])
-            .arg(target)
-            .arg("--config")
-            .arg(&profile)
-            .current_dir(workspace().join("examples/nim"))
-            .output()
-            .unwrap();
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let name = format!("nim{}", std::env::consts::EXE_SUFFIX);
-        Self { program: target.join("debug").join(name), dir }
+        Self { program: target().join("debug").join(name), dir }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -108,4 +118,10 @@ fn the_rulesets_of_turnfold_are_there_too_and_no_others() {
     let unknown = nim.expect(2, "new table --rules chess --setup heaps.toml");
     assert!(unknown.contains("known: `channel`, `cycletap`, `hexcapture`, `initiative`, `lifecycle`, `nim`"));
     nim.ok("simulate --rules initiative --seed 1 --steps 3");
+}
+
+#[test]
+fn a_game_in_a_crate_of_its_own_is_held_to_the_laws_by_its_own_test() {
+    let told = cargo("test");
+    assert!(told.contains("test result: ok. 1 passed"), "{told}");
 }

@@ -4,7 +4,8 @@ use std::thread;
 
 use turnfold_core::AnyRules;
 use turnfold_core::registry::RULESETS;
-use turnfold_tests::laws::{broken_laws, fixtures};
+use turnfold_laws::broken_laws;
+use turnfold_tests::fixtures;
 
 mod toy;
 

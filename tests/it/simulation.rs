@@ -6,7 +6,7 @@ use turnfold_core::registry::RULESETS;
 use turnfold_core::{AnyState, DicePolicy, Seat, Seed, Simulation};
 
 use crate::script::{fixture, start};
-use turnfold_tests::laws::fixtures;
+use turnfold_tests::fixtures;
 
 /// Plays from a state on; gives what was played, line by line.
 fn play(state: &mut dyn AnyState, dice: &DicePolicy, seed: u64, seq: u64, count: u64) -> Vec<String> {

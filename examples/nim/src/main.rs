@@ -12,6 +12,9 @@ use turnfold_core::picture::{Block, Line, Picture};
 use turnfold_core::text::{Malformed, number, split_verb};
 use turnfold_core::{Registry, Rules, Seat, SetupError};
 
+#[cfg(test)]
+mod tests;
+
 fn main() -> ExitCode {
     turnfold::run(std::env::args_os(), Registry::standard().with(erase::<Nim>()))
 }

@@ -15,7 +15,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::rules::{Judged, Part};
 use turnfold_core::text::{number, split_verb};
 use turnfold_core::{Answer, Malformed, Rules, Seat, SetupError};
-use turnfold_tests::laws::{Fixture, Law, broken_laws};
+use turnfold_laws::{Fixture, Law, broken_laws};
 
 use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};
 

@@ -3,7 +3,9 @@
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Seat};
 
 use super::{check_message, choose};
-use crate::laws::{fixtures, logged};
+use turnfold_laws::logged;
+
+use crate::fixtures;
 
 /// Reads the bytes after the first as a command's text.
 pub fn command_text(bytes: &[u8]) {

@@ -3,7 +3,9 @@
 use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat};
 
 use super::{check_message, choose};
-use crate::laws::{fixtures, logged};
+use turnfold_laws::logged;
+
+use crate::fixtures;
 
 pub(super) const STATE: u8 = 0;
 pub(super) const COMMAND: u8 = 1;

@@ -7,7 +7,9 @@ use arbitrary::{Result, Unstructured};
 use turnfold_core::registry::RULESETS;
 use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat, Seed, registry};
 
-use crate::laws::{Entry, Played, PlayedLaws, fixtures, verbs};
+use turnfold_laws::{PlayedEntry, PlayedLaws, PlayedMatch, verbs};
+
+use crate::fixtures;
 
 /// The most commands of one match, so that a match takes milliseconds.
 const COMMANDS_MAX: usize = 32;
@@ -50,7 +52,7 @@ pub fn play(ruleset: &str, bytes: &[u8]) {
 /// A match being played.
 struct Table {
     state: Box<dyn AnyState>,
-    played: Played,
+    played: PlayedMatch,
     submitted: usize,
 }
 
@@ -60,7 +62,8 @@ impl Table {
         let dice = if seeded { DicePolicy::Seeded(Seed::new([3; 32])) } else { DicePolicy::Recorded };
         let (setup_name, setup) = (name.to_owned(), setup.to_vec());
         let state = rules.start(&setup).unwrap();
-        let played = Played { setup_name, setup, seed: 1, dice, entries: Vec::new(), commands: Vec::new() };
+        let played =
+            PlayedMatch { setup_name, setup, seed: 1, dice, entries: Vec::new(), commands: Vec::new() };
         Self { state, played, submitted: 0 }
     }
 
@@ -129,7 +132,8 @@ impl Table {
         let before = self.state.state_bytes();
         let entry = Logged { seq: self.next_seq(), seat, command };
         let mut told = None;
-        let folded = self.state.fold(&[entry], &self.played.dice, &mut |step| told = Some(Entry::of(step)));
+        let folded =
+            self.state.fold(&[entry], &self.played.dice, &mut |step| told = Some(PlayedEntry::of(step)));
         match (folded, told) {
             (Ok(()), Some(entry)) => {
                 laws.check_entry(&*self.state, &before, &entry);

@@ -6,7 +6,9 @@ use std::path::Path;
 use turnfold_core::registry::RULESETS;
 
 use super::{choice, encoding};
-use crate::laws::{fixtures, random_match};
+use turnfold_laws::random_match;
+
+use crate::fixtures;
 
 /// How many entries of random play are worth beginning with.
 const ENTRIES: usize = 12;

@@ -3,7 +3,6 @@
 use turnfold_core::{AnyRules, AnyState, Seat, SetupError};
 
 use super::{check_message, choose};
-use crate::laws;
 
 /// How many commands are played from a setup.
 const ENTRIES_MAX: usize = 4;
@@ -15,7 +14,7 @@ pub fn setup(bytes: &[u8]) {
     match rules.read_setup(toml) {
         Err(error) => check_error(toml, &error),
         Ok(setup) => {
-            laws::check_setup(rules, &setup);
+            turnfold_laws::check_setup(rules, &setup);
             look_around(rules, &setup);
         }
     }
@@ -39,13 +38,13 @@ fn look_around(rules: &dyn AnyRules, setup: &[u8]) {
             state.view(seat);
             state.picture(seat);
         }
-        for question in laws::questions(&*state).iter().take(8) {
+        for question in turnfold_laws::questions(&*state).iter().take(8) {
             if let Err(error) = state.query(Seat::P1, question) {
                 check_message(&error.to_string());
             }
         }
         let Some((seat, command)) = next(&*state, seq) else { break };
-        let entry = laws::logged(seq as u64, seat, &command);
+        let entry = turnfold_laws::logged(seq as u64, seat, &command);
         state.fold(&[entry], &turnfold_core::DicePolicy::Recorded, &mut |_| {}).unwrap();
     }
 }

@@ -114,7 +114,8 @@ impl<'a> Sight<'a> {
 
 /// Makes questions of the forms the ruleset says it knows, with numbers, hexes and ids of this match in place of the
 /// words in capitals.
-pub(crate) fn questions(state: &dyn AnyState) -> Vec<String> {
+#[must_use]
+pub fn questions(state: &dyn AnyState) -> Vec<String> {
     let Err(QueryError::Unknown { known, .. }) = state.query(Seat::Host, "?") else {
         return Vec::new();
     };

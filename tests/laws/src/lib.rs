@@ -1,11 +1,26 @@
-//! The laws that every ruleset keeps, tried along seeded random play from every fixture.
+//! The laws that every ruleset of turnfold keeps, tried along seeded random play from its setups.
 //!
-//! Nothing here knows a game: a new ruleset is under the laws as soon as it is registered and has a folder of
-//! fixtures. The tests in `it/laws.rs` hold every ruleset to them, and show that one that breaks a law is caught.
+//! Nothing here knows a game. A game of one's own is held to the laws by a test of its own:
+//!
+//! ```no_run
+//! use turnfold_laws::{Fixture, require_kept};
+//!
+//! let rules = turnfold_core::registry::find("initiative").expect("it is registered");
+//! require_kept(rules, &[Fixture::example(rules)]);
+//! ```
+//!
+//! Here `rules` is a ruleset with its types erased, as `turnfold_core::any::erase::<MyGame>()` returns it. [`Law`]
+//! lists what every ruleset promises; a broken law panics with sentences that name the law, the setup, the seed, the
+//! entry and the command, so that the case can be tried again.
+//!
+//! The tests of turnfold hold its own rulesets to the laws, and show that a game that breaks a law is caught.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::missing_panics_doc, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
+use std::{fs, io};
 
 use turnfold_core::{AnyRules, AnyState};
 
@@ -24,10 +39,10 @@ use matches::Choices;
 use report::Report;
 
 pub use commands::{numbers, replaced};
-pub(crate) use matches::{Entry, Played, logged, verbs};
-pub(crate) use played::PlayedLaws;
+pub use matches::{PlayedEntry, PlayedMatch, logged, verbs};
+pub use played::PlayedLaws;
 pub use report::Law;
-pub(crate) use secrecy::questions;
+pub use secrecy::questions;
 
 /// The seeds of the matches played from each setup.
 const SEEDS: [u8; 3] = [1, 2, 3];
@@ -38,18 +53,41 @@ const SAMPLE: usize = 24;
 /// The commands that are few enough to try them all.
 const EXHAUSTIVE_MAX: usize = 100;
 
-/// A setup as a fixture has it.
+/// A setup to try the laws on.
 #[derive(Clone, Debug)]
 pub struct Fixture {
-    /// The file's name without its ending.
+    /// What reports call it.
     pub name: String,
     /// Its text.
     pub toml: String,
 }
 
+impl Fixture {
+    /// Returns the setup that the ruleset has for trying the game.
+    #[must_use]
+    pub fn example(rules: &dyn AnyRules) -> Self {
+        Self { name: String::from("example"), toml: rules.example().into() }
+    }
+
+    /// Reads every `.toml` file of a folder, in the order of their names.
+    ///
+    /// # Errors
+    /// Those of reading the folder and its files.
+    pub fn read_all(folder: &Path) -> io::Result<Vec<Self>> {
+        let mut paths = Vec::new();
+        for file in fs::read_dir(folder)? {
+            paths.push(file?.path());
+        }
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+        paths.sort();
+        let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        paths.iter().map(|path| Ok(Self { name: name(path), toml: fs::read_to_string(path)? })).collect()
+    }
+}
+
 /// A match at one point of its log: the state and what is tried there.
 struct Moment<'a> {
-    played: &'a Played,
+    played: &'a PlayedMatch,
     /// How many entries led here.
     step: usize,
     state: &'a dyn AnyState,
@@ -57,7 +95,16 @@ struct Moment<'a> {
     tried: Vec<&'a str>,
 }
 
-/// Gives a sentence for each law that `rules` was seen to break, starting from these setups.
+/// Holds a ruleset to every law along random play from these setups.
+///
+/// # Panics
+/// If a law is broken, with all that [`broken_laws`] returns.
+pub fn require_kept(rules: &dyn AnyRules, fixtures: &[Fixture]) {
+    let broken = broken_laws(rules, fixtures);
+    assert!(broken.is_empty(), "{} broken laws:\n{}", broken.len(), broken.join("\n"));
+}
+
+/// Returns a sentence for each law that `rules` was seen to break along random play from these setups.
 #[must_use]
 pub fn broken_laws(rules: &dyn AnyRules, fixtures: &[Fixture]) -> Vec<String> {
     let mut report = Report::new(rules.name());
@@ -84,7 +131,7 @@ pub fn broken_laws(rules: &dyn AnyRules, fixtures: &[Fixture]) -> Vec<String> {
     report.into_sentences()
 }
 
-fn check_match(report: &mut Report, rules: &dyn AnyRules, played: &Played, all: bool) {
+fn check_match(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch, all: bool) {
     let Ok(mut state) = rules.start(&played.setup) else {
         report.broke(Law::Setups, "the setup starts a match once and then no more");
         return;
@@ -119,7 +166,8 @@ fn check_moment(
 }
 
 /// Plays a match at random from a fixture.
-pub(crate) fn random_match(rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> Played {
+#[must_use]
+pub fn random_match(rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> PlayedMatch {
     let mut report = Report::new(rules.name());
     let played = matches::play(&mut report, rules, fixture, seed).unwrap();
     report.require_nothing_broken();
@@ -127,23 +175,8 @@ pub(crate) fn random_match(rules: &dyn AnyRules, fixture: &Fixture, seed: u8) ->
 }
 
 /// Holds a ruleset to the laws of setups that it accepts, given the bytes of one.
-pub(crate) fn check_setup(rules: &dyn AnyRules, setup: &[u8]) {
+pub fn check_setup(rules: &dyn AnyRules, setup: &[u8]) {
     let mut report = Report::new(rules.name());
     setups::check_accepted(&mut report, rules, setup);
     report.require_nothing_broken();
-}
-
-/// Reads the fixtures of a ruleset, in the order of their names.
-#[must_use]
-pub fn fixtures(ruleset: &str) -> Vec<Fixture> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(ruleset);
-    let Ok(files) = fs::read_dir(&folder) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    paths.sort();
-    let read = |path: &PathBuf| Fixture {
-        name: path.file_stem().unwrap().to_str().unwrap().to_owned(),
-        toml: fs::read_to_string(path).unwrap(),
-    };
-    paths.iter().map(read).collect()
 }

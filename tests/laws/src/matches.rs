@@ -33,17 +33,23 @@ impl Choices {
 }
 
 /// A match that was played, with all that its entries told.
-pub(crate) struct Played {
-    pub(crate) setup_name: String,
-    pub(crate) setup: Vec<u8>,
-    pub(crate) seed: u8,
-    pub(crate) dice: DicePolicy,
-    pub(crate) entries: Vec<Entry>,
+#[derive(Debug)]
+pub struct PlayedMatch {
+    /// What its setup is called in reports.
+    pub setup_name: String,
+    /// The bytes of its setup.
+    pub setup: Vec<u8>,
+    /// The seed of the choices made in it.
+    pub seed: u8,
+    /// Where its rolls come from.
+    pub dice: DicePolicy,
+    /// What was played.
+    pub entries: Vec<PlayedEntry>,
     /// Every command that was a candidate of any seat at any moment, sorted.
-    pub(crate) commands: Vec<String>,
+    pub commands: Vec<String>,
 }
 
-impl Played {
+impl PlayedMatch {
     pub(super) fn every_command(&self) -> Vec<&str> {
         self.commands.iter().map(String::as_str).collect()
     }
@@ -51,19 +57,28 @@ impl Played {
 
 /// An entry and what it told when it was folded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Entry {
-    pub(crate) seq: u64,
-    pub(crate) seat: Seat,
-    pub(crate) command: String,
-    pub(crate) command_bytes: Vec<u8>,
-    pub(crate) verdict: Verdict,
-    pub(crate) outcome: Outcome,
-    pub(crate) effects_json: String,
-    pub(crate) hash: Digest,
+pub struct PlayedEntry {
+    /// Its number, from 1.
+    pub seq: u64,
+    /// Who gave the command.
+    pub seat: Seat,
+    /// The command's canonical text.
+    pub command: String,
+    /// The command's canonical bytes.
+    pub command_bytes: Vec<u8>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// What became of it, with its effects.
+    pub outcome: Outcome,
+    /// Its effects as a JSON array.
+    pub effects_json: String,
+    /// The hash of the state after it.
+    pub hash: Digest,
 }
 
-impl Entry {
-    pub(crate) fn of(step: &mut dyn Step) -> Self {
+impl PlayedEntry {
+    /// Records an entry just folded.
+    pub fn of(step: &mut dyn Step) -> Self {
         Self {
             seq: step.seq(),
             seat: step.seat(),
@@ -76,31 +91,42 @@ impl Entry {
         }
     }
 
-    pub(crate) fn logged(&self) -> Logged<'_> {
+    /// Returns the entry as the fold takes it, with its command as text.
+    #[must_use]
+    pub fn logged(&self) -> Logged<'_> {
         logged(self.seq, self.seat, &self.command)
     }
 
-    pub(crate) fn logged_bytes(&self) -> Logged<'_> {
+    /// Returns the entry as the fold takes it, with its command as bytes.
+    #[must_use]
+    pub fn logged_bytes(&self) -> Logged<'_> {
         Logged { seq: self.seq, seat: self.seat, command: CommandSource::Bytes(&self.command_bytes) }
     }
 }
 
-pub(crate) fn logged(seq: u64, seat: Seat, command: &str) -> Logged<'_> {
+/// Returns an entry as the fold takes it.
+#[must_use]
+pub fn logged(seq: u64, seat: Seat, command: &str) -> Logged<'_> {
     Logged { seq, seat, command: CommandSource::Text(command) }
 }
 
-/// Gives the first word of a command.
+/// Returns the first word of a command.
 pub(super) fn verb(command: &str) -> &str {
     command.split(' ').next().unwrap_or_default()
 }
 
-/// Gives the word with which rolls begin, if the game has dice.
+/// Returns the word with which rolls begin, if the game has dice.
 pub(super) fn roll_verb(state: &dyn AnyState) -> Option<String> {
     state.roll_command(vec![1]).map(|command| verb(&command).to_owned())
 }
 
 /// Plays a match; `None` if the setup starts none.
-pub(super) fn play(report: &mut Report, rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> Option<Played> {
+pub(super) fn play(
+    report: &mut Report,
+    rules: &dyn AnyRules,
+    fixture: &Fixture,
+    seed: u8,
+) -> Option<PlayedMatch> {
     let setup = rules.read_setup(&fixture.toml).ok()?;
     let mut state = rules.start(&setup).ok()?;
     let dice = DicePolicy::Seeded(Seed::new([seed; 32]));
@@ -116,8 +142,8 @@ pub(super) fn play(report: &mut Report, rules: &dyn AnyRules, fixture: &Fixture,
         let Some((seat, command)) = choose(&*state, &mut choices, &dice, seq) else { break };
         report.doing(format!("{seat} `{command}`"));
         let mut entry = None;
-        let folded =
-            state.fold(&[logged(seq, seat, &command)], &dice, &mut |step| entry = Some(Entry::of(step)));
+        let folded = state
+            .fold(&[logged(seq, seat, &command)], &dice, &mut |step| entry = Some(PlayedEntry::of(step)));
         if let Err(error) = folded {
             let malformed = matches!(error, FoldError::Malformed { .. });
             let law = if malformed { Law::TextRoundTrip } else { Law::LegalIsWhatApplies };
@@ -127,7 +153,7 @@ pub(super) fn play(report: &mut Report, rules: &dyn AnyRules, fixture: &Fixture,
         entries.extend(entry);
     }
     let commands = commands.into_iter().collect();
-    Some(Played { setup_name: fixture.name.clone(), setup, seed, dice, entries, commands })
+    Some(PlayedMatch { setup_name: fixture.name.clone(), setup, seed, dice, entries, commands })
 }
 
 /// Chooses the roll that is due, or a legal command, or now and then one that is ignored.
@@ -165,7 +191,8 @@ fn by_verb(choices: &mut Choices, commands: &[String]) -> Option<String> {
 }
 
 /// Groups commands by their verbs.
-pub(crate) fn verbs(commands: &[String]) -> Vec<Vec<&String>> {
+#[must_use]
+pub fn verbs(commands: &[String]) -> Vec<Vec<&String>> {
     let mut verbs: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for command in commands {
         verbs.entry(verb(command)).or_default().push(command);

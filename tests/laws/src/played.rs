@@ -4,34 +4,36 @@ use std::collections::BTreeSet;
 
 use turnfold_core::{AnyRules, AnyState, Seat, Verdict};
 
-use super::matches::{Entry, Played};
+use super::matches::{PlayedEntry, PlayedMatch};
 use super::report::{Law, Report};
 use super::{Moment, SAMPLE, check_moment, commands, effects, replaying, secrecy};
 
-/// Holds a ruleset to the laws while someone else plays.
-pub(crate) struct PlayedLaws<'a> {
+/// Holds a ruleset to the laws while someone else plays, such as a fuzzer.
+pub struct PlayedLaws<'a> {
     rules: &'a dyn AnyRules,
     report: Report,
 }
 
 impl<'a> PlayedLaws<'a> {
-    pub(crate) fn new(rules: &'a dyn AnyRules) -> Self {
+    /// Starts a report on these rules.
+    #[must_use]
+    pub fn new(rules: &'a dyn AnyRules) -> Self {
         Self { rules, report: Report::new(rules.name()) }
     }
 
     /// Panics with the laws that were broken, if any were.
-    pub(crate) fn require_kept(self) {
+    pub fn require_kept(self) {
         self.report.require_nothing_broken();
     }
 
     /// Requires a command, malformed or not, to do nothing unless it is applied.
-    pub(crate) fn check_harmless(&mut self, state: &dyn AnyState, seat: Seat, text: &str) {
+    pub fn check_harmless(&mut self, state: &dyn AnyState, seat: Seat, text: &str) {
         self.report.doing(format!("{seat} {text:?}"));
         self.report.guard(|report| commands::check_harmless(report, state, seat, text));
     }
 
     /// Requires what an entry just folded told to be in order.
-    pub(crate) fn check_entry(&mut self, after: &dyn AnyState, before: &[u8], entry: &Entry) {
+    pub fn check_entry(&mut self, after: &dyn AnyState, before: &[u8], entry: &PlayedEntry) {
         let (rules, report) = (self.rules, &mut self.report);
         report.doing(format!("{} `{}`", entry.seat, entry.command));
         report.expect(
@@ -52,7 +54,7 @@ impl<'a> PlayedLaws<'a> {
 
     /// Requires the match to be the same when its state is resumed and when its log is folded again, and its views to
     /// be in order.
-    pub(crate) fn check_end(&mut self, state: &dyn AnyState, played: &Played) {
+    pub fn check_end(&mut self, state: &dyn AnyState, played: &PlayedMatch) {
         let (rules, report) = (self.rules, &mut self.report);
         report.enter(&played.setup_name, Some(played.seed));
         report.step(played.entries.len());
@@ -62,7 +64,7 @@ impl<'a> PlayedLaws<'a> {
             format!("resumed, it is {resumed:?}")
         });
         let mut again = rules.start(&played.setup).unwrap();
-        let log: Vec<_> = played.entries.iter().map(Entry::logged_bytes).collect();
+        let log: Vec<_> = played.entries.iter().map(PlayedEntry::logged_bytes).collect();
         let folded = again.fold(&log, &played.dice, &mut |_| {});
         report.expect(Law::Resuming, folded.is_ok() && again.state_hash() == state.state_hash(), || {
             format!("folded again from bytes, it gives {folded:?} and {:.16}", again.state_hash())
@@ -74,7 +76,7 @@ impl<'a> PlayedLaws<'a> {
     }
 
     /// Checks every law after so many entries, and the match as a whole.
-    pub(crate) fn check_moment(&mut self, played: &Played, step: usize) {
+    pub fn check_moment(&mut self, played: &PlayedMatch, step: usize) {
         self.report.enter(&played.setup_name, Some(played.seed));
         let mut state = self.rules.start(&played.setup).unwrap();
         for entry in &played.entries[..step] {

@@ -7,11 +7,11 @@ use serde_json::Value;
 use turnfold_core::text::Quoted;
 use turnfold_core::{Outcome, Verdict};
 
-use super::matches::Entry;
+use super::matches::PlayedEntry;
 use super::report::{Law, Report};
 
-pub(super) fn check(report: &mut Report, entry: &Entry) {
-    let Entry { outcome, effects_json: json, .. } = entry;
+pub(super) fn check(report: &mut Report, entry: &PlayedEntry) {
+    let PlayedEntry { outcome, effects_json: json, .. } = entry;
     let applied = entry.verdict == Verdict::Applied(());
     let some = outcome.effects().next().is_some() || json != "[]";
     report.expect(Law::AppliedHasEffects, applied == some, || {

@@ -3,7 +3,7 @@
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Seat};
 
 use super::Moment;
-use super::matches::{Entry, Played, logged};
+use super::matches::{PlayedEntry, PlayedMatch, logged};
 use super::report::{Law, Report};
 
 /// Compares playing on from here with playing on from the state's bytes and from a copy.
@@ -38,13 +38,13 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
 fn check_rest(
     report: &mut Report,
     mut state: Box<dyn AnyState>,
-    rest: &[Entry],
+    rest: &[PlayedEntry],
     dice: &DicePolicy,
     how: &str,
 ) {
-    let log: Vec<Logged<'_>> = rest.iter().map(Entry::logged).collect();
+    let log: Vec<Logged<'_>> = rest.iter().map(PlayedEntry::logged).collect();
     let mut again = Vec::new();
-    let folded = state.fold(&log, dice, &mut |step| again.push(Entry::of(step)));
+    let folded = state.fold(&log, dice, &mut |step| again.push(PlayedEntry::of(step)));
     if let Err(error) = folded {
         report.broke(Law::Resuming, format!("{how}, {error}"));
     } else if let Some((first, second)) = rest.iter().zip(&again).find(|(first, second)| first != second) {
@@ -53,7 +53,7 @@ fn check_rest(
 }
 
 /// A log that cannot go on leaves the state as it was before the entry that is at fault.
-fn check_stop(report: &mut Report, state: &dyn AnyState, rest: &[Entry], dice: &DicePolicy) {
+fn check_stop(report: &mut Report, state: &dyn AnyState, rest: &[PlayedEntry], dice: &DicePolicy) {
     let Some(entry) = rest.first() else { return };
     let mut fork = state.fork();
     let folded = fork.fold(&[entry.logged(), logged(entry.seq + 1, entry.seat, "")], dice, &mut |_| {});
@@ -64,11 +64,11 @@ fn check_stop(report: &mut Report, state: &dyn AnyState, rest: &[Entry], dice: &
 }
 
 /// Folds the whole log at once, unwatched, from bytes, and for every viewer.
-pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &Played) {
+pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
     let last = played.entries.last().map_or_else(|| start.state_hash(), |entry| entry.hash);
-    let texts: Vec<Logged<'_>> = played.entries.iter().map(Entry::logged).collect();
-    let bytes: Vec<Logged<'_>> = played.entries.iter().map(Entry::logged_bytes).collect();
+    let texts: Vec<Logged<'_>> = played.entries.iter().map(PlayedEntry::logged).collect();
+    let bytes: Vec<Logged<'_>> = played.entries.iter().map(PlayedEntry::logged_bytes).collect();
     report.doing("the whole log");
     for (law, how, log) in [(Law::Resuming, "text", &texts), (Law::BytesRoundTrip, "bytes", &bytes)] {
         let mut state = start.fork();

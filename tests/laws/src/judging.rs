@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use turnfold_core::{AnyState, DicePolicy, FoldError, Outcome, Rejected, Seat, Verdict};
 
-use super::matches::{Entry, logged, roll_verb, verb};
+use super::matches::{PlayedEntry, logged, roll_verb, verb};
 use super::report::{Law, Report};
 use super::{Moment, commands, effects};
 
@@ -128,7 +128,7 @@ impl Trial<'_> {
         command: &str,
     ) {
         let mut entry = None;
-        let observe = &mut |step: &mut dyn turnfold_core::Step| entry = Some(Entry::of(step));
+        let observe = &mut |step: &mut dyn turnfold_core::Step| entry = Some(PlayedEntry::of(step));
         let folded = self.scratch.fold(&[logged(1, seat, command)], &DicePolicy::Recorded, observe);
         let same = match (judged, &folded, &entry) {
             (Ok(verdict), Ok(()), Some(entry)) => entry.verdict == *verdict,

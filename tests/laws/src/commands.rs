@@ -7,7 +7,7 @@ use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat
 
 use super::Moment;
 use super::judging::told;
-use super::matches::{Choices, Entry, logged};
+use super::matches::{Choices, PlayedEntry, logged};
 use super::report::{Law, Report};
 
 /// Texts that are commands of no ruleset.
@@ -44,13 +44,14 @@ const EXTREMES: [&str; 9] = [
 ];
 
 /// A command that was accepted as `text` means the same as canonical text and as bytes.
-pub(super) fn check_round_trip(report: &mut Report, state: &dyn AnyState, entry: &Entry, text: &str) {
+pub(super) fn check_round_trip(report: &mut Report, state: &dyn AnyState, entry: &PlayedEntry, text: &str) {
     let canonical = &entry.command;
     report.expect(Law::TextRoundTrip, canonical == text, || format!("it is read as `{canonical}`"));
     let mut fork = state.fork();
     let mut again = None;
-    let folded =
-        fork.fold(&[entry.logged_bytes()], &DicePolicy::Recorded, &mut |step| again = Some(Entry::of(step)));
+    let folded = fork.fold(&[entry.logged_bytes()], &DicePolicy::Recorded, &mut |step| {
+        again = Some(PlayedEntry::of(step));
+    });
     report.expect(Law::BytesRoundTrip, folded.is_ok() && again.as_ref() == Some(entry), || {
         format!("as text {entry:?}, as bytes {folded:?} {again:?}")
     });
@@ -58,7 +59,7 @@ pub(super) fn check_round_trip(report: &mut Report, state: &dyn AnyState, entry:
 }
 
 /// Bytes cut short, with a surplus or written longer are refused; others are a command only in its one form.
-fn check_other_bytes(report: &mut Report, state: &dyn AnyState, entry: &Entry) {
+fn check_other_bytes(report: &mut Report, state: &dyn AnyState, entry: &PlayedEntry) {
     let bytes = &entry.command_bytes;
     let cut = (0..bytes.len()).map(|length| bytes[..length].to_vec());
     let surplus = [0, 1, 0xff].map(|byte| [bytes.as_slice(), &[byte]].concat());
@@ -137,8 +138,9 @@ pub(super) fn check_harmless(report: &mut Report, state: &dyn AnyState, seat: Se
     let mut fork = state.fork();
     let judged = fork.judge(seat, text);
     let mut entry = None;
-    let folded =
-        fork.fold(&[logged(1, seat, text)], &DicePolicy::Recorded, &mut |step| entry = Some(Entry::of(step)));
+    let folded = fork.fold(&[logged(1, seat, text)], &DicePolicy::Recorded, &mut |step| {
+        entry = Some(PlayedEntry::of(step));
+    });
     let verdict = entry.map(|entry| entry.verdict);
     report.expect(Law::LegalIsWhatApplies, judged.clone().ok() == verdict, || {
         format!("judge answers {}, the fold {folded:?} with {verdict:?}", told(&judged))
@@ -191,7 +193,7 @@ fn with_extremes(command: &str) -> Vec<String> {
     ranges.iter().flat_map(|range| EXTREMES.map(|extreme| replaced(command, range, extreme))).collect()
 }
 
-/// Finds the words of a text that are whole numbers in their canonical form.
+/// Returns the ranges of the words of a text that are whole numbers in their canonical form.
 pub fn numbers(text: &str, in_word: impl Fn(char) -> bool) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut start = 0;
@@ -208,7 +210,7 @@ pub fn numbers(text: &str, in_word: impl Fn(char) -> bool) -> Vec<Range<usize>> 
     ranges
 }
 
-/// Puts something else in the place of a part of a text.
+/// Replaces a part of a text.
 #[must_use]
 pub fn replaced(text: &str, range: &Range<usize>, by: &str) -> String {
     [&text[..range.start], by, &text[range.end..]].concat()
