@@ -4,8 +4,6 @@ use core::fmt::{self, Display};
 
 use crate::dice::DueRoll;
 use crate::outcome::Reason;
-use crate::rules::Rules;
-use crate::seat::Seat;
 
 /// The kind of seat that may issue a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,32 +91,5 @@ impl<J: Reason> Display for Rejection<J> {
                 out.write_str(ruling.text.unwrap_or(ruling.code))
             }
         }
-    }
-}
-
-/// Makes the checks that come before a ruleset's own, in the order of the rulings.
-///
-/// # Errors
-/// The first [`Refusal`] that applies.
-pub fn admit<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> Result<(), Refusal> {
-    if R::over(state) {
-        return Err(Refusal::MatchOver);
-    }
-    let due_and_rolled = match (R::due_roll(state), R::rolled(command)) {
-        (Some(due), None) => return Err(Refusal::RollDue(due)),
-        (None, Some(_)) => return Err(Refusal::NoRollDue),
-        (due, values) => due.zip(values),
-    };
-    let issuer = R::issuer(command);
-    let entitled = match issuer {
-        Issuer::Host => seat == Seat::Host,
-        Issuer::Player => R::players(state).contains(&seat),
-    };
-    if !entitled {
-        return Err(Refusal::WrongSeat(issuer));
-    }
-    match due_and_rolled {
-        Some((due, values)) if !due.accepts(values) => Err(Refusal::BadRoll(due)),
-        _ => Ok(()),
     }
 }

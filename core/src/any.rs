@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use crate::decode::DecodeError;
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
-use crate::hash::Digest;
+use crate::digest::Digest;
 use crate::outcome::{Outcome, Rejected, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, SetupError};

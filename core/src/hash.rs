@@ -1,67 +1,11 @@
-//! Digests: what they look like, and the hash of a state.
+//! The hash of a state.
 
-use core::fmt;
-use core::str::FromStr;
-
-use alloc::string::String;
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
 
+use crate::digest::Digest;
 use crate::rules::Rules;
 
-/// A 32-byte blake3 digest; shown as 64 hex digits, with `{:.16}` as the first 16.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Digest([u8; 32]);
-
-impl Digest {
-    /// Wraps the bytes of a digest.
-    #[must_use]
-    pub const fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    /// Gives the bytes.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl From<blake3::Hash> for Digest {
-    fn from(hash: blake3::Hash) -> Self {
-        Self(hash.into())
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hex = blake3::Hash::from_bytes(self.0).to_hex();
-        out.pad(hex.as_str())
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
-    }
-}
-
-/// Text that is not 64 lowercase hex digits.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected 64 lowercase hex digits, found `{0}`")]
-pub struct NotADigest(String);
-
-impl FromStr for Digest {
-    type Err = NotADigest;
-
-    fn from_str(text: &str) -> Result<Self, NotADigest> {
-        let lowercase = !text.bytes().any(|byte| byte.is_ascii_uppercase());
-        let parsed = blake3::Hash::from_hex(text).ok().filter(|_| lowercase);
-        parsed.map(Self::from).ok_or_else(|| NotADigest(text.into()))
-    }
-}
-
-/// Gives the hash that a version of a ruleset gives to a state of these bytes.
+/// Returns the hash that a version of a ruleset gives to a state of these bytes.
 ///
 /// With it a hash recorded under another version can be compared, as long as both encode the state alike.
 ///
@@ -130,19 +74,5 @@ impl postcard::ser_flavors::Flavor for Reused<'_> {
 
     fn finalize(self) -> postcard::Result<()> {
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::format;
-
-    #[test]
-    fn digests_read_back_and_shorten() {
-        let digest = Digest::new([0xa5; 32]);
-        assert_eq!(format!("{digest}").parse(), Ok(digest));
-        assert_eq!(format!("{digest:.16}"), "a5a5a5a5a5a5a5a5");
-        assert!("A5".repeat(32).parse::<Digest>().is_err());
     }
 }

@@ -3,19 +3,17 @@
 use core::fmt::{Debug, Display};
 use core::str::FromStr;
 
-use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::admission::{Issuer, Rejection, admit};
+use crate::admission::{Issuer, Refusal, Rejection};
 use crate::dice::DueRoll;
-use crate::hex::{Board, Hex};
 use crate::outcome::{EffectSink, Reason, Verdict};
 use crate::picture::Picture;
 use crate::seat::Seat;
+pub use crate::setup::SetupError;
 use crate::text::Malformed;
 
 pub mod channel;
@@ -210,6 +208,33 @@ pub trait Rules: Sized + Send + Sync + 'static {
     }
 }
 
+/// Makes the checks that come before a ruleset's own, in the order of the rulings.
+///
+/// # Errors
+/// The first [`Refusal`] that applies.
+pub fn admit<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> Result<(), Refusal> {
+    if R::over(state) {
+        return Err(Refusal::MatchOver);
+    }
+    let due_and_rolled = match (R::due_roll(state), R::rolled(command)) {
+        (Some(due), None) => return Err(Refusal::RollDue(due)),
+        (None, Some(_)) => return Err(Refusal::NoRollDue),
+        (due, values) => due.zip(values),
+    };
+    let issuer = R::issuer(command);
+    let entitled = match issuer {
+        Issuer::Host => seat == Seat::Host,
+        Issuer::Player => R::players(state).contains(&seat),
+    };
+    if !entitled {
+        return Err(Refusal::WrongSeat(issuer));
+    }
+    match due_and_rolled {
+        Some((due, values)) if !due.accepts(values) => Err(Refusal::BadRoll(due)),
+        _ => Ok(()),
+    }
+}
+
 /// What [`Rules::judge`] answers.
 pub type Judged<R> =
     Result<Verdict<<R as Rules>::Plan, <R as Rules>::Reason>, Rejection<<R as Rules>::Rejection>>;
@@ -221,80 +246,6 @@ pub enum Part<'a, R: Rules> {
     Command(Seat, &'a R::Command),
     /// One effect of a command given by this seat.
     Effect(Seat, &'a R::Effect),
-}
-
-/// A setup that cannot be played.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SetupError {
-    /// The text is not TOML, or has an unknown, missing or mistyped key.
-    #[error("setup:{line}:{column}: {message}")]
-    Text {
-        /// The line, from 1.
-        line: u32,
-        /// The column in characters, from 1.
-        column: u32,
-        /// What was expected and found.
-        message: String,
-    },
-    /// The bytes of a stored setup cannot be read.
-    #[error("stored setup: {0}")]
-    Bytes(String),
-    /// A value that the rules do not allow.
-    #[error("setup: {field}: {message}")]
-    Value {
-        /// Where the value stands, such as `units[2].at`.
-        field: String,
-        /// What is wrong with it.
-        message: String,
-    },
-}
-
-impl SetupError {
-    /// Says what is wrong with the value at `field`.
-    #[must_use]
-    pub fn value(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Value { field: field.into(), message: message.into() }
-    }
-
-    /// Requires `hex` to be on `board`.
-    ///
-    /// # Errors
-    /// A [`SetupError::Value`] naming `field`, the hex and the board's radius.
-    pub fn on_board(field: &str, board: Board, hex: Hex) -> Result<(), Self> {
-        if board.contains(hex) {
-            return Ok(());
-        }
-        Err(Self::value(field, format!("hex {hex} is off the board of radius {}", board.radius())))
-    }
-
-    /// Adds `item` to those `known`, requiring that it is none of them; `what` names it.
-    ///
-    /// # Errors
-    /// A [`SetupError::Value`] naming `field` and the item.
-    pub fn unique<T: Ord>(
-        known: &mut BTreeSet<T>,
-        item: T,
-        field: &str,
-        what: impl Display,
-    ) -> Result<(), Self> {
-        if known.insert(item) { Ok(()) } else { Err(Self::value(field, format!("{what} is listed twice"))) }
-    }
-
-    /// Requires `value` to be within `range`.
-    ///
-    /// # Errors
-    /// A [`SetupError::Value`] naming `field` and the range.
-    pub fn within<T: PartialOrd + Display>(
-        field: &str,
-        value: &T,
-        range: core::ops::RangeInclusive<T>,
-    ) -> Result<(), Self> {
-        if range.contains(value) {
-            return Ok(());
-        }
-        let message = format!("expected {} to {}, found {value}", range.start(), range.end());
-        Err(Self::value(field, message))
-    }
 }
 
 /// The answer to a query, as text and as JSON.

@@ -61,7 +61,7 @@ pub use dir::regular::open_regular;
 pub use dir::snapshots::{SNAPSHOT_INTERVAL, Snapshot};
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, NEXT_STEP, StoreError};
-pub use layout::watermark::Place;
+pub use layout::watermark::EntryRef;
 pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
 pub use reader::branches::BranchInfo;
 pub use reader::entries::Entries;

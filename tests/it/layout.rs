@@ -1,6 +1,10 @@
 //! The house itself: the same rooms for every ruleset, one direction of dependency, no floats in the core, short
 //! files, and every rule of a ruling in the code and in a proof.
 
+mod circles;
+mod source;
+mod types;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Backend, BackendError, Change, Record, Watermark};
+use super::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
 
 /// Records in memory. Clones share them, so that a test can look at and change what a store holds.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct MemoryBackend {
 struct Contents {
     visible: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Changes that a power cut would undo.
-    unflushed: Vec<Change>,
+    unflushed: Vec<RecordChange>,
     durable: BTreeMap<Vec<u8>, Vec<u8>>,
     watermark: Option<Watermark>,
 }
@@ -30,13 +30,13 @@ impl MemoryBackend {
 
     /// Gives every record, in the order of their keys.
     #[must_use]
-    pub fn records(&self) -> Vec<Record> {
+    pub fn records(&self) -> Vec<StoredRecord> {
         self.contents().visible.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
     /// Writes or removes a record behind the store's back.
     pub fn tamper(&self, key: &[u8], value: Option<Vec<u8>>) {
-        let change = Change { key: key.to_vec(), value };
+        let change = RecordChange { key: key.to_vec(), value };
         let mut contents = self.contents();
         apply(&mut contents.visible, &change);
         apply(&mut contents.durable, &change);
@@ -63,7 +63,7 @@ impl MemoryBackend {
     }
 }
 
-fn apply(records: &mut BTreeMap<Vec<u8>, Vec<u8>>, change: &Change) {
+fn apply(records: &mut BTreeMap<Vec<u8>, Vec<u8>>, change: &RecordChange) {
     match &change.value {
         Some(value) => records.insert(change.key.clone(), value.clone()),
         None => records.remove(&change.key),
@@ -79,7 +79,7 @@ impl Backend for MemoryBackend {
         Ok(self.contents().visible.get(key).cloned())
     }
 
-    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
         if is_empty(range) {
             return Ok(Vec::new());
         }
@@ -88,7 +88,7 @@ impl Backend for MemoryBackend {
         Ok(found.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
-    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
         if is_empty(range) {
             return Ok(None);
         }
@@ -97,7 +97,7 @@ impl Backend for MemoryBackend {
         Ok(found.map(|(key, value)| (key.clone(), value.clone())))
     }
 
-    fn write(&self, changes: &[Change]) -> Result<(), BackendError> {
+    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
         let mut contents = self.contents();
         for change in changes {
             apply(&mut contents.visible, change);

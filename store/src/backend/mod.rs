@@ -4,17 +4,17 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-pub use crate::layout::watermark::{Place, Watermark};
+pub use crate::layout::watermark::{EntryRef, Watermark};
 
 pub mod memory;
 pub mod sled;
 
 /// A record's key and value.
-pub type Record = (Vec<u8>, Vec<u8>);
+pub type StoredRecord = (Vec<u8>, Vec<u8>);
 
 /// A record to be written, or removed when it has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct RecordChange {
     /// The record's key.
     pub key: Vec<u8>,
     /// Its new value.
@@ -64,19 +64,19 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// [`BackendError`] when they cannot be read.
-    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError>;
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError>;
 
     /// Gives the last record in a range of keys.
     ///
     /// # Errors
     /// [`BackendError`] when it cannot be read.
-    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError>;
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError>;
 
     /// Makes changes all together or not at all; they are visible at once and durable after [`flush`](Backend::flush).
     ///
     /// # Errors
     /// [`BackendError`] after which nothing more may be written.
-    fn write(&self, changes: &[Change]) -> Result<(), BackendError>;
+    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError>;
 
     /// Makes every change so far durable.
     ///

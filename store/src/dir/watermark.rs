@@ -11,7 +11,7 @@ use turnfold_core::Digest;
 use super::private::{self, sync_dir};
 use super::regular::read_at_most;
 use crate::backend::BackendError;
-use crate::layout::watermark::{Place, Watermark};
+use crate::layout::watermark::{EntryRef, Watermark};
 
 const LINE_BYTES: usize = 512;
 const TEXT_BYTES: usize = LINE_BYTES - CHECK_DIGITS - 2;
@@ -102,7 +102,7 @@ impl WatermarkFile {
     pub(crate) fn explain(&self, error: BackendError) -> BackendError {
         let last = self.read().ok().flatten().and_then(|watermark| watermark.last);
         match (error, last) {
-            (BackendError::Damaged(reason), Some(Place { match_name, branch, seq })) => {
+            (BackendError::Damaged(reason), Some(EntryRef { match_name, branch, seq })) => {
                 let held = format!(
                     "it held match `{match_name}`, branch `{branch}`, up to entry {seq}, and maybe more"
                 );
@@ -132,7 +132,7 @@ pub(crate) fn damaged_line(lines: &[Option<Watermark>; 2]) -> Option<String> {
 fn write(watermark: &Watermark) -> String {
     let Watermark { commits, entries, digest, last } = watermark;
     let mut text = format!("{commits} {entries} {digest}");
-    if let Some(Place { match_name, branch, seq }) = last {
+    if let Some(EntryRef { match_name, branch, seq }) = last {
         let _ = write!(text, " {match_name} {branch} {seq}");
     }
     let check = check(&text);
@@ -145,7 +145,7 @@ fn parse(line: &[u8]) -> Option<Watermark> {
     let (commits, entries) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     let digest = words.next()?.parse::<Digest>().ok()?;
     let last = match words.next() {
-        Some(match_name) => Some(Place {
+        Some(match_name) => Some(EntryRef {
             match_name: match_name.parse().ok()?,
             branch: words.next()?.parse().ok()?,
             seq: words.next()?.parse().ok()?,
@@ -167,7 +167,7 @@ mod tests {
 
     fn mark(commits: u64) -> Watermark {
         let (match_name, branch) = ("m".parse().unwrap(), "main".parse().unwrap());
-        let last = (commits > 0).then_some(Place { match_name, branch, seq: 5 * commits });
+        let last = (commits > 0).then_some(EntryRef { match_name, branch, seq: 5 * commits });
         Watermark { commits, entries: 3 * commits, digest: Digest::new([9; 32]), last }
     }
 

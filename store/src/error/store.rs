@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::text::{missing, next_try, place};
 use crate::dir::holder::Holder;
-use crate::layout::watermark::Place;
+use crate::layout::watermark::EntryRef;
 use crate::names::{BranchName, MatchName};
 
 /// What to do about damage.
@@ -74,7 +74,7 @@ pub enum StoreError {
         /// The entries it holds.
         found_entries: u64,
         /// The last entry of the branch that was written to last.
-        last: Option<Place>,
+        last: Option<EntryRef>,
         /// How many entries of that branch the store still holds.
         held: u64,
     },

@@ -1,12 +1,12 @@
 //! Commits: what each adds to the watermark.
 
-use super::watermark::{Place, Watermark};
-use crate::backend::Change;
+use super::watermark::{EntryRef, Watermark};
+use crate::backend::RecordChange;
 
 impl Watermark {
     /// Counts a commit of `changes`, which append so many entries; afterwards `last` is the end of the branch written
     /// to last.
-    pub(crate) fn after(&self, changes: &[Change], entries: u64, last: Option<Place>) -> Self {
+    pub(crate) fn after(&self, changes: &[RecordChange], entries: u64, last: Option<EntryRef>) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 commit");
         hasher.update(self.digest.as_bytes());
         let length = |bytes: &[u8]| (bytes.len() as u64).to_le_bytes();
@@ -32,10 +32,12 @@ mod tests {
 
     #[test]
     fn the_digest_tells_apart_what_and_in_which_order() {
-        let put =
-            |key: &[u8], value: Option<&[u8]>| Change { key: key.to_vec(), value: value.map(<[u8]>::to_vec) };
+        let put = |key: &[u8], value: Option<&[u8]>| RecordChange {
+            key: key.to_vec(),
+            value: value.map(<[u8]>::to_vec),
+        };
         let [a, b] = [put(b"a", Some(b"1")), put(b"b", None)];
-        let digest = |changes: &[Change]| Watermark::NOTHING.after(changes, 1, None).digest;
+        let digest = |changes: &[RecordChange]| Watermark::NOTHING.after(changes, 1, None).digest;
         let all = [
             digest(&[]),
             digest(&[a.clone(), b.clone()]),

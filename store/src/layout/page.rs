@@ -5,7 +5,7 @@ use turnfold_core::Digest;
 
 use super::chain::Linker;
 use super::{key, record};
-use crate::backend::Change;
+use crate::backend::RecordChange;
 
 /// The most entries on a page.
 pub(crate) const RECORDS_MAX: usize = 64;
@@ -40,7 +40,7 @@ impl Unsealed {
     }
 
     /// Moves all full pages from the front into page records; what remains waits for more.
-    pub(crate) fn cut_pages(&mut self, branch_id: u64) -> Vec<Change> {
+    pub(crate) fn cut_pages(&mut self, branch_id: u64) -> Vec<RecordChange> {
         let linker = Linker::new();
         let mut pages = Vec::new();
         let mut sealed = 0;
@@ -53,7 +53,7 @@ impl Unsealed {
     }
 
     /// Moves what remains, which fills no page, into one all the same.
-    pub(crate) fn cut_rest(&mut self, branch_id: u64) -> Option<Change> {
+    pub(crate) fn cut_rest(&mut self, branch_id: u64) -> Option<RecordChange> {
         let count = self.records.len();
         let page = (count > 0).then(|| self.page(branch_id, &Linker::new(), 0, count));
         self.records.clear();
@@ -61,7 +61,7 @@ impl Unsealed {
     }
 
     /// Makes a page of `count` records after those already on pages.
-    fn page(&mut self, branch_id: u64, linker: &Linker, sealed: usize, count: usize) -> Change {
+    fn page(&mut self, branch_id: u64, linker: &Linker, sealed: usize, count: usize) -> RecordChange {
         let records: Vec<_> = self.records.iter().skip(sealed).take(count).map(Vec::as_slice).collect();
         let link = records.iter().fold(self.before, |before, entry| linker.link(&before, entry));
         let change =

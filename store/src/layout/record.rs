@@ -5,7 +5,7 @@ use turnfold_core::Digest;
 
 use super::key;
 use super::watermark::Watermark;
-use crate::backend::Change;
+use crate::backend::RecordChange;
 use crate::entry::{decode, encode};
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
@@ -81,14 +81,14 @@ pub(crate) fn seal(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
 }
 
 /// Makes the change that writes a record.
-pub(crate) fn put(key: Vec<u8>, record: &impl Serialize) -> Change {
+pub(crate) fn put(key: Vec<u8>, record: &impl Serialize) -> RecordChange {
     put_bytes(key, encode(record))
 }
 
 /// Makes the change that writes a record whose body is encoded already.
-pub(crate) fn put_bytes(key: Vec<u8>, body: Vec<u8>) -> Change {
+pub(crate) fn put_bytes(key: Vec<u8>, body: Vec<u8>) -> RecordChange {
     let value = seal(&key, body);
-    Change { key, value: Some(value) }
+    RecordChange { key, value: Some(value) }
 }
 
 /// Gives the body of a record's value.

@@ -15,12 +15,12 @@ pub struct Watermark {
     /// The digest over all commits in their order.
     pub digest: Digest,
     /// The end of the branch last appended to or created, if it is still there.
-    pub last: Option<Place>,
+    pub last: Option<EntryRef>,
 }
 
 /// An entry of a branch of a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct EntryRef {
     /// The match.
     pub match_name: MatchName,
     /// The branch.

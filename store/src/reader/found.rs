@@ -2,7 +2,7 @@
 
 use turnfold_core::Digest;
 
-use crate::backend::{Backend, Record};
+use crate::backend::{Backend, StoredRecord};
 use crate::entry::Genesis;
 use crate::error::StoreError;
 use crate::layout::record::{BranchRecord, MatchRecord, Parent, StoreRecord};
@@ -70,7 +70,7 @@ pub(crate) struct StoredBranch {
 }
 
 impl StoredBranch {
-    pub(crate) fn of((key, value): Record) -> Result<Self, StoreError> {
+    pub(crate) fn of((key, value): StoredRecord) -> Result<Self, StoreError> {
         let name = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse().ok());
         let name = name.ok_or_else(|| StoreError::damaged("a branch record has no proper name"))?;
         Ok(Self { name, key, value })

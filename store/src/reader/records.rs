@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::found::{COUNT_MAX, FoundBranch, find_store_record};
 use super::scan::Scan;
-use crate::backend::{Backend, Record};
+use crate::backend::{Backend, StoredRecord};
 use crate::dir::snapshots::Snapshots;
 use crate::error::StoreError;
 use crate::layout::record::{HeadRecord, StoreRecord};
@@ -79,7 +79,7 @@ impl Records {
     }
 
     /// Returns every record in a range of keys.
-    pub(crate) fn scan_all(&self, range: Range<Vec<u8>>) -> Result<Vec<Record>, StoreError> {
+    pub(crate) fn scan_all(&self, range: Range<Vec<u8>>) -> Result<Vec<StoredRecord>, StoreError> {
         self.scan(range).collect()
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::vec;
 
-use crate::backend::{Backend, Record};
+use crate::backend::{Backend, StoredRecord};
 use crate::error::StoreError;
 
 /// How many records are read at a time.
@@ -13,7 +13,7 @@ const SCAN_MAX: usize = 256;
 pub(crate) struct Scan<'a> {
     backend: &'a dyn Backend,
     rest: Range<Vec<u8>>,
-    loaded: vec::IntoIter<Record>,
+    loaded: vec::IntoIter<StoredRecord>,
     is_last: bool,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Scan<'a> {
 }
 
 impl Iterator for Scan<'_> {
-    type Item = Result<Record, StoreError>;
+    type Item = Result<StoredRecord, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

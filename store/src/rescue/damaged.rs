@@ -10,7 +10,7 @@ use super::gone::Gone;
 use super::lenient::scan_leniently;
 use super::marks::Marks;
 use super::whole;
-use crate::backend::Place;
+use crate::backend::EntryRef;
 use crate::backend::sled::raw;
 use crate::dir::holder::holder;
 use crate::dir::places::{LOCK_FILE, SLED_DIR, WATERMARK_FILE};
@@ -26,7 +26,7 @@ pub(super) struct Damaged {
     pub(super) marks: Marks,
     pub(super) gone: Gone,
     /// Where anything says that the store was written to last, and after which commit.
-    pub(super) places: Vec<(u64, Place)>,
+    pub(super) places: Vec<(u64, EntryRef)>,
     /// Why its records had to be looked for one by one.
     pub(super) reason: Option<String>,
 }

@@ -7,7 +7,7 @@ use super::gone::Gone;
 use crate::backend::memory::MemoryBackend;
 use crate::backend::sled::pieces;
 use crate::backend::sled::raw::Candidate;
-use crate::backend::{Backend, Change, Place, Record};
+use crate::backend::{Backend, EntryRef, RecordChange, StoredRecord};
 use crate::entry::Genesis;
 use crate::error::StoreError;
 use crate::layout::key;
@@ -35,7 +35,7 @@ pub(super) struct Found {
     counts: BTreeSet<(Vec<u8>, u32)>,
     pub(super) gone: Gone,
     /// Where anything says that the store was written to last, and after which commit.
-    pub(super) places: Vec<(u64, Place)>,
+    pub(super) places: Vec<(u64, EntryRef)>,
 }
 
 /// A value and what tells whether it is newer than another one.
@@ -46,7 +46,7 @@ struct Version {
 
 impl Found {
     /// Adds what a copy shows that sled opened. What is never written otherwise counts more than what the raw file has.
-    pub(super) fn add_opened(&mut self, records: Vec<Record>) {
+    pub(super) fn add_opened(&mut self, records: Vec<StoredRecord>) {
         for (key, value) in records {
             let lsn = if matches!(key.first(), Some(b'm' | b'b')) { 0 } else { u64::MAX };
             if !self.add(&key, &value, lsn) && matches!(key.first(), Some(b'm' | b'b')) {
@@ -172,13 +172,13 @@ impl Found {
         }
         records.extend(self.records.into_iter().map(|(key, version)| (key, version.value)));
         let backend = MemoryBackend::new();
-        let changes = records.into_iter().map(|(key, value)| Change { key, value: Some(value) });
+        let changes = records.into_iter().map(|(key, value)| RecordChange { key, value: Some(value) });
         backend.write(&changes.collect::<Vec<_>>()).map_err(StoreError::from)?;
         Ok((backend, self.gone))
     }
 
     /// Returns the newest record of a match or branch, under the name it had last.
-    fn last_version(&self, id: u64, mut versions: BTreeMap<Vec<u8>, Version>) -> Option<Record> {
+    fn last_version(&self, id: u64, mut versions: BTreeMap<Vec<u8>, Version>) -> Option<StoredRecord> {
         let newest = versions.iter().max_by_key(|(_, version)| version.rank).map(|(key, _)| key.clone())?;
         let became = self.gone.last_of(id).and_then(|record| record.became.as_deref());
         let Some(name) = became else {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use crate::backend::Place;
+use crate::backend::EntryRef;
 use crate::layout::key;
 use crate::layout::record::{self, GoneRecord};
 
@@ -54,7 +54,7 @@ impl Gone {
     }
 
     /// Returns what a place that was there after a commit is called in the end, or `None` if it was deleted.
-    pub(super) fn follow(&self, mut place: Place, commit: u64) -> Option<Place> {
+    pub(super) fn follow(&self, mut place: EntryRef, commit: u64) -> Option<EntryRef> {
         let later = (Bound::Excluded((commit, u64::MAX)), Bound::Unbounded);
         for (at, id) in self.order.range(later) {
             let Some(record) = self.records.get(&(*id, *at)) else { continue };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::backend::Record;
+use crate::backend::StoredRecord;
 use crate::reader::records::Records;
 
 /// How many bytes of a key are tried one after another to get past a place that cannot be read.
@@ -12,14 +12,14 @@ const DETOUR_BYTES: usize = 16;
 const SCAN_MAX: usize = 256;
 
 /// Returns the records in a range of keys that can be read; around a place that cannot, every way past it is tried.
-pub(super) fn scan_leniently(records: &Records, range: &Range<Vec<u8>>) -> Vec<Record> {
+pub(super) fn scan_leniently(records: &Records, range: &Range<Vec<u8>>) -> Vec<StoredRecord> {
     let mut found = Vec::new();
     detour(records, range, range.start.len(), &mut found);
     found
 }
 
 /// Reads a range, and where that fails the ranges of its first byte after `known`, each by itself.
-fn detour(store: &Records, range: &Range<Vec<u8>>, known: usize, found: &mut Vec<Record>) {
+fn detour(store: &Records, range: &Range<Vec<u8>>, known: usize, found: &mut Vec<StoredRecord>) {
     let before = found.len();
     let mut rest = range.clone();
     while let Ok(records) = store.backend.scan(&rest, SCAN_MAX) {

@@ -2,7 +2,7 @@
 
 use turnfold_core::Digest;
 
-use crate::backend::Change;
+use crate::backend::RecordChange;
 use crate::entry::{NewEntry, Seq};
 use crate::error::StoreError;
 use crate::layout::chain::Linker;
@@ -55,7 +55,7 @@ impl BranchState {
         &mut self,
         entries: Vec<NewEntry>,
         idempotency_key: Option<&IdempotencyKey>,
-    ) -> Vec<Change> {
+    ) -> Vec<RecordChange> {
         let linker = Linker::new();
         let mut changes = Vec::new();
         let fills_pages = entries.len() >= RECORDS_MAX;
@@ -71,7 +71,7 @@ impl BranchState {
         }
         if fills_pages {
             changes.extend(self.unsealed.cut_pages(self.id));
-            changes.extend(tails_before.into_iter().map(|key| Change { key, value: None }));
+            changes.extend(tails_before.into_iter().map(|key| RecordChange { key, value: None }));
             let rest = self.tail_keys().into_iter().zip(&self.unsealed.records);
             changes.extend(rest.map(|(key, bytes)| record::put_bytes(key, bytes.clone())));
         }
@@ -80,14 +80,14 @@ impl BranchState {
     }
 
     /// Returns the changes that move the first entries from tails to pages.
-    pub(crate) fn seal(&mut self) -> Vec<Change> {
+    pub(crate) fn seal(&mut self) -> Vec<RecordChange> {
         let tails = self.tail_keys();
         let pages = self.unsealed.cut_pages(self.id);
         self.sealed(pages, tails)
     }
 
     /// Returns the changes that move all entries from tails to pages.
-    pub(crate) fn seal_all(&mut self) -> Vec<Change> {
+    pub(crate) fn seal_all(&mut self) -> Vec<RecordChange> {
         let tails = self.tail_keys();
         let mut pages = self.unsealed.cut_pages(self.id);
         pages.extend(self.unsealed.cut_rest(self.id));
@@ -95,9 +95,9 @@ impl BranchState {
     }
 
     /// Adds to new pages that the tails on them go.
-    fn sealed(&self, mut changes: Vec<Change>, tails: Vec<Vec<u8>>) -> Vec<Change> {
+    fn sealed(&self, mut changes: Vec<RecordChange>, tails: Vec<Vec<u8>>) -> Vec<RecordChange> {
         let sealed = tails.len() - self.unsealed.records.len();
-        changes.extend(tails.into_iter().take(sealed).map(|key| Change { key, value: None }));
+        changes.extend(tails.into_iter().take(sealed).map(|key| RecordChange { key, value: None }));
         changes
     }
 

@@ -3,7 +3,7 @@
 use super::committer::Order;
 use super::ledger::{Ledger, Staged};
 use super::store::Store;
-use crate::backend::Place;
+use crate::backend::EntryRef;
 use crate::error::StoreError;
 use crate::layout::key;
 use crate::layout::record::GoneRecord;
@@ -57,7 +57,7 @@ fn stage_branch(
     if ledger.record.now.names(&match_name, Some(&name)) {
         let branch = BranchName::main();
         let seq = ledger.records.find(&match_name, &branch)?.head.seq;
-        staged.write_last(Place { match_name, branch, seq });
+        staged.write_last(EntryRef { match_name, branch, seq });
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::branch_state::BranchState;
-use crate::backend::{Change, Place, Watermark};
+use crate::backend::{EntryRef, RecordChange, Watermark};
 use crate::entry::NewEntry;
 use crate::error::StoreError;
 use crate::layout::record::{GoneRecord, HeadRecord, MatchRecord, StoreRecord};
@@ -28,7 +28,7 @@ type Names = (MatchName, BranchName);
 /// What waits for one flush.
 #[derive(Default)]
 pub(crate) struct Staged {
-    changes: Vec<Change>,
+    changes: Vec<RecordChange>,
     /// The entries appended by them.
     entries: u64,
     /// The branches appended to and their heads before.
@@ -43,14 +43,14 @@ enum Last {
     /// Where it did before.
     #[default]
     Unchanged,
-    At(Place),
+    At(EntryRef),
     /// It was deleted.
     Nowhere,
 }
 
 impl Staged {
     pub(crate) fn is_full(&self) -> bool {
-        let bytes = |change: &Change| change.key.len() + change.value.as_ref().map_or(0, Vec::len);
+        let bytes = |change: &RecordChange| change.key.len() + change.value.as_ref().map_or(0, Vec::len);
         self.changes.len() >= CHANGES_MAX || self.changes.iter().map(bytes).sum::<usize>() >= BYTES_MAX
     }
 
@@ -66,7 +66,7 @@ impl Staged {
 
     /// Removes a record.
     pub(crate) fn remove(&mut self, key: Vec<u8>) {
-        self.changes.push(Change { key, value: None });
+        self.changes.push(RecordChange { key, value: None });
     }
 
     /// Appends entries to a branch, which is then the one written to last.
@@ -80,7 +80,7 @@ impl Staged {
         self.entries += entries.len() as u64;
         self.changes.extend(state.extend(entries, idempotency_key));
         self.touched.push((match_name.clone(), branch.clone()));
-        self.write_last(Place { match_name, branch, seq: state.head.seq });
+        self.write_last(EntryRef { match_name, branch, seq: state.head.seq });
     }
 
     /// Lets readers see this head of a branch until the commit is durable.
@@ -89,7 +89,7 @@ impl Staged {
     }
 
     /// Notes where the branch written to last ends.
-    pub(crate) fn write_last(&mut self, place: Place) {
+    pub(crate) fn write_last(&mut self, place: EntryRef) {
         self.last = Last::At(place);
     }
 
@@ -156,7 +156,7 @@ impl Ledger {
 
     fn persist(
         &mut self,
-        mut changes: Vec<Change>,
+        mut changes: Vec<RecordChange>,
         now: Watermark,
         heads_before: BTreeMap<u64, HeadRecord>,
     ) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 use super::committer::Order;
 use super::ledger::{Ledger, Staged};
 use super::store::Store;
-use crate::backend::Place;
+use crate::backend::EntryRef;
 use crate::error::StoreError;
 use crate::layout::key;
 use crate::layout::record::{BranchRecord, GoneRecord, Parent};
@@ -59,7 +59,7 @@ fn stage_match(
     let renamed = FoundMatch { name: new, ..found };
     staged.put_match(&renamed, renamed.branches);
     if let Some(last) = ledger.record.now.last.as_ref().filter(|last| last.match_name == name) {
-        staged.write_last(Place { match_name: renamed.name.clone(), ..last.clone() });
+        staged.write_last(EntryRef { match_name: renamed.name.clone(), ..last.clone() });
     }
     ledger.branches.retain(|(match_name, _), _| *match_name != name);
     let became = Some(renamed.name.to_string());
@@ -90,7 +90,7 @@ fn stage_branch(
     staged.put(key::of_branch(of.id, &new), &BranchRecord { id: found.id, parent: found.parent });
     let last = ledger.record.now.last.as_ref();
     if let Some(last) = last.filter(|_| ledger.record.now.names(&match_name, Some(&name))) {
-        staged.write_last(Place { branch: new.clone(), ..last.clone() });
+        staged.write_last(EntryRef { branch: new.clone(), ..last.clone() });
     }
     ledger.branches.remove(&(match_name.clone(), name.clone()));
     let record = GoneRecord { match_name, branch: Some(name), became: Some(new.to_string()), entries: 0 };

@@ -55,7 +55,7 @@ pub(crate) enum Trust {
 }
 
 #[derive(Clone, Debug)]
-enum Change {
+enum RecordChange {
     Write { at: u64, bytes: Vec<u8> },
     SetLength(u64),
 }
@@ -78,7 +78,7 @@ enum Named {
 #[derive(Debug)]
 pub(crate) struct Disk {
     trust: Trust,
-    files: BTreeMap<FileId, (Vec<u8>, Vec<Change>)>,
+    files: BTreeMap<FileId, (Vec<u8>, Vec<RecordChange>)>,
     names: BTreeMap<PathBuf, Named>,
     /// By folder.
     namings: BTreeMap<PathBuf, Vec<Naming>>,
@@ -104,9 +104,9 @@ impl Disk {
             Event::Rename { from, to } => self.name(to, Naming::Rename(from.clone(), to.clone())),
             Event::Remove { path } => self.name(path, Naming::Removal(path.clone())),
             Event::Write { file, at, bytes } => {
-                self.change(*file, Change::Write { at: *at, bytes: bytes.clone() });
+                self.change(*file, RecordChange::Write { at: *at, bytes: bytes.clone() });
             }
-            Event::SetLength { file, length } => self.change(*file, Change::SetLength(*length)),
+            Event::SetLength { file, length } => self.change(*file, RecordChange::SetLength(*length)),
             Event::Sync { by: SyncedBy::SledsHandle, .. } if self.trust == Trust::NotTheBinding => {}
             Event::Sync { file, .. } => {
                 let (content, changes) = self.files.get_mut(file).unwrap();
@@ -127,7 +127,7 @@ impl Disk {
         self.namings.entry(path.parent().unwrap().to_owned()).or_default().push(naming);
     }
 
-    fn change(&mut self, file: FileId, change: Change) {
+    fn change(&mut self, file: FileId, change: RecordChange) {
         self.files.get_mut(&file).unwrap().1.push(change);
     }
 
@@ -188,10 +188,10 @@ fn give_name(names: &mut BTreeMap<PathBuf, Named>, naming: &Naming) {
     }
 }
 
-fn apply(content: &mut Vec<u8>, change: &Change) {
+fn apply(content: &mut Vec<u8>, change: &RecordChange) {
     match change {
-        Change::Write { at, bytes } => write(content, *at, bytes),
-        Change::SetLength(length) => content.resize(usize::try_from(*length).unwrap(), 0),
+        RecordChange::Write { at, bytes } => write(content, *at, bytes),
+        RecordChange::SetLength(length) => content.resize(usize::try_from(*length).unwrap(), 0),
     }
 }
 
@@ -206,13 +206,13 @@ fn write(content: &mut Vec<u8>, at: u64, bytes: &[u8]) {
 
 /// Gives what a file may hold. A sector that holds a later write holds the earlier ones too: they lay in the same page
 /// of memory when it was written.
-fn after_loss(synced: &[u8], changes: &[Change], loss: Loss, chance: &mut Chance) -> Vec<u8> {
+fn after_loss(synced: &[u8], changes: &[RecordChange], loss: Loss, chance: &mut Chance) -> Vec<u8> {
     let mut content = synced.to_vec();
     let kept = kept(changes.len(), loss, chance);
     // For each sector, the last of the writes that reached the disk.
     let mut reached = BTreeMap::<u64, usize>::new();
     for (place, change) in changes.iter().enumerate() {
-        let Change::Write { at, bytes } = change else { continue };
+        let RecordChange::Write { at, bytes } = change else { continue };
         for sector in at / SECTOR_BYTES..(at + bytes.len() as u64).div_ceil(SECTOR_BYTES) {
             let here = if loss == Loss::Sectors { chance.below(2) == 0 } else { kept[place] };
             if here {
@@ -222,9 +222,9 @@ fn after_loss(synced: &[u8], changes: &[Change], loss: Loss, chance: &mut Chance
     }
     for (place, change) in changes.iter().enumerate() {
         match change {
-            Change::SetLength(_) if kept[place] => apply(&mut content, change),
-            Change::SetLength(_) => {}
-            Change::Write { at, bytes } => {
+            RecordChange::SetLength(_) if kept[place] => apply(&mut content, change),
+            RecordChange::SetLength(_) => {}
+            RecordChange::Write { at, bytes } => {
                 let end = at + bytes.len() as u64;
                 for sector in at / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES) {
                     if reached.get(&sector).is_some_and(|last| place <= *last) {

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnfold_store::backend::{Backend, BackendError, Change, Record, Watermark};
+use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
 
 /// Which call fails; calls of each sort are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,15 +84,15 @@ impl<B: Backend> Backend for FaultyBackend<B> {
         self.read(|inner| inner.get(key), Option::as_mut)
     }
 
-    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
         self.read(|inner| inner.scan(range, limit), |found| found.last_mut().map(|(_, value)| value))
     }
 
-    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
         self.read(|inner| inner.last(range), |found| found.as_mut().map(|(_, value)| value))
     }
 
-    fn write(&self, changes: &[Change]) -> Result<(), BackendError> {
+    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
         let call = count(&self.writes);
         if self.fails(Fault::Write(call)) {
             return Err(failed("write", io::ErrorKind::Other));

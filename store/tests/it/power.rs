@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::backend::{Backend, BackendError, Change, Record, Watermark};
+use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
 
 use crate::faults::{Told, check_survives, play_on};
 
 enum Event {
-    Write(Vec<Change>),
+    Write(Vec<RecordChange>),
     Flush,
     Watermark(Watermark),
     Told(Told),
@@ -35,15 +35,15 @@ impl Backend for Recorder {
         self.inner.get(key)
     }
 
-    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
         self.inner.scan(range, limit)
     }
 
-    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
         self.inner.last(range)
     }
 
-    fn write(&self, changes: &[Change]) -> Result<(), BackendError> {
+    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
         self.record(Event::Write(changes.to_vec()));
         self.inner.write(changes)
     }
@@ -69,8 +69,8 @@ impl Backend for Recorder {
     }
 }
 
-fn apply(disk: &MemoryBackend, batch: &[Change]) {
-    for Change { key, value } in batch {
+fn apply(disk: &MemoryBackend, batch: &[RecordChange]) {
+    for RecordChange { key, value } in batch {
         disk.tamper(key, value.clone());
     }
 }

@@ -7,11 +7,12 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use turnfold_core::admission::{self, Issuer, Refusal, admit};
+use turnfold_core::admission::{self, Issuer, Refusal};
 use turnfold_core::any::erase;
 use turnfold_core::dice::DueRoll;
 use turnfold_core::outcome::{EffectSink, Verdict};
 use turnfold_core::picture::Picture;
+use turnfold_core::rules::admit;
 use turnfold_core::rules::{Judged, Part};
 use turnfold_core::text::{number, split_verb};
 use turnfold_core::{Answer, Malformed, Rules, Seat, SetupError};

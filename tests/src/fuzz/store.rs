@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
 use turnfold_store::Store;
-use turnfold_store::backend::Record;
+use turnfold_store::backend::StoredRecord;
 use turnfold_store::backend::memory::MemoryBackend;
 
 use super::sample;
@@ -44,7 +44,7 @@ pub fn store(bytes: &[u8]) {
 /// A store with everything in it, and what it answers.
 struct Sample {
     backend: MemoryBackend,
-    records: Vec<Record>,
+    records: Vec<StoredRecord>,
     answers: Answers,
 }
 

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use super::board::Place;
 use super::effect::Effect;
-use super::end_of_turn::end_turn;
+use super::end_of_turn::{end_turn, leave_the_game};
 use super::energy::{Chakra, Energy};
 use super::judge::{Plan, Step};
-use super::ranged::{ChannelNumber, EnergyId, Row};
+use super::ranged::{ChannelNumber, Row};
 use super::sequence::{Moved, Sequence, Variant};
 use super::state::{MayaPlace, Phase, Player, State};
 use super::tokens::{Token, TokenNumber};
@@ -168,11 +168,6 @@ fn pick(state: &mut State, black: Place, picked: Energy, effects: &mut impl Effe
         player.board.put(Row::UNIVERSE, picked);
     }
     effects.push(|| Effect::Picked { color: picked.color, id: picked.id });
-}
-
-pub(super) fn leave_the_game(state: &mut State, id: EnergyId, effects: &mut impl EffectSink<Effect>) {
-    state.out.insert(id);
-    effects.push(|| Effect::LeftTheGame { id });
 }
 
 /// CH-3: puts a token somewhere else.

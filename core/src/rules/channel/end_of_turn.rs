@@ -1,8 +1,8 @@
 //! What happens when a turn ends, up to the end of the match.
 
-use super::carry_out::leave_the_game;
 use super::effect::Effect;
 use super::energy::{Chakra, Color};
+use super::ranged::EnergyId;
 use super::score::winners;
 use super::state::{Phase, State};
 use crate::outcome::EffectSink;
@@ -52,4 +52,9 @@ fn unite(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Effect
     effects.push(|| Effect::Yinyang { row, halves });
     leave_the_game(state, white_energy.id, effects);
     leave_the_game(state, black_energy.id, effects);
+}
+
+pub(super) fn leave_the_game(state: &mut State, id: EnergyId, effects: &mut impl EffectSink<Effect>) {
+    state.out.insert(id);
+    effects.push(|| Effect::LeftTheGame { id });
 }

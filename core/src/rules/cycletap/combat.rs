@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use super::effect::Effect;
 use super::order::Task;
-use super::state::{OrderNumber, PLAYERS, State, UnitId};
+use super::state::{OrderNumber, PLAYERS, State};
+use super::unit_id::UnitId;
 use crate::hex::Hex;
 use crate::outcome::EffectSink;
 use crate::seat::Seat;

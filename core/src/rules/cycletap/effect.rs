@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use super::order::PathKind;
-use super::state::UnitName;
+use super::unit_id::UnitName;
 use crate::hex::Hex;
 use crate::seat::Seat;
 use crate::text::{Joined, OrNone};

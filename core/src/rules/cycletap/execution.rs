@@ -1,11 +1,11 @@
 //! `resolve`: the orders of both sides, carried out together.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::effect::Effect;
 use super::order::{PathKind, Task};
-use super::state::{PLAYERS, Phase, State, UnitId};
+use super::state::{PLAYERS, Phase, State};
+use super::unit_id::UnitId;
 use super::{combat, movement};
 use crate::hex::Hex;
 use crate::outcome::EffectSink;
@@ -40,7 +40,7 @@ fn deploy(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let deploys = state.paths(PathKind::Deploy);
     let deploys: Vec<(UnitId, Hex)> =
         deploys.filter_map(|(unit, path)| Some((unit, *path.last()?))).collect();
-    let named = count(deploys.iter().map(|(_, to)| *to));
+    let named = movement::count(deploys.iter().map(|(_, to)| *to));
     for (unit, to) in deploys {
         if named.get(&to) == Some(&1) {
             state.put(unit, to);
@@ -49,15 +49,6 @@ fn deploy(state: &mut State, effects: &mut impl EffectSink<Effect>) {
             effects.push(|| Effect::DeployHeld { unit: unit.name() });
         }
     }
-}
-
-/// Counts how often each hex is named.
-pub(super) fn count(hexes: impl Iterator<Item = Hex>) -> BTreeMap<Hex, u32> {
-    let mut counts = BTreeMap::new();
-    for hex in hexes {
-        *counts.entry(hex).or_default() += 1;
-    }
-    counts
 }
 
 /// CT-18

@@ -3,7 +3,8 @@
 use super::command::Command;
 use super::order::Task;
 use super::reason::{Reason, Rejection};
-use super::state::{BuiltPath, Phase, Planning, State, Tap, Unit, UnitId};
+use super::state::{BuiltPath, Phase, Planning, State, Tap, Unit};
+use super::unit_id::UnitId;
 use crate::hex::Hex;
 use crate::outcome::Verdict;
 use crate::seat::Seat;

@@ -20,6 +20,7 @@ mod reason;
 mod secrecy;
 mod setup;
 mod state;
+mod unit_id;
 mod view;
 
 use alloc::vec::Vec;
@@ -37,7 +38,8 @@ pub use judge::Plan;
 pub use order::PathKind;
 pub use reason::{Reason, Rejection};
 pub use setup::{Setup, UnitSetup};
-pub use state::{Pool, State, UnitKind, UnitName};
+pub use state::{Pool, State, UnitKind};
+pub use unit_id::UnitName;
 pub use view::{OrderView, Pools, TapView, UnitView, View};
 
 /// The ruleset `cycletap`.

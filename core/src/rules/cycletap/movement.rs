@@ -4,9 +4,9 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::effect::Effect;
-use super::execution::count;
 use super::order::PathKind;
-use super::state::{State, UnitId};
+use super::state::State;
+use super::unit_id::UnitId;
 use crate::hex::Hex;
 use crate::outcome::EffectSink;
 
@@ -66,4 +66,13 @@ fn blocked(state: &State, movers: &[Mover]) -> BTreeSet<Hex> {
         }
         blocked.extend(behind);
     }
+}
+
+/// Counts how often each hex is named.
+pub(super) fn count(hexes: impl Iterator<Item = Hex>) -> BTreeMap<Hex, u32> {
+    let mut counts = BTreeMap::new();
+    for hex in hexes {
+        *counts.entry(hex).or_default() += 1;
+    }
+    counts
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::UnitId;
+use super::unit_id::UnitId;
 use crate::hex::Hex;
 
 /// An order to a unit.

@@ -6,7 +6,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::order::{Order, Task};
-use super::state::{OrderNumber, PLAYERS, Phase, Pool, State, Tap, Unit, UnitId, UnitKind};
+use super::state::{OrderNumber, PLAYERS, Phase, Pool, State, Tap, Unit, UnitKind};
+use super::unit_id::UnitId;
 use super::view::{phase_name, tap_name};
 use crate::hex::Hex;
 use crate::picture::{Block, Cell, HexBoard, Line, Picture, Tint};

@@ -1,11 +1,10 @@
 //! CT-19: who knows what. Views, pictures, queries and logs ask here.
 
-use super::Cycletap;
 use super::command::Command;
 use super::effect::Effect;
 use super::order::Order;
 use super::state::{OrderNumber, PLAYERS, Pool, State, Tap};
-use crate::rules::Part;
+use crate::rules::{Part, Rules};
 use crate::seat::Seat;
 
 impl State {
@@ -36,7 +35,10 @@ impl State {
 /// Whether `viewer` may know of a part of an entry that left the state `after`, when the match stands at `now`.
 ///
 /// What was planned in earlier turns has been in the open since their execution.
-pub(super) fn shows(after: &State, now: &State, part: &Part<'_, Cycletap>, viewer: Seat) -> bool {
+pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: Seat) -> bool
+where
+    R: Rules<Command = Command, Effect = Effect>,
+{
     let (seat, is_open) = match part {
         // That planning ends is seen by all; what it leaves behind is not.
         Part::Command(seat, command) => (*seat, matches!(command, Command::Switch)),

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::{PLAYERS, Phase, State, Unit, UnitId, UnitKind};
+use super::state::{PLAYERS, Phase, State, Unit, UnitKind};
+use super::unit_id::UnitId;
 use crate::hex::{Board, Hex};
 use crate::rules::SetupError;
 use crate::seat::Seat;

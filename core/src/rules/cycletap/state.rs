@@ -1,13 +1,12 @@
 //! The state of a match: the units, the orders and what the planning seat has tapped.
 
-use core::fmt;
-
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::order::{Order, PathKind, Task};
+use super::unit_id::UnitId;
 use crate::hex::{Board, Hex};
 use crate::seat::Seat;
 
@@ -32,39 +31,6 @@ pub struct State {
 
 /// The number of an order among those of its seat in one turn.
 pub(super) type OrderNumber = u64;
-
-/// A unit's place in the setup, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct UnitId(pub(super) u16);
-
-impl UnitId {
-    /// Gives the id as effects and views write it.
-    pub(super) const fn name(self) -> UnitName {
-        UnitName(self)
-    }
-}
-
-impl fmt::Display for UnitId {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "u{}", self.0)
-    }
-}
-
-/// A unit's id as text, in JSON too: `u1`, `u2`, ….
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnitName(UnitId);
-
-impl fmt::Display for UnitName {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(out)
-    }
-}
-
-impl Serialize for UnitName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
 
 /// A unit on the board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

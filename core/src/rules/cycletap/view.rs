@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use super::order::{Order, PathKind};
-use super::state::{OrderNumber, Phase, Pool, State, Tap, Unit, UnitId, UnitKind, UnitName};
+use super::state::{OrderNumber, Phase, Pool, State, Tap, Unit, UnitKind};
+use super::unit_id::{UnitId, UnitName};
 use crate::hex::Hex;
 use crate::seat::Seat;
 

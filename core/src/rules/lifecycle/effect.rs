@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::Serialize;
 
-use super::setup::Team;
+use super::team::Team;
 use crate::text::{Id, OrNone};
 
 /// Something that happened.

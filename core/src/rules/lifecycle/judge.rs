@@ -3,7 +3,7 @@
 use super::command::Command;
 use super::race::{Lap, NO_LIMIT, Race};
 use super::reason::{Reason, Rejection};
-use super::setup::Target;
+use super::skill::Target;
 use super::state::{Active, State, UnitIndex};
 use crate::outcome::Verdict;
 use crate::seat::Seat;

@@ -14,8 +14,10 @@ mod query;
 mod race;
 mod reason;
 mod setup;
+mod skill;
 mod state;
 mod status;
+mod team;
 mod upkeep;
 mod view;
 
@@ -32,9 +34,11 @@ pub use command::Command;
 pub use effect::Effect;
 pub use judge::Plan;
 pub use reason::{Reason, Rejection};
-pub use setup::{Setup, Skill, Target, Team, UnitSetup};
+pub use setup::{Setup, UnitSetup};
+pub use skill::{Skill, Target};
 pub use state::State;
 pub use status::{Duration, Status, StatusKind};
+pub use team::Team;
 pub use view::{SkillView, StatusView, UnitView, View};
 
 /// The ruleset `lifecycle`.

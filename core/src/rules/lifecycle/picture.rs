@@ -5,9 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::race::TURN_CHARGE;
-use super::setup::Team;
 use super::state::{Active, Done, State, Unit, UnitIndex};
 use super::status::Status;
+use super::team::Team;
 use super::view::projected_queue;
 use crate::picture::{Block, Line, Picture, Tint};
 

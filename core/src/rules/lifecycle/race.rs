@@ -5,8 +5,8 @@ use core::iter;
 
 use alloc::vec::Vec;
 
-use super::setup::Team;
 use super::state::{State, Unit, UnitIndex};
+use super::team::Team;
 
 /// The charge with which a unit takes a turn, and which the turn costs.
 pub(super) const TURN_CHARGE: u64 = 100;

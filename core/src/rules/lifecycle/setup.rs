@@ -1,7 +1,5 @@
 //! How a match begins: the units of both teams, their skills and the statuses they bear from the start.
 
-use core::fmt;
-
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -9,10 +7,11 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::skill::Skill;
 use super::state::{LearnedSkill, State, Turn, Unit};
 use super::status::{Duration, Status};
+use super::team::Team;
 use crate::rules::SetupError;
-use crate::seat::Seat;
 use crate::text::Id;
 
 /// The setup as written in TOML.
@@ -52,78 +51,6 @@ pub struct UnitSetup {
 
 fn default_attack() -> u32 {
     1
-}
-
-/// A side of the match. The variant order decides ties (LC-4) and is part of the state's format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Team {
-    /// Played by p1.
-    Player,
-    /// Played by p2.
-    Enemy,
-}
-
-impl Team {
-    /// Gives the seat that plays the team.
-    #[must_use]
-    pub const fn seat(self) -> Seat {
-        match self {
-            Self::Player => Seat::P1,
-            Self::Enemy => Seat::P2,
-        }
-    }
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Player => "player",
-            Self::Enemy => "enemy",
-        }
-    }
-}
-
-impl fmt::Display for Team {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.name())
-    }
-}
-
-/// A skill as written in TOML.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Skill {
-    /// Its id, unique on its unit.
-    pub id: Id,
-    /// What it costs, 0..=1000.
-    pub ap: u32,
-    /// How many turns of its unit must start before it can be used again, 0..=1000.
-    pub cooldown: u32,
-    /// Whom it may be used on.
-    pub target: Target,
-    /// The hit points it takes, `0..=1_000_000`.
-    #[serde(default)]
-    pub damage: u32,
-    /// The hit points it gives back, `0..=1_000_000`.
-    #[serde(default)]
-    pub heal: u32,
-    /// The status it gives.
-    #[serde(default)]
-    pub status: Option<Status>,
-}
-
-/// Whom a skill may be used on. The variant order is part of the state's format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Target {
-    /// A unit of the other team.
-    Enemy,
-    /// A unit of its own team, itself included.
-    Ally,
-    /// Itself alone.
-    #[serde(rename = "self")]
-    Itself,
-    /// Any unit, itself included.
-    Any,
 }
 
 /// Makes the first state: nobody is active, no time has passed.

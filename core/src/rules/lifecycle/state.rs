@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::setup::{Skill, Team};
+use super::skill::Skill;
 use super::status::Status;
+use super::team::Team;
 use crate::seat::Seat;
 use crate::text::Id;
 

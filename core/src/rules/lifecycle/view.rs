@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use super::race::predict;
-use super::setup::Team;
 use super::state::{Done, LearnedSkill, State, Unit, UnitIndex};
 use super::status::{Status, StatusKind};
+use super::team::Team;
 use crate::text::Id;
 
 /// How many turns the view foresees.

@@ -14,7 +14,7 @@ use super::pieces;
 use super::read_only::ReadOnlyBackend;
 use super::renewal::renew_snapshot;
 use super::syncing::{Syncing, has_failed};
-use crate::backend::{Backend, BackendError, Change, Record, Watermark};
+use crate::backend::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
 use crate::dir::lock::Lock;
 use crate::dir::places::{SLED_DIR, WATERMARK_FILE};
 use crate::dir::private::{self, sync_dir};
@@ -121,9 +121,9 @@ impl DiskBackend {
     }
 
     /// Gives the batch that makes changes, and about how many bytes it writes.
-    fn batch(&self, changes: &[Change]) -> Result<(sled::Batch, usize), BackendError> {
+    fn batch(&self, changes: &[RecordChange]) -> Result<(sled::Batch, usize), BackendError> {
         let (mut batch, mut bytes) = (sled::Batch::default(), 0);
-        for Change { key, value } in changes {
+        for RecordChange { key, value } in changes {
             // A value that was in pieces may now need fewer of them, or none.
             let before = guarded("read", || self.db.get(key))?;
             for number in 0..before.and_then(|stored| pieces::count(&stored)).unwrap_or(0) {
@@ -149,7 +149,7 @@ impl Backend for DiskBackend {
         stored.map_or(Ok(None), |stored| self.value(key, &stored))
     }
 
-    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
         if range.start >= range.end {
             return Ok(Vec::new());
         }
@@ -159,7 +159,7 @@ impl Backend for DiskBackend {
         values.filter_map(|record| record.map(|(key, value)| Some((key, value?))).transpose()).collect()
     }
 
-    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
         if range.start >= range.end {
             return Ok(None);
         }
@@ -175,7 +175,7 @@ impl Backend for DiskBackend {
         }
     }
 
-    fn write(&self, changes: &[Change]) -> Result<(), BackendError> {
+    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
         let (batch, bytes) = self.batch(changes)?;
         if self.syncing.begin_write(bytes) {
             self.flush()?;
@@ -241,8 +241,8 @@ mod tests {
         length.to_le_bytes().into_iter().cycle().take(length).collect()
     }
 
-    fn put(key: &[u8], length: usize) -> Change {
-        Change { key: key.to_vec(), value: Some(filler(length)) }
+    fn put(key: &[u8], length: usize) -> RecordChange {
+        RecordChange { key: key.to_vec(), value: Some(filler(length)) }
     }
 
     #[cfg(target_os = "linux")]
@@ -271,7 +271,7 @@ mod tests {
             let writer = scope.spawn(|| {
                 for length in lengths.into_iter().cycle().take(100) {
                     backend.write(&[put(b"a", length)]).unwrap();
-                    backend.write(&[Change { key: b"a".to_vec(), value: None }]).unwrap();
+                    backend.write(&[RecordChange { key: b"a".to_vec(), value: None }]).unwrap();
                     // As the store does: too much unflushed at once can make sled wait for itself for ever.
                     backend.flush().unwrap();
                 }
@@ -301,7 +301,7 @@ mod tests {
         }
         assert_eq!(backend.db.len(), 3);
         backend.write(&[put(b"a", 70_000)]).unwrap();
-        let removals = [b"a", b"b", b"c"].map(|key| Change { key: key.to_vec(), value: None });
+        let removals = [b"a", b"b", b"c"].map(|key| RecordChange { key: key.to_vec(), value: None });
         backend.write(&removals).unwrap();
         assert!(backend.db.is_empty());
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::log::LogReader;
-use crate::backend::{Backend, BackendError, Change, Record, Watermark};
+use crate::backend::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
 use crate::dir::lock::SharedLock;
 use crate::dir::places::Places;
 use crate::dir::watermark::WatermarkFile;
@@ -40,15 +40,15 @@ impl Backend for ReadOnlyBackend {
         self.log.get(key)
     }
 
-    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
         self.log.scan(range, limit)
     }
 
-    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
         self.log.last(range)
     }
 
-    fn write(&self, _changes: &[Change]) -> Result<(), BackendError> {
+    fn write(&self, _changes: &[RecordChange]) -> Result<(), BackendError> {
         Err(read_only())
     }
 

@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
     use crate::backend::sled::disk::DiskBackend;
-    use crate::backend::{Backend, Change};
+    use crate::backend::{Backend, RecordChange};
     use crate::dir::lock::Lock;
     use crate::dir::places::SLED_DIR;
 
@@ -64,7 +64,7 @@ mod tests {
         let held = backend.scan(&(vec![0]..vec![u8::MAX]), usize::MAX).unwrap().len() as u64;
         for key in (held..held + count).map(|number| number.to_be_bytes().to_vec()) {
             let value = Some(key.iter().copied().cycle().take(60_000).collect());
-            backend.write(&[Change { key, value }]).unwrap();
+            backend.write(&[RecordChange { key, value }]).unwrap();
             backend.flush().unwrap();
         }
         Box::new(backend)

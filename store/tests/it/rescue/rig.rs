@@ -19,7 +19,7 @@ use crate::game::{commands, genesis, name, opaque};
 const HISTORIES: u64 = 3;
 const DAMAGES: u64 = 12;
 
-type Place = (MatchName, BranchName);
+type EntryRef = (MatchName, BranchName);
 
 /// What was acknowledged, and the names that nothing has any more.
 struct History {
@@ -45,7 +45,7 @@ struct Figures {
 /// Plays a store full at random and closes it between; `older/` is a copy of its records from one change ago.
 fn play(dir: &Path, older: &Path, chance: &mut Chance) -> History {
     let mut gone = Vec::new();
-    let mut open: BTreeMap<Place, u64> = BTreeMap::new();
+    let mut open: BTreeMap<EntryRef, u64> = BTreeMap::new();
     let mut store = Store::open_or_create(dir).unwrap();
     let steps = 40;
     for step in 0..steps {
@@ -120,9 +120,9 @@ fn play(dir: &Path, older: &Path, chance: &mut Chance) -> History {
 
 /// Gives new names to what `moved` says, and notes the old ones.
 fn move_places(
-    open: &mut BTreeMap<Place, u64>,
-    gone: &mut Vec<Place>,
-    moved: impl Fn(Place) -> Option<Place>,
+    open: &mut BTreeMap<EntryRef, u64>,
+    gone: &mut Vec<EntryRef>,
+    moved: impl Fn(EntryRef) -> Option<EntryRef>,
 ) {
     for (place, head) in std::mem::take(open) {
         let new = moved(place.clone());

@@ -27,7 +27,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) enum Message<'a> {
     /// A change to a page.
-    Change { kind: Kind, page: u64, body: &'a [u8], length: u64 },
+    RecordChange { kind: Kind, page: u64, body: &'a [u8], length: u64 },
     /// What follows counts only if the log reaches up to there.
     Batch { last: Lsn, length: u64 },
     /// Nothing, but sound.
@@ -129,10 +129,10 @@ pub(super) fn read(bytes: &[u8], at: Lsn) -> Message<'_> {
             Ok(last) => Message::Batch { last, length },
             Err(_) => Message::Bad,
         },
-        4 => Message::Change { kind: Kind::Free, page, body, length },
+        4 => Message::RecordChange { kind: Kind::Free, page, body, length },
         // The counter, the list of trees, and a tree's node.
-        5 | 6 | NODE => Message::Change { kind: Kind::Replace, page, body, length },
-        LINK => Message::Change { kind: Kind::Link, page, body, length },
+        5 | 6 | NODE => Message::RecordChange { kind: Kind::Replace, page, body, length },
+        LINK => Message::RecordChange { kind: Kind::Link, page, body, length },
         _ => Message::Blob,
     }
 }

@@ -12,7 +12,7 @@ use super::segment::{LogFile, number_of};
 use super::snapshot::{PageState, Part, Snapshot, lsn_of, paths};
 use super::{damaged, settings};
 use crate::backend::sled::pieces;
-use crate::backend::{BackendError, Record};
+use crate::backend::{BackendError, StoredRecord};
 
 /// The pages of the list of trees and of sled's counter.
 const TREES: u64 = 0;
@@ -89,17 +89,21 @@ impl LogReader {
     }
 
     /// Returns the first records in a range of keys, at most `limit`.
-    pub(crate) fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<Record>, BackendError> {
+    pub(crate) fn scan(
+        &self,
+        range: &Range<Vec<u8>>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>, BackendError> {
         self.scan_stored(range, limit)?.into_iter().map(|record| self.joined(record)).collect()
     }
 
     /// Returns the last record in a range of keys.
-    pub(crate) fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
+    pub(crate) fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
         self.last_stored(range)?.map(|record| self.joined(record)).transpose()
     }
 
     /// Puts the value of a record together, if it is stored in pieces.
-    fn joined(&self, (key, stored): Record) -> Result<Record, BackendError> {
+    fn joined(&self, (key, stored): StoredRecord) -> Result<StoredRecord, BackendError> {
         let value = pieces::join(&key, &stored, |key| self.stored(key))?;
         Ok((key, value))
     }
@@ -108,7 +112,7 @@ impl LogReader {
         &self,
         range: &Range<Vec<u8>>,
         limit: usize,
-    ) -> Result<Vec<Record>, BackendError> {
+    ) -> Result<Vec<StoredRecord>, BackendError> {
         let mut found = Vec::new();
         let mut from = range.start.clone();
         while from < range.end && found.len() < limit {
@@ -127,7 +131,7 @@ impl LogReader {
         Ok(found)
     }
 
-    pub(super) fn last_stored(&self, range: &Range<Vec<u8>>) -> Result<Option<Record>, BackendError> {
+    pub(super) fn last_stored(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
         let mut end = range.end.clone();
         while range.start < end {
             let reaches = |node: &Node| node.low < end && (node.high.is_empty() || end <= node.high);
@@ -214,7 +218,7 @@ impl LogReader {
     fn body(&self, page: u64, part: Part, expected: Kind) -> Result<Vec<u8>, BackendError> {
         let bytes = self.file.read(part.offset, part.bytes)?;
         match message::read(&bytes, part.lsn) {
-            Message::Change { kind, page: found, body, .. } if kind == expected && found == page => {
+            Message::RecordChange { kind, page: found, body, .. } if kind == expected && found == page => {
                 Ok(body.to_vec())
             }
             _ => Err(damaged(format!("the message at {} of its log, of page {page}, is damaged", part.lsn))),

@@ -144,7 +144,7 @@ fn walk_segment(
         }
         let message = message::read(segment.from(at), at);
         match message {
-            Message::Change { length, .. } => {
+            Message::RecordChange { length, .. } => {
                 visit(at, &message, length)?;
                 at += length;
             }
@@ -198,7 +198,7 @@ impl Replay {
     }
 
     fn apply(&mut self, message: &Message<'_>, part: Part) -> Result<(), BackendError> {
-        let Message::Change { kind, page, .. } = message else { return Ok(()) };
+        let Message::RecordChange { kind, page, .. } = message else { return Ok(()) };
         let index = usize::try_from(*page).unwrap_or(usize::MAX);
         if *page >= self.pages_max {
             return Err(damaged(format!("the message at {} of its log names page {page}", part.lsn)));

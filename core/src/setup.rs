@@ -1,0 +1,83 @@
+//! Setups that cannot be played, and what says so.
+
+use core::fmt::Display;
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+
+use crate::hex::{Board, Hex};
+
+/// A setup that cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// The text is not TOML, or has an unknown, missing or mistyped key.
+    #[error("setup:{line}:{column}: {message}")]
+    Text {
+        /// The line, from 1.
+        line: u32,
+        /// The column in characters, from 1.
+        column: u32,
+        /// What was expected and found.
+        message: String,
+    },
+    /// The bytes of a stored setup cannot be read.
+    #[error("stored setup: {0}")]
+    Bytes(String),
+    /// A value that the rules do not allow.
+    #[error("setup: {field}: {message}")]
+    Value {
+        /// Where the value stands, such as `units[2].at`.
+        field: String,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+impl SetupError {
+    /// Says what is wrong with the value at `field`.
+    #[must_use]
+    pub fn value(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Value { field: field.into(), message: message.into() }
+    }
+
+    /// Requires `hex` to be on `board`.
+    ///
+    /// # Errors
+    /// A [`SetupError::Value`] naming `field`, the hex and the board's radius.
+    pub fn on_board(field: &str, board: Board, hex: Hex) -> Result<(), Self> {
+        if board.contains(hex) {
+            return Ok(());
+        }
+        Err(Self::value(field, format!("hex {hex} is off the board of radius {}", board.radius())))
+    }
+
+    /// Adds `item` to those `known`, requiring that it is none of them; `what` names it.
+    ///
+    /// # Errors
+    /// A [`SetupError::Value`] naming `field` and the item.
+    pub fn unique<T: Ord>(
+        known: &mut BTreeSet<T>,
+        item: T,
+        field: &str,
+        what: impl Display,
+    ) -> Result<(), Self> {
+        if known.insert(item) { Ok(()) } else { Err(Self::value(field, format!("{what} is listed twice"))) }
+    }
+
+    /// Requires `value` to be within `range`.
+    ///
+    /// # Errors
+    /// A [`SetupError::Value`] naming `field` and the range.
+    pub fn within<T: PartialOrd + Display>(
+        field: &str,
+        value: &T,
+        range: core::ops::RangeInclusive<T>,
+    ) -> Result<(), Self> {
+        if range.contains(value) {
+            return Ok(());
+        }
+        let message = format!("expected {} to {}, found {value}", range.start(), range.end());
+        Err(Self::value(field, message))
+    }
+}
