@@ -104,6 +104,15 @@ impl Snapshots {
         fs::rename(&draft, &path)
     }
 
+    /// Removes the snapshot after the entry of a link, if there is one.
+    pub(crate) fn remove(&self, link: &Digest) {
+        if let Err(error) = fs::remove_file(self.path(link))
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::debug!(%error, "a snapshot cannot be removed");
+        }
+    }
+
     /// Returns the path of the snapshot after the entry of a link.
     pub(crate) fn path(&self, link: &Digest) -> PathBuf {
         self.dir.join(link.to_string())

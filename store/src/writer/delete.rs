@@ -1,14 +1,19 @@
 //! Deleting matches and branches: all records of them go in one commit, which leaves a record of each that it was.
 
+use turnfold_core::Digest;
+
 use super::committer::Order;
 use super::ledger::{Ledger, Staged};
 use super::store::Store;
 use crate::backend::EntryRef;
+use crate::dir::snapshots::{SNAPSHOT_INTERVAL, Snapshots};
 use crate::error::StoreError;
 use crate::layout::key;
 use crate::layout::record::GoneRecord;
 use crate::names::{BranchName, MatchName};
 use crate::reader::found::{FoundBranch, FoundMatch};
+use crate::reader::line::Line;
+use crate::reader::records::Records;
 
 impl Store {
     /// Deletes a branch with the entries that only it has. It waits for a backup to be done with a match.
@@ -22,8 +27,11 @@ impl Store {
         }
         let _alone = self.records().change_branches();
         let (match_name, name) = (match_name.clone(), name.clone());
-        self.committer
-            .perform(Order::Alone, move |ledger, staged| stage_branch(ledger, staged, match_name, name))
+        let links = self
+            .committer
+            .perform(Order::Alone, move |ledger, staged| stage_branch(ledger, staged, match_name, name))?;
+        self.remove_snapshots(&links);
+        Ok(())
     }
 
     /// Deletes a match with all its branches and entries, all or nothing. It waits for a backup to be done.
@@ -36,7 +44,18 @@ impl Store {
         let _names = self.records().change_matches();
         let _alone = self.records().change_branches();
         let name = name.clone();
-        self.committer.perform(Order::Alone, move |ledger, staged| stage_match(ledger, staged, &name))
+        let links =
+            self.committer.perform(Order::Alone, move |ledger, staged| stage_match(ledger, staged, &name))?;
+        self.remove_snapshots(&links);
+        Ok(())
+    }
+
+    fn remove_snapshots(&self, links: &[Digest]) {
+        if let Some(snapshots) = &self.records().snapshots {
+            for link in links {
+                snapshots.remove(link);
+            }
+        }
     }
 }
 
@@ -45,27 +64,32 @@ fn stage_branch(
     staged: &mut Staged,
     match_name: MatchName,
     name: BranchName,
-) -> Result<(), StoreError> {
+) -> Result<Vec<Digest>, StoreError> {
     let (of, branches) = ledger.records.branches_of(&match_name)?;
     let found = ledger.records.find_branch(&of, &name)?;
     let is_child = |other: &FoundBranch| other.parent.as_ref().is_some_and(|parent| parent.id == found.id);
     if let Some(child) = branches.into_iter().find(is_child) {
         return Err(StoreError::BranchInUse { match_name, branch: name, child: child.name });
     }
-    stage_removal(ledger, staged, &of, found)?;
+    let links = stage_removal(ledger, staged, &of, found)?;
     staged.put_match(&of, of.branches.saturating_sub(1));
     if ledger.record.now.names(&match_name, Some(&name)) {
         let branch = BranchName::main();
         let seq = ledger.records.find(&match_name, &branch)?.head.seq;
         staged.write_last(EntryRef { match_name, branch, seq });
     }
-    Ok(())
+    Ok(links)
 }
 
-fn stage_match(ledger: &mut Ledger, staged: &mut Staged, name: &MatchName) -> Result<(), StoreError> {
+fn stage_match(
+    ledger: &mut Ledger,
+    staged: &mut Staged,
+    name: &MatchName,
+) -> Result<Vec<Digest>, StoreError> {
     let (of, branches) = ledger.records.branches_of(name)?;
+    let mut links = Vec::new();
     for branch in branches {
-        stage_removal(ledger, staged, &of, branch)?;
+        links.extend(stage_removal(ledger, staged, &of, branch)?);
     }
     staged.remove(key::of_match(name));
     let record = GoneRecord { match_name: name.clone(), branch: None, became: None, entries: 0 };
@@ -74,17 +98,18 @@ fn stage_match(ledger: &mut Ledger, staged: &mut Staged, name: &MatchName) -> Re
         staged.forget_last();
     }
     ledger.record.matches = ledger.record.matches.saturating_sub(1);
-    Ok(())
+    Ok(links)
 }
 
-/// Removes all records of a branch, and leaves one that says so.
+/// Removes all records of a branch, and leaves one that says so. Returns the links by which its snapshots are named.
 fn stage_removal(
     ledger: &mut Ledger,
     staged: &mut Staged,
     of: &FoundMatch,
     branch: FoundBranch,
-) -> Result<(), StoreError> {
+) -> Result<Vec<Digest>, StoreError> {
     let line = ledger.records.line(of, branch)?;
+    let links = snapshot_links(&ledger.records, &line);
     let branch = &line.branch;
     let mut keys = vec![key::of_branch(of.id, &branch.name), key::of_head(branch.id)];
     for range in [key::idempotency_of(branch.id), key::pages_of(branch.id), key::tails_of(branch.id)] {
@@ -101,5 +126,15 @@ fn stage_removal(
     let entries = line.head.seq - branch.forked_at();
     let record = GoneRecord { match_name, branch: Some(name), became: None, entries };
     ledger.stage_gone(branch.id, &record, staged);
-    Ok(())
+    Ok(links)
+}
+
+/// Returns the links after those of a branch's own entries that snapshots follow, as far as they can be read: a snapshot
+/// that stays behind is only in the way.
+fn snapshot_links(records: &Records, line: &Line) -> Vec<Digest> {
+    if !records.snapshots.as_ref().is_some_and(Snapshots::exist) {
+        return Vec::new();
+    }
+    let own = line.branch.forked_at() / SNAPSHOT_INTERVAL + 1..=line.head.seq / SNAPSHOT_INTERVAL;
+    own.filter_map(|number| line.link_at(records, number * SNAPSHOT_INTERVAL).ok()).collect()
 }

@@ -74,6 +74,25 @@ fn branches_share_those_of_what_they_have_in_common_and_no_others() {
 }
 
 #[test]
+fn they_go_with_the_branch_or_match_whose_entries_they_follow() {
+    let (_parent, dir, store, [first, second]) = store();
+    store.create_branch(&name("m"), &branch("line"), &BranchName::main(), first.seq).unwrap();
+    let own = commands(usize::try_from(second.seq).unwrap()).split_off(usize::try_from(first.seq).unwrap());
+    let own = own.into_iter().map(|entry| turnfold_store::NewEntry { recorded_at_ms: 5, ..entry }).collect();
+    store.append(&name("m"), &branch("line"), first.seq, own, None).unwrap();
+    store.keep_snapshot(&name("m"), &branch("line"), &second, &BUILD).unwrap();
+    assert_eq!(files(&dir).len(), 3);
+    store.delete_branch(&name("m"), &branch("line")).unwrap();
+    assert_eq!(files(&dir).len(), 2);
+    assert_eq!(find(&store, "main", ENTRIES), Some(second));
+    store.create_match(&name("other"), &genesis(), Vec::new()).unwrap();
+    store.delete_match(&name("other")).unwrap();
+    assert_eq!(files(&dir).len(), 2);
+    store.delete_match(&name("m")).unwrap();
+    assert_eq!(files(&dir).len(), 0);
+}
+
+#[test]
 fn only_multiples_of_the_interval_and_entries_that_exist_have_one() {
     let (_parent, dir, store, [first, _]) = store();
     let keep = |seq| {
