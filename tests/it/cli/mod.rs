@@ -15,6 +15,7 @@ mod concealment;
 mod diff;
 mod documents;
 mod export;
+mod guessing;
 mod help;
 #[cfg(unix)] // pipes, devices and limits of memory
 mod hostile;

@@ -92,8 +92,11 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
                     FAULT != fault::PANICS_ON_COMMAND || amount.0 < 2_000_000_000,
                     "the amount is too much"
                 );
+                let other = state.secrets[usize::from(seat == Seat::P1)];
                 if (1..=3).contains(&amount.0) {
                     Verdict::Applied(Plan::Add(amount.0))
+                } else if FAULT == fault::LEAKS_IN_REASON && other == 1 {
+                    Verdict::Ignored(Reason::SameSecret)
                 } else {
                     Verdict::Ignored(Reason::TooMuch)
                 }
@@ -316,6 +319,7 @@ fn a_command_accepted_out_of_order_is_caught() {
 fn a_view_that_leaks_a_secret_or_names_its_ruleset_twice_is_caught() {
     check::<{ fault::LEAKS_IN_VIEW }>(&[Law::Secrecy]);
     check::<{ fault::LEAKS_IN_ANSWER }>(&[Law::Secrecy]);
+    check::<{ fault::LEAKS_IN_REASON }>(&[Law::Secrecy]);
     check::<{ fault::NAMES_VIEW_TWICE }>(&[Law::Views]);
 }
 

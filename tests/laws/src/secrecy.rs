@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{Answer, AnyRules, AnyState, QueryError, Seat};
+use turnfold_core::{Answer, AnyRules, AnyState, QueryError, Rejected, Seat, Verdict};
 
 use super::Moment;
 use super::effects::Object;
+use super::judging::told;
 use super::report::{Law, Report};
 
 /// At which moments all that can be asked is asked twice.
@@ -34,7 +35,9 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
             continue;
         }
         let questions = questions(moment.state);
-        let (before, after) = (Sight::of(state, viewer, &questions), Sight::of(&*after, viewer, &questions));
+        let sight =
+            |state| Sight { judged: judged(state, viewer, moment), ..Sight::of(state, viewer, &questions) };
+        let (before, after) = (sight(state), sight(&*after));
         report.doing(format!("{viewer} while {} does `{}`", entry.seat, entry.command));
         if let Some(difference) = before.difference(&after) {
             report.broke(Law::Secrecy, difference);
@@ -83,6 +86,20 @@ struct Sight<'a> {
     candidates: Vec<String>,
     picture: Picture,
     answers: Vec<(&'a str, Result<Answer, QueryError>)>,
+    /// What the viewer is answered to commands.
+    judged: Vec<(&'a str, Result<Verdict, Rejected>)>,
+}
+
+/// Judges all commands tried at a moment, if the viewer is a player; others are answered in one way.
+fn judged<'a>(
+    state: &dyn AnyState,
+    viewer: Seat,
+    moment: &Moment<'a>,
+) -> Vec<(&'a str, Result<Verdict, Rejected>)> {
+    // A game whose judging changes the state breaks another law.
+    let state = state.fork();
+    let tried = moment.tried.iter().filter(|_| state.players().contains(&viewer));
+    tried.map(|command| (*command, state.judge(viewer, command))).collect()
 }
 
 impl<'a> Sight<'a> {
@@ -94,6 +111,7 @@ impl<'a> Sight<'a> {
             candidates: state.candidates(viewer),
             picture: state.picture(viewer),
             answers: questions.iter().map(ask).collect(),
+            judged: Vec::new(),
         }
     }
 
@@ -108,7 +126,13 @@ impl<'a> Sight<'a> {
             return Some(format!("the picture {:?} becomes {:?}", self.picture, other.picture));
         }
         let differs = self.answers.iter().zip(&other.answers).find(|(one, two)| one != two);
-        differs.map(|((question, one), (_, two))| format!("`{question}` is answered {one:?}, then {two:?}"))
+        if let Some(((question, one), (_, two))) = differs {
+            return Some(format!("`{question}` is answered {one:?}, then {two:?}"));
+        }
+        let differs = self.judged.iter().zip(&other.judged).find(|(one, two)| one != two);
+        differs.map(|((command, one), (_, two))| {
+            format!("to `{command}` judge answers {}, then {}", told(one), told(two))
+        })
     }
 }
 
