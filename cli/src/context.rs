@@ -10,7 +10,7 @@ use turnfold_replay::tfl::{self, Replay};
 use turnfold_store::{Store, StoreReader};
 
 use crate::failure::Failure;
-use crate::output::{Format, Output};
+use crate::output::Output;
 use crate::{files, identity, limits};
 
 /// The store to work on, where to print, the grammar of the command line and the rulesets.
@@ -27,11 +27,11 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(
         store_dir: PathBuf,
-        format: Format,
+        output: Output,
         grammar: clap::Command,
         registry: Registry,
     ) -> Self {
-        Self { store_dir, output: Output::new(format), grammar, registry }
+        Self { store_dir, output, grammar, registry }
     }
 
     /// Gives the directory of the store.

@@ -50,7 +50,7 @@ pub use turnfold_core::any::erase;
 use crate::args::Args;
 use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
-use crate::output::Format;
+use crate::output::{Format, Output};
 
 /// Runs the command line on the arguments of the process, for the rulesets of turnfold, and returns its exit code.
 #[must_use]
@@ -89,8 +89,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> Exit
 
 fn answer(args: Args, registry: Registry) -> Result<Answer, Failure> {
     // When it goes at the end, however that comes, a pager is waited for before anything is said on stderr.
-    let mut context = Context::new(args.store, args.format, grammar::grammar(), registry);
-    if !args.no_pager && args.command.is_paged(&context.output) {
+    let output = Output::new(args.format, !args.no_pager);
+    let mut context = Context::new(args.store, output, grammar::grammar(), registry);
+    if args.command.is_paged(&context.output) {
         context.output.page()?;
     }
     let answer = commands::run(args.command, &mut context)?;

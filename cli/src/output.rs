@@ -13,6 +13,7 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use jiff::Timestamp;
 use serde::Serialize;
+use terminal_size::{Height, Width, terminal_size};
 
 pub(crate) use turnfold_replay::text::{Tone, counted, printable};
 use turnfold_replay::text::{escaped, is_unprintable};
@@ -115,6 +116,8 @@ pub(crate) struct Output {
     /// Dropped before the pager, which reads until then.
     stdout: BufWriter<Box<dyn Write>>,
     pager: Option<Pager>,
+    /// Whether a pager may be used.
+    may_page: bool,
     format: Format,
 }
 
@@ -122,22 +125,35 @@ pub(crate) struct Output {
 const BUFFER_BYTES: usize = 1 << 16;
 
 impl Output {
-    pub(crate) fn new(format: Format) -> Self {
-        let stdout: Box<dyn Write> = Box::new(anstream::stdout());
-        Self { stdout: BufWriter::with_capacity(BUFFER_BYTES, stdout), pager: None, format }
+    pub(crate) fn new(format: Format, may_page: bool) -> Self {
+        Self { stdout: buffered(Box::new(anstream::stdout())), pager: None, may_page, format }
     }
 
     /// Shows what is printed from now on in a pager, where there is one.
     pub(crate) fn page(&mut self) -> io::Result<()> {
-        if self.format == Format::Text
+        if self.may_page
+            && self.format == Format::Text
             && self.pager.is_none()
             && let Some((pager, stdin)) = Pager::start()
         {
             self.stdout.flush()?;
-            self.stdout = BufWriter::with_capacity(BUFFER_BYTES, stdin);
+            self.stdout = buffered(stdin);
             self.pager = Some(pager);
         }
         Ok(())
+    }
+
+    /// Prints lines of text, which may be painted; in a pager of their own if the screen does not hold them.
+    pub(crate) fn lines(&mut self, lines: &[String]) -> io::Result<()> {
+        if is_more_than_screen(lines) {
+            self.page()?;
+        }
+        let shown = lines.iter().try_for_each(|line| self.line(line)).and_then(|()| self.flush());
+        let Some(pager) = self.pager.take() else { return shown };
+        self.stdout = buffered(Box::new(anstream::stdout()));
+        drop(pager);
+        // Who has read enough closes the pager.
+        shown.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -190,6 +206,17 @@ impl Output {
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.stdout.flush()
     }
+}
+
+fn buffered(out: Box<dyn Write>) -> BufWriter<Box<dyn Write>> {
+    BufWriter::with_capacity(BUFFER_BYTES, out)
+}
+
+fn is_more_than_screen(lines: &[String]) -> bool {
+    terminal_size().is_some_and(|(Width(width), Height(height))| {
+        let rows = lines.iter().map(|line| line.chars().count().div_ceil(width.max(1).into()).max(1));
+        rows.sum::<usize>() >= height.into()
+    })
 }
 
 /// The longest line of an error, with what stands before its message.

@@ -3,17 +3,17 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use anstream::AutoStream;
+
+use crate::signals;
 
 /// The pager where no variable names one.
 const DEFAULT: &str = "less";
 
 /// A running pager. Dropping it waits until the reader has seen enough; whatever writes to it must be dropped before.
-pub(crate) struct Pager {
-    child: Child,
-}
+pub(crate) struct Pager(());
 
 impl Pager {
     /// Starts the pager that the variables name, where standard output is a terminal, and returns it with where to
@@ -26,23 +26,22 @@ impl Pager {
         let words = words(env::var_os("TURNFOLD_PAGER"), env::var_os("PAGER"))?;
         let (program, args) = words.split_first()?;
         let mut command = Command::new(program);
-        command.args(args).stdin(Stdio::piped());
+        command.args(args);
         if env::var_os("LESS").is_none() {
             // Quit if one screen holds it all, let colors through, and leave the text on the screen.
             command.env("LESS", "FRX");
         }
-        let mut child = command.spawn().ok()?;
-        let stdin = child.stdin.take()?;
+        let stdin = signals::lend_terminal(&mut command)?;
         // Colors go to the terminal in the end, so it decides on them.
         let colors = AutoStream::choice(&stdout);
         let stdin: Box<dyn Write> = Box::new(stdin);
-        Some((Self { child }, Box::new(AutoStream::new(stdin, colors))))
+        Some((Self(()), Box::new(AutoStream::new(stdin, colors))))
     }
 }
 
 impl Drop for Pager {
     fn drop(&mut self) {
-        let _ = self.child.wait();
+        signals::await_terminal();
     }
 }
 

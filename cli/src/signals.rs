@@ -1,8 +1,16 @@
-//! Signals that end the program: before they do, its drafts are removed.
+//! Signals that end the program: before they do, its pager has ended and its drafts are removed.
 
-use std::process::ExitStatus;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+/// The child that reads from the terminal, if any.
+static READER: Mutex<Option<Child>> = Mutex::new(None);
+
+/// Whether a signal is about to end this process.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// From now on, a signal that ends this process removes its drafts first. Whoever started it sees the signal as its end
 /// all the same, and signals that it was started to ignore, as with `nohup`, stay ignored.
@@ -11,12 +19,43 @@ pub(crate) fn remove_drafts() {
     unix::catch_once();
 }
 
+/// Leaves the terminal to a command such as a pager, and returns where to write to it; `None` if it cannot be started.
+///
+/// A signal that ends this process, such as Ctrl-C, which reaches both, ends it only after the command: otherwise whoever
+/// started us would read from the terminal too.
+pub(crate) fn lend_terminal(command: &mut Command) -> Option<ChildStdin> {
+    #[cfg(unix)]
+    unix::catch_once();
+    let mut reader = READER.lock().unwrap_or_else(PoisonError::into_inner);
+    let child = reader.insert(command.stdin(Stdio::piped()).spawn().ok()?);
+    child.stdin.take()
+}
+
+/// Waits for the child that reads from the terminal, if there is one.
+pub(crate) fn await_terminal() {
+    await_reader();
+    if IS_ENDING.load(Ordering::SeqCst) {
+        wait_to_end();
+    }
+}
+
+fn await_reader() {
+    let mut reader = READER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(mut child) = reader.take() {
+        let _ = child.wait();
+    }
+}
+
 /// Waits after a child that a signal ended: one for all of us, such as Ctrl-C, is about to end this process too, and
 /// there is nothing to be said then.
 pub(crate) fn wait_with(child: ExitStatus) {
     if child.code().is_none() {
-        thread::sleep(Duration::from_secs(1));
+        wait_to_end();
     }
+}
+
+fn wait_to_end() {
+    thread::sleep(Duration::from_secs(1));
 }
 
 #[cfg(unix)]
@@ -24,6 +63,7 @@ mod unix {
     use std::ffi::c_int;
     use std::fs;
     use std::sync::Once;
+    use std::sync::atomic::Ordering;
     use std::sync::mpsc::{Sender, channel};
     use std::thread;
 
@@ -60,6 +100,8 @@ mod unix {
         match signals {
             Ok(mut signals) => {
                 if let Some(signal) = signals.forever().next() {
+                    super::IS_ENDING.store(true, Ordering::SeqCst);
+                    super::await_reader();
                     draft::abandon_all();
                     let _ = emulate_default_handler(signal);
                 }

@@ -3,35 +3,72 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 /// Runs a command with its three standard streams on a terminal of its own, on which `typed` is typed ahead. Returns
 /// what the terminal shows, the typed text included, and the exit code; `None` where no terminal can be opened.
-#[expect(clippy::print_stderr, reason = "a test that is passed over says so")]
-pub(crate) fn run(mut command: Command, typed: &str) -> Option<(String, Option<i32>)> {
-    let (mut held, terminal) = match open() {
-        Ok(pair) => pair,
-        Err(error) => {
-            eprintln!("SKIPPED: no pseudo-terminal can be opened: {error}");
-            return None;
-        }
-    };
-    held.write_all(typed.as_bytes()).unwrap();
-    let end = || Stdio::from(terminal.try_clone().unwrap());
-    let mut child = command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm").spawn().unwrap();
-    // What they hold of the terminal would keep it open.
-    drop((command, terminal));
-    let mut shown = Vec::new();
-    let mut piece = [0; 4096];
-    // When the last end is closed, Linux says that it is an error to read on.
-    while let Ok(length @ 1..) = held.read(&mut piece) {
-        shown.extend_from_slice(&piece[..length]);
+pub(crate) fn run(command: Command, typed: &str) -> Option<(String, Option<i32>)> {
+    let (text, status) = Running::start(command, typed, 0)?.finish();
+    Some((text, status.code()))
+}
+
+/// A command that runs on a terminal of its own.
+pub(crate) struct Running {
+    held: File,
+    pub(crate) child: Child,
+    shown: Vec<u8>,
+}
+
+impl Running {
+    /// Starts a command on a terminal of so many rows, or of a size that nobody knows.
+    #[expect(clippy::print_stderr, reason = "a test that is passed over says so")]
+    pub(crate) fn start(mut command: Command, typed: &str, rows: u16) -> Option<Self> {
+        let (mut held, terminal) = match open() {
+            Ok(pair) => pair,
+            Err(error) => {
+                eprintln!("SKIPPED: no pseudo-terminal can be opened: {error}");
+                return None;
+            }
+        };
+        let size = Winsize { ws_row: rows, ws_col: rows.saturating_mul(100), ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&held, size).unwrap();
+        held.write_all(typed.as_bytes()).unwrap();
+        let end = || Stdio::from(terminal.try_clone().unwrap());
+        let child = command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm").spawn().unwrap();
+        // What they hold of the terminal would keep it open.
+        drop((command, terminal));
+        Some(Self { held, child, shown: Vec::new() })
     }
-    let code = child.wait().unwrap().code();
-    Some((String::from_utf8(shown).unwrap().replace("\r\n", "\n"), code))
+
+    /// Reads on until the terminal has shown a text.
+    pub(crate) fn wait_for(&mut self, text: &str) {
+        while !self.text().contains(text) {
+            assert!(self.read(), "{text} was not shown: {}", self.text());
+        }
+    }
+
+    /// Waits for the end; returns what the terminal showed and how it ended.
+    pub(crate) fn finish(mut self) -> (String, ExitStatus) {
+        while self.read() {}
+        (self.text(), self.child.wait().unwrap())
+    }
+
+    /// Reads some of what the terminal shows; `false` at the end.
+    fn read(&mut self) -> bool {
+        let mut piece = [0; 4096];
+        // When the last end is closed, Linux says that it is an error to read on.
+        let length = self.held.read(&mut piece).unwrap_or(0);
+        self.shown.extend_from_slice(&piece[..length]);
+        length > 0
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.shown).replace("\r\n", "\n")
+    }
 }
 
 fn open() -> rustix::io::Result<(File, OwnedFd)> {

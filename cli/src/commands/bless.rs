@@ -22,7 +22,8 @@ use turnfold_replay::tfl::{self, Change, Replay, RulesChange};
 ///
 /// Folds each file again, shows what would change, and asks on a terminal entry by entry whether to accept it: `y` this
 /// change, `n` not this one, `a` this and all others, `q` no more. Lines whose change is refused stay as they are, and
-/// the closing line is made for the lines as they then stand, so `check` still finds what was refused. Elsewhere nothing
+/// the closing line is made for the lines as they then stand, so `check` still finds what was refused. A change that is
+/// longer than the screen is shown in the pager first. Elsewhere nothing
 /// is written without `--accept`. Comments and order stay; blessing a blessed file changes nothing. All files are judged
 /// before any is written; one that cannot be blessed is named and the others are blessed all the same. Each is written
 /// whole or not at all. Exits with 1 if a change was not written, and with 2 if a file cannot be blessed or where the
@@ -260,7 +261,7 @@ impl Proposal {
         let mut refused = false;
         for unit in tfl::in_units(asked_about) {
             if !consent.is_settled() {
-                self.show(unit, output)?;
+                output.lines(&self.painted(unit))?;
             }
             let line = unit.first().map_or(0, Change::line);
             let place = format!("{}:{line}", name(&self.path));
@@ -279,10 +280,12 @@ impl Proposal {
     }
 
     fn show(&self, changes: &[Change], output: &mut Output) -> Result<(), Failure> {
-        for (tone, line) in tfl::change_lines(&self.path.display().to_string(), changes) {
-            output.line(paint(tone, line))?;
-        }
-        Ok(())
+        Ok(self.painted(changes).iter().try_for_each(|line| output.line(line))?)
+    }
+
+    fn painted(&self, changes: &[Change]) -> Vec<String> {
+        let lines = tfl::change_lines(&self.path.display().to_string(), changes);
+        lines.into_iter().map(|(tone, line)| paint(tone, line)).collect()
     }
 
     /// Writes what is accepted, unless the file is no longer what was judged. A link stays one.

@@ -280,11 +280,12 @@ Write outcomes and hashes into replay files
 Folds each file again, shows what would change, and asks on a terminal entry by entry whether to
 accept it: `y` this change, `n` not this one, `a` this and all others, `q` no more. Lines whose
 change is refused stay as they are, and the closing line is made for the lines as they then stand,
-so `check` still finds what was refused. Elsewhere nothing is written without `--accept`. Comments
-and order stay; blessing a blessed file changes nothing. All files are judged before any is written;
-one that cannot be blessed is named and the others are blessed all the same. Each is written whole
-or not at all. Exits with 1 if a change was not written, and with 2 if a file cannot be blessed or
-where the variable CI is set, unless told only to check: golden logs are blessed by people.
+so `check` still finds what was refused. A change that is longer than the screen is shown in the
+pager first. Elsewhere nothing is written without `--accept`. Comments and order stay; blessing a
+blessed file changes nothing. All files are judged before any is written; one that cannot be blessed
+is named and the others are blessed all the same. Each is written whole or not at all. Exits with 1
+if a change was not written, and with 2 if a file cannot be blessed or where the variable CI is set,
+unless told only to check: golden logs are blessed by people.
 
 Usage: turnfold bless [OPTIONS] <FILE>...
 

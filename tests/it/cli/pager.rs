@@ -2,7 +2,7 @@
 
 use super::duel;
 use crate::sandbox::{Sandbox, words};
-use crate::terminal;
+use crate::terminal::{self, Running};
 
 /// Shows that it has been started and that it has read to the end.
 const PAGER: &str = "echo '[paged]'; cat; echo '[end]'";
@@ -98,6 +98,34 @@ fn a_pager_that_is_closed_ends_the_answer_quietly() {
     sandbox.ok("play long --script script");
     let Some(found) = shown(&sandbox, "log long", &[("PAGER", "true")]) else { return };
     assert_eq!(found, (String::new(), Some(0)));
+}
+
+/// Whoever started us reads from the terminal again once we have ended, and must be alone there.
+#[test]
+fn a_signal_ends_the_answer_only_after_the_pager_has_ended() {
+    let sandbox = duel();
+    sandbox.write("pager", "echo '[paged]'; while ! test -e go; do sleep 0.02; done; cat; echo '[end]'");
+    for (name, number) in [("INT", 2), ("TERM", 15), ("QUIT", 3)] {
+        let _ = std::fs::remove_file(sandbox.path("go"));
+        let mut command = sandbox.command(["log", "duel"]);
+        command.env("TURNFOLD_PAGER", "sh pager");
+        let Some(mut running) = Running::start(command, "", 0) else { return };
+        running.wait_for("[paged]");
+        let kill = format!("kill -{name} {}", running.child.id());
+        assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        for _ in 0..20 {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            assert_eq!(running.child.try_wait().unwrap(), None, "{name} ended it before its pager");
+        }
+        sandbox.write("go", "");
+        let (text, status) = running.finish();
+        assert!(text.contains("1 host") && text.ends_with("[end]\n"), "{text}");
+        assert_eq!(
+            std::os::unix::process::ExitStatusExt::signal(&status),
+            Some(number),
+            "{name}: {status:?}"
+        );
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `turnfold bless` on a terminal: change by change.
 
 use crate::sandbox::Sandbox;
-use crate::terminal;
+use crate::terminal::{self, Running};
 
 /// A golden log of three entries, of which the first and the last are not what the rules say.
 fn golden() -> (Sandbox, String, String) {
@@ -52,6 +52,29 @@ fn an_accepted_change_is_written_and_a_refused_one_is_not() {
     assert!(found.contains("x.tfl: 1 difference\n"), "{found}");
     bless(&sandbox, &["x.tfl"], "y\n", 0).unwrap();
     assert_eq!(sandbox.read("x.tfl"), golden);
+}
+
+#[test]
+fn a_change_longer_than_the_screen_is_shown_in_a_pager_before_it_is_asked_about() {
+    let paged = "[paged]\n";
+    let question = "[y,n,a,q,?]?";
+    for (rows, pager, is_paged) in [(2, "sh pager", true), (60, "sh pager", false), (2, "true", false)] {
+        let (sandbox, golden, _) = golden();
+        sandbox.write("pager", "echo '[paged]'; cat; echo '[end]'");
+        let mut command = sandbox.command(["bless", "x.tfl"]);
+        command.env("NO_COLOR", "1").env("TURNFOLD_PAGER", pager);
+        let Some(running) = Running::start(command, "y\ny\n", rows) else { return };
+        let (text, status) = running.finish();
+        assert_eq!(status.code(), Some(0), "{text}");
+        assert_eq!(text.matches(question).count(), 2, "{text}");
+        assert_eq!(text.matches(paged).count(), if is_paged { 2 } else { 0 }, "{text}");
+        for shown in text.split(paged).skip(1) {
+            let (shown, asked) = shown.split_once("[end]\n").unwrap();
+            assert!(shown.contains("- ") && shown.contains("+ ") && !shown.contains(question), "{text}");
+            assert!(asked.starts_with("bless x.tfl:"), "{text}");
+        }
+        assert_eq!(sandbox.read("x.tfl"), golden);
+    }
 }
 
 #[test]
