@@ -1,9 +1,9 @@
-//! Who may give which command when: what every ruleset checks before its own rules.
+//! Who may give which command when: the checks before every ruleset's own rules.
 
 use core::fmt::{self, Display};
 
 use crate::dice::DueRoll;
-use crate::outcome::Reason;
+use crate::outcome::Ruled;
 
 /// The kind of seat that may issue a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,14 +58,14 @@ impl Display for Refusal {
 
 /// Why a command is not accepted. `Display` is the message for the player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rejection<J> {
+pub enum Denied<J> {
     /// By a check that all rulesets share.
     Refused(Refusal),
     /// By a rule of the ruleset's own.
     Ruled(J),
 }
 
-impl<J: Reason> Rejection<J> {
+impl<J: Ruled> Denied<J> {
     /// Returns the rejection's name in `snake_case`.
     #[must_use]
     pub fn code(self) -> &'static str {
@@ -76,13 +76,13 @@ impl<J: Reason> Rejection<J> {
     }
 }
 
-impl<J> From<Refusal> for Rejection<J> {
+impl<J> From<Refusal> for Denied<J> {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl<J: Reason> Display for Rejection<J> {
+impl<J: Ruled> Display for Denied<J> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(refusal) => refusal.fmt(out),

@@ -28,16 +28,16 @@ mod sealed {
 
 /// A ruleset whose types are erased.
 pub trait AnyRules: sealed::Sealed + Send + Sync {
-    /// Gives the ruleset's name.
+    /// Returns the ruleset's name.
     fn name(&self) -> &'static str;
 
-    /// Gives the ruleset's version.
+    /// Returns the ruleset's version.
     fn version(&self) -> u32;
 
-    /// Says in one line what the game is.
+    /// Returns what the game is, in one line.
     fn summary(&self) -> &'static str;
 
-    /// Gives a small setup to try the game on, as TOML.
+    /// Returns a small setup to try the game on, as TOML.
     fn example(&self) -> &'static str;
 
     /// Returns the rules for players, as Markdown.
@@ -49,30 +49,30 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// Returns the names of the ruleset's own rejections, without those that all rulesets share.
     fn rejected_codes(&self) -> Vec<&'static str>;
 
-    /// Reads a setup from TOML, checks that a match can start from it, and gives its bytes for the log.
+    /// Reads a setup from TOML, checks that a match can start from it, and returns its bytes for the log.
     ///
     /// # Errors
-    /// [`SetupError`] naming the place in the text, or the field that cannot be.
+    /// [`SetupError`] naming the position in the text, or the field that is not allowed.
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError>;
 
-    /// Writes the bytes of a setup as TOML.
+    /// Returns a setup as TOML, given its bytes.
     ///
     /// # Errors
     /// [`SetupError::Bytes`] when the bytes are no setup of this ruleset.
     fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError>;
 
-    /// Writes a command in its canonical text.
+    /// Returns the canonical text of a command.
     ///
     /// # Errors
     /// [`Malformed`] when the text is no command of this ruleset.
     fn canonical(&self, command: &str) -> Result<String, Malformed>;
 
-    /// Gives the ids of the rules behind a reason or rejection, such as `CT-6`, by its name.
+    /// Returns the ids of the rules behind a reason or rejection, such as `CT-6`, by its name.
     ///
     /// Empty for a name that is neither, and for the rejections that all rulesets share.
     fn rule_ids(&self, code: &str) -> &'static [&'static str];
 
-    /// Writes a command given as the log stores it in its canonical text.
+    /// Returns the canonical text of a command, given the bytes that the log stores.
     ///
     /// # Errors
     /// [`DecodeError`] when the bytes are not exactly a command of this ruleset.
@@ -81,7 +81,7 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// Starts a match from the bytes of a setup.
     ///
     /// # Errors
-    /// [`SetupError`] when the bytes are no setup or it cannot be played.
+    /// [`SetupError`] when the bytes are no setup, or one that cannot be played.
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError>;
 
     /// Resumes a match from the bytes of a state.
@@ -97,7 +97,7 @@ impl fmt::Debug for dyn AnyRules {
     }
 }
 
-/// Two rulesets of one name and version fold alike.
+/// Two rulesets of one name and version are the same.
 impl PartialEq for dyn AnyRules {
     fn eq(&self, other: &Self) -> bool {
         (self.name(), self.version()) == (other.name(), other.version())
@@ -108,31 +108,31 @@ impl Eq for dyn AnyRules {}
 
 /// The state of a match whose types are erased.
 pub trait AnyState: sealed::Sealed + Send {
-    /// Gives the seats of the match's players.
+    /// Returns the seats of the match's players.
     fn players(&self) -> &'static [Seat];
 
     /// Returns `true` once the match is over and takes no more commands.
     fn over(&self) -> bool;
 
-    /// Gives the roll the rules wait for.
+    /// Returns the roll that is due.
     fn due_roll(&self) -> Option<DueRoll>;
 
-    /// Writes the command that records rolled values, or `None` for a game without dice.
+    /// Returns the command that records rolled values, or `None` for a game without dice.
     fn roll_command(&self, values: Vec<i32>) -> Option<String>;
 
-    /// Tells who issues the command when nobody says, or `None` when it is malformed.
+    /// Returns the seat that issues the command when none is named, or `None` when the command is malformed.
     fn default_seat(&self, command: &str) -> Option<Seat>;
 
-    /// Decides what a command would do, without doing it.
+    /// Returns what a command would do, without doing it.
     ///
     /// # Errors
     /// [`Rejected`], also for malformed text.
     fn judge(&self, seat: Seat, command: &str) -> Result<Verdict, Rejected>;
 
-    /// Folds entries into the state, showing each to `observe`.
+    /// Folds entries into the state and passes each to `observe`.
     ///
     /// # Errors
-    /// [`FoldError`] at the first entry that cannot be; the state is then as it was before that entry.
+    /// [`FoldError`] at the first entry that cannot be folded; the state is then as it was before that entry.
     fn fold(
         &mut self,
         log: &[Logged<'_>],
@@ -140,7 +140,7 @@ pub trait AnyState: sealed::Sealed + Send {
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError>;
 
-    /// Folds entries, showing of each only what `viewer` may know once all of them are folded.
+    /// Folds entries and passes of each only what `viewer` may know once all of them are folded.
     ///
     /// # Errors
     /// As for [`fold`](AnyState::fold).
@@ -152,28 +152,28 @@ pub trait AnyState: sealed::Sealed + Send {
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError>;
 
-    /// Gives the hash of the state.
+    /// Returns the hash of the state.
     fn state_hash(&self) -> Digest;
 
-    /// Gives the hash that another version of the ruleset gives to a state of the same bytes.
+    /// Returns the hash of a state of the same bytes under another version of the ruleset.
     fn state_hash_as(&self, version: u32) -> Digest;
 
-    /// Gives the state's bytes, from which it can be resumed.
+    /// Returns the state's bytes, from which it can be resumed.
     fn state_bytes(&self) -> Vec<u8>;
 
-    /// Lists the commands `judge` would apply now, in canonical text.
+    /// Returns the commands that `judge` would apply now, in canonical text.
     fn legal(&self, seat: Seat) -> Vec<String>;
 
-    /// Lists the commands that `legal` chooses from.
+    /// Returns the commands that `legal` chooses from.
     fn candidates(&self, seat: Seat) -> Vec<String>;
 
-    /// Draws a seat that has a legal command and one of its legal commands, as [`Simulation`] tells; rolls are drawn
-    /// elsewhere.
+    /// Draws a seat that has a legal command, and one of its legal commands, as [`Simulation`] describes. Rolls are not
+    /// among them.
     ///
     /// [`Simulation`]: crate::simulate::Simulation
     fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)>;
 
-    /// Gives the view of `viewer` as a JSON document.
+    /// Returns the view of `viewer` as a JSON document.
     fn view(&self, viewer: Seat) -> String;
 
     /// Answers a question as `seat` may know it.
@@ -182,10 +182,10 @@ pub trait AnyState: sealed::Sealed + Send {
     /// [`QueryError`] for an unknown question or unusable arguments.
     fn query(&self, seat: Seat, question: &str) -> Result<Answer, QueryError>;
 
-    /// Draws what `viewer` may see.
+    /// Returns a drawing of what `viewer` may see.
     fn picture(&self, viewer: Seat) -> Picture;
 
-    /// Makes an independent copy.
+    /// Returns an independent copy.
     fn fork(&self) -> Box<dyn AnyState>;
 }
 
@@ -209,27 +209,27 @@ pub enum CommandSource<'a> {
     Bytes(&'a [u8]),
 }
 
-/// An entry just folded; what it tells is made when it is asked for.
+/// An entry just folded. Texts and hashes are made when they are asked for.
 pub trait Step {
-    /// Gives the entry's number.
+    /// Returns the entry's number.
     fn seq(&self) -> u64;
-    /// Gives the seat that issued the command.
+    /// Returns the seat that issued the command.
     fn seat(&self) -> Seat;
-    /// Gives the command's canonical text.
+    /// Returns the command's canonical text.
     fn command(&self) -> String;
-    /// Gives the command's canonical bytes.
+    /// Returns the command's canonical bytes.
     fn command_bytes(&self) -> Vec<u8>;
-    /// Tells whether the viewer may not know of the command.
+    /// Returns `true` if the viewer may not know of the command.
     fn concealed(&self) -> bool;
-    /// Returns what became of it, without its effects.
+    /// Returns the verdict on it, without effects.
     fn verdict(&self) -> Verdict;
-    /// Returns what became of it, with the effects the viewer may know of.
+    /// Returns its outcome, with the effects the viewer may know of.
     fn outcome(&self) -> Outcome;
-    /// Writes the effects the viewer may know of as a JSON array.
+    /// Returns the effects the viewer may know of, as a JSON array.
     fn effects_json(&self) -> String;
-    /// Gives the hash of the state after the entry.
+    /// Returns the hash of the state after the entry.
     fn state_hash(&mut self) -> Digest;
-    /// Gives a view of the state after the entry as a JSON document.
+    /// Returns a view of the state after the entry as a JSON document.
     fn view(&self, viewer: Seat) -> String;
 }
 
@@ -276,7 +276,7 @@ pub enum FoldError {
 }
 
 impl FoldError {
-    /// Gives the number of the entry.
+    /// Returns the number of the entry.
     #[must_use]
     pub const fn seq(&self) -> u64 {
         match self {

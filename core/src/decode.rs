@@ -14,7 +14,7 @@ pub enum DecodeError {
     /// More bytes follow the value.
     #[error("{0} surplus bytes after the value")]
     Surplus(usize),
-    /// They can be read, but the value is written otherwise.
+    /// They can be read, but are not the canonical encoding.
     #[error("bytes are not the canonical encoding of their value")]
     NotCanonical,
 }

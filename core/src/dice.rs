@@ -22,7 +22,7 @@ pub struct DueRoll {
 }
 
 impl DueRoll {
-    /// Tells whether `values` answer this roll: the right number of them, each within range.
+    /// Returns `true` if `values` answer this roll: the right number of values, each within range.
     #[must_use]
     pub fn accepts(&self, values: &[i32]) -> bool {
         u32::try_from(values.len()) == Ok(self.count)
@@ -104,7 +104,7 @@ impl fmt::Display for DicePolicy {
 }
 
 impl DicePolicy {
-    /// Gives the one roll that entry `seq` may record, or `None` where any values in range will do.
+    /// Returns the one roll that entry `seq` may record, or `None` where any values in range are accepted.
     #[must_use]
     pub fn values(&self, seq: u64, due: &DueRoll) -> Option<Vec<i32>> {
         match self {
@@ -145,7 +145,7 @@ impl DiceStream {
     /// Draws a value from `low..=high`, every one equally likely; `high` when `low` is above it.
     ///
     /// A word w of 64 bits is rejected when w ≥ 2⁶⁴ − (2⁶⁴ mod k), else the value is low + w mod k
-    /// (k being the number of values), so that no value is favoured.
+    /// (k being the number of values), so that no value is favored.
     ///
     /// # Panics
     /// Never: the offset is below k, which is at most 2³².

@@ -12,7 +12,7 @@ pub struct Effects {
     lines: String,
 }
 
-/// What parts effects in the text of an outcome.
+/// What separates effects in the text of an outcome.
 const SEPARATOR: &str = "; ";
 
 impl Effects {

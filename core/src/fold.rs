@@ -5,38 +5,38 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
-use crate::admission::Rejection;
+use crate::admission::Denied;
 use crate::any::{CommandSource, FoldError, Logged, Step};
 use crate::dice::DicePolicy;
 use crate::digest::Digest;
 use crate::hash::StateHasher;
-use crate::outcome::{Effects, Outcome, Reason, Verdict};
+use crate::outcome::{Effects, Outcome, Ruled, Verdict};
 use crate::rules::{Part, Rules};
 use crate::seat::Seat;
 
-/// Folds commands into a state and tells nobody; the fastest way to a state.
+/// Folds commands into a state without observing them; the fastest way to a state.
 ///
 /// # Errors
-/// The rejection of the first command that is not accepted, with its place in `commands` from 0. The state is
+/// The rejection of the first command that is not accepted, with its index in `commands` from 0. The state is
 /// then as it was before that command.
 pub fn fold<'a, R: Rules>(
     state: &mut R::State,
     commands: impl IntoIterator<Item = (Seat, &'a R::Command)>,
-) -> Result<(), (usize, Rejection<R::Rejection>)> {
-    for (place, (seat, command)) in commands.into_iter().enumerate() {
-        R::apply(state, seat, command, &mut ()).map_err(|rejection| (place, rejection))?;
+) -> Result<(), (usize, Denied<R::Rejection>)> {
+    for (index, (seat, command)) in commands.into_iter().enumerate() {
+        R::apply(state, seat, command, &mut ()).map_err(|rejection| (index, rejection))?;
     }
     Ok(())
 }
 
-/// A state being folded, with the buffers that are used again from entry to entry.
+/// A state being folded, with buffers that are reused from entry to entry.
 pub(crate) struct Folder<R: Rules> {
     pub(crate) state: R::State,
     pub(crate) hasher: StateHasher,
     effects: Vec<R::Effect>,
 }
 
-/// For whom entries are shown, and where the match stands as that viewer looks.
+/// The viewer to whom entries are shown, and the state of the match at that time.
 type Audience<'a, R> = Option<(Seat, &'a <R as Rules>::State)>;
 
 impl<R: Rules> Folder<R> {
@@ -44,7 +44,7 @@ impl<R: Rules> Folder<R> {
         Self { state, hasher: StateHasher::default(), effects: Vec::new() }
     }
 
-    /// Folds one entry after another; `observe` is shown each, as `audience` may see it.
+    /// Folds one entry after another and passes each to `observe`, as `audience` may see it.
     pub(crate) fn fold(
         &mut self,
         log: &[Logged<'_>],
@@ -74,7 +74,7 @@ impl<R: Rules> Folder<R> {
         Ok(())
     }
 
-    /// Requires a roll of a seeded match to be the one its seed gives. Whether a roll is in place is for `judge`.
+    /// Requires a roll of a seeded match to be the one its seed gives. Whether a roll is due is for `judge`.
     fn check_dice(
         &self,
         logged: &Logged<'_>,
@@ -95,7 +95,7 @@ pub(crate) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("plain data encodes")
 }
 
-/// Writes a view with the name of its ruleset before it.
+/// Returns a view as JSON, with the name of its ruleset before its fields.
 pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Seat) -> String {
     #[derive(Serialize)]
     struct Named<V> {
@@ -119,7 +119,7 @@ fn read_command<R: Rules>(logged: &Logged<'_>) -> Result<R::Command, FoldError> 
 }
 
 impl FoldError {
-    fn rejected(seq: u64, rejection: Rejection<impl Reason>) -> Self {
+    fn rejected(seq: u64, rejection: Denied<impl Ruled>) -> Self {
         Self::Rejected { seq, code: rejection.code(), message: rejection.to_string() }
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::digest::Digest;
 use crate::rules::Rules;
 
-/// Returns the hash that a version of a ruleset gives to a state of these bytes.
+/// Returns the hash of a state of these bytes under a version of a ruleset.
 ///
 /// With it a hash recorded under another version can be compared, as long as both encode the state alike.
 ///

@@ -39,13 +39,13 @@ impl Direction {
     /// All directions, in order.
     pub const ALL: [Self; 6] = [Self::N, Self::Ne, Self::Se, Self::S, Self::Sw, Self::Nw];
 
-    /// Gives the direction's place in [`ALL`](Self::ALL), 0..=5.
+    /// Returns the direction's index in [`ALL`](Self::ALL), 0..=5.
     #[must_use]
     pub const fn index(self) -> u8 {
         self as u8
     }
 
-    /// Gives the direction's name, which is its canonical text.
+    /// Returns the direction's name, which is its canonical text.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -89,25 +89,25 @@ impl FromStr for Direction {
 }
 
 impl Hex {
-    /// Makes a hex from its coordinates.
+    /// Returns the hex of these coordinates.
     #[must_use]
     pub const fn new(q: i32, r: i32) -> Self {
         Self { q, r }
     }
 
-    /// Gives the adjacent hex in `direction`; coordinates saturate at the ends of their range.
+    /// Returns the adjacent hex in `direction`; coordinates saturate at the ends of their range.
     #[must_use]
-    pub const fn neighbour(self, direction: Direction) -> Self {
+    pub const fn neighbor(self, direction: Direction) -> Self {
         let (dq, dr) = direction.step();
         Self { q: self.q.saturating_add(dq), r: self.r.saturating_add(dr) }
     }
 
-    /// Gives the six adjacent hexes, by direction.
-    pub fn neighbours(self) -> impl Iterator<Item = Self> {
-        Direction::ALL.into_iter().map(move |direction| self.neighbour(direction))
+    /// Returns the six adjacent hexes, by direction.
+    pub fn neighbors(self) -> impl Iterator<Item = Self> {
+        Direction::ALL.into_iter().map(move |direction| self.neighbor(direction))
     }
 
-    /// Gives the number of steps between two hexes.
+    /// Returns the number of steps between two hexes.
     #[must_use]
     pub fn distance(self, other: Self) -> u64 {
         let dq = i64::from(self.q) - i64::from(other.q);
@@ -171,25 +171,25 @@ pub struct Board {
 }
 
 impl Board {
-    /// Makes a board; a radius of 0 is the one hex in the middle.
+    /// Returns a board; a radius of 0 is the one hex in the middle.
     #[must_use]
     pub const fn new(radius: u8) -> Self {
         Self { radius }
     }
 
-    /// Gives the distance of the rim from the middle, in hexes.
+    /// Returns the distance of the rim from the middle, in hexes.
     #[must_use]
     pub const fn radius(self) -> u8 {
         self.radius
     }
 
-    /// Tells whether `hex` is on the board.
+    /// Returns `true` if `hex` is on the board.
     #[must_use]
     pub fn contains(self, hex: Hex) -> bool {
         hex.distance(Hex::default()) <= u64::from(self.radius)
     }
 
-    /// Gives every hex of the board, by q, then r.
+    /// Returns every hex of the board, by q, then r.
     pub fn hexes(self) -> impl Iterator<Item = Hex> {
         let radius = i32::from(self.radius);
         (-radius..=radius).flat_map(move |q| {

@@ -4,9 +4,9 @@
 //! [`Rules`]: `judge` decides what a command would do and `carry_out` does it. The fold of a log is the *state*, whose
 //! [`Digest`] proves that two machines agree.
 //!
-//! [`tutorial`] writes a ruleset from nothing. Read on in [`rules`] (the trait), [`rules::initiative`] (the smallest game), [`any`] (rulesets known only at run
-//! time) and [`registry`] (which there are). Nothing here reads a clock, a file or chance from outside: rolls are
-//! commands, and [`dice`] recomputes those of seeded matches.
+//! [`tutorial`] writes a ruleset from nothing. Read on in [`rules`] (the trait), [`rules::initiative`] (the smallest
+//! game), [`any`] (rulesets known only at run time) and [`registry`] (the rulesets there are). Nothing here reads a
+//! clock, a file or a source of randomness: rolls are commands, and [`dice`] recomputes those of seeded matches.
 //!
 //! A match of a ruleset chosen at run time, and one command:
 //!

@@ -1,5 +1,4 @@
-//! What becomes of a command: verdicts, outcomes as everybody is told them, the reasons of the rulings, and where
-//! effects go.
+//! What becomes of a command: verdicts, outcomes, the reasons of the rulings, and where effects go.
 
 use core::convert::Infallible;
 use core::fmt::{self, Debug, Display};
@@ -20,7 +19,7 @@ pub use crate::effects::Effects;
 /// `ignored CODE`, `rejected CODE`. Serde writes and reads the same text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was carried out and had these effects, of which a viewer may know some or none.
+    /// It was carried out and had these effects; those that the viewer may not know of are left out.
     Applied(Effects),
     /// It was recorded and changed nothing, for the reason of this name.
     Ignored(Code),
@@ -98,7 +97,7 @@ impl<'de> Deserialize<'de> for Outcome {
     }
 }
 
-/// What would become of a command, without the effects, which only carrying it out tells.
+/// What would become of a command. Its effects are known only when it is carried out, so there are none.
 impl From<&Result<Verdict, Rejected>> for Outcome {
     fn from(judged: &Result<Verdict, Rejected>) -> Self {
         match judged {
@@ -152,17 +151,17 @@ pub struct Rejected {
     pub message: String,
 }
 
-/// The answer to a command that is accepted: of a ruleset's `judge`, which says what is to be done and why not, and,
-/// with its own types left out, of a ruleset known only at run time.
+/// What the rules say to a command that is accepted, with a ruleset's own plan and reason, or without them for a ruleset
+/// known only at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict<P = (), I = Ruling> {
     /// The rules act on the command as planned.
     Applied(P),
-    /// The rules answer with nothing, for this reason. Recorded all the same.
+    /// The rules do nothing, for this reason. The command is recorded nevertheless.
     Ignored(I),
 }
 
-impl<I: Reason> Verdict<(), I> {
+impl<I: Ruled> Verdict<(), I> {
     /// Returns the verdict without the ruleset's own types.
     pub(crate) fn erase(self) -> Verdict {
         match self {
@@ -183,15 +182,15 @@ impl<P, I> From<Result<P, I>> for Verdict<P, I> {
 }
 
 /// Why a ruleset ignores a command or does not accept it; one variant for each reason of the ruling.
-pub trait Reason: Copy + Eq + Debug + 'static {
+pub trait Ruled: Copy + Eq + Debug + 'static {
     /// Every reason.
     const ALL: &'static [Self];
 
-    /// Returns what the ruling says of the reason.
+    /// Returns what the ruling says about the reason.
     fn ruling(self) -> Ruling;
 }
 
-/// What a ruling says of a reason.
+/// What a ruling says about a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruling {
     /// The reason's name in `snake_case`.
@@ -217,7 +216,7 @@ impl Ruling {
 }
 
 /// The reason of rulesets that never have one.
-impl Reason for Infallible {
+impl Ruled for Infallible {
     const ALL: &'static [Self] = &[];
 
     fn ruling(self) -> Ruling {
@@ -227,7 +226,7 @@ impl Reason for Infallible {
 
 /// Receives effects as they happen.
 pub trait EffectSink<E> {
-    /// Takes the effect that `make` makes; a sink that wants none does not call it.
+    /// Receives the effect that `make` makes; a sink that wants none does not call it.
     fn push(&mut self, make: impl FnOnce() -> E);
 }
 
@@ -237,7 +236,7 @@ impl<E> EffectSink<E> for Vec<E> {
     }
 }
 
-/// Drops every effect unmade.
+/// Ignores every effect, without making it.
 impl<E> EffectSink<E> for () {
     fn push(&mut self, _make: impl FnOnce() -> E) {}
 }

@@ -18,18 +18,18 @@ pub enum Block {
     /// A board of hexes.
     Hexes(HexBoard),
     /// Lines of text, such as a legend or a charge bar.
-    Lines(Vec<Line>),
+    Lines(Vec<TextLine>),
 }
 
-/// A line of text in parts of different colour.
+/// A line of text in parts of different color.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct TextLine {
     /// The parts, from left to right.
     pub spans: Vec<Span>,
 }
 
-impl Line {
-    /// Makes a line of one plain part.
+impl TextLine {
+    /// Returns a line of one plain part.
     #[must_use]
     pub fn plain(text: impl Into<String>) -> Self {
         Self::default().with(text, Tint::Plain)
@@ -43,12 +43,12 @@ impl Line {
     }
 }
 
-/// A piece of text in one colour.
+/// A piece of text in one color.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The text, without line breaks.
     pub text: String,
-    /// Its colour; never the only sign of a difference.
+    /// Its color; never the only sign of a difference.
     pub tint: Tint,
 }
 
@@ -66,18 +66,18 @@ pub struct HexBoard {
 pub struct Cell {
     /// Where it is.
     pub at: Hex,
-    /// What stands there, a few characters; the same without colour.
+    /// What is there, a few characters; understood without color.
     pub label: String,
     /// A second, smaller mark below the label, such as the cursor; may be empty.
     pub mark: String,
-    /// The colour.
+    /// The color.
     pub tint: Tint,
 }
 
-/// A colour by its meaning.
+/// A color by its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tint {
-    /// No colour.
+    /// No color.
     Plain,
     /// Of little weight, such as something already used.
     Faint,
@@ -93,6 +93,6 @@ pub enum Tint {
     Third,
     /// Belongs to the fourth player.
     Fourth,
-    /// A colour of the game itself, `0xRRGGBB`.
+    /// A color of the game itself, `0xRRGGBB`.
     Rgb(u32),
 }

@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::admission::{Issuer, Refusal, Rejection};
+use crate::admission::{Denied, Issuer, Refusal};
 use crate::dice::DueRoll;
-use crate::outcome::{EffectSink, Reason, Verdict};
+use crate::outcome::{EffectSink, Ruled, Verdict};
 use crate::picture::Picture;
 use crate::seat::Seat;
 pub use crate::setup::SetupError;
@@ -24,8 +24,8 @@ pub mod lifecycle;
 
 /// A game's rules: pure, total and deterministic.
 ///
-/// Judging and carrying out are two steps. [`decide`](Rules::decide) only reads; what it answers is either a plan or
-/// a reason, and only a plan reaches [`carry_out`](Rules::carry_out). So an ignored or rejected command cannot
+/// Judging and carrying out are two steps. [`decide`](Rules::decide) only reads; it returns either a plan or a reason,
+/// and only a plan reaches [`carry_out`](Rules::carry_out). So an ignored or rejected command cannot
 /// change anything. Nothing here panics or runs without a bound, whatever the command.
 pub trait Rules: Sized + Send + Sync + 'static {
     /// The ruleset's name: `[a-z][a-z0-9]*`.
@@ -60,19 +60,19 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// Something that happened: one line as `Display`, `{"effect": …}` as JSON.
     type Effect: Display + Serialize + Debug + Send;
     /// Why a command was ignored.
-    type Reason: Reason;
+    type Reason: Ruled;
     /// Why a command is not accepted, beside what all rulesets share.
-    type Rejection: Reason;
+    type Rejection: Ruled;
     /// What a seat sees; the JSON contract of the ruling, whose first key, `ruleset`, is the core's to write.
     type View: Serialize;
 
-    /// Checks a setup and makes the first state.
+    /// Checks a setup and returns the first state.
     ///
     /// # Errors
-    /// [`SetupError`] naming the field, unit or hex that cannot be.
+    /// [`SetupError`] naming the field, unit or hex that is not allowed.
     fn start(setup: &Self::Setup) -> Result<Self::State, SetupError>;
 
-    /// Decides what an admitted command would do now. Reads only; [`judge`](Rules::judge) calls it.
+    /// Decides what an admitted command would do now. It only reads; [`judge`](Rules::judge) calls it.
     ///
     /// # Errors
     /// The first rejection of the ruleset's own that applies, in the order of the rulings.
@@ -103,13 +103,13 @@ pub trait Rules: Sized + Send + Sync + 'static {
         false
     }
 
-    /// Returns the roll the rules wait for. Games without dice keep this default and the next two.
+    /// Returns the roll that is due. Games without dice keep this default and the next two.
     fn due_roll(state: &Self::State) -> Option<DueRoll> {
         let _ = state;
         None
     }
 
-    /// Makes the command that records rolled values, or `None` for a game without dice.
+    /// Returns the command that records rolled values, or `None` for a game without dice.
     #[must_use]
     fn roll(values: Vec<i32>) -> Option<Self::Command> {
         let _ = values;
@@ -122,9 +122,9 @@ pub trait Rules: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Gives every command `seat` might try now, a sensible sample where arguments are unbounded.
+    /// Returns every command that `seat` might try now, a sensible sample where arguments are unbounded.
     ///
-    /// It may hold commands that do not apply; it must hold all that do (of the sample). No command stands twice.
+    /// Some may not apply; none that applies may be missing (of the sample). No command is listed twice.
     fn candidates(state: &Self::State, seat: Seat) -> Vec<Self::Command>;
 
     /// Returns what `viewer` may see of the state. A program that knows the game reads its fields:
@@ -151,20 +151,20 @@ pub trait Rules: Sized + Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Draws what `viewer` may see.
+    /// Returns a drawing of what `viewer` may see.
     fn picture(state: &Self::State, viewer: Seat) -> Picture;
 
-    /// Tells whether `viewer` may know of a part of an entry that left the state `after`, when the match stands at
-    /// `now`. Games without secrets show everything.
+    /// Returns `true` if `viewer` may know of a part of an entry that left the state `after`, when the state of the match
+    /// is `now`. Games without secrets show everything.
     ///
-    /// A part that is not shown must have changed nothing that the viewer's view, legal list, queries and picture
-    /// tell at `now`.
+    /// A part that is not shown must have changed nothing in the viewer's view, legal list, answers and picture at
+    /// `now`.
     fn shows(after: &Self::State, now: &Self::State, part: &Part<'_, Self>, viewer: Seat) -> bool {
         let _ = (after, now, part, viewer);
         true
     }
 
-    /// Returns who issues `command` when nobody says: the host what is the host's, else the player whose turn it is.
+    /// Returns the seat that issues `command` when none is named: the host or the player whose turn it is.
     fn default_seat(state: &Self::State, command: &Self::Command) -> Seat {
         match Self::issuer(command) {
             Issuer::Host => Seat::Host,
@@ -172,16 +172,16 @@ pub trait Rules: Sized + Send + Sync + 'static {
         }
     }
 
-    /// Judges a command: makes the checks that all rulesets share, then lets the ruleset decide. Reads only.
+    /// Judges a command: makes the checks that all rulesets share, then lets the ruleset decide. It only reads.
     ///
     /// # Errors
     /// The first rejection that applies, in the order of the rulings.
     fn judge(state: &Self::State, seat: Seat, command: &Self::Command) -> Judged<Self> {
         admit::<Self>(state, seat, command)?;
-        Self::decide(state, seat, command).map_err(Rejection::Ruled)
+        Self::decide(state, seat, command).map_err(Denied::Ruled)
     }
 
-    /// Gives the commands of [`candidates`](Rules::candidates) that `judge` would apply.
+    /// Returns the commands of [`candidates`](Rules::candidates) that `judge` would apply.
     fn legal(state: &Self::State, seat: Seat) -> Vec<Self::Command> {
         let mut commands = Self::candidates(state, seat);
         commands.retain(|command| matches!(Self::judge(state, seat, command), Ok(Verdict::Applied(_))));
@@ -197,7 +197,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
         seat: Seat,
         command: &Self::Command,
         effects: &mut impl EffectSink<Self::Effect>,
-    ) -> Result<Verdict<(), Self::Reason>, Rejection<Self::Rejection>> {
+    ) -> Result<Verdict<(), Self::Reason>, Denied<Self::Rejection>> {
         match Self::judge(state, seat, command)? {
             Verdict::Applied(plan) => {
                 Self::carry_out(state, plan, effects);
@@ -208,7 +208,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     }
 }
 
-/// Makes the checks that come before a ruleset's own, in the order of the rulings.
+/// Checks what all rulesets check before their own rules, in the order of the rulings.
 ///
 /// # Errors
 /// The first [`Refusal`] that applies.
@@ -237,7 +237,7 @@ pub fn admit<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> Re
 
 /// What [`Rules::judge`] answers.
 pub type Judged<R> =
-    Result<Verdict<<R as Rules>::Plan, <R as Rules>::Reason>, Rejection<<R as Rules>::Rejection>>;
+    Result<Verdict<<R as Rules>::Plan, <R as Rules>::Reason>, Denied<<R as Rules>::Rejection>>;
 
 /// A part of an entry that a viewer may or may not know of.
 #[derive(Debug)]
@@ -258,7 +258,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Makes an answer; `value` becomes the JSON.
+    /// Returns an answer; `value` becomes the JSON.
     ///
     /// # Panics
     /// Never for the plain data of rulesets, which always encodes.

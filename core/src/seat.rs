@@ -37,7 +37,7 @@ impl Seat {
     pub const ALL: [Self; 9] =
         [Self::P1, Self::P2, Self::P3, Self::P4, Self::P5, Self::P6, Self::P7, Self::P8, Self::Host];
 
-    /// Gives the first `count` players' seats, all eight for more.
+    /// Returns the first `count` players' seats, all eight for more.
     #[must_use]
     pub fn players(count: usize) -> &'static [Self] {
         const PLAYERS: &[Seat] =
@@ -45,7 +45,7 @@ impl Seat {
         PLAYERS.get(..count).unwrap_or(PLAYERS)
     }
 
-    /// Gives the seat's name as commands and logs write it.
+    /// Returns the seat's name as commands and logs write it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

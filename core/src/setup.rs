@@ -27,7 +27,7 @@ pub enum SetupError {
     /// A value that the rules do not allow.
     #[error("setup: {field}: {message}")]
     Value {
-        /// Where the value stands, such as `units[2].at`.
+        /// The path of the value, such as `units[2].at`.
         field: String,
         /// What is wrong with it.
         message: String,
@@ -35,7 +35,7 @@ pub enum SetupError {
 }
 
 impl SetupError {
-    /// Says what is wrong with the value at `field`.
+    /// Returns an error about the value at `field`.
     #[must_use]
     pub fn value(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Value { field: field.into(), message: message.into() }
@@ -52,7 +52,7 @@ impl SetupError {
         Err(Self::value(field, format!("hex {hex} is off the board of radius {}", board.radius())))
     }
 
-    /// Adds `item` to those `known`, requiring that it is none of them; `what` names it.
+    /// Adds `item` to those `known`, and requires that it is not among them yet; `what` names it.
     ///
     /// # Errors
     /// A [`SetupError::Value`] naming `field` and the item.

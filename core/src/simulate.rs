@@ -1,7 +1,7 @@
-//! Random legal play, the same for ever on every machine.
+//! Random legal play, the same on every machine and in every release.
 //!
-//! For benches, fuzzing, demonstrations and whoever needs a long log: [`Simulation`] plays any ruleset from any state,
-//! without knowing the game.
+//! For benches, fuzzing, demonstrations and long logs: [`Simulation`] plays any ruleset from any state, without knowing
+//! the game.
 
 use core::mem;
 
@@ -16,24 +16,24 @@ use crate::seat::Seat;
 
 /// Random legal play from a seed.
 ///
-/// What entry n is depends on the seed, n and the state before it, on nothing else; so play can be taken up anywhere.
-/// A roll that is due is rolled: by the match's dice where they are seeded, else from the seed of the play. Otherwise
+/// Entry n depends on the seed, n and the state before it, and on nothing else; so play can continue from any state.
+/// A due roll is rolled: by the match's dice where they are seeded, else from the seed of the play. Where none is due,
 /// a seat is drawn from those, players and host, that have a legal command, and then one of its legal commands:
 ///
-/// - every seat is equally likely, lest the many commands of a player crowd out the ticks of the host;
+/// - every seat is equally likely, so that the many commands of a player do not crowd out the ticks of the host;
 /// - one time in four a kind of command (a variant of the ruleset's enum) is drawn first and then one of that kind,
-///   lest the many hexes of a board crowd out everything else; and only one time in four, lest planning end with its
-///   first command wherever there is one to end it;
-/// - else every command is equally likely.
+///   so that the many hexes of a board do not crowd out everything else; and only one time in four, so that planning
+///   does not end with its first command wherever a command ends it;
+/// - the other times every command is equally likely.
 ///
 /// Where a ruleset samples its candidates, play knows the sample only. A ruleset that lists other candidates, or the
-/// same in another order, is played otherwise under the same seed.
+/// same in another order, is played differently under the same seed.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     key: [u8; 32],
 }
 
-/// A draw among kinds rather than commands is made one time in so many.
+/// One draw in so many is among kinds of commands, not among commands.
 const KINDS_ONE_IN: i32 = 4;
 
 impl Simulation {
@@ -43,7 +43,7 @@ impl Simulation {
         Self { key: blake3::derive_key("turnfold v1 simulate", &seed.to_le_bytes()) }
     }
 
-    /// Gives the seed of the dice of a match that is to follow from the seed of its play altogether.
+    /// Returns a seed for the dice of a match, so that the whole match follows from the seed of its play.
     #[must_use]
     pub fn dice_seed(&self) -> Seed {
         Seed::new(blake3::derive_key("turnfold v1 simulate dice", &self.key))
@@ -59,10 +59,11 @@ impl Simulation {
         state.roll_command(values).map(|roll| (Seat::Host, roll))
     }
 
-    /// Plays up to `count` entries from `seq` on, showing each; gives how many there were before the match was over.
+    /// Plays up to `count` entries from `seq` on and passes each to `observe`; returns how many there were before the
+    /// match was over.
     ///
     /// # Errors
-    /// [`FoldError`] when the fold refuses what `judge` applied, which is a fault of the ruleset.
+    /// [`FoldError`] when the fold refuses what `judge` would apply, which is a bug in the ruleset.
     pub fn play(
         &self,
         state: &mut dyn AnyState,
@@ -83,8 +84,8 @@ impl Simulation {
 
 /// Draws a seat that has a legal command, and one of its legal commands.
 ///
-/// Candidates are drawn without putting them back until `judge` applies one. That makes every legal command as likely
-/// as listing them all would, and mostly judges a few of them only.
+/// Candidates are drawn without replacement until `judge` applies one. So every legal command is as likely as if all
+/// were listed, and mostly only a few are judged.
 pub(crate) fn random_command<R: Rules>(
     state: &R::State,
     chance: &mut DiceStream,
@@ -105,7 +106,7 @@ pub(crate) fn random_command<R: Rules>(
     None
 }
 
-/// Groups commands by their variant, in the order in which the variants first come.
+/// Groups commands by their variant, in the order in which the variants first appear.
 fn by_kind<C>(commands: Vec<C>) -> Vec<Vec<C>> {
     let mut kinds: Vec<(mem::Discriminant<C>, Vec<C>)> = Vec::new();
     for command in commands {
@@ -118,9 +119,9 @@ fn by_kind<C>(commands: Vec<C>) -> Vec<Vec<C>> {
     kinds.into_iter().map(|(_, group)| group).collect()
 }
 
-/// Takes out one of the items, every one equally likely.
+/// Removes one of the items, every one equally likely.
 fn draw<T>(items: &mut Vec<T>, chance: &mut DiceStream) -> Option<T> {
     let last = items.len().checked_sub(1)?;
-    let place = chance.draw(0, i32::try_from(last).unwrap_or(i32::MAX));
-    Some(items.swap_remove(usize::try_from(place).unwrap_or_default()))
+    let index = chance.draw(0, i32::try_from(last).unwrap_or(i32::MAX));
+    Some(items.swap_remove(usize::try_from(index).unwrap_or_default()))
 }

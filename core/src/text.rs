@@ -7,20 +7,20 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
-/// Text that is no command of the ruleset; says what was expected.
+/// Text that is no command of the ruleset. The message says what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub String);
 
 impl Malformed {
-    /// Says what was expected in place of `found`.
+    /// Returns an error that names what was expected and what was found.
     #[must_use]
     pub fn expected(what: &str, found: &str) -> Self {
         Self(format!("expected {what}, found `{}`", found.escape_debug()))
     }
 }
 
-/// Splits a command into its verb and the rest, which are parted by exactly one space.
+/// Splits a command into its verb and the rest, at the first space.
 #[must_use]
 pub fn split_verb(text: &str) -> (&str, Option<&str>) {
     match text.split_once(' ') {
@@ -40,7 +40,7 @@ pub fn number<N: FromStr + fmt::Display>(word: &str) -> Result<N, Malformed> {
 
 /// Writes text in double quotes on one line, escaping `"`, `\` and control characters.
 ///
-/// Its own rule rather than `Debug`, whose escapes may change with the Unicode tables of the compiler.
+/// Not `Debug`, whose escapes may change with the Unicode tables of the compiler.
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<'a>(pub &'a str);
 
@@ -58,9 +58,9 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Writes a message that someone else made on one line: line feeds become `, `, other control characters are escaped.
+/// Returns a message of another library on one line: line feeds become `, `, other control characters are escaped.
 ///
-/// Such messages quote what they found, which may hold anything.
+/// Such messages quote their input, which may contain anything.
 #[must_use]
 pub fn in_one_line(message: &str) -> String {
     let mut line = String::with_capacity(message.len());
@@ -80,8 +80,8 @@ pub struct Joined<'a, T>(pub &'a [T]);
 
 impl<T: fmt::Display> fmt::Display for Joined<'_, T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, item) in self.0.iter().enumerate() {
-            let bar = if place == 0 { "" } else { "|" };
+        for (index, item) in self.0.iter().enumerate() {
+            let bar = if index == 0 { "" } else { "|" };
             write!(out, "{bar}{item}")?;
         }
         Ok(())
@@ -107,7 +107,7 @@ impl<T: fmt::Display> fmt::Display for OrNone<T> {
 pub struct Id(String);
 
 impl Id {
-    /// Gives the id's text.
+    /// Returns the id's text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

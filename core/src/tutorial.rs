@@ -1,16 +1,16 @@
 //! Write a ruleset: a game of your own, from nothing to a match that folds, hashes and replays.
 //!
-//! The game is *Twenty-one*: two players in turn add 1, 2 or 3 to a total, and whoever reaches 21 wins.
+//! The game is *Twenty-one*: two players in turn add 1, 2 or 3 to a total, and the first to reach 21 wins.
 //!
 //! 1. **Write down the rules**, each with an id: TO-1 players take turns, p1 first; TO-2 a move adds 1 to 3 and no more
-//!    than leads to 21; TO-3 whoever reaches 21 wins. The ids stand at the branches of the code and in the reasons.
+//!    than leads to 21; TO-3 the player who reaches 21 wins. The ids are repeated at the branches of the code and in the reasons.
 //! 2. **The state is everything the future depends on and nothing else.** Its bytes are hashed, so the order of its
-//!    fields is part of the game's format. The setup is what people write in TOML; `start` checks it and makes the first
-//!    state.
+//!    fields is part of the game's format. The setup is what people write in TOML; `start` checks it and returns the
+//!    first state.
 //! 3. **A command has one text and one meaning**: `Display` and `FromStr` are exact inverses.
-//! 4. **`decide` only reads.** It answers *applied* with a plan, *ignored* with a [`Reason`](crate::outcome::Reason), or
+//! 4. **`decide` only reads.** It returns *applied* with a plan, *ignored* with a [reason](crate::outcome::Ruled), or
 //!    an error: *rejected*. What all games share, such as the right kind of seat, a due roll or the end of the match, is
-//!    checked before (see [`admission`](crate::admission)), from what `players`, `issuer`, `over` and `due_roll` say.
+//!    checked before (see [`admission`](crate::admission)), from what `players`, `issuer`, `over` and `due_roll` return.
 //! 5. **`carry_out` changes the state** as planned and reports effects. Only a plan gets there, so what is ignored or
 //!    rejected changes nothing.
 //! 6. **Candidates, view, picture and queries** tell people about the state; none of them knows a rule.
@@ -26,8 +26,8 @@
 //! use serde::{Deserialize, Serialize};
 //! use turnfold_core::admission::Issuer;
 //! use turnfold_core::any::erase;
-//! use turnfold_core::outcome::{EffectSink, Reason, Ruling, Verdict};
-//! use turnfold_core::picture::{Block, Line, Picture};
+//! use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
+//! use turnfold_core::picture::{Block, TextLine, Picture};
 //! use turnfold_core::text::{Malformed, number, split_verb};
 //! use turnfold_core::{
 //!     Answer, CommandSource, DicePolicy, Logged, Registry, Rules, Seat, SetupError,
@@ -90,7 +90,7 @@
 //!     BadAmount,
 //! }
 //!
-//! impl Reason for NotAccepted {
+//! impl Ruled for NotAccepted {
 //!     const ALL: &'static [Self] = &[Self::NotYourTurn, Self::BadAmount];
 //!
 //!     fn ruling(self) -> Ruling {
@@ -112,7 +112,7 @@
 //! impl Rules for TwentyOne {
 //!     const NAME: &'static str = "twentyone";
 //!     const VERSION: u32 = 1;
-//!     const SUMMARY: &'static str = "whoever reaches 21 wins";
+//!     const SUMMARY: &'static str = "the first to reach 21 wins";
 //!     const EXAMPLE: &'static str = "total = 0";
 //!     const QUERIES: &'static str = "`left`";
 //!     const RULEBOOK: &'static str = "# Twenty-one\n\n- **TO-1** Players take turns, p1 first. …\n";
@@ -184,7 +184,7 @@
 //!     }
 //!
 //!     fn picture(state: &State, _viewer: Seat) -> Picture {
-//!         Picture { blocks: vec![Block::Lines(vec![Line::plain(format!("total {}", state.total))])] }
+//!         Picture { blocks: vec![Block::Lines(vec![TextLine::plain(format!("total {}", state.total))])] }
 //!     }
 //! }
 //!

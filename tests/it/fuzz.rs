@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::thread;
 
-use turnfold_tests::fuzz::{Target, corpora, targets};
+use turnfold_tests::fuzz::{FuzzTarget, corpora, targets};
 
 use mutation::Mutator;
 
@@ -22,7 +22,7 @@ const CORPUS_FILES_MAX: usize = 300;
 const CORPUS_BYTES_MAX: u64 = 1_000_000;
 
 /// Reads a target's corpus: the names and contents of its files.
-fn corpus(target: &Target) -> Vec<(String, Vec<u8>)> {
+fn corpus(target: &FuzzTarget) -> Vec<(String, Vec<u8>)> {
     let folder = target.corpus();
     let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let read = |path: &Path| (name_of(path), fs::read(path).unwrap());
@@ -36,12 +36,12 @@ fn name_of(path: &Path) -> String {
 }
 
 /// Runs a target on an input; gives a sentence if it fails. What it panics with is printed as usual.
-fn failure(target: &Target, what: &str, input: &[u8]) -> Option<String> {
+fn failure(target: &FuzzTarget, what: &str, input: &[u8]) -> Option<String> {
     let run = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
     run.err().map(|_| format!("`{}` fails on {what}: b\"{}\"", target.name, input.escape_ascii()))
 }
 
-fn failures(target: &Target) -> Vec<String> {
+fn failures(target: &FuzzTarget) -> Vec<String> {
     let corpus = corpus(target);
     let kept = corpus.iter().filter_map(|(name, input)| failure(target, name, input));
     let seeds = target.seeds.iter().filter_map(|seed| failure(target, "a seed", seed));

@@ -7,7 +7,7 @@ use std::fs;
 
 use serde_json::Value;
 use turnfold_core::any::{AnyRules, erase};
-use turnfold_core::outcome::Reason as _;
+use turnfold_core::outcome::Ruled as _;
 use turnfold_core::rules::channel::Channel;
 use turnfold_core::rules::cycletap::{self, Cycletap};
 use turnfold_core::rules::hexcapture::Hexcapture;

@@ -31,7 +31,7 @@ pub use store::{entry, store};
 pub type Run = Box<dyn Fn(&[u8]) + Send + Sync>;
 
 /// Something that is fuzzed.
-pub struct Target {
+pub struct FuzzTarget {
     /// Its name, which is that of its binary and of its corpus.
     pub name: String,
     /// What it does; panics where a promise is broken.
@@ -40,7 +40,7 @@ pub struct Target {
     pub seeds: Vec<Vec<u8>>,
 }
 
-impl Target {
+impl FuzzTarget {
     fn new(name: &str, run: impl Fn(&[u8]) + Send + Sync + 'static, seeds: Vec<Vec<u8>>) -> Self {
         Self { name: name.to_owned(), run: Box::new(run), seeds }
     }
@@ -60,20 +60,20 @@ pub fn corpora() -> PathBuf {
 
 /// Lists every target.
 #[must_use]
-pub fn targets() -> Vec<Target> {
+pub fn targets() -> Vec<FuzzTarget> {
     let mut targets = vec![
-        Target::new("backup", backup, backup::seeds()),
-        Target::new("command_text", command_text, seeds::command_texts()),
-        Target::new("encoding", encoding, seeds::encodings()),
-        Target::new("entry", entry, store::entry_seeds()),
-        Target::new("replay_file", replay_file, seeds::replay_files()),
-        Target::new("setup", setup, seeds::setups()),
-        Target::new("sled_files", sled_files, sled_files::seeds()),
-        Target::new("store", store, Vec::new()),
+        FuzzTarget::new("backup", backup, backup::seeds()),
+        FuzzTarget::new("command_text", command_text, seeds::command_texts()),
+        FuzzTarget::new("encoding", encoding, seeds::encodings()),
+        FuzzTarget::new("entry", entry, store::entry_seeds()),
+        FuzzTarget::new("replay_file", replay_file, seeds::replay_files()),
+        FuzzTarget::new("setup", setup, seeds::setups()),
+        FuzzTarget::new("sled_files", sled_files, sled_files::seeds()),
+        FuzzTarget::new("store", store, Vec::new()),
     ];
     let play_of = |rules: &&'static dyn AnyRules| {
         let name = rules.name();
-        Target::new(&format!("play_{name}"), move |bytes| play(name, bytes), Vec::new())
+        FuzzTarget::new(&format!("play_{name}"), move |bytes| play(name, bytes), Vec::new())
     };
     targets.extend(RULESETS.iter().map(play_of));
     targets

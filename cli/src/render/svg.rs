@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use turnfold_core::Hex;
-use turnfold_core::picture::{Block, Cell, HexBoard, Line, Picture, Tint};
+use turnfold_core::picture::{Block, Cell, HexBoard, Picture, TextLine, Tint};
 
 /// From the middle of a hex to its left and right corners.
 const SIZE: i32 = 20;
@@ -36,7 +36,7 @@ pub(crate) fn svg(picture: &Picture) -> String {
 }
 
 /// Draws lines of text below `top` and gives their width and height.
-fn draw_lines(body: &mut String, lines: &[Line], top: i32) -> (i32, i32) {
+fn draw_lines(body: &mut String, lines: &[TextLine], top: i32) -> (i32, i32) {
     let (mut width, mut height) = (0, 0);
     for line in lines {
         height += LINE_HEIGHT;
@@ -203,7 +203,7 @@ mod tests {
         let cell =
             |at: Hex, label: &str| Cell { at, label: label.into(), mark: "<>".into(), tint: Tint::First };
         let cells = vec![cell(Hex::new(0, 0), "A&\u{7}1"), cell(Hex::new(9, 9), "off")];
-        let legend = Line::plain("it's \u{1b}[1m").with("\"b\"", Tint::Rgb(0xff_00_00_07));
+        let legend = TextLine::plain("it's \u{1b}[1m").with("\"b\"", Tint::Rgb(0xff_00_00_07));
         let board = HexBoard { board: Board::new(0), cells };
         let picture = Picture { blocks: vec![Block::Hexes(board), Block::Lines(vec![legend])] };
         let expected = r##"<svg xmlns="http://www.w3.org/2000/svg" width="128" height="82" viewBox="0 0 128 82" font-family="monospace">

@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 
 use anstyle::{AnsiColor, RgbColor, Style};
 use turnfold_core::Hex;
-use turnfold_core::picture::{Block, HexBoard, Line, Picture, Span, Tint};
+use turnfold_core::picture::{Block, HexBoard, Picture, Span, TextLine, Tint};
 
 use super::printable;
 
@@ -29,11 +29,11 @@ const WHOLE_RADIUS_MAX: u8 = 12;
 const MARGIN: i32 = 2;
 
 /// Draws a picture as lines without trailing spaces; an empty line parts the blocks.
-pub(super) fn lines(picture: &Picture) -> Vec<Line> {
+pub(super) fn lines(picture: &Picture) -> Vec<TextLine> {
     let mut lines = Vec::new();
     for block in &picture.blocks {
         if !lines.is_empty() {
-            lines.push(Line::default());
+            lines.push(TextLine::default());
         }
         match block {
             Block::Hexes(board) => lines.extend(Grid::draw(board)),
@@ -62,7 +62,7 @@ pub(super) fn style(tint: Tint) -> Style {
 }
 
 /// Escapes a line's control characters and cuts its trailing spaces.
-fn clean(line: &Line) -> Line {
+fn clean(line: &TextLine) -> TextLine {
     let mut spans: Vec<Span> = Vec::new();
     for span in &line.spans {
         spans.push(Span { text: printable(&span.text).into_owned(), tint: span.tint });
@@ -74,7 +74,7 @@ fn clean(line: &Line) -> Line {
         }
         spans.pop();
     }
-    Line { spans }
+    TextLine { spans }
 }
 
 /// The part of a board that is drawn.
@@ -118,7 +118,7 @@ struct Grid {
 }
 
 impl Grid {
-    fn draw(board: &HexBoard) -> Vec<Line> {
+    fn draw(board: &HexBoard) -> Vec<TextLine> {
         let frame = Frame::of(board);
         let radius = i32::from(board.board.radius());
         let texts = board.cells.iter().flat_map(|cell| [&cell.label, &cell.mark]);
@@ -138,7 +138,7 @@ impl Grid {
             grid.centre(row + 1, column + 1, &printable(&cell.mark), cell.tint);
         }
         let mut lines = grid.into_lines();
-        let faint = |text: String| Line::default().with(text, Tint::Faint);
+        let faint = |text: String| TextLine::default().with(text, Tint::Faint);
         lines.push(faint(
             "q above its column, r at the upper left of its row, which runs down to the right".into(),
         ));
@@ -222,7 +222,7 @@ impl Grid {
         }
     }
 
-    fn into_lines(self) -> Vec<Line> {
+    fn into_lines(self) -> Vec<TextLine> {
         let line = |row: Vec<(char, Tint)>| {
             let mut spans: Vec<Span> = Vec::new();
             for (character, tint) in row {
@@ -231,7 +231,7 @@ impl Grid {
                     None => spans.push(Span { text: character.into(), tint }),
                 }
             }
-            clean(&Line { spans })
+            clean(&TextLine { spans })
         };
         self.rows.into_iter().map(line).collect()
     }
@@ -258,7 +258,7 @@ mod tests {
     }
 
     fn plain(picture: &Picture) -> String {
-        let line = |line: Line| {
+        let line = |line: TextLine| {
             line.spans.into_iter().map(|span| span.text).chain(["\n".into()]).collect::<String>()
         };
         lines(picture).into_iter().map(line).collect()
@@ -329,8 +329,8 @@ part of a board of radius 100: where something stands
 
     #[test]
     fn control_characters_are_shown_and_trailing_spaces_cut() {
-        let line = Line::plain("a\u{1b}[31m").with("  ", Tint::Bright);
-        let picture = Picture { blocks: vec![Block::Lines(vec![line, Line::plain(" ")])] };
+        let line = TextLine::plain("a\u{1b}[31m").with("  ", Tint::Bright);
+        let picture = Picture { blocks: vec![Block::Lines(vec![line, TextLine::plain(" ")])] };
         assert_eq!(plain(&picture), "a\\u{1b}[31m\n\n");
     }
 

@@ -12,7 +12,7 @@ use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
 use crate::fold::{Folder, view_json};
 use crate::hash::hash_as;
-use crate::outcome::{Reason, Rejected, Verdict};
+use crate::outcome::{Rejected, Ruled, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
 use crate::seat::Seat;

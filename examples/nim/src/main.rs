@@ -7,8 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use turnfold_core::admission::Issuer;
 use turnfold_core::any::erase;
-use turnfold_core::outcome::{self, EffectSink, Ruling, Verdict};
-use turnfold_core::picture::{Block, Line, Picture};
+use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
+use turnfold_core::picture::{Block, Picture, TextLine};
 use turnfold_core::text::{Malformed, number, split_verb};
 use turnfold_core::{Registry, Rules, Seat, SetupError};
 
@@ -82,7 +82,7 @@ enum Reason {
     BadCount,
 }
 
-impl outcome::Reason for Reason {
+impl Ruled for Reason {
     const ALL: &'static [Self] = &[Self::BadCount];
 
     fn ruling(self) -> Ruling {
@@ -96,7 +96,7 @@ enum Rejection {
     NotYourTurn,
 }
 
-impl outcome::Reason for Rejection {
+impl Ruled for Rejection {
     const ALL: &'static [Self] = &[Self::NotYourTurn];
 
     fn ruling(self) -> Ruling {
@@ -183,7 +183,7 @@ impl Rules for Nim {
     }
 
     fn picture(state: &State, _viewer: Seat) -> Picture {
-        let heap = |(heap, stones): (u8, &u8)| Line::plain(format!("{heap}: {stones}"));
+        let heap = |(heap, stones): (u8, &u8)| TextLine::plain(format!("{heap}: {stones}"));
         Picture { blocks: vec![Block::Lines((1..).zip(&state.heaps).map(heap).collect())] }
     }
 }

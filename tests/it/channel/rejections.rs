@@ -120,7 +120,7 @@ fn each_rejection_says_what_is_wrong() {
         (Seat::Host, "confirm", "this command belongs to a player of the match"),
         (Seat::P1, "confirm", "this part of the turn takes other commands; `legal` lists them"),
         (Seat::P1, "take 1 3", "the energies are not all in one column of the maya"),
-        (Seat::P1, "take 1 1 2", "the energies of a take have different colours"),
+        (Seat::P1, "take 1 1 2", "the energies of a take have different colors"),
         (Seat::P1, "take 9 1", "energies are taken into rows 1 to 8"),
         (Seat::P1, "channel 1", "this channel cannot be carried out now"),
     ];

@@ -120,7 +120,7 @@ fn ranks() -> String {
 /// Makes up taps that give an order to the unit at `from`, and touch no other: a DEFENSE, one ATTACK, a DEPLOY or a
 /// MOVEMENT.
 fn block(chooser: &mut Chooser, seat: Seat, from: Hex) -> Option<Vec<String>> {
-    let mut around = |hex: Hex| *chooser.pick(&hex.neighbours().collect::<Vec<_>>());
+    let mut around = |hex: Hex| *chooser.pick(&hex.neighbors().collect::<Vec<_>>());
     let first = around(from);
     let (second, third) = (around(first), around(first));
     let forms: [&[Hex]; 7] = [
@@ -219,8 +219,8 @@ fn ct_15_ct_16_the_largest_match_resolves() {
     for seat in [Seat::P1, Seat::P2] {
         for unit in list(&all, "units").iter().filter(|unit| unit["owner"] == seat.name()).take(60) {
             let from = hex(&unit["at"]);
-            let beside = from.neighbour(Direction::Se);
-            let ahead = beside.neighbour(Direction::S);
+            let beside = from.neighbor(Direction::Se);
+            let ahead = beside.neighbor(Direction::S);
             for tap in [from, beside, beside, ahead, from] {
                 told(&mut *state, seat, &format!("tap {tap}"));
             }

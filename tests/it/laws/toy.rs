@@ -122,7 +122,7 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         }
         match admit::<Self>(state, seat, command) {
             Err(refusal) if !Self::overlooks(state, seat, command, refusal) => Err(refusal.into()),
-            _ => Self::decide(state, seat, command).map_err(admission::Rejection::Ruled),
+            _ => Self::decide(state, seat, command).map_err(admission::Denied::Ruled),
         }
     }
 

@@ -13,7 +13,7 @@ const SOURCES: [&str; 6] =
 const RULESETS: &str = "core/src/rules/";
 
 /// Names that two types still have.
-const SHARED: [&str; 6] = ["Change", "Color", "Line", "Reason", "Rejection", "Target"];
+const SHARED: [&str; 1] = ["Change"];
 
 /// Lists the types that a file makes public.
 fn public_types(text: &str) -> BTreeSet<String> {

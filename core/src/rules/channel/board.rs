@@ -28,7 +28,7 @@ pub(super) struct Place {
 }
 
 impl Board {
-    /// Gives the columns of a row.
+    /// Returns the columns of a row.
     pub(super) fn row(&self, row: Row) -> &[Option<Energy>] {
         let index = usize::from(row.get() - 1);
         self.rows.get(index).map_or(self.earth.as_slice(), |columns| columns.as_slice())
@@ -45,7 +45,7 @@ impl Board {
         self.row(row).iter().flatten().copied()
     }
 
-    /// Gives the energies of a row with their places.
+    /// Returns the energies of a row with their places.
     pub(super) fn placed_in(&self, row: Row) -> impl DoubleEndedIterator<Item = (Place, Energy)> {
         let columns = self.row(row);
         let energy_at =
@@ -62,7 +62,7 @@ impl Board {
         self.placed().find(|(_, energy)| energy.id == id)
     }
 
-    /// Counts the energies of a colour, in all rows.
+    /// Counts the energies of a color, in all rows.
     pub(super) fn count_of(&self, color: Color) -> usize {
         self.placed().filter(|(_, energy)| energy.color == color).count()
     }
@@ -92,7 +92,7 @@ impl Board {
         }
     }
 
-    /// CH-2: the row holds three energies of its own colour.
+    /// CH-2: the row holds three energies of its own color.
     pub(super) fn is_harmonised(&self, chakra: Chakra) -> bool {
         self.row(chakra.row())
             .iter()
@@ -111,7 +111,7 @@ impl Board {
             .is_some_and(|chakra| self.is_harmonised(chakra) || self.is_temporarily_harmonised(chakra))
     }
 
-    /// Gives the harmonised chakras, from the top down. They stay so for the rest of the match: no rule takes an
+    /// Returns the harmonised chakras, from the top down. They stay so for the rest of the match: no rule takes an
     /// energy out of a harmonised row.
     pub(super) fn harmonised(&self) -> impl Iterator<Item = Chakra> {
         Chakra::all().filter(|chakra| self.is_harmonised(*chakra))

@@ -184,7 +184,7 @@ fn return_token(player: &mut Player, from: Token, effects: &mut impl EffectSink<
     }
 }
 
-/// Tells where a token is now.
+/// Reports where a token is now.
 fn tell_token(player: &Player, token: TokenNumber, effects: &mut impl EffectSink<Effect>) {
     let found = player.tokens.numbered().find(|(number, _)| *number == token);
     if let Some((number, to)) = found {

@@ -38,7 +38,7 @@ pub enum Command {
     Cancel,
     /// CH-6: takes the tokens back from the channels and looks at a plenitude.
     Meditate(Chakra),
-    /// CH-12: names the colour that is to be had for a black energy.
+    /// CH-12: names the color that is to be had for a black energy.
     Pick(Color),
 }
 
@@ -48,7 +48,7 @@ pub enum Command {
 pub struct Ids(Vec<EnergyId>);
 
 impl Ids {
-    /// Gives the energies.
+    /// Returns the energies.
     #[must_use]
     pub fn as_slice(&self) -> &[EnergyId] {
         &self.0

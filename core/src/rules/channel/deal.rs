@@ -11,7 +11,7 @@ use super::tokens::Tokens;
 use crate::dice::DiceStream;
 use crate::seat::Seat;
 
-/// How many energies of each colour there are for each player.
+/// How many energies of each color there are for each player.
 const ENERGIES_PER_PLAYER: usize = 3;
 
 /// Deals for `players` players. The draws come in this order: energies, plenitude, what each player knows.
@@ -44,7 +44,7 @@ pub(super) fn deal(players: u8, yinyang: bool, seed: u64) -> State {
 
 /// A player who has seen one plenitude.
 fn player(stream: &mut DiceStream) -> Player {
-    let seen = usize::try_from(stream.draw(0, 6)).ok().and_then(|place| Chakra::all().nth(place));
+    let seen = usize::try_from(stream.draw(0, 6)).ok().and_then(|index| Chakra::all().nth(index));
     Player {
         board: Board::default(),
         tokens: Tokens::all_on_board(),
@@ -53,11 +53,11 @@ fn player(stream: &mut DiceStream) -> Player {
     }
 }
 
-/// Fisher–Yates, from the last place down to the second.
+/// Fisher–Yates, from the last index down to the second.
 fn shuffle<T>(stream: &mut DiceStream, items: &mut [T]) {
-    for place in (1..items.len()).rev() {
-        let high = i32::try_from(place).expect("at most 108 energies are dealt");
+    for index in (1..items.len()).rev() {
+        let high = i32::try_from(index).expect("at most 108 energies are dealt");
         let other = usize::try_from(stream.draw(0, high)).expect("drawn from 0 up");
-        items.swap(place, other);
+        items.swap(index, other);
     }
 }

@@ -1,4 +1,4 @@
-//! Energies and their colours.
+//! Energies and their colors.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::ranged::{EnergyId, Row};
 use crate::text::Malformed;
 
-/// A colour of energy. The order is the rulings' and part of the formats.
+/// A color of energy. The order is the rulings' and part of the formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "a colour is what it is called")]
+#[expect(missing_docs, reason = "a color is what it is called")]
 pub enum Color {
     Purple,
     DarkBlue,
@@ -25,7 +25,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Every colour, in order.
+    /// Every color, in order.
     pub const ALL: [Self; 9] = [
         Self::Purple,
         Self::DarkBlue,
@@ -38,7 +38,7 @@ impl Color {
         Self::White,
     ];
 
-    /// Gives the colour's name.
+    /// Returns the color's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Color {
         }
     }
 
-    /// Tells whether the colour has no chakra of its own and may enter the earth.
+    /// Returns `true` if the color has no chakra of its own and may enter the earth.
     #[must_use]
     pub const fn is_black_or_white(self) -> bool {
         matches!(self, Self::Black | Self::White)
@@ -72,11 +72,11 @@ impl FromStr for Color {
 
     fn from_str(word: &str) -> Result<Self, Malformed> {
         let named = Self::ALL.into_iter().find(|color| color.name() == word);
-        named.ok_or_else(|| Malformed::expected("a colour such as `purple` or `black`", word))
+        named.ok_or_else(|| Malformed::expected("a color such as `purple` or `black`", word))
     }
 }
 
-/// A chakra: one of the seven colours that have a row of their own, rows 2 to 8 in the order of the colours.
+/// A chakra: one of the seven colors that have a row of their own, rows 2 to 8 in the order of the colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Color", into = "Color")]
 pub struct Chakra(Color);
@@ -85,29 +85,29 @@ impl Chakra {
     /// How many there are.
     pub(super) const COUNT: usize = 7;
 
-    /// Gives every chakra, from the top down.
+    /// Returns every chakra, from the top down.
     #[must_use]
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
         Color::ALL.into_iter().filter_map(|color| Self::try_from(color).ok())
     }
 
-    /// Gives the chakra's colour.
+    /// Returns the chakra's color.
     #[must_use]
     pub const fn color(self) -> Color {
         self.0
     }
 
-    /// Gives the chakra's place among all of them, from 0.
+    /// Returns the chakra's index among all of them, from 0.
     pub(super) const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Gives the chakra whose row this is; `None` for universe and earth.
+    /// Returns the chakra whose row this is; `None` for universe and earth.
     pub(super) fn of_row(row: Row) -> Option<Self> {
         Self::all().nth(usize::from(row.get()).checked_sub(2)?)
     }
 
-    /// Gives the chakra's row.
+    /// Returns the chakra's row.
     pub(super) fn row(self) -> Row {
         let row = u16::from(self.0 as u8) + 2;
         Row::try_from(row).expect("seven chakras have the rows 2 to 8")
@@ -119,7 +119,7 @@ impl TryFrom<Color> for Chakra {
 
     fn try_from(color: Color) -> Result<Self, Malformed> {
         if color.is_black_or_white() {
-            return Err(Malformed::expected("the colour of a chakra", color.name()));
+            return Err(Malformed::expected("the color of a chakra", color.name()));
         }
         Ok(Self(color))
     }

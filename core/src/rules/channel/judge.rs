@@ -159,7 +159,7 @@ pub(super) fn is_possible(state: &State, player: &Player, channel: ChannelNumber
     }
 }
 
-/// CH-12: the place of the black energy that leaves and the energy that comes for it, if the colour may be picked.
+/// CH-12: the place of the black energy that leaves and the energy that comes for it, if the color may be picked.
 fn exchange(state: &State, player: &Player, color: Color) -> Option<(Place, EnergyId)> {
     let board = &player.board;
     let (black, _) = board.placed_in(Row::EARTH).rev().find(|(_, energy)| energy.color == Color::Black)?;

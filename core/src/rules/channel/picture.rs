@@ -1,4 +1,4 @@
-//! The table drawn: the maya, then the players' boards side by side. An energy is the letter of its colour and its id.
+//! The table drawn: the maya, then the players' boards side by side. An energy is the letter of its color and its id.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -13,7 +13,7 @@ use super::sequence::Offers;
 use super::state::{Player, State};
 use super::tokens::Token;
 use super::view::phase_name;
-use crate::picture::{Block, Line, Picture, Tint};
+use crate::picture::{Block, Picture, TextLine, Tint};
 use crate::seat::Seat;
 
 /// The width of the names of the rows.
@@ -29,7 +29,7 @@ pub(super) fn picture(state: &State, viewer: Seat) -> Picture {
     Picture { blocks: blocks.into_iter().map(Block::Lines).collect() }
 }
 
-/// The letter of a colour; black is K, as B is blue.
+/// The letter of a color; black is K, as B is blue.
 const fn letter(color: Color) -> char {
     match color {
         Color::Purple => 'P',
@@ -58,10 +58,10 @@ const fn tint(color: Color) -> Tint {
     }
 }
 
-fn heading(state: &State, offers: &Offers) -> Vec<Line> {
+fn heading(state: &State, offers: &Offers) -> Vec<TextLine> {
     let last_round = if state.last_round { ", last round" } else { "" };
     if state.is_over() {
-        return [Line::plain(format!("over, won by {}", words(winners(state), " and ")))].into();
+        return [TextLine::plain(format!("over, won by {}", words(winners(state), " and ")))].into();
     }
     let phase = phase_name(state).replace('_', " ");
     let first = format!("{}: {phase}{last_round}", state.active);
@@ -73,7 +73,7 @@ fn heading(state: &State, offers: &Offers) -> Vec<Line> {
             format!("channel {}, {moved} moved; offered: {}", sequence.channel, words(offered, ", "))
         },
     );
-    [Line::plain(first), Line::plain(second)].into()
+    [TextLine::plain(first), TextLine::plain(second)].into()
 }
 
 fn words(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
@@ -81,13 +81,12 @@ fn words(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
     words.join(separator)
 }
 
-fn maya(state: &State) -> Vec<Line> {
-    let mut lines = Vec::from([Line::plain(format!("maya, {} in the bag", state.bag.len()))]);
+fn maya(state: &State) -> Vec<TextLine> {
+    let mut lines = Vec::from([TextLine::plain(format!("maya, {} in the bag", state.bag.len()))]);
     lines.extend(
-        state
-            .maya
-            .iter()
-            .map(|row| row.iter().fold(Line::plain("  "), |line, energy| with_energy(line, *energy, None))),
+        state.maya.iter().map(|row| {
+            row.iter().fold(TextLine::plain("  "), |line, energy| with_energy(line, *energy, None))
+        }),
     );
     lines
 }
@@ -102,7 +101,7 @@ enum Mark {
 }
 
 /// Adds an energy or an empty place.
-fn with_energy(line: Line, energy: Option<Energy>, mark: Option<Mark>) -> Line {
+fn with_energy(line: TextLine, energy: Option<Energy>, mark: Option<Mark>) -> TextLine {
     let Some(energy) = energy else { return line.with(format!("{:ENERGY_WIDTH$}", "."), Tint::Faint) };
     let mark = match mark {
         Some(Mark::Selectable) => "*",
@@ -113,7 +112,7 @@ fn with_energy(line: Line, energy: Option<Energy>, mark: Option<Mark>) -> Line {
     line.with(format!("{text:ENERGY_WIDTH$}"), tint(energy.color))
 }
 
-fn boards(state: &State, viewer: Seat, offers: &Offers) -> Vec<Line> {
+fn boards(state: &State, viewer: Seat, offers: &Offers) -> Vec<TextLine> {
     let moved: BTreeSet<EnergyId> =
         state.sequence().into_iter().flat_map(|sequence| &sequence.moved).map(|moved| moved.id).collect();
     let mark = |energy: &Energy| match energy.id {
@@ -128,7 +127,7 @@ fn boards(state: &State, viewer: Seat, offers: &Offers) -> Vec<Line> {
         let height = if row == Row::EARTH { 3 } else { 1 };
         for part in 0..height {
             let name = if part == 0 { row_name(state, row, viewer) } else { String::new() };
-            let mut line = Line::plain(format!("{name:NAMES_WIDTH$}"));
+            let mut line = TextLine::plain(format!("{name:NAMES_WIDTH$}"));
             for (player, mut chunks) in state.players.iter().zip(energies.clone()) {
                 line = line.with(notch(player, row), Tint::Plain);
                 let chunk = chunks.nth(part).unwrap_or_default();
@@ -143,11 +142,11 @@ fn boards(state: &State, viewer: Seat, offers: &Offers) -> Vec<Line> {
 }
 
 /// Above each board: whose it is, the score, and the tokens that are not in notches.
-fn summaries(state: &State) -> [Line; 3] {
+fn summaries(state: &State) -> [TextLine; 3] {
     let across = |text: &dyn Fn(Seat, &Player) -> String| {
         let names = format!("{:NAMES_WIDTH$}", "");
         let players = state.seats().iter().zip(&state.players);
-        players.fold(Line::plain(names), |line, (seat, player)| {
+        players.fold(TextLine::plain(names), |line, (seat, player)| {
             line.with(format!("{:BOARD_WIDTH$}", text(*seat, player)), Tint::Plain)
         })
     };
@@ -183,10 +182,10 @@ fn notch(player: &Player, row: Row) -> &'static str {
     }
 }
 
-fn legend() -> Vec<Line> {
-    let letters = Color::ALL
-        .into_iter()
-        .fold(Line::default(), |line, color| line.with(format!("{} {color}  ", letter(color)), tint(color)));
+fn legend() -> Vec<TextLine> {
+    let letters = Color::ALL.into_iter().fold(TextLine::default(), |line, color| {
+        line.with(format!("{} {color}  ", letter(color)), tint(color))
+    });
     let signs = "* may move  ' moved  o token in the notch  = harmonised  > to play; a number after a row is its plenitude";
-    [letters, Line::default().with(signs, Tint::Faint)].into()
+    [letters, TextLine::default().with(signs, Tint::Faint)].into()
 }

@@ -22,13 +22,13 @@ pub type ChannelNumber = Ranged<1, 8>;
 pub type Row = Ranged<1, 9>;
 
 impl<const LOW: u16, const HIGH: u16> Ranged<LOW, HIGH> {
-    /// Gives every number, in order.
+    /// Returns every number, in order.
     #[must_use]
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
         (LOW..=HIGH).map(Self)
     }
 
-    /// Gives the number.
+    /// Returns the number.
     #[must_use]
     pub const fn get(self) -> u16 {
         self.0
@@ -41,7 +41,7 @@ impl Row {
     /// The row in which black and white energies end.
     pub const EARTH: Self = Ranged(9);
 
-    /// Gives the row `by` rows further down, or `None` beyond the ends.
+    /// Returns the row `by` rows further down, or `None` beyond the ends.
     pub(super) fn down(self, by: i16) -> Option<Self> {
         Self::try_from(self.0.checked_add_signed(by)?).ok()
     }

@@ -1,6 +1,6 @@
 //! Why a command is not accepted. No command is ignored: this is a game of legal moves, not of taps.
 
-use crate::outcome::{self, Ruling};
+use crate::outcome::{Ruled, Ruling};
 
 /// Why a command is not accepted, beside what all rulesets share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Rejection {
     NotYourTurn,
     /// CH-4: the energies are not all in one column of the maya.
     NotOneFlow,
-    /// CH-4: two of the energies have one colour.
+    /// CH-4: two of the energies have one color.
     SameColour,
     /// CH-4: energies are taken into rows 1 to 8.
     BadRow,
@@ -25,7 +25,7 @@ pub enum Rejection {
     NotchBlocked,
     /// CH-4, CH-5: no token is on the board.
     NoToken,
-    /// CH-4: the player would hold more than three energies of a chakra's colour.
+    /// CH-4: the player would hold more than three energies of a chakra's color.
     TooManyOfColour,
     /// CH-4: all five tokens would be in notches.
     LastToken,
@@ -33,11 +33,11 @@ pub enum Rejection {
     ChannelUsed,
     /// CH-5: the channel cannot be carried out.
     Impossible,
-    /// CH-10, CH-12: the move or colour is not on offer.
+    /// CH-10, CH-12: the move or color is not on offer.
     NotOffered,
 }
 
-impl outcome::Reason for Rejection {
+impl Ruled for Rejection {
     const ALL: &'static [Self] = &[
         Self::WrongPhase,
         Self::NotYourTurn,
@@ -64,7 +64,7 @@ impl outcome::Reason for Rejection {
             Self::NotOneFlow => Ruling::of("not_one_flow", &["CH-4"])
                 .says("the energies are not all in one column of the maya"),
             Self::SameColour => {
-                Ruling::of("same_colour", &["CH-4"]).says("the energies of a take have different colours")
+                Ruling::of("same_colour", &["CH-4"]).says("the energies of a take have different colors")
             }
             Self::BadRow => Ruling::of("bad_row", &["CH-4"]).says("energies are taken into rows 1 to 8"),
             Self::RowFull => Ruling::of("row_full", &["CH-4"]).says("the row has no room for all of them"),
@@ -80,7 +80,7 @@ impl outcome::Reason for Rejection {
                 Ruling::of("no_token", &["CH-4", "CH-5"]).says("no inspiration token is on the board")
             }
             Self::TooManyOfColour => Ruling::of("too_many_of_colour", &["CH-4"])
-                .says("no more than three energies of a chakra's colour stay with one player"),
+                .says("no more than three energies of a chakra's color stay with one player"),
             Self::LastToken => Ruling::of("last_token", &["CH-4"])
                 .says("the last token may go to a notch only where the row is harmonised"),
             Self::ChannelUsed => {

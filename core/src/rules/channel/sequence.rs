@@ -57,12 +57,12 @@ impl Sequence {
         Self { channel, variant: None, moved: Vec::new(), tokens_before }
     }
 
-    /// Tells whether all steps are made.
+    /// Returns `true` if all steps are made.
     pub(super) fn is_complete(&self) -> bool {
         self.open_variants().all(|(_, steps)| steps.is_empty())
     }
 
-    /// Gives the moves on offer on this board. Energies of one kind have the same, so they are worked out once.
+    /// Returns the moves on offer on this board. Energies of one kind have the same, so they are worked out once.
     pub(super) fn offers(&self, board: &Board) -> Offers {
         let mut offers = Offers::new();
         let used = Used::of(self);
@@ -135,7 +135,7 @@ fn is_movable(board: &Board, used: Used, place: Place, energy: Energy) -> bool {
     place.row != Row::EARTH && !harmonised && !used.contains(energy.id)
 }
 
-/// Gives one movable energy of each kind. Of the same row and colour, whatever one can do the other can.
+/// Returns one movable energy of each kind. Of the same row and color, whatever one can do the other can.
 fn kinds(board: &Board, used: Used) -> impl Iterator<Item = (Place, Energy)> {
     let movable = board.placed().filter(move |(place, energy)| is_movable(board, used, *place, *energy));
     movable.filter(move |(place, energy)| {

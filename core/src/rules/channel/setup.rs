@@ -74,7 +74,7 @@ pub struct BoardSetup {
 pub struct EnergySetup {
     /// Its id, 1..=1000, unique in the match.
     pub id: u16,
-    /// Its colour.
+    /// Its color.
     pub color: Color,
     /// Where it is.
     pub at: At,

@@ -49,7 +49,7 @@ pub(super) enum Phase {
     Take,
     /// CH-7: energies move; all steps made, the sequence waits to be confirmed.
     Channel(Sequence),
-    /// CH-12: a colour is to be picked for a black energy.
+    /// CH-12: a color is to be picked for a black energy.
     PickColor,
     /// The match is over.
     Over,
@@ -63,7 +63,7 @@ pub(super) struct MayaPlace {
 }
 
 impl State {
-    /// Gives the players' seats.
+    /// Returns the players' seats.
     pub(super) fn seats(&self) -> &'static [Seat] {
         Seat::players(self.players.len())
     }
@@ -72,7 +72,7 @@ impl State {
         self.phase == Phase::Over
     }
 
-    /// Gives what belongs to a seat; `None` for a seat that does not play.
+    /// Returns what belongs to a seat; `None` for a seat that does not play.
     pub(super) fn player(&self, seat: Seat) -> Option<&Player> {
         self.seats().iter().zip(&self.players).find(|(other, _)| **other == seat).map(|(_, player)| player)
     }
@@ -86,7 +86,7 @@ impl State {
         seats.iter().zip(&mut self.players).find(|(other, _)| **other == seat).map(|(_, player)| player)
     }
 
-    /// Gives the sequence under way or waiting to be confirmed.
+    /// Returns the sequence under way or waiting to be confirmed.
     pub(super) fn sequence(&self) -> Option<&Sequence> {
         match &self.phase {
             Phase::Channel(sequence) => Some(sequence),
@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// Gives a column of the maya from the top down: the places that are not empty.
+    /// Returns a column of the maya from the top down: the places that are not empty.
     pub(super) fn flow(&self, column: usize) -> impl Iterator<Item = (MayaPlace, Energy)> {
         let placed = self.maya.iter().enumerate();
         placed.filter_map(move |(row, energies)| Some((MayaPlace { row, column }, (*energies.get(column)?)?)))
@@ -108,7 +108,7 @@ impl State {
         self.maya.get_mut(place.row)?.get_mut(place.column)
     }
 
-    /// Gives the plenitude of a chakra.
+    /// Returns the plenitude of a chakra.
     pub(super) fn plenitude_of(&self, chakra: Chakra) -> u8 {
         self.plenitude.get(chakra.index()).copied().unwrap_or(0)
     }

@@ -61,7 +61,7 @@ impl Tokens {
         "b1b2b3b4b5".parse().expect("five places without a gap")
     }
 
-    /// Gives the tokens with their numbers, ascending.
+    /// Returns the tokens with their numbers, ascending.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (TokenNumber, Token)> {
         TokenNumber::all().zip(self.0)
     }
@@ -71,13 +71,13 @@ impl Tokens {
         self.0.iter().filter(|token| matches!(token, Token::Board(_))).map(|_| 1).sum()
     }
 
-    /// Gives the token to be used next: the one at the highest place of the board.
+    /// Returns the token to be used next: the one at the highest place of the board.
     pub(super) fn next_free(&self) -> Option<TokenNumber> {
         let highest = Token::Board(Ranged::try_from(self.on_board()).ok()?);
         self.at(highest)
     }
 
-    /// Gives the token at a place.
+    /// Returns the token at a place.
     pub(super) fn at(&self, place: Token) -> Option<TokenNumber> {
         self.numbered().find(|(_, token)| *token == place).map(|(token, _)| token)
     }
@@ -93,7 +93,7 @@ impl Tokens {
         }
     }
 
-    /// Puts a token back on the board, after the highest place that is taken. Gives its place.
+    /// Puts a token back on the board, after the highest place that is taken. Returns its place.
     pub(super) fn return_to_board(&mut self, token: TokenNumber) -> Token {
         let next = Ranged::try_from(self.on_board() + 1).expect("a token that returns was not on the board");
         self.place(token, Token::Board(next));

@@ -109,7 +109,7 @@ fn id_or_zero(energy: Option<Energy>) -> u16 {
     energy.map_or(0, |energy| energy.id.get())
 }
 
-/// CH-18: how many energies of each colour are in the bag, never in which order.
+/// CH-18: how many energies of each color are in the bag, never in which order.
 fn bag(state: &State) -> BagView {
     let mut colors = BTreeMap::new();
     for color in state.bag.values() {

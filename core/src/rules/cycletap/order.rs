@@ -58,7 +58,7 @@ impl fmt::Display for PathKind {
 }
 
 impl Task {
-    /// Gives the name of the order's kind.
+    /// Returns the name of the order's kind.
     pub(super) const fn kind(&self) -> &'static str {
         match self {
             Self::Defense => "defense",
@@ -67,7 +67,7 @@ impl Task {
         }
     }
 
-    /// Gives the hexes the order leads to; none for a DEFENSE.
+    /// Returns the hexes the order leads to; none for a DEFENSE.
     pub(super) fn path(&self) -> &[Hex] {
         match self {
             Self::Defense => &[],

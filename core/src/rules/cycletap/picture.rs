@@ -1,4 +1,4 @@
-//! The board drawn: p1's units with capital letters, p2's with small ones, so that sides differ without colour.
+//! The board drawn: p1's units with capital letters, p2's with small ones, so that sides differ without color.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -10,7 +10,7 @@ use super::state::{OrderNumber, PLAYERS, Phase, Pool, State, Tap, Unit, UnitKind
 use super::unit_id::UnitId;
 use super::view::{phase_name, tap_name};
 use crate::hex::Hex;
-use crate::picture::{Block, Cell, HexBoard, Line, Picture, Tint};
+use crate::picture::{Block, Cell, HexBoard, Picture, TextLine, Tint};
 use crate::seat::Seat;
 
 const LEGEND: &str = "<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water";
@@ -48,9 +48,9 @@ fn way(from: Option<Hex>, path: &[Hex]) -> String {
     hexes.join(" > ")
 }
 
-fn heading(state: &State, viewer: Seat) -> Vec<Line> {
+fn heading(state: &State, viewer: Seat) -> Vec<TextLine> {
     let turn = format!("turn {}, {}", state.turn, phase_name(&state.phase));
-    let mut lines = Vec::from([Line::plain(match &state.phase {
+    let mut lines = Vec::from([TextLine::plain(match &state.phase {
         Phase::Planning(planning) => format!("{turn} by {}", planning.seat),
         Phase::Execution => turn,
         Phase::Over { winner: Some(winner) } => format!("{turn}: {winner} wins"),
@@ -63,10 +63,10 @@ fn heading(state: &State, viewer: Seat) -> Vec<Line> {
             }
             None => String::from(" orders: secret"),
         };
-        lines.push(Line::default().with(seat.name(), tint(seat)).with(orders, Tint::Plain));
+        lines.push(TextLine::default().with(seat.name(), tint(seat)).with(orders, Tint::Plain));
     }
     if let Some(tap) = state.tap_seen_by(viewer) {
-        lines.push(Line::default().with(tap_line(state, tap), Tint::Bright));
+        lines.push(TextLine::default().with(tap_line(state, tap), Tint::Bright));
     }
     lines
 }
@@ -124,14 +124,14 @@ fn marks(state: &State, viewer: Seat) -> Vec<(Hex, String, Tint)> {
 
 /// Marks the hexes of a path with their places on it, after a sign.
 fn numbered(sign: char, path: &[Hex], tint: Tint) -> impl Iterator<Item = (Hex, String, Tint)> {
-    (1_u32..).zip(path).map(move |(place, &at)| (at, format!("{sign}{place}"), tint))
+    (1_u32..).zip(path).map(move |(number, &at)| (at, format!("{sign}{number}"), tint))
 }
 
-fn legend(state: &State, viewer: Seat) -> Vec<Line> {
+fn legend(state: &State, viewer: Seat) -> Vec<TextLine> {
     let unit = |(&id, unit): (&UnitId, &Unit)| {
         let Unit { owner, kind, at, strength } = unit;
         let kind = kind.name();
-        Line::default()
+        TextLine::default()
             .with(format!("{:4}", label(id, unit)), tint(*owner))
             .with(format!(" {owner} {kind} ({id}) at {at}, strength {strength}"), Tint::Plain)
     };
@@ -139,12 +139,12 @@ fn legend(state: &State, viewer: Seat) -> Vec<Line> {
         let unit = state.units.get(&order.unit);
         let name = unit.map_or_else(String::new, |unit| label(order.unit, unit));
         let way = way(unit.map(|unit| unit.at), order.task.path());
-        Line::default()
+        TextLine::default()
             .with(format!("{seat} #{number}"), tint(seat))
             .with(format!(" {name} {} {way}", order.task.kind()), Tint::Plain)
     };
-    let mut lines: Vec<Line> = state.units.iter().map(unit).collect();
+    let mut lines: Vec<TextLine> = state.units.iter().map(unit).collect();
     lines.extend(state.orders_seen_by(viewer).map(order));
-    lines.push(Line::default().with(LEGEND, Tint::Faint));
+    lines.push(TextLine::default().with(LEGEND, Tint::Faint));
     lines
 }

@@ -75,8 +75,8 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     let board = Board::new(setup.radius);
     let water = read_water(setup, board)?;
     let mut units: BTreeMap<UnitId, Unit> = BTreeMap::new();
-    for (place, (number, unit)) in (1..).zip(&setup.units).enumerate() {
-        let field = |name: &str| format!("units[{place}].{name}");
+    for (index, (number, unit)) in (1..).zip(&setup.units).enumerate() {
+        let field = |name: &str| format!("units[{index}].{name}");
         let id = UnitId(number);
         SetupError::on_board(&field("at"), board, unit.at)?;
         if water.contains(&unit.at) {
@@ -108,8 +108,8 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
 
 fn read_water(setup: &Setup, board: Board) -> Result<BTreeSet<Hex>, SetupError> {
     let mut water = BTreeSet::new();
-    for (place, &hex) in setup.water.iter().enumerate() {
-        let field = format!("water[{place}]");
+    for (index, &hex) in setup.water.iter().enumerate() {
+        let field = format!("water[{index}]");
         SetupError::on_board(&field, board, hex)?;
         SetupError::unique(&mut water, hex, &field, format_args!("hex {hex}"))?;
     }

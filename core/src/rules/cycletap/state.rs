@@ -49,14 +49,14 @@ pub enum UnitKind {
     Infantry,
     /// Mounted soldiers.
     Cavalry,
-    /// Gives one order.
+    /// Returns one order.
     Officer,
-    /// Gives three orders.
+    /// Returns three orders.
     Captain,
 }
 
 impl UnitKind {
-    /// Gives the kind's name as setups write it.
+    /// Returns the kind's name as setups write it.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Infantry => "infantry",
@@ -66,7 +66,7 @@ impl UnitKind {
         }
     }
 
-    /// Gives the strength of a unit whose setup names none.
+    /// Returns the strength of a unit whose setup names none.
     pub(super) const fn default_strength(self) -> u32 {
         match self {
             Self::Infantry | Self::Captain => 2,
@@ -167,7 +167,7 @@ impl State {
         self.units.iter().map(|(id, unit)| (*id, unit)).find(|(_, unit)| unit.at == hex)
     }
 
-    /// Gives the orders of one unit.
+    /// Returns the orders of one unit.
     pub(super) fn tasks_of(&self, unit: UnitId) -> impl Iterator<Item = &Task> {
         self.orders.values().filter(move |order| order.unit == unit).map(|order| &order.task)
     }

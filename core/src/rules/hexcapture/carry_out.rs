@@ -81,7 +81,7 @@ fn stop(state: &mut State, action: Action, effects: &mut impl EffectSink<Effect>
     }
 }
 
-/// HC-7: the world hex is gone, and one of the inventory takes its colour if there is room.
+/// HC-7: the world hex is gone, and one of the inventory takes its color if there is room.
 fn eat(state: &mut State, from: Hex, stored: Option<Hex>, effects: &mut impl EffectSink<Effect>) {
     state.due = None;
     state.end_carry();

@@ -4,7 +4,7 @@ use super::effect::{Effect, FailureCause};
 use super::state::{Action, Carried, Due, Field, Flash, FlashKind, State};
 use crate::outcome::EffectSink;
 
-/// HC-10: a charge begins over the cursor's coloured cell.
+/// HC-10: a charge begins over the cursor's colored cell.
 pub(super) fn begin(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     if state.under_cursor().is_some() && state.cooldown == 0 {
         state.action = Action::Charging { since: state.tick };

@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::Serialize;
 
-use super::palette::Color;
+use super::palette::ColorIndex;
 use super::state::Field;
 use crate::hex::Hex;
 use crate::text::OrNone;
@@ -31,7 +31,7 @@ pub enum Effect {
     /// HC-12: the charge ends over an empty cell.
     ChargeLapsed,
     /// HC-12, HC-14: a hex is captured and carried from now on.
-    Captured { field: Field, at: Hex, color: Color },
+    Captured { field: Field, at: Hex, color: ColorIndex },
     /// HC-12, HC-14: a capture fails.
     CaptureFailed { cause: FailureCause },
     /// HC-7, HC-14: a roll is waited for; captures have a chance in percent.
@@ -45,7 +45,7 @@ pub enum Effect {
     /// HC-11: the carried hex is put down.
     Dropped { field: Field, at: Hex },
     /// HC-7: the carried hex is eaten, and stored in this inventory hex unless all were full.
-    Eaten { color: Color, stored: Option<Hex> },
+    Eaten { color: ColorIndex, stored: Option<Hex> },
     /// HC-11, HC-14: the action cannot be pressed for so long.
     Cooldown { ticks: u32 },
 }

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::palette::Color;
+use super::palette::ColorIndex;
 use crate::hex::{Board, Hex};
 
-/// The cells of a field, in the order of the board's hexes: 0 is empty, any other byte a colour's index plus 1.
+/// The cells of a field, in the order of the board's hexes: 0 is empty, any other byte a color's index plus 1.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Grid(Vec<u8>);
 
@@ -21,22 +21,22 @@ impl Serialize for Grid {
 
 impl Grid {
     pub(super) fn empty(board: Board) -> Self {
-        Self(vec![0; place(board, Hex::new(i32::from(board.radius()), 0)).map_or(0, |last| last + 1)])
+        Self(vec![0; index(board, Hex::new(i32::from(board.radius()), 0)).map_or(0, |last| last + 1)])
     }
 
-    /// The colour of a cell; `None` where it is empty or off the board.
-    pub(super) fn get(&self, board: Board, hex: Hex) -> Option<Color> {
-        self.0.get(place(board, hex)?).copied().and_then(color)
+    /// The color of a cell; `None` where it is empty or off the board.
+    pub(super) fn get(&self, board: Board, hex: Hex) -> Option<ColorIndex> {
+        self.0.get(index(board, hex)?).copied().and_then(color)
     }
 
-    pub(super) fn set(&mut self, board: Board, hex: Hex, color: Option<Color>) {
-        if let Some(cell) = place(board, hex).and_then(|place| self.0.get_mut(place)) {
+    pub(super) fn set(&mut self, board: Board, hex: Hex, color: Option<ColorIndex>) {
+        if let Some(cell) = index(board, hex).and_then(|index| self.0.get_mut(index)) {
             *cell = color.map_or(0, |color| color.index().saturating_add(1));
         }
     }
 
-    /// The coloured cells, by q, then r.
-    pub(super) fn colored(&self, board: Board) -> impl Iterator<Item = (Hex, Color)> {
+    /// The colored cells, by q, then r.
+    pub(super) fn colored(&self, board: Board) -> impl Iterator<Item = (Hex, ColorIndex)> {
         board.hexes().zip(&self.0).filter_map(|(hex, &cell)| Some((hex, color(cell)?)))
     }
 
@@ -45,11 +45,11 @@ impl Grid {
         board.hexes().zip(&self.0).filter_map(|(hex, &cell)| color(cell).is_none().then_some(hex))
     }
 
-    /// HC-17: for each of the first `colors` colours, its cells that have a neighbour of the same colour.
+    /// HC-17: for each of the first `colors` colors, its cells that have a neighbor of the same color.
     pub(super) fn adjacent(&self, board: Board, colors: usize) -> Vec<u32> {
         let mut counts = vec![0; colors];
         for (hex, color) in self.colored(board) {
-            let has_alike = hex.neighbours().any(|near| self.get(board, near) == Some(color));
+            let has_alike = hex.neighbors().any(|near| self.get(board, near) == Some(color));
             if let Some(count) = counts.get_mut(usize::from(color.index())).filter(|_| has_alike) {
                 *count += 1;
             }
@@ -58,12 +58,12 @@ impl Grid {
     }
 }
 
-fn color(cell: u8) -> Option<Color> {
-    cell.checked_sub(1).map(Color::new)
+fn color(cell: u8) -> Option<ColorIndex> {
+    cell.checked_sub(1).map(ColorIndex::new)
 }
 
-/// A hex's place in the order of the board's hexes; `None` off the board.
-fn place(board: Board, hex: Hex) -> Option<usize> {
+/// A hex's index in the order of the board's hexes; `None` off the board.
+fn index(board: Board, hex: Hex) -> Option<usize> {
     if !board.contains(hex) {
         return None;
     }
@@ -86,21 +86,21 @@ mod tests {
     fn cells_lie_in_the_order_of_the_hexes() {
         for radius in [0, 1, 2, 5, 40] {
             let board = Board::new(radius);
-            let places: Vec<Option<usize>> = board.hexes().map(|hex| place(board, hex)).collect();
+            let places: Vec<Option<usize>> = board.hexes().map(|hex| index(board, hex)).collect();
             assert!(places.iter().copied().eq((0..places.len()).map(Some)), "radius {radius}");
             assert_eq!(Grid::empty(board).0.len(), places.len());
         }
-        assert_eq!(place(Board::new(2), Hex::new(2, 1)), None);
-        assert_eq!(place(Board::new(2), Hex::new(i32::MIN, i32::MAX)), None);
+        assert_eq!(index(Board::new(2), Hex::new(2, 1)), None);
+        assert_eq!(index(Board::new(2), Hex::new(i32::MIN, i32::MAX)), None);
     }
 
     #[test]
-    fn hc_17_cells_with_a_neighbour_of_their_colour_are_counted() {
+    fn hc_17_cells_with_a_neighbor_of_their_color_are_counted() {
         let board = Board::new(2);
         let mut grid = Grid::empty(board);
         for (q, r, color) in [(0, 0, 0), (1, 0, 0), (2, 0, 0), (-1, 0, 1), (-2, 2, 2), (-1, 2, 2), (0, -2, 0)]
         {
-            grid.set(board, Hex::new(q, r), Some(Color::new(color)));
+            grid.set(board, Hex::new(q, r), Some(ColorIndex::new(color)));
         }
         assert_eq!(grid.adjacent(board, 4), [3, 0, 2, 0]);
     }

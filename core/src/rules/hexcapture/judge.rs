@@ -60,7 +60,7 @@ fn plan(state: &State, command: &Command) -> Result<Step, Reason> {
 
 /// HC-2, HC-3: the cursor goes one hex, whatever stands there.
 fn move_cursor(state: &State, direction: Direction, by_stick: bool) -> Result<Step, Reason> {
-    let to = state.cursor.neighbour(direction);
+    let to = state.cursor.neighbor(direction);
     if !state.board.contains(to) {
         return Err(Reason::OutOfBounds);
     }
@@ -115,8 +115,8 @@ fn roll(state: &State, values: &[i32]) -> Result<Step, Reason> {
     if state.due == Some(Due::Eat) {
         // HC-7
         let from = state.carried_world_hex().ok_or(Reason::NotCarrying)?;
-        let place = usize::try_from(value).unwrap_or_default();
-        return Ok(Step::Eat { from, stored: state.inventory.empties(state.board).nth(place) });
+        let index = usize::try_from(value).unwrap_or_default();
+        return Ok(Step::Eat { from, stored: state.inventory.empties(state.board).nth(index) });
     }
     // HC-14
     let chance = state.chance_under_cursor().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `hexcapture`: a turtle follows a cursor over a world of coloured hexes, captures, carries and eats them, tick by tick.
+//! `hexcapture`: a turtle follows a cursor over a world of colored hexes, captures, carries and eats them, tick by tick.
 //!
 //! The player moves the cursor (HC-2, HC-3, HC-6), holds the action and lets it go (HC-4, HC-5), eats (HC-7) and turns to
 //! the inventory and back (HC-8). The host's ticks do the rest in a fixed order: the turtle approaches (HC-9), a charge
@@ -38,7 +38,7 @@ use crate::text::Malformed;
 pub use command::Command;
 pub use effect::{Effect, FailureCause};
 pub use judge::Plan;
-pub use palette::{Color, Rgb};
+pub use palette::{ColorIndex, Rgb};
 pub use reason::Reason;
 pub use setup::{CellSetup, Generate, Setup};
 pub use state::{Field, Flash, FlashKind, State};
@@ -51,7 +51,7 @@ pub struct Hexcapture;
 impl Rules for Hexcapture {
     const NAME: &'static str = "hexcapture";
     const VERSION: u32 = 1;
-    const SUMMARY: &'static str = "one turtle captures, carries and eats coloured hexes, tick by tick";
+    const SUMMARY: &'static str = "one turtle captures, carries and eats colored hexes, tick by tick";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
     const QUERIES: &'static str = "`chance Q,R`";

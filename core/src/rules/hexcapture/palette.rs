@@ -1,4 +1,4 @@
-//! The colours of a match and how hard each is to capture.
+//! The colors of a match and how hard each is to capture.
 
 use core::fmt;
 
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::text::Malformed;
 
-/// A colour by its place in the palette, from 0.
+/// A color by its index in the palette, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Color(u8);
+pub struct ColorIndex(u8);
 
-impl Color {
+impl ColorIndex {
     pub(super) const fn new(index: u8) -> Self {
         Self(index)
     }
@@ -23,13 +23,13 @@ impl Color {
     }
 }
 
-impl fmt::Display for Color {
+impl fmt::Display for ColorIndex {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(out)
     }
 }
 
-/// A colour as people see it, written `#RRGGBB`; small hex digits are read too.
+/// A color as people see it, written `#RRGGBB`; small hex digits are read too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Rgb(u32);
@@ -72,7 +72,7 @@ impl TryFrom<String> for Rgb {
         let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6);
         let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
         let value = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        value.map(Self).ok_or_else(|| Malformed::expected("a colour `#RRGGBB`", &text))
+        value.map(Self).ok_or_else(|| Malformed::expected("a color `#RRGGBB`", &text))
     }
 }
 
@@ -80,15 +80,15 @@ impl TryFrom<String> for Rgb {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Palette {
     pub(super) colors: Vec<Rgb>,
-    /// The player's base colour, the easiest to capture.
-    pub(super) player_color: Color,
+    /// The player's base color, the easiest to capture.
+    pub(super) player_color: ColorIndex,
     /// The least chance of a capture in percent.
     pub(super) min_chance: u8,
 }
 
 impl Palette {
-    /// HC-13: the chance in percent to capture a hex of this colour.
-    pub(super) fn chance(&self, color: Color) -> u8 {
+    /// HC-13: the chance in percent to capture a hex of this color.
+    pub(super) fn chance(&self, color: ColorIndex) -> u8 {
         let distance = self.distance(color);
         if distance == 0 {
             return 100;
@@ -99,8 +99,8 @@ impl Palette {
         u8::try_from(percent).unwrap_or(100).max(self.min_chance).min(100)
     }
 
-    /// HC-13: the steps from the player's colour around the palette, the shorter way.
-    fn distance(&self, color: Color) -> usize {
+    /// HC-13: the steps from the player's color around the palette, the shorter way.
+    fn distance(&self, color: ColorIndex) -> usize {
         let steps = usize::from(color.0.abs_diff(self.player_color.0));
         steps.min(self.colors.len().saturating_sub(steps))
     }
@@ -111,9 +111,12 @@ mod tests {
     use super::*;
 
     fn chances(colors: usize, player_color: u8, min_chance: u8) -> Vec<u8> {
-        let palette =
-            Palette { colors: alloc::vec![Rgb(0); colors], player_color: Color(player_color), min_chance };
-        (0..).take(colors).map(|index| palette.chance(Color(index))).collect()
+        let palette = Palette {
+            colors: alloc::vec![Rgb(0); colors],
+            player_color: ColorIndex(player_color),
+            min_chance,
+        };
+        (0..).take(colors).map(|index| palette.chance(ColorIndex(index))).collect()
     }
 
     #[test]
@@ -124,20 +127,20 @@ mod tests {
         assert_eq!(chances(8, 0, 60), [100, 75, 60, 60, 60, 60, 60, 75]);
         assert_eq!(chances(2, 0, 10), [100, 10]);
         assert_eq!(chances(3, 1, 10), [10, 100, 10]);
-        // Odd palettes have two farthest colours.
+        // Odd palettes have two farthest colors.
         assert_eq!(chances(5, 0, 10), [100, 50, 10, 10, 50]);
     }
 
     #[test]
     fn hc_13_halves_are_rounded_up() {
-        // Sixteen colours: 87.5, 75, 62.5, 50, 37.5, 25 and 12.5 percent.
+        // Sixteen colors: 87.5, 75, 62.5, 50, 37.5, 25 and 12.5 percent.
         assert_eq!(&chances(16, 0, 0)[..9], [100, 88, 75, 63, 50, 38, 25, 13, 0]);
         // Seven: two thirds and one third.
         assert_eq!(chances(7, 0, 0), [100, 67, 33, 0, 0, 33, 67]);
     }
 
     #[test]
-    fn colours_are_six_hex_digits() {
+    fn colors_are_six_hex_digits() {
         let read = |text: &str| Rgb::try_from(String::from(text));
         for (text, canonical) in [("#ff80Aa", "#FF80AA"), ("#090a9f", "#090A9F"), ("#000000", "#000000")] {
             let rgb = read(text).unwrap();

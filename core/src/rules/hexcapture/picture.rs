@@ -1,15 +1,15 @@
-//! The field in view drawn: colours as letters, so that they differ without colour, the cursor and the turtle.
+//! The field in view drawn: colors as letters, so that they differ without color, the cursor and the turtle.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::palette::{Color, Rgb};
+use super::palette::{ColorIndex, Rgb};
 use super::state::{Action, Carried, Field, State};
 use super::view::{chance, mode};
 use crate::hex::{Direction, Hex};
-use crate::picture::{Block, Cell, HexBoard, Line, Picture, Tint};
+use crate::picture::{Block, Cell, HexBoard, Picture, TextLine, Tint};
 
 pub(super) fn picture(state: &State) -> Picture {
     Picture {
@@ -22,8 +22,8 @@ pub(super) fn picture(state: &State) -> Picture {
     }
 }
 
-/// Names the colours `A` to `Z`, then `a` to `f`.
-fn letter(color: Color) -> char {
+/// Names the colors `A` to `Z`, then `a` to `f`.
+fn letter(color: ColorIndex) -> char {
     let index = color.index();
     char::from(if index < 26 { b'A' + index } else { (b'a' - 26).saturating_add(index) })
 }
@@ -39,18 +39,18 @@ fn arrow(direction: Direction) -> char {
     }
 }
 
-fn tint(state: &State, color: Color) -> Tint {
+fn tint(state: &State, color: ColorIndex) -> Tint {
     let rgb = state.palette.colors.get(usize::from(color.index()));
     rgb.map_or(Tint::Plain, |rgb| Tint::Rgb(rgb.value()))
 }
 
-fn heading(state: &State) -> Vec<Line> {
+fn heading(state: &State) -> Vec<TextLine> {
     let State { tick, remaining_seconds, field, .. } = state;
-    let mut lines = Vec::from([Line::plain(format!(
+    let mut lines = Vec::from([TextLine::plain(format!(
         "tick {tick}, {remaining_seconds} s left, {field}: {}",
         mode(state)
     ))]);
-    let mut line = |text: String| lines.push(Line::plain(text));
+    let mut line = |text: String| lines.push(TextLine::plain(text));
     if let Some(carried) = state.carried {
         line(format!("carrying the {} hex at {}", carried.field(), carried.at()));
     }
@@ -67,7 +67,7 @@ fn heading(state: &State) -> Vec<Line> {
         line(format!("chance of a capture: {chance} %"));
     }
     if let Some(due) = state.due_roll() {
-        lines.push(Line::default().with(format!("a roll is due: {due}"), Tint::Bright));
+        lines.push(TextLine::default().with(format!("a roll is due: {due}"), Tint::Bright));
     }
     lines
 }
@@ -77,7 +77,7 @@ fn cells(state: &State) -> Vec<Cell> {
         Field::World => &state.world,
         Field::Inventory => &state.inventory,
     };
-    let colored = |(at, color): (Hex, Color)| {
+    let colored = |(at, color): (Hex, ColorIndex)| {
         let label = format!(" {} ", letter(color));
         (at, Cell { at, label, mark: String::new(), tint: tint(state, color) })
     };
@@ -98,18 +98,18 @@ fn cells(state: &State) -> Vec<Cell> {
     cells.into_values().collect()
 }
 
-/// HC-13, HC-17: what there is to know of each colour.
-fn legend(state: &State) -> Vec<Line> {
+/// HC-13, HC-17: what there is to know of each color.
+fn legend(state: &State) -> Vec<TextLine> {
     let adjacent = state.world.adjacent(state.board, state.palette.colors.len());
     let counts = state.eaten.iter().zip(adjacent);
-    let colors = (0..).map(Color::new).zip(&state.palette.colors).zip(counts);
-    let line = |((color, rgb), (eaten, adjacent)): ((Color, &Rgb), (&u32, u32))| {
+    let colors = (0..).map(ColorIndex::new).zip(&state.palette.colors).zip(counts);
+    let line = |((color, rgb), (eaten, adjacent)): ((ColorIndex, &Rgb), (&u32, u32))| {
         let chance = state.palette.chance(color);
-        Line::default()
+        TextLine::default()
             .with(format!("{} {rgb}", letter(color)), tint(state, color))
             .with(format!("  chance {chance:3} %, eaten {eaten}, next to their like {adjacent}"), Tint::Plain)
     };
-    let mut lines: Vec<Line> = colors.map(line).collect();
-    lines.push(Line::default().with("^ cursor  @ turtle and where it looks  [ ] carried", Tint::Faint));
+    let mut lines: Vec<TextLine> = colors.map(line).collect();
+    lines.push(TextLine::default().with("^ cursor  @ turtle and where it looks  [ ] carried", Tint::Faint));
     lines
 }

@@ -33,7 +33,7 @@ pub(super) fn step_when_due(state: &mut State, release: &mut Release, effects: &
                 return;
             };
             walk::place_turtle(state, step.turtle, step.facing, effects);
-            let to = step.turtle.neighbour(step.facing);
+            let to = step.turtle.neighbor(step.facing);
             state.carried = Some(Carried::World { at: to, moved });
             carry_to(state, at, to, effects);
         }
@@ -108,7 +108,7 @@ impl Ground<'_> {
 
     /// The sides on which a turtle standing there may hold the hex.
     fn sides(&self, turtle: Hex) -> Sides {
-        let open = Direction::ALL.into_iter().filter(|&direction| self.is_open(turtle.neighbour(direction)));
+        let open = Direction::ALL.into_iter().filter(|&direction| self.is_open(turtle.neighbor(direction)));
         Sides(open.fold(0, |sides, direction| sides | Sides::only(direction).0))
     }
 
@@ -118,7 +118,7 @@ impl Ground<'_> {
         let (turtle, sides) = (from.turtle, from.sides);
         let around =
             Direction::ALL.into_iter().filter(move |&direction| sides.0 & !Sides::only(direction).0 != 0);
-        let all = [turtle].into_iter().chain(around.map(move |direction| turtle.neighbour(direction)));
+        let all = [turtle].into_iter().chain(around.map(move |direction| turtle.neighbor(direction)));
         all.filter(|&hex| hex != self.state.cursor && self.state.board.contains(hex))
     }
 }
@@ -131,13 +131,13 @@ impl Ground<'_> {
 /// length: what reaches the cursor first is the shortest way and, among equals, begins with the foremost step.
 fn first_step(state: &State, carried: Hex) -> Option<Step> {
     let ground = Ground { state, carried };
-    let side = Direction::ALL.into_iter().find(|&direction| state.turtle.neighbour(direction) == carried)?;
+    let side = Direction::ALL.into_iter().find(|&direction| state.turtle.neighbor(direction) == carried)?;
     let start = Reached { turtle: state.turtle, sides: Sides::only(side), first: None };
     let mut reached: BTreeSet<Hex> = BTreeSet::new();
     let mut waiting = VecDeque::from([start]);
     while let Some(place) = waiting.pop_front() {
         for turtle in ground.turtles(&place) {
-            let goal = Direction::ALL.into_iter().find(|&side| turtle.neighbour(side) == state.cursor);
+            let goal = Direction::ALL.into_iter().find(|&side| turtle.neighbor(side) == state.cursor);
             if let Some(facing) = goal {
                 return place.first.or(Some(Step { turtle, facing }));
             }
@@ -179,12 +179,12 @@ mod tests {
             if hex == state.cursor {
                 return first;
             }
-            for next in [turtle].into_iter().chain(turtle.neighbours()) {
+            for next in [turtle].into_iter().chain(turtle.neighbors()) {
                 if !state.board.contains(next) || next == state.cursor || next == hex {
                     continue;
                 }
                 for facing in Direction::ALL {
-                    let to = next.neighbour(facing);
+                    let to = next.neighbor(facing);
                     let free = state.board.contains(to) && (to == hex || world(to).is_none());
                     if free && !firsts.contains_key(&(next, to)) {
                         firsts.insert((next, to), first.or(Some(Step { turtle: next, facing })));
@@ -211,7 +211,7 @@ mod tests {
                 let mut pick = || hexes[usize::try_from(stream.draw(0, last)).unwrap()];
                 (state.turtle, state.cursor) = (pick(), pick());
                 let side = Direction::ALL[usize::try_from(stream.draw(0, 5)).unwrap()];
-                let carried = state.turtle.neighbour(side);
+                let carried = state.turtle.neighbor(side);
                 let releases = state.board.contains(carried)
                     && state.cell(Field::World, carried).is_some()
                     && state.under_cursor().is_none();

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
-use super::palette::{Color, Palette, Rgb};
+use super::palette::{ColorIndex, Palette, Rgb};
 use super::state::{Action, Field, State, Timing};
 use crate::dice::DiceStream;
 use crate::hex::{Board, Direction, Hex};
@@ -19,9 +19,9 @@ use crate::rules::SetupError;
 pub struct Setup {
     /// The radius of both fields in hexes, 1..=40.
     pub radius: u8,
-    /// The colours, 2..=32 of them.
+    /// The colors, 2..=32 of them.
     pub palette: Vec<Rgb>,
-    /// The player's base colour, by its place in the palette.
+    /// The player's base color, by its index in the palette.
     pub player_color: u8,
     /// The seconds to count down, 0..=1,000,000.
     pub timer_seconds: u32,
@@ -51,9 +51,9 @@ pub struct Setup {
     pub min_chance: u8,
     /// A world made by chance, instead of `cells`.
     pub generate: Option<Generate>,
-    /// The coloured cells of the world, instead of `generate`.
+    /// The colored cells of the world, instead of `generate`.
     pub cells: Option<Vec<CellSetup>>,
-    /// The coloured cells of the inventory.
+    /// The colored cells of the inventory.
     pub inventory: Vec<CellSetup>,
 }
 
@@ -63,17 +63,17 @@ pub struct Setup {
 pub struct Generate {
     /// Makes the world, always the same, 0..=2⁶³−1.
     pub seed: u64,
-    /// The chance of a cell to be coloured.
+    /// The chance of a cell to be colored.
     pub percent: u8,
 }
 
-/// A coloured cell as written in TOML.
+/// A colored cell as written in TOML.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellSetup {
     /// Where it is.
     pub at: Hex,
-    /// Its colour, by its place in the palette.
+    /// Its color, by its index in the palette.
     pub color: u8,
 }
 
@@ -152,7 +152,7 @@ fn read_palette(setup: &Setup) -> Result<Palette, SetupError> {
     SetupError::within("min_chance", &setup.min_chance, 0..=100)?;
     Ok(Palette {
         colors: setup.palette.clone(),
-        player_color: Color::new(setup.player_color),
+        player_color: ColorIndex::new(setup.player_color),
         min_chance: setup.min_chance,
     })
 }
@@ -191,7 +191,7 @@ fn read_timing(setup: &Setup) -> Result<Timing, SetupError> {
     })
 }
 
-/// HC-1: for each cell by q, then r, one draw whether it is coloured, and if so another for its colour.
+/// HC-1: for each cell by q, then r, one draw whether it is colored, and if so another for its color.
 fn generate(board: Board, palette: &Palette, world: &Generate) -> Result<Grid, SetupError> {
     SetupError::within("generate.seed", &world.seed, 0..=i64::MAX.unsigned_abs())?;
     SetupError::within("generate.percent", &world.percent, 0..=100)?;
@@ -200,7 +200,7 @@ fn generate(board: Board, palette: &Palette, world: &Generate) -> Result<Grid, S
     let mut grid = Grid::empty(board);
     for hex in board.hexes() {
         if stream.draw(0, 99) < i32::from(world.percent) {
-            let color = u8::try_from(stream.draw(0, last_color)).ok().map(Color::new);
+            let color = u8::try_from(stream.draw(0, last_color)).ok().map(ColorIndex::new);
             grid.set(board, hex, color);
         }
     }
@@ -210,12 +210,12 @@ fn generate(board: Board, palette: &Palette, world: &Generate) -> Result<Grid, S
 fn read_cells(list: &str, board: Board, palette: &Palette, cells: &[CellSetup]) -> Result<Grid, SetupError> {
     let mut listed = BTreeSet::new();
     let mut grid = Grid::empty(board);
-    for (place, cell) in cells.iter().enumerate() {
-        let at = format!("{list}[{place}].at");
+    for (index, cell) in cells.iter().enumerate() {
+        let at = format!("{list}[{index}].at");
         SetupError::on_board(&at, board, cell.at)?;
         SetupError::unique(&mut listed, cell.at, &at, format_args!("hex {}", cell.at))?;
-        check_color(&format!("{list}[{place}].color"), &palette.colors, cell.color)?;
-        grid.set(board, cell.at, Some(Color::new(cell.color)));
+        check_color(&format!("{list}[{index}].color"), &palette.colors, cell.color)?;
+        grid.set(board, cell.at, Some(ColorIndex::new(cell.color)));
     }
     Ok(grid)
 }

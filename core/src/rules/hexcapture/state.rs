@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
-use super::palette::{Color, Palette};
+use super::palette::{ColorIndex, Palette};
 use crate::dice::DueRoll;
 use crate::hex::{Board, Direction, Hex};
 use crate::seat::Seat;
@@ -28,7 +28,7 @@ pub struct State {
     pub(super) timing: Timing,
     pub(super) world: Grid,
     pub(super) inventory: Grid,
-    /// Hexes eaten, for each colour of the palette.
+    /// Hexes eaten, for each color of the palette.
     pub(super) eaten: Vec<u32>,
     /// Ticks since the match began.
     pub(super) tick: u64,
@@ -170,22 +170,22 @@ impl State {
         })
     }
 
-    pub(super) fn cell(&self, field: Field, hex: Hex) -> Option<Color> {
+    pub(super) fn cell(&self, field: Field, hex: Hex) -> Option<ColorIndex> {
         match field {
             Field::World => self.world.get(self.board, hex),
             Field::Inventory => self.inventory.get(self.board, hex),
         }
     }
 
-    pub(super) fn set_cell(&mut self, field: Field, hex: Hex, color: Option<Color>) {
+    pub(super) fn set_cell(&mut self, field: Field, hex: Hex, color: Option<ColorIndex>) {
         match field {
             Field::World => self.world.set(self.board, hex, color),
             Field::Inventory => self.inventory.set(self.board, hex, color),
         }
     }
 
-    /// The colour under the cursor in the field in view.
-    pub(super) fn under_cursor(&self) -> Option<Color> {
+    /// The color under the cursor in the field in view.
+    pub(super) fn under_cursor(&self) -> Option<ColorIndex> {
         self.cell(self.field, self.cursor)
     }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
-use super::palette::Color;
+use super::palette::ColorIndex;
 use super::state::{Action, Carried, Field, Flash, State};
 use crate::dice::DueRoll;
 use crate::hex::Hex;
@@ -47,7 +47,7 @@ pub struct CarriedView {
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct CellView {
     pub at: Hex,
-    pub color: Color,
+    pub color: ColorIndex,
 }
 
 impl View {

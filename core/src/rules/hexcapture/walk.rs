@@ -18,9 +18,9 @@ pub(super) fn follow(state: &State, previous: Hex, direction: Direction) -> (Hex
     approach_step(state).unwrap_or(stays)
 }
 
-/// HC-9: the neighbour nearest the cursor, but not the cursor's cell; the lower direction among equals.
+/// HC-9: the neighbor nearest the cursor, but not the cursor's cell; the lower direction among equals.
 fn approach_step(state: &State) -> Option<(Hex, Direction)> {
-    let steps = Direction::ALL.into_iter().map(|direction| (state.turtle.neighbour(direction), direction));
+    let steps = Direction::ALL.into_iter().map(|direction| (state.turtle.neighbor(direction), direction));
     let possible = steps.filter(|(hex, _)| state.board.contains(*hex) && *hex != state.cursor);
     possible.min_by_key(|(hex, _)| hex.distance(state.cursor))
 }

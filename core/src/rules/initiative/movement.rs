@@ -30,25 +30,25 @@ pub(super) struct Side {
     pub(super) units: u32,
 }
 
-/// IN-4: who moves how many units in the impulse at a place, counted from 0; `None` after the last.
+/// IN-4: who moves how many units in the impulse at a index, counted from 0; `None` after the last.
 ///
 /// The units of both sides are shared over as many rounds as the smaller side has units; a larger share comes in an
 /// earlier round, and in a round the loser comes first.
-pub(super) fn impulse_at(loser: Side, winner: Side, place: u32) -> Option<Impulse> {
+pub(super) fn impulse_at(loser: Side, winner: Side, index: u32) -> Option<Impulse> {
     let rounds = loser.units.min(winner.units);
     if rounds == 0 {
         let all = if loser.units > 0 { loser } else { winner };
-        return (place == 0 && all.units > 0).then_some(Impulse { player: all.player, units: all.units });
+        return (index == 0 && all.units > 0).then_some(Impulse { player: all.player, units: all.units });
     }
-    let round = place / 2;
-    let side = if place.is_multiple_of(2) { loser } else { winner };
+    let round = index / 2;
+    let side = if index.is_multiple_of(2) { loser } else { winner };
     let units = side.units / rounds + u32::from(round < side.units % rounds);
     (round < rounds).then_some(Impulse { player: side.player, units })
 }
 
 /// IN-4: all impulses of a turn.
 pub(super) fn movement_order(loser: Side, winner: Side) -> Vec<Impulse> {
-    (0..).map_while(|place| impulse_at(loser, winner, place)).collect()
+    (0..).map_while(|index| impulse_at(loser, winner, index)).collect()
 }
 
 #[cfg(test)]

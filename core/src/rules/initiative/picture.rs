@@ -1,4 +1,4 @@
-//! The board drawn: p1's units with capital letters, p2's with small ones, so that sides differ without colour.
+//! The board drawn: p1's units with capital letters, p2's with small ones, so that sides differ without color.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::state::{Phase, State, Unit, UnitIndex};
 use super::view::{prompt, status};
 use crate::hex::Hex;
-use crate::picture::{Block, Cell, HexBoard, Line, Picture, Tint};
+use crate::picture::{Block, Cell, HexBoard, Picture, TextLine, Tint};
 use crate::seat::Seat;
 
 pub(super) fn picture(state: &State) -> Picture {
@@ -38,18 +38,18 @@ fn tint(unit: &Unit) -> Tint {
     if unit.owner == Seat::P1 { Tint::First } else { Tint::Second }
 }
 
-fn heading(state: &State) -> Vec<Line> {
+fn heading(state: &State) -> Vec<TextLine> {
     let phase = match state.phase {
         Phase::Initiative => "initiative",
         Phase::Movement { .. } => "movement",
         Phase::End => "end",
     };
-    let mut lines = Vec::from([Line::plain(format!("turn {}, {phase}", state.turn))]);
+    let mut lines = Vec::from([TextLine::plain(format!("turn {}, {phase}", state.turn))]);
     let status = status(state);
     if !status.is_empty() {
-        lines.push(Line::plain(status));
+        lines.push(TextLine::plain(status));
     }
-    lines.push(Line::plain(prompt(state)));
+    lines.push(TextLine::plain(prompt(state)));
     lines
 }
 
@@ -71,7 +71,7 @@ fn cells(state: &State, labels: &[String]) -> Vec<Cell> {
     cells.into_values().collect()
 }
 
-fn legend(state: &State, labels: &[String]) -> Vec<Line> {
+fn legend(state: &State, labels: &[String]) -> Vec<TextLine> {
     let line = |((index, unit), label): ((UnitIndex, &Unit), &String)| {
         let Unit { id, owner, name, at, mp } = unit;
         let state_word = match (state.selected == Some(index), state.moved.contains(&index)) {
@@ -79,11 +79,13 @@ fn legend(state: &State, labels: &[String]) -> Vec<Line> {
             (false, true) => ", moved",
             (false, false) => "",
         };
-        Line::default()
+        TextLine::default()
             .with(format!("{label:4}"), tint(unit))
             .with(format!(" {owner} {name} ({id}) at {at}, mp {mp}{state_word}"), Tint::Plain)
     };
-    let mut lines: Vec<Line> = state.indexed_units().zip(labels).map(line).collect();
-    lines.push(Line::default().with("^ cursor  <> selected  ' moved  ## blocked".to_string(), Tint::Faint));
+    let mut lines: Vec<TextLine> = state.indexed_units().zip(labels).map(line).collect();
+    lines.push(
+        TextLine::default().with("^ cursor  <> selected  ' moved  ## blocked".to_string(), Tint::Faint),
+    );
     lines
 }

@@ -37,16 +37,16 @@ pub(super) fn within_reach(state: &State, unit: &Unit, to: Hex) -> bool {
         if !settled.insert(hex) {
             continue;
         }
-        for next in hex.neighbours().filter(|&next| open(next)) {
+        for next in hex.neighbors().filter(|&next| open(next)) {
             let longer = steps + 1 + next.distance(to) - direct;
-            let Ok(place) = usize::try_from(longer) else { continue };
+            let Ok(index) = usize::try_from(longer) else { continue };
             if longer > slack || settled.contains(&next) {
                 continue;
             }
-            if waiting.len() <= place {
-                waiting.resize(place + 1, Vec::new());
+            if waiting.len() <= index {
+                waiting.resize(index + 1, Vec::new());
             }
-            if let Some(stack) = waiting.get_mut(place) {
+            if let Some(stack) = waiting.get_mut(index) {
                 stack.push((next, steps + 1));
             }
         }

@@ -1,6 +1,6 @@
 //! Why a command changes nothing or is not accepted.
 
-use crate::outcome::{self, Ruling};
+use crate::outcome::{Ruled, Ruling};
 
 /// Why a command is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Reason {
     OutOfReach,
 }
 
-impl outcome::Reason for Reason {
+impl Ruled for Reason {
     const ALL: &'static [Self] = &[
         Self::NoUnit,
         Self::NotYourUnit,
@@ -62,7 +62,7 @@ pub enum Rejection {
     NotYourTurn,
 }
 
-impl outcome::Reason for Rejection {
+impl Ruled for Rejection {
     const ALL: &'static [Self] = &[Self::WrongPhase, Self::NotYourTurn];
 
     fn ruling(self) -> Ruling {

@@ -55,15 +55,15 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("units", &setup.units.len(), 0..=400)?;
     let board = Board::new(setup.radius);
     let mut blocked = BTreeSet::new();
-    for (place, &hex) in setup.blocked.iter().enumerate() {
-        let field = format!("blocked[{place}]");
+    for (index, &hex) in setup.blocked.iter().enumerate() {
+        let field = format!("blocked[{index}]");
         SetupError::on_board(&field, board, hex)?;
         SetupError::unique(&mut blocked, hex, &field, format_args!("hex {hex}"))?;
     }
     let mut units: Vec<Unit> = Vec::with_capacity(setup.units.len());
     let mut ids = BTreeSet::new();
-    for (place, unit) in setup.units.iter().enumerate() {
-        let field = |name: &str| format!("units[{place}].{name}");
+    for (index, unit) in setup.units.iter().enumerate() {
+        let field = |name: &str| format!("units[{index}].{name}");
         SetupError::on_board(&field("at"), board, unit.at)?;
         if blocked.contains(&unit.at) {
             let message = format!("unit `{}` stands on blocked hex {}", unit.id, unit.at);

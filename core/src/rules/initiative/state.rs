@@ -32,7 +32,7 @@ pub struct State {
     pub(super) selected: Option<UnitIndex>,
 }
 
-/// A unit's place in setup order.
+/// A unit's index in setup order.
 pub(super) type UnitIndex = u16;
 
 /// A unit on the board.
@@ -55,7 +55,7 @@ pub struct Unit {
 pub(super) enum Phase {
     /// A roll is due.
     Initiative,
-    /// Units move; `impulse` is the place in the movement order, `done` how many of its units have moved.
+    /// Units move; `impulse` is the index in the movement order, `done` how many of its units have moved.
     Movement { impulse: u32, done: u32 },
     /// All have moved.
     End,
@@ -90,7 +90,7 @@ impl State {
         self.units.get(usize::from(index))
     }
 
-    /// Gives the units with their places, in setup order.
+    /// Returns the units with their places, in setup order.
     pub(super) fn indexed_units(&self) -> impl Iterator<Item = (UnitIndex, &Unit)> {
         (0..).zip(&self.units)
     }
@@ -114,9 +114,9 @@ impl State {
         self.sides().map_or_else(Vec::new, |(loser, winner)| movement_order(loser, winner))
     }
 
-    /// The impulse at a place of this turn's movement order, counted from 0.
-    pub(super) fn impulse_at(&self, place: u32) -> Option<Impulse> {
-        self.sides().and_then(|(loser, winner)| impulse_at(loser, winner, place))
+    /// The impulse at a index of this turn's movement order, counted from 0.
+    pub(super) fn impulse_at(&self, index: u32) -> Option<Impulse> {
+        self.sides().and_then(|(loser, winner)| impulse_at(loser, winner, index))
     }
 
     /// The impulse under way and how many of its units have yet to move; only in `movement`.

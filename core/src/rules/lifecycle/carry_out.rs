@@ -25,7 +25,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
             });
             damage(state, target, attack, effects);
         }
-        Step::Skill { place, target } => use_skill(state, place, target, effects),
+        Step::Skill { skill, target } => use_skill(state, skill, target, effects),
         Step::End => end_turn(state, effects),
     }
 }
@@ -59,10 +59,10 @@ fn act(state: &mut State, ap: u32, note: impl FnOnce(&mut Done)) {
     }
 }
 
-/// LC-11: pays first, whatever comes of it; then damage, heal and status, the last two only for the living.
-fn use_skill(state: &mut State, place: usize, target: UnitIndex, effects: &mut impl EffectSink<Effect>) {
+/// LC-11: pays first, whatever the result; then damage, heal and status, the last two only for the living.
+fn use_skill(state: &mut State, skill: usize, target: UnitIndex, effects: &mut impl EffectSink<Effect>) {
     let Some(index) = state.active().map(|active| active.index) else { return };
-    let Some(learned) = state.unit_mut(index).and_then(|unit| unit.skills.get_mut(place)) else { return };
+    let Some(learned) = state.unit_mut(index).and_then(|unit| unit.skills.get_mut(skill)) else { return };
     learned.cooldown_left = learned.skill.cooldown;
     let skill = learned.skill.clone();
     act(state, skill.ap, |done| done.standard_action = true);
@@ -105,7 +105,7 @@ fn damage(state: &mut State, index: UnitIndex, amount: u32, effects: &mut impl E
     }
 }
 
-/// Tells of a death and what comes of it.
+/// Reports a death and its consequences.
 fn die(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink<Effect>) {
     if let Some(unit) = state.unit(index) {
         effects.push(|| Effect::Died { unit: unit.id.clone() });

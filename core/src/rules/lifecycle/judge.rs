@@ -22,8 +22,8 @@ pub(super) enum Step {
         target: UnitIndex,
     },
     Skill {
-        /// The skill's place among those of the active unit.
-        place: usize,
+        /// The skill's index among those of the active unit.
+        skill: usize,
         target: UnitIndex,
     },
     End,
@@ -100,12 +100,12 @@ fn plan_attack(state: &State, active: &Active<'_>, target: &Id) -> Result<Step, 
 fn plan_skill(state: &State, active: &Active<'_>, id: &Id, target: Option<&Id>) -> Result<Step, Reason> {
     let skills = &active.unit.skills;
     let known = skills.iter().enumerate().find(|(_, learned)| learned.skill.id == *id);
-    let (place, learned) = known.ok_or(Reason::UnknownSkill)?;
+    let (skill, learned) = known.ok_or(Reason::UnknownSkill)?;
     afford(active, learned.skill.ap)?;
     if learned.cooldown_left > 0 {
         return Err(Reason::OnCooldown);
     }
-    Ok(Step::Skill { place, target: choose(state, active, learned.skill.target, target)? })
+    Ok(Step::Skill { skill, target: choose(state, active, learned.skill.target, target)? })
 }
 
 /// LC-11: the unit that is named, or the active one where it alone may be meant; only a living one that is allowed.

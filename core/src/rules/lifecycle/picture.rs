@@ -9,7 +9,7 @@ use super::state::{Active, Done, State, Unit, UnitIndex};
 use super::status::Status;
 use super::team::Team;
 use super::view::projected_queue;
-use crate::picture::{Block, Line, Picture, Tint};
+use crate::picture::{Block, Picture, TextLine, Tint};
 
 /// The characters of a full bar.
 const BAR_WIDTH: usize = 20;
@@ -28,7 +28,7 @@ fn tint(team: Team) -> Tint {
     }
 }
 
-fn heading(state: &State) -> Vec<Line> {
+fn heading(state: &State) -> Vec<TextLine> {
     let winner = state.winner();
     let now = match (winner, state.active()) {
         (Some(winner), _) => format!("team {winner} has won"),
@@ -36,15 +36,15 @@ fn heading(state: &State) -> Vec<Line> {
         (None, None) => "nobody is active".to_string(),
     };
     let mut lines =
-        Vec::from([Line::plain(format!("time {}, round {}: {now}", state.global_time, state.round))]);
+        Vec::from([TextLine::plain(format!("time {}, round {}: {now}", state.global_time, state.round))]);
     if winner.is_none() {
         lines.push(queue(state));
     }
     lines
 }
 
-fn queue(state: &State) -> Line {
-    let mut line = Line::plain("next:");
+fn queue(state: &State) -> TextLine {
+    let mut line = TextLine::plain("next:");
     for id in projected_queue(state, QUEUE_LENGTH) {
         let tint = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
         line = line.with(" ", Tint::Plain).with(id.to_string(), tint);
@@ -53,7 +53,7 @@ fn queue(state: &State) -> Line {
     if somebody { line } else { line.with(" nobody, a stalemate", Tint::Plain) }
 }
 
-fn units(state: &State) -> Vec<Line> {
+fn units(state: &State) -> Vec<TextLine> {
     let active = state.active();
     let done = |index| active.filter(|active| active.index == index).map(|active| active.done);
     let id_width = state.units.iter().map(|unit| unit.id.as_str().len()).max().unwrap_or_default();
@@ -63,14 +63,14 @@ fn units(state: &State) -> Vec<Line> {
 }
 
 /// Draws a unit; `done` is what it has done if it is the active one.
-fn unit_line(unit: &Unit, done: Option<Done>, [id_width, charge_width]: [usize; 2]) -> Line {
+fn unit_line(unit: &Unit, done: Option<Done>, [id_width, charge_width]: [usize; 2]) -> TextLine {
     let Unit { id, team, hp, max_hp, charge, ap, .. } = unit;
     let mark = match (unit.is_alive(), done) {
         (false, _) => 'x',
         (true, Some(_)) => '>',
         (true, None) => ' ',
     };
-    let line = Line::default().with(format!("{mark} {team:6} {id:id_width$}"), tint(*team));
+    let line = TextLine::default().with(format!("{mark} {team:6} {id:id_width$}"), tint(*team));
     if !unit.is_alive() {
         return line.with("  dead", Tint::Faint);
     }
@@ -104,6 +104,6 @@ fn status_words(status: &Status) -> String {
     format!("{} ({kind}{value}{left})", status.id)
 }
 
-fn legend() -> Vec<Line> {
-    Vec::from([Line::default().with("> acts  x dead  [####] full at 100 charge", Tint::Faint)])
+fn legend() -> Vec<TextLine> {
+    Vec::from([TextLine::default().with("> acts  x dead  [####] full at 100 charge", Tint::Faint)])
 }

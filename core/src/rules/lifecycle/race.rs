@@ -68,7 +68,7 @@ impl Race {
         }
     }
 
-    /// Gives the units with their charges, in setup order.
+    /// Returns the units with their charges, in setup order.
     pub(super) fn charges(&self) -> impl Iterator<Item = (UnitIndex, u64)> {
         self.racers.iter().map(|racer| (racer.unit, racer.charge))
     }

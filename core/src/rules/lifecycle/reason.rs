@@ -1,6 +1,6 @@
 //! Why a command changes nothing or is not accepted.
 
-use crate::outcome::{self, Ruling};
+use crate::outcome::{Ruled, Ruling};
 
 /// Why a command is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Reason {
     BadTarget,
 }
 
-impl outcome::Reason for Reason {
+impl Ruled for Reason {
     const ALL: &'static [Self] = &[
         Self::UnknownSkill,
         Self::NotEnoughAp,
@@ -58,7 +58,7 @@ pub enum Rejection {
     Stalemate,
 }
 
-impl outcome::Reason for Rejection {
+impl Ruled for Rejection {
     const ALL: &'static [Self] = &[Self::NotYourTurn, Self::NoActiveUnit, Self::UnitActive, Self::Stalemate];
 
     fn ruling(self) -> Ruling {

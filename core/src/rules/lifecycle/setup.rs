@@ -57,8 +57,8 @@ fn default_attack() -> u32 {
 pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("units", &setup.units.len(), 1..=200)?;
     check_unique("unit", "units", setup.units.iter().map(|unit| &unit.id))?;
-    for (place, unit) in setup.units.iter().enumerate() {
-        check_unit(unit, |name: &str| format!("units[{place}].{name}"))?;
+    for (index, unit) in setup.units.iter().enumerate() {
+        check_unit(unit, |name: &str| format!("units[{index}].{name}"))?;
     }
     Ok(State {
         units: setup.units.iter().map(first_unit).collect(),
@@ -83,13 +83,13 @@ fn check_unit(unit: &UnitSetup, field: impl Fn(&str) -> String) -> Result<(), Se
     SetupError::within(&field("charge"), &unit.charge, 0..=1_000_000)?;
     SetupError::within(&field("skills"), &unit.skills.len(), 0..=16)?;
     check_unique("skill", &field("skills"), unit.skills.iter().map(|skill| &skill.id))?;
-    for (place, skill) in unit.skills.iter().enumerate() {
-        check_skill(skill, |name: &str| field(&format!("skills[{place}].{name}")))?;
+    for (index, skill) in unit.skills.iter().enumerate() {
+        check_skill(skill, |name: &str| field(&format!("skills[{index}].{name}")))?;
     }
     SetupError::within(&field("statuses"), &unit.statuses.len(), 0..=32)?;
     check_unique("status", &field("statuses"), unit.statuses.iter().map(|status| &status.id))?;
-    for (place, status) in unit.statuses.iter().enumerate() {
-        check_status(status, |name: &str| field(&format!("statuses[{place}].{name}")))?;
+    for (index, status) in unit.statuses.iter().enumerate() {
+        check_status(status, |name: &str| field(&format!("statuses[{index}].{name}")))?;
     }
     Ok(())
 }
@@ -113,8 +113,8 @@ fn check_status(status: &Status, field: impl Fn(&str) -> String) -> Result<(), S
 
 fn check_unique<'a>(kind: &str, list: &str, ids: impl Iterator<Item = &'a Id>) -> Result<(), SetupError> {
     let mut known = BTreeSet::new();
-    for (place, id) in ids.enumerate() {
-        SetupError::unique(&mut known, id, &format!("{list}[{place}].id"), format_args!("{kind} `{id}`"))?;
+    for (index, id) in ids.enumerate() {
+        SetupError::unique(&mut known, id, &format!("{list}[{index}].id"), format_args!("{kind} `{id}`"))?;
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub struct State {
     pub(super) turn: Turn,
 }
 
-/// A unit's place in setup order.
+/// A unit's index in setup order.
 pub(super) type UnitIndex = u16;
 
 /// A unit of the match.
@@ -116,7 +116,7 @@ impl State {
         self.units.get_mut(usize::from(index))
     }
 
-    /// Gives the living units with their places, in setup order.
+    /// Returns the living units with their places, in setup order.
     pub(super) fn living(&self) -> impl Iterator<Item = (UnitIndex, &Unit)> {
         (0..).zip(&self.units).filter(|(_, unit)| unit.is_alive())
     }

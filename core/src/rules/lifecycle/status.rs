@@ -37,7 +37,7 @@ pub enum StatusKind {
 }
 
 impl StatusKind {
-    /// Gives the kind's name as setups and views write it.
+    /// Returns the kind's name as setups and views write it.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Dot => "dot",

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
 use turnfold_core::admission::Issuer;
-use turnfold_core::outcome::{self, Ruling};
+use turnfold_core::outcome::{Ruled, Ruling};
 use turnfold_core::text::{number, split_verb};
 use turnfold_core::{Malformed, Seat};
 
@@ -132,7 +132,7 @@ pub(super) enum Reason {
     SameSecret,
 }
 
-impl outcome::Reason for Reason {
+impl Ruled for Reason {
     const ALL: &'static [Self] = &[Self::TooMuch, Self::SameSecret];
 
     fn ruling(self) -> Ruling {
@@ -148,7 +148,7 @@ pub(super) enum Rejection {
     NotYourTurn,
 }
 
-impl outcome::Reason for Rejection {
+impl Ruled for Rejection {
     const ALL: &'static [Self] = &[Self::NotYourTurn];
 
     fn ruling(self) -> Ruling {
