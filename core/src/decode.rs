@@ -2,8 +2,7 @@
 
 use alloc::string::{String, ToString};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// Bytes that are not exactly the canonical encoding of a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,11 +18,11 @@ pub enum DecodeError {
     NotCanonical,
 }
 
-/// Decodes a value, requiring that all bytes are used and that encoding it again gives the same bytes.
+/// Decodes a value, which may borrow from its bytes, requiring that all bytes are used and that encoding it again gives the same bytes.
 ///
 /// # Errors
 /// [`DecodeError`]; postcard alone would accept surplus bytes and overlong integers.
-pub fn decode_strictly<T: DeserializeOwned + Serialize>(bytes: &[u8]) -> Result<T, DecodeError> {
+pub fn decode_strictly<'a, T: Deserialize<'a> + Serialize>(bytes: &'a [u8]) -> Result<T, DecodeError> {
     let unreadable = |error: postcard::Error| DecodeError::Unreadable(error.to_string());
     let (value, rest) = postcard::take_from_bytes::<T>(bytes).map_err(unreadable)?;
     if !rest.is_empty() {

@@ -1,7 +1,7 @@
 //! What the log is made of: Genesis and entries, as values and as bytes.
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::decode::DecodeError;
+use turnfold_core::decode::{DecodeError, decode_strictly};
 use turnfold_core::{DicePolicy, Digest, Seat};
 
 use crate::error::StoreError;
@@ -53,7 +53,7 @@ impl Genesis {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        turnfold_core::decode::decode_strictly(bytes)
+        decode_strictly(bytes)
     }
 }
 
@@ -105,7 +105,7 @@ impl Entry {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let EntryBytes { seq, seat, command, recorded_at_ms, key } = decode(bytes)?;
+        let EntryBytes { seq, seat, command, recorded_at_ms, key } = decode_strictly(bytes)?;
         let key = key.map(str::parse::<IdempotencyKey>).transpose();
         let key = key.map_err(|error| DecodeError::Unreadable(error.to_string()))?;
         Ok(Self { seq, seat, command: command.to_vec(), recorded_at_ms, key })
@@ -130,19 +130,6 @@ pub(crate) fn check_size(what: &'static str, bytes: usize, limit: usize) -> Resu
 /// Encodes a value of the store's own.
 pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(value).expect("plain data encodes")
-}
-
-/// Decodes a value that may borrow, requiring that all bytes are used and that encoding it again gives the same bytes.
-pub(crate) fn decode<'a, T: Deserialize<'a> + Serialize>(bytes: &'a [u8]) -> Result<T, DecodeError> {
-    let unreadable = |error: postcard::Error| DecodeError::Unreadable(error.to_string());
-    let (value, rest) = postcard::take_from_bytes::<T>(bytes).map_err(unreadable)?;
-    if !rest.is_empty() {
-        return Err(DecodeError::Surplus(rest.len()));
-    }
-    if encode(&value) != bytes {
-        return Err(DecodeError::NotCanonical);
-    }
-    Ok(value)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A [`Store`] holds matches. A match begins with its [`Genesis`] and has branches; a branch is a line of [`Entry`]s,
 //! numbered from 1, each linked to all before it by a chain of digests. Entries come in atomic, durable batches
 //! ([`Store::append`]) and are checked against the chain whenever they are read ([`StoreReader::read`]).
-//! [`StoreReader::verify`] audits a match down to its rules.
+//! [`StoreReader::audit`] checks all that is stored of a match, and hands its entries to whoever knows their rules.
 //!
 //! ```
 //! use turnfold_core::{DicePolicy, Registry, Seat};
@@ -27,7 +27,7 @@
 //! let roll = NewEntry { seat: Seat::Host, command: vec![0, 4, 2, 4, 6, 8], recorded_at_ms: 0 };
 //! let appended = store.append(&duel, &main, 0, vec![roll], None)?;
 //! assert_eq!((appended.first, appended.last), (1, 1));
-//! assert!(store.verify(&duel, &registry)?.findings.is_empty());
+//! assert!(store.audit(&duel)?.damage.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -52,7 +52,7 @@ mod writer;
 
 mod rescue;
 
-pub use audit::{BranchVerification, Finding, FindingKind, Verification};
+pub use audit::{Audited, Damage, MatchAudit, SoundBranch};
 #[doc(hidden)]
 pub use dir::draft;
 pub use dir::holder::Holder;
@@ -68,8 +68,6 @@ pub use reader::entries::Entries;
 pub use reader::log::Log;
 pub use reader::matches::{MatchInfo, Matches};
 pub use reader::store_reader::StoreReader;
-pub use rescue::{
-    Compacted, LostEntries, MatchStats, RescueError, Salvage, StoreCheck, StoreFinding, StoreStats, Totals,
-};
+pub use rescue::{Compacted, LostEntries, MatchStats, RescueError, Salvage, StoreCheck, StoreStats, Totals};
 pub use writer::append::Appended;
 pub use writer::store::Store;

@@ -123,6 +123,21 @@ fn no_code_above_the_core_reaches_for_the_rulesets_of_turnfold() {
     }
 }
 
+/// The store keeps whatever it is given; what commands and states mean is known above it.
+#[test]
+fn the_store_knows_the_words_of_the_core_but_no_rules() {
+    let known = ["DicePolicy", "Digest", "Seat", "decode"];
+    for path in files(&root().join("store/src"), ".rs") {
+        let tokens = source::tokens(&read(&path));
+        let mut named =
+            tokens.windows(3).filter(|window| window[0] == "turnfold_core").map(|window| &window[2]);
+        let is_known = |name: &String| name == "{" || known.contains(&name.as_str());
+        assert!(named.all(is_known), "{}", path.display());
+        let rules = ["Registry", "AnyRules", "AnyState", "Rules"];
+        assert!(!tokens.iter().any(|token| rules.contains(&token.as_str())), "{}", path.display());
+    }
+}
+
 #[test]
 fn the_core_has_no_floats() {
     for path in files(&root().join("core/src"), ".rs") {

@@ -35,4 +35,5 @@ mod rescue;
 mod simulation;
 #[cfg(unix)] // pseudo-terminals
 mod terminal;
+mod verify;
 mod versions;

@@ -34,7 +34,7 @@ fn contents(dir: &Path) -> Vec<String> {
             told.push(format!("{name} {branch:?} {log:?}"));
         }
     }
-    assert_eq!(store.check(&mut |_| {}).unwrap().findings, []);
+    assert_eq!(store.check(&mut |_| {}).unwrap().damage, []);
     store.close().unwrap();
     told
 }

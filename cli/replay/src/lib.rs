@@ -29,6 +29,7 @@ pub mod impact;
 pub mod outcomes;
 pub mod path;
 pub mod shrink;
+pub mod verify;
 
 pub mod error;
 pub mod limits;

@@ -1,7 +1,8 @@
 //! `turnfold verify`: the audit of stored matches.
 
 use serde::Serialize;
-use turnfold_store::{BranchName, Finding, FindingKind, MatchName, NEXT_STEP, StoreError, Verification};
+use turnfold_replay::verify::{Finding, FindingKind, Verification, verify};
+use turnfold_store::{BranchName, Damage, MatchName, NEXT_STEP, StoreError};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -63,13 +64,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         Box::new(args.matches.iter().cloned().map(Ok))
     };
     let (mut disagreeing, mut damaged) = (0, 0);
-    if let Some(finding) = store.check_watermark()? {
+    if let Some(damage) = store.check_watermark()? {
         damaged += 1;
-        print_of_store(finding, context)?;
+        print_of_store(damage, context)?;
     }
     for match_name in matches {
         let match_name = &match_name?;
-        let verification = store.verify(match_name, &context.registry)?;
+        let verification = verify(&store, match_name, &context.registry)?;
         for finding in &verification.findings {
             if finding.kind == FindingKind::Damaged { damaged += 1 } else { disagreeing += 1 }
         }
@@ -84,7 +85,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 }
 
 /// Prints what concerns the store as a whole.
-fn print_of_store(finding: Finding, context: &mut Context) -> Result<(), Failure> {
+fn print_of_store(damage: Damage, context: &mut Context) -> Result<(), Failure> {
+    let finding = Finding::from(damage);
     let output = &mut context.output;
     if output.is_json() {
         let verification = Verification { branches: Vec::new(), findings: vec![finding] };

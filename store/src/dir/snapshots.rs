@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
+use turnfold_core::decode::decode_strictly;
 
 use super::private;
 use super::regular::read_at_most;
-use crate::entry::{Seq, decode, encode};
+use crate::entry::{Seq, encode};
 use crate::layout::record;
 
 /// Snapshots follow entries whose number is a multiple of this.
@@ -78,7 +79,8 @@ impl Snapshots {
             }
         };
         let body = record::unseal(link.as_bytes(), &bytes);
-        let file = body.and_then(|body| decode::<SnapshotFile<'_>>(body).map_err(|error| error.to_string()));
+        let file = body
+            .and_then(|body| decode_strictly::<SnapshotFile<'_>>(body).map_err(|error| error.to_string()));
         match file {
             Ok(file) if file.version != VERSION || build.is_some_and(|build| file.build != *build) => {
                 tracing::debug!(path = %path.display(), "a snapshot of another build is passed over");

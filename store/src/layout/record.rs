@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
+use turnfold_core::decode::decode_strictly;
 
 use super::key;
 use super::watermark::Watermark;
 use crate::backend::RecordChange;
-use crate::entry::{decode, encode};
+use crate::entry::encode;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 
@@ -119,7 +120,7 @@ pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
     value: &'a [u8],
 ) -> Result<T, StoreError> {
     let body = unseal(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))?;
-    decode(body).map_err(|error| StoreError::damaged(format!("{what}: {error}")))
+    decode_strictly(body).map_err(|error| StoreError::damaged(format!("{what}: {error}")))
 }
 
 /// Reads a store record, whatever its key leaves out; `None` if the value is none.

@@ -2,7 +2,7 @@
 
 use super::orphan::{Orphans, Owners, orphans};
 use super::part::Totals;
-use crate::audit::{Finding, FindingKind, audit};
+use crate::audit::{Audited, Damage, audit};
 use crate::error::StoreError;
 use crate::layout::key;
 use crate::layout::record::{self, GoneRecord};
@@ -17,16 +17,7 @@ pub struct StoreCheck {
     /// What is sound.
     pub sound: Totals,
     /// What is wrong; nothing, if all is well.
-    pub findings: Vec<StoreFinding>,
-}
-
-/// Something wrong with a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoreFinding {
-    /// The match concerned; `None` when it concerns the store as a whole.
-    pub match_name: Option<MatchName>,
-    /// What is wrong.
-    pub finding: Finding,
+    pub damage: Vec<Damage>,
 }
 
 impl StoreReader {
@@ -36,13 +27,12 @@ impl StoreReader {
     /// What FORMAT and WATERMARK say is compared whenever a store is opened. `observe` is told how far it is.
     ///
     /// # Errors
-    /// Trouble with reading that is not damage; damage is a finding.
+    /// Trouble with reading that is not damage; damage is listed.
     pub fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
         // Were something deleted meanwhile, its records would seem to be missing or to belong to nothing.
         let (_matches, _branches) = (self.records.hold_matches(), self.records.hold_branches());
         let mut check = check(&self.records, observe)?;
-        let finding = self.check_watermark()?.map(|finding| StoreFinding { match_name: None, finding });
-        check.findings.splice(..0, finding);
+        check.damage.splice(..0, self.check_watermark()?);
         Ok(check)
     }
 
@@ -51,27 +41,27 @@ impl StoreReader {
     ///
     /// # Errors
     /// Trouble with reading.
-    pub fn check_watermark(&self) -> Result<Option<Finding>, StoreError> {
+    pub fn check_watermark(&self) -> Result<Option<Damage>, StoreError> {
         let damage = self.records.backend.watermark_damage();
         let damage = damage.map_err(|error| StoreError::from(error).unopened())?;
-        Ok(damage.map(|message| Finding { branch: None, seq: None, kind: FindingKind::Damaged, message }))
+        Ok(damage.map(|reason| Damage { match_name: None, branch: None, seq: None, reason }))
     }
 }
 
 /// Audits all records; nobody deletes anything meanwhile.
 pub(super) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
     let owners = Owners { next_id: records.store_record()?.next_id, ..Owners::default() };
-    let mut check = Check { records, sound: Totals::default(), findings: Vec::new(), owners };
+    let mut check = Check { records, sound: Totals::default(), damage: Vec::new(), owners };
     check.matches(observe)?;
     check.gone()?;
     check.strays()?;
-    Ok(StoreCheck { sound: check.sound, findings: check.findings })
+    Ok(StoreCheck { sound: check.sound, damage: check.damage })
 }
 
 struct Check<'a> {
     records: &'a Records,
     sound: Totals,
-    findings: Vec<StoreFinding>,
+    damage: Vec<Damage>,
     owners: Owners,
 }
 
@@ -96,12 +86,16 @@ impl Check<'_> {
         let branches = self.records.readable_branches(&of)?;
         let read = branches.iter().filter_map(|stored| stored.read(&of).ok());
         self.owners.branches.extend(read.map(|branch| branch.id));
-        let audit = audit(self.records, &name, None)?;
-        self.sound.matches += u64::from(audit.findings.is_empty());
-        self.sound.branches += audit.sound;
-        self.sound.entries += audit.own_entries;
-        let placed = |finding| StoreFinding { match_name: Some(name.clone()), finding };
-        self.findings.extend(audit.findings.into_iter().map(placed));
+        let damage_before = self.damage.len();
+        audit(self.records, &name, &mut |audited| match audited {
+            Audited::Sound(branch) => {
+                self.sound.branches += 1;
+                self.sound.entries += branch.own_entries;
+            }
+            Audited::Damaged(damage) => self.damage.push(damage),
+            _ => {}
+        })?;
+        self.sound.matches += u64::from(self.damage.len() == damage_before);
         Ok(())
     }
 
@@ -136,9 +130,8 @@ impl Check<'_> {
         for (reason, Orphans { first_key, count }) in orphans {
             let key = first_key.escape_ascii();
             let records = if count == 1 { "record belongs" } else { "records belong" };
-            let message = format!("{count} {records} to nothing, the first is `{key}`: {reason}");
-            let finding = Finding { branch: None, seq: None, kind: FindingKind::Damaged, message };
-            self.findings.push(StoreFinding { match_name: None, finding });
+            let reason = format!("{count} {records} to nothing, the first is `{key}`: {reason}");
+            self.damage.push(Damage { match_name: None, branch: None, seq: None, reason });
         }
         Ok(())
     }
@@ -147,8 +140,7 @@ impl Check<'_> {
         let StoreError::Corrupt { match_name: placed, branch, seq, reason } = error else {
             return Err(error);
         };
-        let finding = Finding { branch, seq, kind: FindingKind::Damaged, message: reason };
-        self.findings.push(StoreFinding { match_name: placed.or(match_name), finding });
+        self.damage.push(Damage { match_name: placed.or(match_name), branch, seq, reason });
         Ok(())
     }
 }

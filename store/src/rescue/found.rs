@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use turnfold_core::decode::decode_strictly;
+
 use super::error::RescueError;
 use super::gone::Gone;
 use crate::backend::memory::MemoryBackend;
@@ -245,10 +247,10 @@ fn fragment_id(key: &[u8], value: &[u8]) -> Option<u64> {
     let body = record::unchecked(value)?;
     match key.first()? {
         b'm' => {
-            let MatchRecord { id, genesis, .. } = crate::entry::decode(body).ok()?;
+            let MatchRecord { id, genesis, .. } = decode_strictly(body).ok()?;
             Genesis::decode(genesis).ok().map(|_| id)
         }
-        b'b' => crate::entry::decode::<BranchRecord>(body).ok().map(|record| record.id),
+        b'b' => decode_strictly::<BranchRecord>(body).ok().map(|record| record.id),
         _ => None,
     }
 }

@@ -29,7 +29,7 @@ mod stats;
 mod walk;
 mod whole;
 
-pub use check::{StoreCheck, StoreFinding};
+pub use check::StoreCheck;
 pub use compact::Compacted;
 pub use error::RescueError;
 pub use lost::LostEntries;

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use turnfold_core::decode::decode_strictly;
+
 use super::error::RescueError;
 use super::lenient::scan_leniently;
 use super::lost::LostEntries;
 use super::part::{BranchPart, Sink, send_entries};
 use super::source::{Ends, Fork, Reach, Source};
-use crate::entry::{Seq, decode};
+use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::layout::record::BranchRecord;
 use crate::layout::{chain, key, record};
@@ -86,7 +88,7 @@ impl MatchPlan {
                 Err(error) => {
                     self.ids.extend(
                         record::unchecked(&value)
-                            .and_then(|body| decode::<BranchRecord>(body).ok())
+                            .and_then(|body| decode_strictly::<BranchRecord>(body).ok())
                             .map(|record| record.id),
                     );
                     self.lose(name, (Some(&branch), None, told.get(&branch).copied()), error.reason());

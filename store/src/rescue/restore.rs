@@ -3,12 +3,13 @@
 use std::io::Read;
 use std::path::Path;
 
+use turnfold_core::decode::decode_strictly;
+
 use super::error::RescueError;
 use super::frame::FrameReader;
 use super::new_store::{self, NewStore};
 use super::part::{Part, Totals};
 use super::rebuild::Rebuild;
-use crate::entry::decode;
 use crate::writer::store::Store;
 
 impl Store {
@@ -70,6 +71,7 @@ fn step(
     rebuild: &mut Rebuild<'_>,
 ) -> Result<Option<Totals>, RescueError> {
     let body = frames.read()?;
-    let part: Part<'_> = decode(&body).map_err(|error| RescueError::damaged(format!("a part: {error}")))?;
+    let part: Part<'_> =
+        decode_strictly(&body).map_err(|error| RescueError::damaged(format!("a part: {error}")))?;
     rebuild.take(&part)
 }

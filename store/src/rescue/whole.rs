@@ -22,8 +22,8 @@ pub(super) fn require(records: &Records, marks: &Marks, db: &Path) -> Result<(),
         return Err("the file `WATERMARK` belongs to another history".to_owned());
     }
     let check = check(records, &mut |_| {}).map_err(StoreError::reason)?;
-    if let Some(found) = check.findings.into_iter().next() {
-        return Err(found.finding.message);
+    if let Some(found) = check.damage.into_iter().next() {
+        return Err(found.reason);
     }
     let shown = Shown::of(records, record).map_err(StoreError::reason)?;
     let mut is_newest = true;

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use tempfile::TempDir;
-use turnfold_core::Registry;
-use turnfold_store::{BranchName, Entry, ErrorKind, FindingKind, Store, StoreError};
+use turnfold_store::{BranchName, Entry, ErrorKind, Store, StoreError};
 
 use crate::session::{entry, genesis};
 
@@ -98,14 +97,11 @@ impl Sample {
             Ok(check) => check,
             Err(error) => return named(error),
         };
-        match store.verify(&name, &Registry::standard()).map(|verification| verification.findings) {
+        match store.audit(&name).map(|audit| audit.damage) {
             Err(error) => named(error),
-            Ok(findings) => {
-                if let Some(finding) = findings.iter().find(|finding| finding.kind == FindingKind::Damaged) {
-                    return Outcome::Named(format!("match `m` {finding:?}"));
-                }
-                if let Some(finding) = check.findings.first() {
-                    return Outcome::Named(format!("the store {finding:?}"));
+            Ok(damage) => {
+                if let Some(damage) = damage.first().or_else(|| check.damage.first()) {
+                    return Outcome::Named(format!("match `m` {damage:?}"));
                 }
                 assert_eq!(outcome, Outcome::Harmless, "{what}: the audit found nothing");
                 Outcome::Harmless

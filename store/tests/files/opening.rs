@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use tempfile::TempDir;
-use turnfold_core::Registry;
-use turnfold_store::{BranchName, FindingKind, MatchName, RescueError, Store, StoreError, StoreReader};
+use turnfold_store::{BranchName, MatchName, RescueError, Store, StoreError, StoreReader};
 
 use crate::damage::copy;
 use crate::session::{entry, genesis};
@@ -104,10 +103,8 @@ fn read_all(dir: &Path, least: u64) -> Result<bool, StoreError> {
         }
         is_served &= store.head(&duel(), &branch).is_ok();
     }
-    let audited = store.verify(&duel(), &Registry::standard()).is_ok_and(|verification| {
-        verification.findings.iter().all(|finding| finding.kind != FindingKind::Damaged)
-    });
-    let checked = store.check(&mut |_| ()).is_ok_and(|check| check.findings.is_empty());
+    let audited = store.audit(&duel()).is_ok_and(|audit| audit.damage.is_empty());
+    let checked = store.check(&mut |_| ()).is_ok_and(|check| check.damage.is_empty());
     Ok(is_served && audited && checked)
 }
 

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::thread;
 
 use tempfile::TempDir;
-use turnfold_core::Registry;
-use turnfold_store::{FindingKind, Store, StoreError};
+use turnfold_store::{Store, StoreError};
 
 use crate::disk::{Chance, Disk, Image, Loss, Trust, lay_out};
 use crate::session::{Commands, Open, Session, Told, entry};
@@ -132,10 +131,8 @@ impl Recorded {
             self.check_line(&store, line, known).map_err(|reason| format!("line {line}: {reason}"))?;
         }
         for found in store.matches().map_err(|error| error.to_string())? {
-            let verification =
-                store.verify(&found.name, &Registry::standard()).map_err(|error| error.to_string())?;
-            let damage = verification.findings.iter().find(|finding| finding.kind == FindingKind::Damaged);
-            damage.map_or(Ok(()), |finding| Err(format!("{finding:?}")))?;
+            let audit = store.audit(&found.name).map_err(|error| error.to_string())?;
+            audit.damage.first().map_or(Ok(()), |damage| Err(format!("{damage:?}")))?;
             let more =
                 store.append(&found.name, &"main".parse().unwrap(), found.head, vec![entry(b"more")], None);
             more.map_err(|error| error.to_string())?;

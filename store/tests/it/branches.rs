@@ -1,6 +1,5 @@
 //! Matches and branches: shared prefixes, lists, deletion, and what is refused.
 
-use turnfold_core::Registry;
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, ErrorKind, Store, StoreError};
 
@@ -141,7 +140,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     check(store.delete_branch(&name("m"), &branch("x")), "has no branch `x`");
     check(store.read(&name("m"), &main, Some(4)).map(|_| ()), "has no entry 4: its head is 3");
     check(store.entries(&name("m"), &main, 2..=9).map(|_| ()), "has no entry 9: its head is 3");
-    check(store.verify(&name("x"), &Registry::standard()).map(|_| ()), "no match `x`");
+    check(store.audit(&name("x")).map(|_| ()), "no match `x`");
     assert_eq!(backend.records(), before);
 }
 
@@ -167,7 +166,7 @@ fn a_deleted_branch_is_gone_and_its_name_free() {
 }
 
 #[test]
-fn a_whole_match_verifies_on_every_branch() {
+fn a_whole_match_is_sound_on_every_branch() {
     let store = Store::in_memory();
     store.create_match(&name("m"), &genesis(), commands(100)).unwrap();
     let (main, line) = (BranchName::main(), branch("line"));
@@ -176,12 +175,11 @@ fn a_whole_match_verifies_on_every_branch() {
     store.append(&name("m"), &line, 70, more, Some(&"k".parse().unwrap())).unwrap();
     let twig = commands(130).into_iter().skip(60).collect();
     store.create_branch_with(&name("m"), &branch("twig"), &main, 60, twig).unwrap();
-    let verification = store.verify(&name("m"), &Registry::standard()).unwrap();
-    assert_eq!(verification.findings, []);
-    let told: Vec<_> =
-        verification.branches.iter().map(|found| (found.branch.as_str(), found.entries)).collect();
+    let audit = store.audit(&name("m")).unwrap();
+    assert_eq!(audit.damage, []);
+    let told: Vec<_> = audit.branches.iter().map(|found| (found.name.as_str(), found.entries)).collect();
     assert_eq!(told, [("main", 100), ("line", 80), ("twig", 130)]);
-    for (verified, listed) in verification.branches.iter().zip(store.branches(&name("m")).unwrap()) {
+    for (verified, listed) in audit.branches.iter().zip(store.branches(&name("m")).unwrap()) {
         assert_eq!(verified.link, listed.head_link);
     }
 }

@@ -1,8 +1,7 @@
 //! Damage: whatever is done to the records, the store names it and never panics.
 
-use turnfold_core::Registry;
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{BranchName, Finding, FindingKind, Genesis, NewEntry, Store, StoreError};
+use turnfold_store::{BranchName, Damage, Genesis, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, name};
 
@@ -15,13 +14,13 @@ fn sample() -> MemoryBackend {
     store.create_branch(&name("m"), &line, &BranchName::main(), 65).unwrap();
     let more = commands(67).split_off(65);
     store.append(&name("m"), &line, 65, more, Some(&"k".parse().unwrap())).unwrap();
-    assert_eq!(store.verify(&name("m"), &Registry::standard()).unwrap().findings, []);
+    assert_eq!(store.audit(&name("m")).unwrap().damage, []);
     store.close().unwrap();
     backend
 }
 
 /// What an audit says of damage; panics when it says nothing.
-fn findings(backend: &MemoryBackend, what: &str) -> Vec<Finding> {
+fn findings(backend: &MemoryBackend, what: &str) -> Vec<Damage> {
     let store = match Store::with_backend(Box::new(backend.copy())) {
         Ok(store) => store,
         Err(error) => {
@@ -41,18 +40,17 @@ fn findings(backend: &MemoryBackend, what: &str) -> Vec<Finding> {
         let is_named = matches!(error, StoreError::Corrupt { .. } | StoreError::Conflict { .. });
         assert!(is_named, "{what}: {error}");
     }
-    match store.verify(&name("m"), &Registry::standard()) {
-        Ok(verification) => {
-            assert!(!verification.findings.is_empty(), "{what}: not found");
-            assert!(verification.findings.iter().all(|finding| finding.kind == FindingKind::Damaged));
-            verification.findings
+    match store.audit(&name("m")) {
+        Ok(audit) => {
+            assert!(!audit.damage.is_empty(), "{what}: not found");
+            audit.damage
         }
         Err(error) => panic!("{what}: {error}"),
     }
 }
 
 /// Requires that damage to an entry is placed.
-fn check_place(key: &[u8], findings: &[Finding], what: &str) {
+fn check_place(key: &[u8], findings: &[Damage], what: &str) {
     if matches!(key[0], b't' | b'p') {
         let placed = findings.iter().any(|finding| finding.branch.is_some() && finding.seq.is_some());
         assert!(placed, "{what}: {findings:?}");
@@ -136,10 +134,7 @@ fn records_of_an_older_time_are_found() {
         damaged.tamper(&key, Some(value));
         match Store::with_backend(Box::new(damaged)) {
             Ok(store) => {
-                assert_eq!(
-                    store.verify(&name("m"), &Registry::standard()).unwrap().findings[0].seq,
-                    Some(12)
-                );
+                assert_eq!(store.audit(&name("m")).unwrap().damage[0].seq, Some(12));
             }
             Err(error) => assert_eq!(
                 error.to_string(),
@@ -148,46 +143,6 @@ fn records_of_an_older_time_are_found() {
             ),
         }
     }
-}
-
-/// Audits a match that was stored as it is, with other rules in mind.
-fn check_disagreement(genesis: &Genesis, entries: Vec<NewEntry>, expected: (FindingKind, Option<u64>, &str)) {
-    let store = Store::in_memory();
-    store.create_match(&name("m"), genesis, entries).unwrap();
-    let verification = store.verify(&name("m"), &Registry::standard()).unwrap();
-    assert_eq!(verification.branches, []);
-    let [finding] = verification.findings.as_slice() else { panic!("{:?}", verification.findings) };
-    let (kind, seq, text) = expected;
-    assert_eq!((finding.kind, finding.seq), (kind, seq), "{finding:?}");
-    assert!(finding.message.contains(text), "{finding:?}");
-}
-
-#[test]
-fn a_log_that_its_rules_do_not_accept_disagrees() {
-    let mut unknown = genesis();
-    unknown.ruleset = "go".to_owned();
-    check_disagreement(&unknown, commands(3), (FindingKind::UnknownRules, None, "unknown ruleset `go`"));
-
-    let mut newer = genesis();
-    newer.ruleset_version = 99;
-    let text = "ruleset `initiative` has version 99, this build knows";
-    check_disagreement(&newer, commands(3), (FindingKind::UnknownRules, None, text));
-
-    let mut setup = genesis();
-    setup.setup.push(0);
-    check_disagreement(&setup, commands(3), (FindingKind::Disagrees, None, "stored setup"));
-
-    let mut twice = commands(3);
-    twice[1] = twice[0].clone();
-    check_disagreement(&genesis(), twice, (FindingKind::Disagrees, Some(2), "no_roll_due"));
-
-    let mut garbled = commands(3);
-    garbled[2].command.push(0);
-    check_disagreement(&genesis(), garbled, (FindingKind::Disagrees, Some(3), "surplus"));
-
-    let mut seeded = genesis();
-    seeded.dice = turnfold_core::DicePolicy::Seeded(turnfold_core::Seed::new([1; 32]));
-    check_disagreement(&seeded, commands(3), (FindingKind::Disagrees, Some(1), "seeded dice"));
 }
 
 /// Makes a record that a store takes for its own: its check is right, wherever its body is from.
@@ -239,7 +194,7 @@ fn pages_and_tails_of_two_matches_that_change_places_are_named_in_both() {
                 // A tail with a right check is noticed where the chain meets a stored link.
                 let noticed = if with_right_checks && table == b't' { seq..=67 } else { seq..=seq };
                 assert!(at.is_some_and(|at| noticed.contains(&at)), "{error}");
-                assert!(!store.verify(&name(match_name), &Registry::standard()).unwrap().findings.is_empty());
+                assert!(!store.audit(&name(match_name)).unwrap().damage.is_empty());
             }
         }
     }
@@ -279,7 +234,7 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
         let place =
             format!("1 record belongs to nothing, the first is `{}`: there is no ", other.escape_ascii());
         assert!(matches!(&orphans(&store)[..], [told] if told.starts_with(&place)), "{:?}", orphans(&store));
-        assert_eq!(store.verify(&name("m"), &Registry::standard()).unwrap().findings, []);
+        assert_eq!(store.audit(&name("m")).unwrap().damage, []);
     }
     for (key, value) in backend.records().into_iter().filter(|(key, _)| matches!(key[0], b'p' | b't')) {
         // As an entry behind the last.
@@ -287,10 +242,9 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
         let copied = backend.copy();
         copied.tamper(&behind, Some(reseal(&behind, &value)));
         let store = Store::with_backend(Box::new(copied)).unwrap();
-        let findings = ["m", "n"]
-            .map(|match_name| store.verify(&name(match_name), &Registry::standard()).unwrap().findings);
+        let findings = ["m", "n"].map(|match_name| store.audit(&name(match_name)).unwrap().damage);
         let finding = findings.iter().flatten().next().unwrap();
-        assert!(finding.message.contains("behind the head, which is 67"), "{finding:?}");
+        assert!(finding.reason.contains("behind the head, which is 67"), "{finding:?}");
     }
     let foreign = backend.copy();
     foreign.tamper(b"zoo", Some(b"anything".to_vec()));
@@ -300,6 +254,6 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
 }
 
 fn orphans(store: &Store) -> Vec<String> {
-    let findings = store.check(&mut |_| ()).unwrap().findings.into_iter();
-    findings.filter(|found| found.match_name.is_none()).map(|found| found.finding.message).collect()
+    let findings = store.check(&mut |_| ()).unwrap().damage.into_iter();
+    findings.filter(|found| found.match_name.is_none()).map(|found| found.reason).collect()
 }

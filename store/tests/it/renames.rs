@@ -5,7 +5,6 @@ use std::path::Path;
 use std::thread;
 
 use crate::faulty::{Fault, FaultyBackend};
-use turnfold_core::Registry;
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
 
@@ -44,9 +43,9 @@ fn names(store: &Store) -> Vec<String> {
 /// Requires a store to be sound, also when it is opened again, and gives its names.
 fn sound_names(store: &Store, backend: &MemoryBackend) -> Vec<String> {
     for store in [store, &Store::with_backend(Box::new(backend.copy())).unwrap()] {
-        assert_eq!(store.check(&mut unobserved()).unwrap().findings, []);
+        assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
         for info in store.matches().unwrap() {
-            assert_eq!(store.verify(&info.name, &Registry::standard()).unwrap().findings, []);
+            assert_eq!(store.audit(&info.name).unwrap().damage, []);
         }
     }
     names(store)
@@ -243,7 +242,7 @@ fn who_appends_or_reads_meanwhile_is_told_that_it_is_not_there() {
         if round % 2 == 1 {
             store.delete_match(&n).unwrap();
         }
-        assert_eq!(store.check(&mut unobserved()).unwrap().findings, []);
+        assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
     }
 }
 

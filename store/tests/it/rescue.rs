@@ -10,7 +10,6 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use turnfold_core::Registry;
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, MatchName, Store, Totals};
 
@@ -65,9 +64,9 @@ pub(crate) fn contents(store: &Store) -> String {
                 writeln!(told, "{key} {found:?}").unwrap();
             }
         }
-        assert_eq!(store.verify(&info.name, &Registry::standard()).unwrap().findings, []);
+        assert_eq!(store.audit(&info.name).unwrap().damage, []);
     }
-    assert_eq!(store.check(&mut unobserved()).unwrap().findings, []);
+    assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
     told
 }
 

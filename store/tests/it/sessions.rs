@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::faulty::{Fault, FaultyBackend};
-use turnfold_core::Registry;
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{ErrorKind, FindingKind, Store, StoreError};
+use turnfold_store::{ErrorKind, Store, StoreError};
 
 use crate::chance::Chance;
 use crate::game::{branch, genesis, labels, name, opaque};
@@ -194,10 +193,9 @@ impl Life<'_> {
 
 /// Requires an audit to find no damage, or to fail because reading failed.
 fn check_verifies(store: &Store, match_name: &str) -> Result<(), StoreError> {
-    let findings = store.verify(&name(match_name), &Registry::standard())?.findings;
-    match findings.into_iter().find(|finding| finding.kind == FindingKind::Damaged) {
+    match store.audit(&name(match_name))?.damage.into_iter().next() {
         None => Ok(()),
-        Some(finding) => Err(StoreError::Failed { reason: finding.message }),
+        Some(damage) => Err(StoreError::Failed { reason: damage.reason }),
     }
 }
 
@@ -219,7 +217,7 @@ fn check_holds(memory: &MemoryBackend, model: &mut Model, maybe: Option<Box<Mode
         .flatten()
         .find(|model| model.lines == found);
     *model = expected.unwrap_or_else(|| panic!("{what}: found {found:?}, expected {model:?}"));
-    assert_eq!(store.check(&mut |_| ()).unwrap().findings, [], "{what}");
+    assert_eq!(store.check(&mut |_| ()).unwrap().damage, [], "{what}");
     store.close().unwrap();
 }
 

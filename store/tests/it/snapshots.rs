@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use turnfold_core::{CommandSource, Digest, Logged, Registry, registry};
-use turnfold_store::{BranchName, FindingKind, SNAPSHOT_INTERVAL, Snapshot, Store, StoreError};
+use turnfold_core::{CommandSource, Digest, Logged, registry};
+use turnfold_store::{Audited, BranchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, name};
 
@@ -145,7 +145,7 @@ fn torn_mangled_and_exchanged_files_are_as_good_as_none() {
     // A file where the folder should be keeps nothing from working.
     fs::write(dir.join("snapshots"), "").unwrap();
     assert_eq!(find(&store, "main", ENTRIES), None);
-    assert!(store.verify(&name("m"), &Registry::standard()).unwrap().findings.is_empty());
+    assert!(store.audit(&name("m")).unwrap().damage.is_empty());
     fs::remove_file(dir.join("snapshots")).unwrap();
     fs::create_dir(dir.join("snapshots")).unwrap();
     restore();
@@ -153,20 +153,24 @@ fn torn_mangled_and_exchanged_files_are_as_good_as_none() {
 }
 
 #[test]
-fn verify_finds_one_that_its_entries_do_not_fold_to() {
+fn an_audit_hands_on_each_with_the_entries_before_it() {
     let (_parent, dir, store, [first, second]) = store();
-    assert!(store.verify(&name("m"), &Registry::standard()).unwrap().findings.is_empty());
-    // The state of another entry, under a proper check: what rules that changed unnoticed would leave.
-    let wrong = Snapshot { seq: second.seq, state: folded(&store, 0).state };
-    store.keep_snapshot(&name("m"), &BranchName::main(), &wrong, &BUILD).unwrap();
-    assert_eq!(find(&store, "main", ENTRIES), Some(wrong));
-    let [finding] =
-        <[_; 1]>::try_from(store.verify(&name("m"), &Registry::standard()).unwrap().findings).unwrap();
-    assert_eq!((finding.kind, finding.seq), (FindingKind::WrongSnapshot, Some(second.seq)));
-    assert_eq!(files(&dir).len(), 2, "it is named, and left alone");
-    let named =
-        files(&dir).into_iter().find(|file| finding.message.contains(&*file.to_string_lossy())).unwrap();
-    fs::remove_file(named).unwrap();
-    assert_eq!(find(&store, "main", ENTRIES), Some(first));
-    assert!(store.verify(&name("m"), &Registry::standard()).unwrap().findings.is_empty());
+    let mut told = Vec::new();
+    let (mut entries, mut paths) = (0, Vec::new());
+    store
+        .audit_with(&name("m"), &mut |audited| match audited {
+            Audited::Entries(more) => entries += more.len() as u64,
+            Audited::Snapshot { seq, state, path } => {
+                assert_eq!(entries, seq, "what it follows was handed on before");
+                told.push(Snapshot { seq, state: state.to_vec() });
+                paths.push(path.to_owned());
+            }
+            Audited::Sound(branch) => assert_eq!((branch.entries, entries), (ENTRIES, ENTRIES)),
+            Audited::Damaged(damage) => panic!("{damage:?}"),
+            Audited::Match(_) | Audited::Branch(_) => {}
+        })
+        .unwrap();
+    assert_eq!(told, [first, second]);
+    paths.sort();
+    assert_eq!(paths, files(&dir));
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use turnfold_core::Registry;
 use turnfold_store::{BranchName, Store, StoreError, StoreReader};
 
 use super::{check_message, sample};
@@ -102,7 +101,7 @@ fn ask(dir: &Path) -> Result<(), StoreError> {
         store.branches(&name).map(|_| ()),
         store.head(&name, &main).map(|_| ()),
         store.read(&name, &main, None).map(|_| ()),
-        store.verify(&name, &Registry::standard()).map(|_| ()),
+        store.audit(&name).map(|_| ()),
         store.check(&mut |_| {}).map(|_| ()),
     ];
     answers.into_iter().filter_map(Result::err).for_each(|error| check_message(&error.to_string()));

@@ -1,7 +1,7 @@
 //! `turnfold store check`: the store's own audit.
 
 use serde::Serialize;
-use turnfold_store::{BranchName, MatchName, NEXT_STEP, StoreFinding};
+use turnfold_store::{BranchName, Damage, MatchName, NEXT_STEP};
 
 use super::progress::Progress;
 use super::told;
@@ -45,36 +45,36 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
     let output = &mut context.output;
     if output.is_json() {
         output.json(&CheckJson {
-            ok: check.findings.is_empty(),
+            ok: check.damage.is_empty(),
             matches: check.sound.matches,
             branches: check.sound.branches,
             entries: check.sound.entries,
-            findings: check.findings.iter().map(to_json).collect(),
+            findings: check.damage.iter().map(to_json).collect(),
         })?;
     } else {
-        for StoreFinding { match_name, finding } in &check.findings {
+        for Damage { match_name, branch, seq, reason } in &check.damage {
             let match_name = match_name.as_ref().map_or("the store", MatchName::as_str);
-            let branch = finding.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
-            let seq = finding.seq.map(|seq| format!(":{seq}")).unwrap_or_default();
+            let branch = branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+            let seq = seq.map(|seq| format!(":{seq}")).unwrap_or_default();
             let damaged = paint(Tone::Old, "damaged");
-            output.line(format_args!("{damaged} {match_name}{branch}{seq}: {}", finding.message))?;
+            output.line(format_args!("{damaged} {match_name}{branch}{seq}: {reason}"))?;
         }
-        let tone = if check.findings.is_empty() { Tone::New } else { Tone::Odd };
+        let tone = if check.damage.is_empty() { Tone::New } else { Tone::Odd };
         output.line(format_args!("{} {}", paint(tone, "sound"), told(check.sound)))?;
     }
-    if check.findings.is_empty() {
+    if check.damage.is_empty() {
         return Ok(Answer::Yes);
     }
     output.flush()?;
-    let findings = counted(check.findings.len() as u64, "finding", "findings");
+    let findings = counted(check.damage.len() as u64, "finding", "findings");
     Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(NEXT_STEP))
 }
 
-fn to_json(found: &StoreFinding) -> FindingJson<'_> {
+fn to_json(damage: &Damage) -> FindingJson<'_> {
     FindingJson {
-        match_name: found.match_name.as_ref().map(MatchName::as_str),
-        branch: found.finding.branch.as_ref().map(BranchName::as_str),
-        seq: found.finding.seq,
-        message: &found.finding.message,
+        match_name: damage.match_name.as_ref().map(MatchName::as_str),
+        branch: damage.branch.as_ref().map(BranchName::as_str),
+        seq: damage.seq,
+        message: &damage.reason,
     }
 }

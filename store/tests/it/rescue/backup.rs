@@ -53,7 +53,7 @@ fn long_appends_with_and_without_keys_come_back_as_they_were() {
     for (key, range) in [("first", 1..=9_000), ("second", 18_001..=18_001), ("third", 18_002..=head)] {
         assert_eq!(restored.find_key(&m, &main, &key.parse().unwrap()).unwrap(), Some(range));
     }
-    assert_eq!(restored.check(&mut unobserved()).unwrap().findings, []);
+    assert_eq!(restored.check(&mut unobserved()).unwrap().damage, []);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_backup_while_eight_writers_append_is_a_consistent_prefix_of_every_branch() 
         assert!(totals.matches == WRITERS && totals.entries > entries_before);
         entries_before = totals.entries;
         let restored = Store::open(&dir).unwrap();
-        assert_eq!(restored.check(&mut unobserved()).unwrap().findings, []);
+        assert_eq!(restored.check(&mut unobserved()).unwrap().damage, []);
         for info in restored.matches().unwrap() {
             for found in restored.branches(&info.name).unwrap() {
                 if found.name.as_str() == "passing" {

@@ -14,13 +14,13 @@ fn findings(backend: MemoryBackend) -> Vec<String> {
             return vec![error.to_string()];
         }
     };
-    let found = store.check(&mut unobserved()).unwrap().findings.into_iter().map(|found| {
+    let found = store.check(&mut unobserved()).unwrap().damage.into_iter().map(|found| {
         let place = [
             found.match_name.map(|name| name.to_string()),
-            found.finding.branch.map(|name| name.to_string()),
-            found.finding.seq.map(|seq| seq.to_string()),
+            found.branch.map(|name| name.to_string()),
+            found.seq.map(|seq| seq.to_string()),
         ];
-        format!("{}: {}", place.into_iter().flatten().collect::<Vec<_>>().join(" "), found.finding.message)
+        format!("{}: {}", place.into_iter().flatten().collect::<Vec<_>>().join(" "), found.reason)
     });
     found.collect()
 }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use turnfold_core::Registry;
 use turnfold_store::{BranchName, RescueError, Store, StoreError};
 
 use super::{contents, copy_dir, fill, names, unobserved};
@@ -46,7 +45,7 @@ fn a_compacted_store_says_the_same_in_fewer_bytes() {
     let line = branch("line");
     let head = store.head(&name("m"), &line).unwrap();
     store.append(&name("m"), &line, head, commands(200).split_off(67), None).unwrap();
-    assert_eq!(store.verify(&name("m"), &Registry::standard()).unwrap().findings, []);
+    assert_eq!(store.audit(&name("m")).unwrap().damage, []);
     let before = contents(&store);
     store.close().unwrap();
     Store::compact(&dir, &mut unobserved()).unwrap();

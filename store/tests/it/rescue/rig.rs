@@ -182,7 +182,7 @@ fn counts(lost: &LostEntries) -> bool {
 }
 
 fn judge(history: &History, store: &Store, salvage: &Salvage, what: &str, figures: &mut Figures) {
-    assert_eq!(store.check(&mut unobserved()).unwrap().findings, [], "{what}");
+    assert_eq!(store.check(&mut unobserved()).unwrap().damage, [], "{what}");
     let saved = branches(store);
     let (mut is_whole, mut is_named) = (true, true);
     for (place, entries) in &history.held {

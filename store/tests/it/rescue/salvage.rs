@@ -38,7 +38,7 @@ fn is_listed(lost: &LostEntries, (match_name, branch): &(String, String), kept: 
 
 /// Requires that what was saved is sound, and that everything else is listed.
 fn check(original: &Branches, store: &Store, salvage: &Salvage, what: &str) {
-    assert_eq!(store.check(&mut unobserved()).unwrap().findings, [], "{what}");
+    assert_eq!(store.check(&mut unobserved()).unwrap().damage, [], "{what}");
     let saved = branches(store);
     for (place, entries) in original {
         let found = saved.get(place);

@@ -1,10 +1,9 @@
 //! All that a store answers.
 
 use turnfold_core::Registry;
+use turnfold_replay::verify::{Verification, verify};
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{
-    BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchName, Store, StoreError, Verification,
-};
+use turnfold_store::{BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchName, Store, StoreError};
 
 use crate::fuzz::check_message;
 use crate::fuzz::sample::{entries, line, name};
@@ -93,8 +92,8 @@ impl Told {
             logs: vec![read(&m, &main), read(&m, &line()), read(&n, &main)],
             later,
             verifications: vec![
-                store.verify(&m, &Registry::standard()),
-                store.verify(&n, &Registry::standard()),
+                verify(store, &m, &Registry::standard()),
+                verify(store, &n, &Registry::standard()),
             ],
             // Last, because it changes the store.
             appended: store.append(&m, &line(), 67, entries(68, 68), None).map(drop),

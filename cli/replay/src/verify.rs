@@ -1,0 +1,181 @@
+//! Verify: a stored match audited down to its rules, with every command folded again.
+
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Registry};
+use turnfold_store::{
+    Audited, BranchName, Damage, Entry, Genesis, MatchName, Seq, SoundBranch, StoreError, StoreReader,
+};
+
+/// What the audit of a match found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// The branches in which all is well: `main`, then the others by name.
+    pub branches: Vec<VerifiedBranch>,
+    /// What is wrong; nothing, if all is well.
+    pub findings: Vec<Finding>,
+}
+
+/// A branch in which all is well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedBranch {
+    /// Its name.
+    pub branch: BranchName,
+    /// How many entries it has, those of its parents included.
+    pub entries: u64,
+    /// The link after the last.
+    pub link: Digest,
+    /// The hash of the state after the last.
+    pub state_hash: Digest,
+}
+
+/// Something wrong with a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The branch that holds it; `None` when it concerns the match as a whole.
+    pub branch: Option<BranchName>,
+    /// The entry concerned, where it is one.
+    pub seq: Option<Seq>,
+    /// What kind of finding it is.
+    pub kind: FindingKind,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// The kinds of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingKind {
+    /// The store does not hold what was written to it.
+    Damaged,
+    /// The log is as it was written, but its rules give something else.
+    Disagrees,
+    /// This build does not have the match's ruleset, in its version.
+    UnknownRules,
+    /// The log and its rules are in order, but a state kept to spare folding it was another.
+    WrongSnapshot,
+}
+
+impl From<Damage> for Finding {
+    fn from(damage: Damage) -> Self {
+        let Damage { branch, seq, reason, .. } = damage;
+        Self { branch, seq, kind: FindingKind::Damaged, message: reason }
+    }
+}
+
+/// Audits a match: all that the store holds of it, and every command under the match's rules, with seeded dice computed
+/// again. It goes on with the next branch after a finding.
+///
+/// # Errors
+/// [`StoreError::NoSuchMatch`], and trouble with reading that is not damage; damage is a finding.
+pub fn verify(
+    store: &StoreReader,
+    match_name: &MatchName,
+    registry: &Registry,
+) -> Result<Verification, StoreError> {
+    let mut judge = Judge::new(registry);
+    store.audit_with(match_name, &mut |audited| judge.take(audited))?;
+    Ok(judge.verification)
+}
+
+/// The state of a branch while it is folded; gone once its rules do not agree.
+type Folding = Option<Box<dyn AnyState>>;
+
+/// What the rules say while the store is audited.
+struct Judge<'a> {
+    registry: &'a Registry,
+    verification: Verification,
+    /// The match's first state, if this build has its rules.
+    start: Folding,
+    dice: DicePolicy,
+    /// The branch that is being audited, and how many findings there were before it.
+    branch: Option<BranchName>,
+    findings_before: usize,
+    folding: Folding,
+}
+
+impl<'a> Judge<'a> {
+    fn new(registry: &'a Registry) -> Self {
+        Self {
+            registry,
+            verification: Verification::default(),
+            start: None,
+            dice: DicePolicy::Recorded,
+            branch: None,
+            findings_before: 0,
+            folding: None,
+        }
+    }
+
+    fn take(&mut self, audited: Audited<'_>) {
+        match audited {
+            Audited::Match(genesis) => self.begin(genesis),
+            Audited::Branch(branch) => {
+                self.branch = Some(branch.clone());
+                self.findings_before = self.verification.findings.len();
+                self.folding = self.start.as_ref().map(|start| start.fork());
+            }
+            Audited::Entries(entries) => self.fold(entries),
+            Audited::Snapshot { seq, state, path } => {
+                if self.folding.as_ref().is_some_and(|folded| state != folded.state_bytes()) {
+                    let message = "its snapshot is not the state that the entries fold to; remove";
+                    let message = format!("{message} `{}`", path.display());
+                    self.find(Some(seq), FindingKind::WrongSnapshot, message);
+                }
+            }
+            Audited::Sound(branch) => self.end(branch),
+            Audited::Damaged(damage) => self.verification.findings.push(damage.into()),
+        }
+    }
+
+    /// Starts the match under its rules, if this build has them.
+    fn begin(&mut self, genesis: &Genesis) {
+        let Genesis { format, ruleset, ruleset_version, setup, .. } = genesis;
+        self.dice = genesis.dice;
+        if *format != Genesis::FORMAT {
+            let message = format!("the match has format {format}, this build knows {}", Genesis::FORMAT);
+            return self.find(None, FindingKind::UnknownRules, message);
+        }
+        let Some(rules) = self.registry.find(ruleset) else {
+            return self.find(None, FindingKind::UnknownRules, format!("unknown ruleset `{ruleset}`"));
+        };
+        if rules.version() != *ruleset_version {
+            let known = rules.version();
+            let message =
+                format!("ruleset `{ruleset}` has version {ruleset_version}, this build knows {known}");
+            return self.find(None, FindingKind::UnknownRules, message);
+        }
+        match rules.start(setup) {
+            Ok(state) => self.start = Some(state),
+            Err(error) => self.find(None, FindingKind::Disagrees, error.to_string()),
+        }
+    }
+
+    /// Folds some more entries, and no more once the rules do not agree.
+    fn fold(&mut self, entries: &[Entry]) {
+        let Some(state) = &mut self.folding else { return };
+        let logged: Vec<_> = entries
+            .iter()
+            .map(|entry| {
+                let command = CommandSource::Bytes(&entry.command);
+                Logged { seq: entry.seq, seat: entry.seat, command }
+            })
+            .collect();
+        if let Err(error) = state.fold(&logged, &self.dice, &mut |_| {}) {
+            self.find(Some(error.seq()), FindingKind::Disagrees, error.to_string());
+            self.folding = None;
+        }
+    }
+
+    fn end(&mut self, sound: SoundBranch) {
+        if let Some(state) = &self.folding
+            && self.verification.findings.len() == self.findings_before
+        {
+            let SoundBranch { name: branch, entries, link, .. } = sound;
+            let state_hash = state.state_hash();
+            self.verification.branches.push(VerifiedBranch { branch, entries, link, state_hash });
+        }
+    }
+
+    fn find(&mut self, seq: Option<Seq>, kind: FindingKind, message: String) {
+        let branch = self.branch.clone();
+        self.verification.findings.push(Finding { branch, seq, kind, message });
+    }
+}
