@@ -25,15 +25,19 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Gives the file, which must not exist unless it is to be overwritten; `None` is standard output.
+    /// Returns the file, which must not exist unless it is to be overwritten; `None` is standard output.
     pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
-        match &self.output {
-            Some(path) if path.exists() && !self.force => {
-                Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"))
-            }
-            path => Ok(path.as_deref()),
-        }
+        self.output.iter().try_for_each(|path| require_new(path, self.force))?;
+        Ok(self.output.as_deref())
     }
+}
+
+/// Requires a file not to exist, unless it is to be overwritten.
+pub(crate) fn require_new(path: &Path, force: bool) -> Result<(), Failure> {
+    if force || !path.exists() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"))
 }
 
 /// Writes a file so that whoever looks sees the old content or the new, also after a crash: a temporary file beside
