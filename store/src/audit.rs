@@ -97,7 +97,7 @@ impl StoreReader {
         Ok(found)
     }
 
-    /// Audits a match as [`audit`](StoreReader::audit) does, and tells `observe` of everything it comes across.
+    /// Audits a match as [`audit`](StoreReader::audit) does, and hands everything it reads to `observe`.
     ///
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and trouble with reading that is not damage; damage is observed.
@@ -157,13 +157,13 @@ impl Audit<'_> {
         let Line { branch, head, .. } = line;
         (self.observe)(Audited::Branch(&branch.name));
         let mut entries = line.entries(self.records, 1..=head.seq)?;
-        let mut keys = BTreeMap::new();
+        let mut idempotency_keys = BTreeMap::new();
         let mut chunk = Vec::new();
         for entry in &mut entries {
             let entry = entry?;
             let seq = entry.seq;
-            if let Some(key) = entry.key.clone().filter(|_| seq > branch.forked_at()) {
-                keys.entry(key).or_insert(IdempotencyRecord { first: seq, last: seq }).last = seq;
+            if let Some(key) = entry.idempotency_key.clone().filter(|_| seq > branch.forked_at()) {
+                idempotency_keys.entry(key).or_insert(IdempotencyRecord { first: seq, last: seq }).last = seq;
             }
             chunk.push(entry);
             if chunk.len() == ENTRIES_MAX {
@@ -174,7 +174,7 @@ impl Audit<'_> {
         }
         (self.observe)(Audited::Entries(&chunk));
         let end = entries.link();
-        self.audit_keys(line, keys)?;
+        self.audit_idempotency(line, idempotency_keys)?;
         self.audit_strays(line)?;
         if self.damage.len() == damage_before {
             let (name, entries, own_entries) = (branch.name.clone(), head.seq, head.seq - branch.forked_at());
@@ -196,10 +196,10 @@ impl Audit<'_> {
     }
 
     /// Requires the index of idempotency keys to say what the entries say.
-    fn audit_keys(
+    fn audit_idempotency(
         &mut self,
         line: &Line,
-        mut keys: BTreeMap<IdempotencyKey, IdempotencyRecord>,
+        mut idempotency_keys: BTreeMap<IdempotencyKey, IdempotencyRecord>,
     ) -> Result<(), StoreError> {
         let Line { branch, head, .. } = line;
         let name = &branch.name;
@@ -207,7 +207,7 @@ impl Audit<'_> {
             let text = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse().ok());
             let text: IdempotencyKey =
                 text.ok_or_else(|| StoreError::damaged("an idempotency key has no proper name"))?;
-            let expected = keys.remove(&text);
+            let expected = idempotency_keys.remove(&text);
             let indexed = record::read::<IdempotencyRecord>("an idempotency key", &key, &value);
             let seq = expected.map(|expected| expected.first);
             let reason = match indexed {
@@ -221,7 +221,7 @@ impl Audit<'_> {
             };
             self.find(Some(name), seq, reason);
         }
-        for (text, IdempotencyRecord { first, .. }) in keys {
+        for (text, IdempotencyRecord { first, .. }) in idempotency_keys {
             let reason = format!("the idempotency key `{text}` is missing");
             self.find(Some(name), Some(first), reason);
         }

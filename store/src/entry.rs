@@ -42,7 +42,7 @@ impl Genesis {
     /// The only format there is.
     pub const FORMAT: u16 = 1;
 
-    /// Gives the link that the chain of entries begins with.
+    /// Returns the link that the chain of entries begins with.
     #[must_use]
     pub fn link(&self) -> Digest {
         chain::genesis_link(&self.encode())
@@ -69,7 +69,7 @@ pub struct Entry {
     /// When it was recorded, in Unix milliseconds; the rules never see it.
     pub recorded_at_ms: i64,
     /// The idempotency key of the append that brought it.
-    pub key: Option<IdempotencyKey>,
+    pub idempotency_key: Option<IdempotencyKey>,
 }
 
 /// A command to be appended; the store numbers it.
@@ -90,7 +90,7 @@ struct EntryBytes<'a> {
     seat: Seat,
     command: &'a [u8],
     recorded_at_ms: i64,
-    key: Option<&'a str>,
+    idempotency_key: Option<&'a str>,
 }
 
 impl Entry {
@@ -100,22 +100,22 @@ impl Entry {
             seat: self.seat,
             command: &self.command,
             recorded_at_ms: self.recorded_at_ms,
-            key: self.key.as_ref().map(IdempotencyKey::as_str),
+            idempotency_key: self.idempotency_key.as_ref().map(IdempotencyKey::as_str),
         })
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let EntryBytes { seq, seat, command, recorded_at_ms, key } = decode_strictly(bytes)?;
-        let key = key.map(str::parse::<IdempotencyKey>).transpose();
-        let key = key.map_err(|error| DecodeError::Unreadable(error.to_string()))?;
-        Ok(Self { seq, seat, command: command.to_vec(), recorded_at_ms, key })
+        let EntryBytes { seq, seat, command, recorded_at_ms, idempotency_key } = decode_strictly(bytes)?;
+        let idempotency_key = idempotency_key.map(str::parse::<IdempotencyKey>).transpose();
+        let idempotency_key = idempotency_key.map_err(|error| DecodeError::Unreadable(error.to_string()))?;
+        Ok(Self { seq, seat, command: command.to_vec(), recorded_at_ms, idempotency_key })
     }
 }
 
 impl NewEntry {
-    pub(crate) fn number(self, seq: Seq, key: Option<&IdempotencyKey>) -> Entry {
+    pub(crate) fn number(self, seq: Seq, idempotency_key: Option<&IdempotencyKey>) -> Entry {
         let Self { seat, command, recorded_at_ms } = self;
-        Entry { seq, seat, command, recorded_at_ms, key: key.cloned() }
+        Entry { seq, seat, command, recorded_at_ms, idempotency_key: idempotency_key.cloned() }
     }
 
     pub(crate) fn check_size(&self) -> Result<(), StoreError> {

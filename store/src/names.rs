@@ -40,13 +40,13 @@ impl BranchName {
         "a branch name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit";
     const IS_VALID: fn(&str) -> bool = is_name;
 
-    /// Gives the branch that every match has.
+    /// Returns the branch that every match has.
     #[must_use]
     pub fn main() -> Self {
         Self("main".to_owned())
     }
 
-    /// Tells whether this is the branch that every match has.
+    /// Returns `true` if this is the branch that every match has.
     #[must_use]
     pub fn is_main(&self) -> bool {
         self.0 == "main"
@@ -68,7 +68,7 @@ fn is_name(text: &str) -> bool {
 macro_rules! checked_text {
     ($($name:ident),*) => {$(
         impl $name {
-            /// Gives the text.
+            /// Returns the text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0

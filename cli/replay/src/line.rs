@@ -228,7 +228,7 @@ impl From<Entry> for SourceEntry {
             outcome: None,
             hash: None,
             recorded_at_ms: Some(entry.recorded_at_ms),
-            key: entry.key.map(|key| key.to_string()),
+            key: entry.idempotency_key.map(|key| key.to_string()),
         }
     }
 }

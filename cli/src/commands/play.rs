@@ -176,7 +176,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let store = context.open_store()?;
     let Revision { match_name, branch, .. } = &args.revision;
     if let Some(key) = &args.key
-        && let Some(range) = store.find_key(match_name, branch, key)?
+        && let Some(range) = store.find_idempotency_key(match_name, branch, key)?
     {
         return repeat(args, &lines, &store, range, context);
     }

@@ -28,7 +28,7 @@ impl MemoryBackend {
         Self::default()
     }
 
-    /// Gives every record, in the order of their keys.
+    /// Returns every record, in the order of their keys.
     #[must_use]
     pub fn records(&self) -> Vec<StoredRecord> {
         self.contents().visible.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -42,7 +42,7 @@ impl MemoryBackend {
         apply(&mut contents.durable, &change);
     }
 
-    /// Gives what a power cut would leave: everything flushed, and nothing else.
+    /// Returns what a power cut would leave: everything flushed, and nothing else.
     #[must_use]
     pub fn after_power_cut(&self) -> Self {
         let contents = self.contents();
@@ -51,7 +51,7 @@ impl MemoryBackend {
         Self { shared: Arc::new(Mutex::new(left)) }
     }
 
-    /// Gives an independent copy of everything.
+    /// Returns an independent copy of everything.
     #[must_use]
     pub fn copy(&self) -> Self {
         Self { shared: Arc::new(Mutex::new(self.contents().clone())) }

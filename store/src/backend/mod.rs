@@ -54,19 +54,19 @@ impl BackendError {
 ///
 /// There is one writer, the committer; readers read at the same time.
 pub trait Backend: Send + Sync {
-    /// Gives a record's value.
+    /// Returns a record's value.
     ///
     /// # Errors
     /// [`BackendError`] when it cannot be read.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
 
-    /// Gives the first records in a range of keys, at most `limit`.
+    /// Returns the first records in a range of keys, at most `limit`.
     ///
     /// # Errors
     /// [`BackendError`] when they cannot be read.
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError>;
 
-    /// Gives the last record in a range of keys.
+    /// Returns the last record in a range of keys.
     ///
     /// # Errors
     /// [`BackendError`] when it cannot be read.
@@ -84,7 +84,7 @@ pub trait Backend: Send + Sync {
     /// [`BackendError`] after which nothing more may be written.
     fn flush(&self) -> Result<(), BackendError>;
 
-    /// Gives the watermark, or `None` when there never was one.
+    /// Returns the watermark, or `None` when there never was one.
     ///
     /// # Errors
     /// [`BackendError`] when it cannot be read.

@@ -144,7 +144,7 @@ impl DraftFile {
         self.made.as_mut().expect("a draft has its file until it is persisted").as_file_mut()
     }
 
-    /// Gives the file its name; what has that name already stays unless it is to be replaced.
+    /// Names the file; what has that name already stays unless it is to be replaced.
     ///
     /// # Errors
     /// Those of renaming; the draft is removed then.

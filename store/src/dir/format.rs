@@ -149,7 +149,7 @@ pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
     named.map_err(|error| StoreError::in_dir(dir, "write", &dir.join(FORMAT_FILE), error))
 }
 
-/// Tells whether the directory has a FORMAT file, and that it names our format.
+/// Returns `true` if the directory has a FORMAT file; it must name our format.
 fn has_format(dir: &Path) -> Result<bool, StoreError> {
     let path = dir.join(FORMAT_FILE);
     let found = match read_at_most(&path, 64) {

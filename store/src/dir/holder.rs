@@ -32,7 +32,7 @@ pub(crate) fn holder(file: &mut File) -> Holder {
     }
 }
 
-/// Tells whether a process is known to have ended.
+/// Returns `true` if a process is known to have ended.
 fn has_ended(id: u32) -> bool {
     let processes = Path::new("/proc");
     // Where the operating system does not list its processes, nothing is known.

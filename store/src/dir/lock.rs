@@ -22,7 +22,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Gives a second handle, which keeps the lock when this one is dropped.
+    /// Returns a second handle, which keeps the lock when this one is dropped.
     pub(crate) fn try_clone(&self) -> io::Result<File> {
         self.file.try_clone()
     }

@@ -18,7 +18,7 @@ pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives the options with which a file is made that only its owner may read; one that is there keeps its permissions.
+/// Returns the options with which a file is made that only its owner may read; one that is there keeps its permissions.
 pub(crate) fn options() -> OpenOptions {
     let mut options = File::options();
     #[cfg(unix)]

@@ -78,7 +78,7 @@ impl Snapshots {
                 return None;
             }
         };
-        let body = record::unseal(link.as_bytes(), &bytes);
+        let body = record::body_of(link.as_bytes(), &bytes);
         let file = body
             .and_then(|body| decode_strictly::<SnapshotFile<'_>>(body).map_err(|error| error.to_string()));
         match file {
@@ -102,7 +102,7 @@ impl Snapshots {
         let path = self.path(link);
         let draft = path.with_extension("new");
         let mut draft_file = private::options().write(true).create(true).truncate(true).open(&draft)?;
-        draft_file.write_all(&record::seal(link.as_bytes(), encode(&file)))?;
+        draft_file.write_all(&record::with_check(link.as_bytes(), encode(&file)))?;
         fs::rename(&draft, &path)
     }
 

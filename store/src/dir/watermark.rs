@@ -1,4 +1,4 @@
-//! The WATERMARK file: how much the store held, told by something other than sled.
+//! The WATERMARK file: how much the store held, recorded outside sled.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -93,7 +93,7 @@ impl WatermarkFile {
         self.path.exists()
     }
 
-    /// Tells whether both lines are there, whatever they say; the file is shorter when its creation was cut short.
+    /// Returns `true` if both lines are there, whatever they say; the file is shorter when its creation was cut short.
     pub(crate) fn is_whole(&self) -> bool {
         self.path.metadata().is_ok_and(|found| found.len() == 2 * LINE_BYTES as u64)
     }

@@ -18,7 +18,7 @@ impl StoreError {
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::Conflict { .. } | Self::KeyReused { .. } => ErrorKind::Negative,
+            Self::Conflict { .. } | Self::IdempotencyKeyReused { .. } => ErrorKind::Negative,
             Self::NoSuchMatch { .. }
             | Self::NoSuchBranch { .. }
             | Self::NoSuchSeq { .. }

@@ -109,7 +109,7 @@ pub enum StoreError {
         "the idempotency key was used for other commands, entries {first} to {last} of `{match_name}@{branch}`; \
          choose a new key"
     )]
-    KeyReused {
+    IdempotencyKeyReused {
         /// The match.
         match_name: MatchName,
         /// The branch.

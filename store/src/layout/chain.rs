@@ -2,7 +2,7 @@
 
 use turnfold_core::Digest;
 
-/// Gives the link before the first entry.
+/// Returns the link before the first entry.
 pub(crate) fn genesis_link(genesis: &[u8]) -> Digest {
     blake3::Hasher::new_derive_key("turnfold v1 genesis").update(genesis).finalize().into()
 }
@@ -18,7 +18,7 @@ impl Linker {
         Self { fresh: blake3::Hasher::new_derive_key("turnfold v1 entry") }
     }
 
-    /// Gives the link after an entry from the link before it.
+    /// Returns the link after an entry from the link before it.
     pub(crate) fn link(&self, before: &Digest, entry: &[u8]) -> Digest {
         self.fresh.clone().update(before.as_bytes()).update(entry).finalize().into()
     }

@@ -60,7 +60,7 @@ pub(crate) fn tails_of(branch_id: u64) -> Range<Vec<u8>> {
     within(b't', branch_id)
 }
 
-/// Gives the text with which a key ends after its table, or after its table and id.
+/// Returns the text with which a key ends after its table, or after its table and id.
 pub(crate) fn text_after(key: &[u8], prefix: usize) -> Option<&str> {
     key.get(prefix..).and_then(|text| std::str::from_utf8(text).ok())
 }
@@ -71,13 +71,13 @@ pub(crate) const MATCH_PREFIX: usize = 1;
 /// The bytes before a name in the key of a branch or of an idempotency key.
 pub(crate) const ID_PREFIX: usize = 9;
 
-/// Gives the id in the key of a record of a match or branch.
+/// Returns the id in the key of a record of a match or branch.
 pub(crate) fn id_of(key: &[u8]) -> Option<u64> {
     let id = key.get(1..ID_PREFIX)?.try_into().ok()?;
     Some(u64::from_be_bytes(id))
 }
 
-/// Gives the seq in the key of a page or tail, or the commit in the key of a name that is gone.
+/// Returns the seq in the key of a page or tail, or the commit in the key of a name that is gone.
 pub(crate) fn seq_of(key: &[u8]) -> Option<u64> {
     let seq = key.get(ID_PREFIX..)?.try_into().ok()?;
     Some(u64::from_be_bytes(seq))

@@ -34,7 +34,7 @@ pub(crate) struct Unsealed {
 }
 
 impl Unsealed {
-    /// Tells whether there is enough for a page.
+    /// Returns `true` if there is enough for a page.
     pub(crate) fn fills_a_page(&self) -> bool {
         self.records.len() >= RECORDS_MAX || self.records.iter().map(Vec::len).sum::<usize>() >= BYTES_MAX
     }
@@ -72,7 +72,7 @@ impl Unsealed {
     }
 }
 
-/// Gives how many records from the front make a full page, if they do.
+/// Returns how many records from the front make a full page, if they do.
 fn page_length(records: &[Vec<u8>]) -> Option<usize> {
     let mut bytes = 0;
     let fitting = records.iter().take(RECORDS_MAX).take_while(|record| {

@@ -75,7 +75,7 @@ pub(crate) struct GoneRecord {
 }
 
 /// Makes the value of a record from its body.
-pub(crate) fn seal(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
+pub(crate) fn with_check(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     let check = check(key, &body);
     body.extend_from_slice(&check);
     body
@@ -88,15 +88,15 @@ pub(crate) fn put(key: Vec<u8>, record: &impl Serialize) -> RecordChange {
 
 /// Makes the change that writes a record whose body is encoded already.
 pub(crate) fn put_bytes(key: Vec<u8>, body: Vec<u8>) -> RecordChange {
-    let value = seal(&key, body);
+    let value = with_check(&key, body);
     RecordChange { key, value: Some(value) }
 }
 
-/// Gives the body of a record's value.
+/// Returns the body of a record's value.
 ///
 /// # Errors
 /// Says what is wrong when value and key do not belong together.
-pub(crate) fn unseal<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], String> {
+pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], String> {
     let split = value.len().checked_sub(CHECK_BYTES).and_then(|at| value.split_at_checked(at));
     match split {
         Some((body, found)) if found == check(key, body) => Ok(body),
@@ -119,7 +119,7 @@ pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
     key: &[u8],
     value: &'a [u8],
 ) -> Result<T, StoreError> {
-    let body = unseal(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))?;
+    let body = body_of(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))?;
     decode_strictly(body).map_err(|error| StoreError::damaged(format!("{what}: {error}")))
 }
 
@@ -142,17 +142,17 @@ mod tests {
 
     #[test]
     fn a_value_belongs_to_its_key_and_every_bit_counts() {
-        let value = seal(b"t1", b"body".to_vec());
-        assert_eq!(unseal(b"t1", &value), Ok(&b"body"[..]));
-        assert!(unseal(b"t2", &value).is_err());
-        assert!(unseal(b"t", &seal(b"t1", b"body".to_vec())).is_err());
+        let value = with_check(b"t1", b"body".to_vec());
+        assert_eq!(body_of(b"t1", &value), Ok(&b"body"[..]));
+        assert!(body_of(b"t2", &value).is_err());
+        assert!(body_of(b"t", &with_check(b"t1", b"body".to_vec())).is_err());
         for bit in 0..value.len() * 8 {
             let mut flipped = value.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(unseal(b"t1", &flipped).is_err(), "bit {bit}");
+            assert!(body_of(b"t1", &flipped).is_err(), "bit {bit}");
         }
         for length in 0..value.len() {
-            assert!(unseal(b"t1", &value[..length]).is_err(), "length {length}");
+            assert!(body_of(b"t1", &value[..length]).is_err(), "length {length}");
         }
     }
 }

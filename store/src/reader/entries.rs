@@ -107,7 +107,7 @@ impl Entries<'_> {
             if key::seq_of(&key) != Some(self.next) {
                 break;
             }
-            let body = record::unseal(&key, &value).map_err(|reason| self.corrupt(self.next, &reason))?;
+            let body = record::body_of(&key, &value).map_err(|reason| self.corrupt(self.next, &reason))?;
             self.admit(body, entries)?;
             any = true;
         }

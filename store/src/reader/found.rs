@@ -27,7 +27,7 @@ pub(crate) fn find_store_record(backend: &dyn Backend) -> Result<Option<StoreRec
 
 /// Requires a record to lie under the key for which it was written.
 pub(crate) fn require_in_place(what: &str, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-    let body = record::unseal(key, value).map(|_| ());
+    let body = record::body_of(key, value).map(|_| ());
     body.map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
 }
 

@@ -27,7 +27,7 @@ impl StoreReader {
     ///
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], [`StoreError::NoSuchSeq`] when the range goes past
-    /// the head, and those of reading. The iterator gives [`StoreError::Corrupt`] where the log is damaged.
+    /// the head, and those of reading. The iterator returns [`StoreError::Corrupt`] where the log is damaged.
     pub fn entries(
         &self,
         match_name: &MatchName,

@@ -11,7 +11,7 @@ use crate::names::{BranchName, MatchName};
 impl StoreReader {
     /// Finds the last snapshot of a branch at or before entry `to` that `build` made.
     ///
-    /// The state is the one that was kept after these very entries; whether it was folded rightly, only folding tells.
+    /// The state is the one that was kept after these very entries; only folding proves that it was folded rightly.
     ///
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`] and those of reading the log. Trouble with a snapshot is

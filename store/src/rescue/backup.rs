@@ -10,13 +10,13 @@ use crate::entry::encode;
 use crate::reader::store_reader::StoreReader;
 
 impl StoreReader {
-    /// Writes everything in the store as one stream, which [`restore`](crate::Store::restore) reads, and tells what it holds.
+    /// Writes everything in the store as one stream, which [`restore`](crate::Store::restore) reads, and returns what it holds.
     ///
     /// The store may be used meanwhile: of every branch the backup has the entries up to a head that it had since the
     /// backup began, and of every match those branches that it had when its turn came. Deleting or renaming a
     /// branch waits for the match that is being written, doing so with a match for the end. What is damaged is not written: the backup ends with the error and is no backup.
     ///
-    /// `observe` is told how far it is.
+    /// `observe` receives the progress.
     ///
     /// # Errors
     /// [`RescueError::Write`], and what [`entries`](StoreReader::entries) says of damage.

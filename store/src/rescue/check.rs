@@ -24,7 +24,7 @@ impl StoreReader {
     /// Audits everything stored, but asks no rules: every record, the numbering and chain of every branch, the index
     /// of idempotency keys, how many matches and branches there are, and that no record belongs to nothing.
     ///
-    /// What FORMAT and WATERMARK say is compared whenever a store is opened. `observe` is told how far it is.
+    /// What FORMAT and WATERMARK say is compared whenever a store is opened. `observe` receives the progress.
     ///
     /// # Errors
     /// Trouble with reading that is not damage; damage is listed.

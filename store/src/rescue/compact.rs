@@ -33,7 +33,7 @@ impl Store {
     /// one. Nothing else about it changes.
     ///
     /// It needs room for both. Where that brings nothing, the old store stays. After a crash the old or the new is
-    /// there. `observe` is told how far it is.
+    /// there. `observe` receives the progress.
     ///
     /// # Errors
     /// Those of opening; what reading says of damage, after which the store is as it was; those of writing.

@@ -15,7 +15,7 @@ pub enum RescueError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// What was to be read is something else.
-    #[error("this is no turnfold backup: it begins otherwise; name a file that `store backup` wrote")]
+    #[error("not a turnfold backup: unrecognized header; name a file that `store backup` wrote")]
     NotABackup,
     /// The backup was written by a build with another format.
     #[error("the backup has the format `{}`, this build knows `turnfold backup 1`: use the build that wrote it", found.escape_debug())]
@@ -80,7 +80,7 @@ impl RescueError {
         }
     }
 
-    /// Says that a backup is damaged, at a place not yet known.
+    /// Says that a backup is damaged, at a position not yet known.
     pub(super) fn damaged(reason: impl Into<String>) -> Self {
         Self::DamagedBackup { match_name: None, branch: None, seq: None, reason: reason.into() }
     }

@@ -76,7 +76,7 @@ impl Found {
             self.counts.insert((key.to_vec(), count));
             return true;
         }
-        if record::unseal(key, value).is_err() {
+        if record::body_of(key, value).is_err() {
             return false;
         }
         let Some(age) = self.age(key, value) else { return true };
@@ -192,8 +192,8 @@ impl Found {
             return Some((key, found.value));
         }
         // The record under the new name is lost; the one under the old name says the same.
-        let body = record::unseal(&newest, &versions.get(&newest)?.value).ok()?.to_vec();
-        let value = record::seal(&key, body);
+        let body = record::body_of(&newest, &versions.get(&newest)?.value).ok()?.to_vec();
+        let value = record::with_check(&key, body);
         Some((key, value))
     }
 }
@@ -213,7 +213,7 @@ fn name_parents(records: &mut BTreeMap<Vec<u8>, Vec<u8>>) {
         let Some(parent) = &mut record.parent else { continue };
         if let Some(name) = names.get(&parent.id).filter(|name| **name != parent.name) {
             parent.name.clone_from(name);
-            let value = record::seal(&key, crate::entry::encode(&record));
+            let value = record::with_check(&key, crate::entry::encode(&record));
             records.insert(key, value);
         }
     }

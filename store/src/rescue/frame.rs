@@ -27,7 +27,7 @@ pub(super) struct FrameReader<R> {
     check: Digest,
 }
 
-/// Gives a frame's check, which covers the checks of all frames before it.
+/// Returns a frame's check, which covers the checks of all frames before it.
 fn check_after(before: &Digest, body: &[u8]) -> Digest {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 backup");
     hasher.update(before.as_bytes()).update(&(body.len() as u64).to_le_bytes()).update(body);

@@ -38,7 +38,7 @@ impl NewStore {
         self.draft.path().join("scratch")
     }
 
-    /// Gives the store, which must be closed, its name.
+    /// Names the store, which must be closed.
     pub(super) fn publish(self) -> Result<(), RescueError> {
         let draft = self.draft();
         settle(&draft)?;

@@ -47,7 +47,7 @@ impl<'a> Rebuild<'a> {
         Self { store, linker: Linker::new(), current: None, totals: Totals::default() }
     }
 
-    /// Takes the next part; gives what there is in all once it is the end.
+    /// Adds the next part; returns what there is in all once it is the end.
     pub(super) fn take(&mut self, part: &Part<'_>) -> Result<Option<Totals>, RescueError> {
         match part {
             Part::Match(part) => self.begin_match(part)?,
@@ -189,13 +189,14 @@ impl<'a> Rebuild<'a> {
         };
         let mut rest = std::mem::take(&mut branch.waiting);
         branch.bytes = 0;
-        while let Some(key) = rest.first().map(|entry| entry.key.clone()) {
-            let count = rest.iter().take_while(|entry| entry.key == key).count();
-            if count == rest.len() && key.is_some() && !all_have_come {
+        while let Some(shared) = rest.first().map(|entry| entry.idempotency_key.clone()) {
+            let count = rest.iter().take_while(|entry| entry.idempotency_key == shared).count();
+            if count == rest.len() && shared.is_some() && !all_have_come {
                 break;
             }
             let after = rest.split_off(count);
-            branch.appended = append(self.store, (name, genesis, is_created), (branch, rest), key.as_ref())?;
+            branch.appended =
+                append(self.store, (name, genesis, is_created), (branch, rest), shared.as_ref())?;
             rest = after;
         }
         branch.waiting = rest;
@@ -207,12 +208,12 @@ impl<'a> Rebuild<'a> {
     }
 }
 
-/// Appends entries of one key, or of none, and gives the new head.
+/// Appends entries of one idempotency key, or of none, and returns the new head.
 fn append(
     store: &Store,
     (match_name, genesis, is_created): (&MatchName, &Genesis, &mut bool),
     (branch, entries): (&CurrentBranch, Vec<Entry>),
-    key: Option<&IdempotencyKey>,
+    idempotency_key: Option<&IdempotencyKey>,
 ) -> Result<Seq, RescueError> {
     let head = branch.appended + entries.len() as u64;
     let new = |entry: Entry| NewEntry {
@@ -223,14 +224,14 @@ fn append(
     let entries: Vec<_> = entries.into_iter().map(new).collect();
     if !*is_created {
         *is_created = true;
-        if key.is_none() {
+        if idempotency_key.is_none() {
             store.create_match(match_name, genesis, entries)?;
             return Ok(head);
         }
         store.create_match(match_name, genesis, Vec::new())?;
     }
     let name: &BranchName = &branch.part.name;
-    let appended = store.append(match_name, name, branch.appended, entries, key)?;
+    let appended = store.append(match_name, name, branch.appended, entries, idempotency_key)?;
     if appended.repeated {
         return Err(RescueError::damaged("an idempotency key stands for two appends"));
     }

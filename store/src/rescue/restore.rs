@@ -13,10 +13,10 @@ use super::rebuild::Rebuild;
 use crate::writer::store::Store;
 
 impl Store {
-    /// Makes a store in `dir` from a backup, all or nothing, and tells what it holds.
+    /// Makes a store in `dir` from a backup, all or nothing, and returns what it holds.
     ///
     /// Every check and every link of every chain is verified on the way. The store is made beside `dir` and gets its
-    /// name at the end. `observe` is told how far it is.
+    /// name at the end. `observe` receives the progress.
     ///
     /// # Errors
     /// [`RescueError::NotEmpty`] when something is there, [`RescueError::NotABackup`], [`RescueError::UnknownFormat`],

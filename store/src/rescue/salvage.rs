@@ -43,7 +43,7 @@ impl Store {
     /// Makes a new store in `new_dir` of everything that still verifies in `dir`, and lists what does not.
     ///
     /// The damaged store is copied first and never opened itself. Of every branch all entries up to the first that is
-    /// damaged are saved: what follows a gap proves nothing. Rules are not asked. `observe` is told how far it is.
+    /// damaged are saved: what follows a gap proves nothing. Rules are not asked. `observe` receives the progress.
     ///
     /// # Errors
     /// [`RescueError::NotEmpty`], [`RescueError::NothingReadable`], [`StoreError::Locked`], and those of reading and

@@ -44,7 +44,7 @@ pub struct MatchStats {
 }
 
 impl StoreReader {
-    /// Counts what is stored, one match after another, and gives so many of the largest matches.
+    /// Counts what is stored, one match after another, and returns so many of the largest matches.
     ///
     /// # Errors
     /// Those of reading; entries are counted but their chain is not checked.
@@ -69,7 +69,7 @@ impl StoreReader {
 }
 
 impl Store {
-    /// Gives the bytes of all files in a store's directory.
+    /// Returns the bytes of all files in a store's directory.
     ///
     /// # Errors
     /// [`StoreError::Io`] when it cannot be read.

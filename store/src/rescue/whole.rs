@@ -80,6 +80,6 @@ impl Shown {
             Some(b't' | b'p') => id.zip(seq).is_some_and(|(id, seq)| beyond(id, seq)),
             _ => false,
         };
-        says_more && record::unseal(key, value).is_ok()
+        says_more && record::body_of(key, value).is_ok()
     }
 }

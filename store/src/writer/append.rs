@@ -41,7 +41,7 @@ impl Store {
     /// to the branch they were used on: a branch that begins on it does not inherit them.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when the head is not `expected_head`; [`StoreError::KeyReused`] when the idempotency key
+    /// [`StoreError::Conflict`] when the head is not `expected_head`; [`StoreError::IdempotencyKeyReused`] when the idempotency key
     /// was used for something else; [`StoreError::NothingToAppend`] and
     /// [`StoreError::TooLarge`] for unusable entries; [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`];
     /// [`StoreError::Full`] and [`StoreError::Failed`] when it cannot be made durable.
@@ -68,14 +68,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and those of reading.
-    pub fn find_key(
+    pub fn find_idempotency_key(
         &self,
         match_name: &MatchName,
         branch: &BranchName,
         idempotency_key: &IdempotencyKey,
     ) -> Result<Option<RangeInclusive<Seq>>, StoreError> {
         let line = self.records().find(match_name, branch)?;
-        let found = find_key(self.records(), line.branch.id, idempotency_key);
+        let found = find_idempotency_key(self.records(), line.branch.id, idempotency_key);
         let found = found.map_err(|error| line.within(error))?;
         // What lies behind the head is not acknowledged yet.
         Ok(found.filter(|found| found.last <= line.head.seq).map(|found| found.first..=found.last))
@@ -83,7 +83,7 @@ impl Store {
 }
 
 /// Reads which entries an idempotency key stands for.
-fn find_key(
+fn find_idempotency_key(
     records: &Records,
     branch_id: u64,
     idempotency_key: &IdempotencyKey,
@@ -103,7 +103,7 @@ impl Append {
         }
         let state = ledger.branches.get_mut(&names).expect("it was there or has just been put there");
         if let Some(idempotency_key) = &idempotency_key {
-            let earlier = find_key(&ledger.records, state.id, idempotency_key);
+            let earlier = find_idempotency_key(&ledger.records, state.id, idempotency_key);
             if let Some(earlier) = earlier.map_err(|error| error.within(&names.0, Some(&names.1)))? {
                 return repeat(&ledger.records, names, earlier, &entries);
             }
@@ -149,6 +149,6 @@ fn repeat(
     if same {
         Ok(Appended { first, last, repeated: true })
     } else {
-        Err(StoreError::KeyReused { match_name, branch, first, last })
+        Err(StoreError::IdempotencyKeyReused { match_name, branch, first, last })
     }
 }

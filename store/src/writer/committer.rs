@@ -90,7 +90,7 @@ impl Committer {
 
 impl Drop for Committer {
     fn drop(&mut self) {
-        // Whoever wrote was told what failed.
+        // Whoever wrote has got the error.
         if let Err(error) = self.stop()
             && !matches!(error, StoreError::Failed { .. })
         {

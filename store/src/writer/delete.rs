@@ -36,7 +36,7 @@ impl Store {
 
     /// Deletes a match with all its branches and entries, all or nothing. It waits for a backup to be done.
     ///
-    /// Who appends to it afterwards is told that there is no such match.
+    /// Who appends to it afterwards gets [`StoreError::NoSuchMatch`].
     ///
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and those of reading and writing.

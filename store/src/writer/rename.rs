@@ -11,9 +11,9 @@ use crate::names::{BranchName, MatchName};
 use crate::reader::found::FoundMatch;
 
 impl Store {
-    /// Gives a match another name. It waits for a backup to be done.
+    /// Renames a match. It waits for a backup to be done.
     ///
-    /// Who appends to it under the old name afterwards is told that there is no such match.
+    /// Who appends to it under the old name afterwards gets [`StoreError::NoSuchMatch`].
     ///
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::AlreadyExists`] when a match has the new name, and those of writing.
@@ -23,7 +23,7 @@ impl Store {
         self.committer.perform(Order::Alone, move |ledger, staged| stage_match(ledger, staged, name, new))
     }
 
-    /// Gives a branch another name, also where others begin on it. It waits for a backup to be done with a match.
+    /// Renames a branch, also where others begin on it. It waits for a backup to be done with a match.
     ///
     /// # Errors
     /// [`StoreError::MainBranch`] for `main`, [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`],

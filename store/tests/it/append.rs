@@ -69,15 +69,15 @@ fn a_key_gives_the_first_result_again_at_any_head() {
         let entries = (1..=2).map(|label| NewEntry { seat, recorded_at_ms, ..opaque(label) }).collect();
         store.append(&match_name, &main, 0, entries, Some(&key))
     };
-    assert!(matches!(by(Seat::P2, 0), Err(StoreError::KeyReused { first: 1, last: 2, .. })));
+    assert!(matches!(by(Seat::P2, 0), Err(StoreError::IdempotencyKeyReused { first: 1, last: 2, .. })));
     assert_eq!(by(Seat::P1, 99).unwrap(), Appended { repeated: true, ..first });
-    assert_eq!(store.find_key(&match_name, &main, &key).unwrap(), Some(1..=2));
-    assert_eq!(store.find_key(&match_name, &main, &"other".parse().unwrap()).unwrap(), None);
+    assert_eq!(store.find_idempotency_key(&match_name, &main, &key).unwrap(), Some(1..=2));
+    assert_eq!(store.find_idempotency_key(&match_name, &main, &"other".parse().unwrap()).unwrap(), None);
 
     // A key belongs to the branch it was used on.
     let line = branch("line");
     store.create_branch(&match_name, &line, &main, 3).unwrap();
-    assert_eq!(store.find_key(&match_name, &line, &key).unwrap(), None);
+    assert_eq!(store.find_idempotency_key(&match_name, &line, &key).unwrap(), None);
     let appended = store.append(&match_name, &line, 3, vec![opaque(4)], Some(&key)).unwrap();
     assert_eq!(appended, Appended { first: 4, last: 4, repeated: false });
     assert_eq!(labels(&store, "m", "main"), [1, 2, 3]);

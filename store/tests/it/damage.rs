@@ -146,7 +146,7 @@ fn records_of_an_older_time_are_found() {
 }
 
 /// Makes a record that a store takes for its own: its check is right, wherever its body is from.
-fn reseal(key: &[u8], value: &[u8]) -> Vec<u8> {
+fn with_check(key: &[u8], value: &[u8]) -> Vec<u8> {
     let body = &value[..value.len() - 8];
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 record");
     hasher.update(key).update(body).update(&(key.len() as u64).to_le_bytes());
@@ -181,7 +181,7 @@ fn pages_and_tails_of_two_matches_that_change_places_are_named_in_both() {
         for with_right_checks in [false, true] {
             let swapped = backend.copy();
             for (to, from) in [(first, second), (second, first)] {
-                let value = if with_right_checks { reseal(&to.0, &from.1) } else { from.1.clone() };
+                let value = if with_right_checks { with_check(&to.0, &from.1) } else { from.1.clone() };
                 swapped.tamper(&to.0, Some(value));
             }
             let store = Store::with_backend(Box::new(swapped)).unwrap();
@@ -208,7 +208,7 @@ fn records_in_another_order_are_named() {
     for with_right_checks in [false, true] {
         let swapped = backend.copy();
         for (to, from) in [(left, right), (right, left)] {
-            let value = if with_right_checks { reseal(&to.0, &from.1) } else { from.1.clone() };
+            let value = if with_right_checks { with_check(&to.0, &from.1) } else { from.1.clone() };
             swapped.tamper(&to.0, Some(value));
         }
         let store = Store::with_backend(Box::new(swapped)).unwrap();
@@ -229,7 +229,7 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
         let mut other = key.clone();
         other[1] = 9;
         let copied = backend.copy();
-        copied.tamper(&other, Some(reseal(&other, &value)));
+        copied.tamper(&other, Some(with_check(&other, &value)));
         let store = Store::with_backend(Box::new(copied)).unwrap();
         let place =
             format!("1 record belongs to nothing, the first is `{}`: there is no ", other.escape_ascii());
@@ -240,7 +240,7 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
         // As an entry behind the last.
         let behind = [&key[..9], &500_u64.to_be_bytes()].concat();
         let copied = backend.copy();
-        copied.tamper(&behind, Some(reseal(&behind, &value)));
+        copied.tamper(&behind, Some(with_check(&behind, &value)));
         let store = Store::with_backend(Box::new(copied)).unwrap();
         let findings = ["m", "n"].map(|match_name| store.audit(&name(match_name)).unwrap().damage);
         let finding = findings.iter().flatten().next().unwrap();

@@ -59,8 +59,8 @@ pub(crate) fn contents(store: &Store) -> String {
         for branch in store.branches(&info.name).unwrap() {
             let log = store.read(&info.name, &branch.name, None).unwrap();
             writeln!(told, "{branch:?} {:?}", log.entries).unwrap();
-            for key in log.entries.iter().filter_map(|entry| entry.key.as_ref()) {
-                let found = store.find_key(&info.name, &branch.name, key).unwrap();
+            for key in log.entries.iter().filter_map(|entry| entry.idempotency_key.as_ref()) {
+                let found = store.find_idempotency_key(&info.name, &branch.name, key).unwrap();
                 writeln!(told, "{key} {found:?}").unwrap();
             }
         }

@@ -116,7 +116,7 @@ fn check_entry(bytes: &[u8]) {
     let store = Store::with_backend(Box::new(backend)).unwrap();
     if let Ok(log) = store.read(&sample::name("n"), &turnfold_store::BranchName::main(), None) {
         let [entry] = log.entries.as_slice() else { panic!("{} entries", log.entries.len()) };
-        let key = entry.key.as_ref().map(turnfold_store::IdempotencyKey::as_str);
+        let key = entry.idempotency_key.as_ref().map(turnfold_store::IdempotencyKey::as_str);
         let fields = (entry.seq, entry.seat, &entry.command, entry.recorded_at_ms, key);
         assert_eq!(postcard::to_allocvec(&fields).unwrap(), bytes, "an entry is encoded as it was decoded");
     }

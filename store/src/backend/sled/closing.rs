@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::guard::guarded;
 use crate::backend::BackendError;
 
-/// How often, and how long apart, we look whether sled has let go of its file.
+/// How often, and how long apart, it is checked whether sled has let go of its file.
 const RELEASE_TRIES: u32 = 500;
 const RELEASE_PAUSE: Duration = Duration::from_millis(5);
 

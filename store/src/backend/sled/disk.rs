@@ -109,7 +109,7 @@ impl DiskBackend {
         answer
     }
 
-    /// Gives the value of a record from what was stored under its key a moment ago; `None` when it has gone since.
+    /// Returns the value of a record from what was stored under its key a moment ago; `None` when it has gone since.
     fn value(&self, key: &[u8], stored: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
         if pieces::count(stored).is_none() {
             return Ok(Some(stored.to_vec()));
@@ -120,7 +120,7 @@ impl DiskBackend {
         read(key)?.map(|stored| pieces::join(key, &stored, read)).transpose()
     }
 
-    /// Gives the batch that makes changes, and about how many bytes it writes.
+    /// Returns the batch that makes changes, and about how many bytes it writes.
     fn batch(&self, changes: &[RecordChange]) -> Result<(sled::Batch, usize), BackendError> {
         let (mut batch, mut bytes) = (sled::Batch::default(), 0);
         for RecordChange { key, value } in changes {

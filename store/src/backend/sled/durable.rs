@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 static CALLS: AtomicU64 = AtomicU64::new(0);
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
-/// Gives the number of times that sled's sync came here and succeeded.
+/// Returns the number of times that sled's sync came here and succeeded.
 pub(super) fn calls() -> u64 {
     CALLS.load(Ordering::Acquire)
 }

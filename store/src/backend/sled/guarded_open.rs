@@ -161,7 +161,7 @@ impl Kept {
         }
     }
 
-    /// Gives every file the bytes that it had, and removes snapshots that were not there.
+    /// Restores the bytes of every file, and removes snapshots that were not there.
     fn put_back(&self) -> Result<(), BackendError> {
         let path = self.db();
         let put = || failed_to_put_back(&path);

@@ -88,7 +88,7 @@ pub(super) fn open_sled(sled_dir: &Path) -> Result<sled::Db, BackendError> {
     }
 }
 
-/// Tells whether sled found its own lock taken, for which it has no error of its own.
+/// Returns `true` if sled found its own lock taken, for which it has no error of its own.
 fn is_lock_error(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Other && error.to_string().starts_with("could not acquire lock")
 }

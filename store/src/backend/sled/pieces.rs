@@ -16,7 +16,7 @@ const TABLE: u8 = b'x';
 /// As long as no value is: a record's check alone takes more.
 const COUNT_BYTES: usize = 4;
 
-/// Gives the records that a record is stored as; the first has the record's own key.
+/// Returns the records that a record is stored as; the first has the record's own key.
 pub(super) fn cut<'a>(key: &'a [u8], value: &'a [u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     if value.len() <= WHOLE_BYTES_MAX {
         return vec![(key.to_vec(), value.to_vec())];
@@ -28,17 +28,17 @@ pub(super) fn cut<'a>(key: &'a [u8], value: &'a [u8]) -> Vec<(Vec<u8>, Vec<u8>)>
     records
 }
 
-/// Gives the number of pieces that a stored value stands for; `None` when it is whole.
+/// Returns the number of pieces that a stored value stands for; `None` when it is whole.
 pub(crate) fn count(stored: &[u8]) -> Option<u32> {
     <[u8; COUNT_BYTES]>::try_from(stored).ok().map(u32::from_be_bytes)
 }
 
-/// Gives the key of a piece.
+/// Returns the key of a piece.
 pub(crate) fn key_of(key: &[u8], number: u32) -> Vec<u8> {
     [&[TABLE], key, &number.to_be_bytes()].concat()
 }
 
-/// Gives the key of the record that a piece belongs to; `None` when it is not the key of a piece.
+/// Returns the key of the record that a piece belongs to; `None` when it is not the key of a piece.
 pub(crate) fn owner_of(key: &[u8]) -> Option<&[u8]> {
     let (owner, _number) = key.strip_prefix(&[TABLE])?.split_last_chunk::<COUNT_BYTES>()?;
     Some(owner)

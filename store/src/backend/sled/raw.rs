@@ -27,7 +27,7 @@ type Prefixes = BTreeMap<u64, BTreeSet<Vec<u8>>>;
 pub(crate) struct Candidate<'a> {
     pub(crate) key: Vec<u8>,
     pub(crate) value: &'a [u8],
-    /// Where it lies in sled's log, of which later parts may lie earlier in the file; 0 where that cannot be told.
+    /// Where it lies in sled's log, of which later parts may lie earlier in the file; 0 where that is not known.
     pub(crate) lsn: u64,
     /// Whether the key is whole. A link's may lack its beginning.
     pub(crate) has_whole_key: bool,
@@ -38,7 +38,7 @@ pub(crate) fn torn_dir(db: &Path) -> PathBuf {
     db.with_file_name("torn")
 }
 
-/// Gives everything that may be a record in sled's file, or in what was saved from behind its end.
+/// Finds everything that may be a record in sled's file, or in what was saved from behind its end.
 pub(crate) fn each_candidate(db: &Path, visit: &mut dyn FnMut(&Candidate<'_>)) -> io::Result<()> {
     let mut prefixes = Prefixes::new();
     each_segment(db, &mut |segment| {
@@ -88,7 +88,7 @@ fn lsn_of(segment: &[u8]) -> Option<u64> {
     u64::try_from(lsn).ok().filter(|lsn| lsn.is_multiple_of(SEGMENT_BYTES))
 }
 
-/// Gives place in the log, page and what follows of everything that begins like a message of a kind.
+/// Finds the position in the log, the page and what follows of everything that begins like a message of a kind.
 fn each_message(segment: &[u8], kind: u8, visit: &mut dyn FnMut(u64, u64, &[u8])) {
     let begin = lsn_of(segment);
     let places = segment.iter().enumerate().skip(CRC_BYTES).filter(|(_, byte)| **byte == kind);

@@ -28,7 +28,7 @@ impl Syncing {
         Self { sled_file, by: Mutex::new(By::Binding { calls_before: None }) }
     }
 
-    /// Notes that so many bytes are about to be written; tells whether everything before must be flushed first.
+    /// Notes that so many bytes are about to be written; returns `true` if everything before must be flushed first.
     pub(super) fn begin_write(&self, bytes: usize) -> bool {
         match &mut *self.by.lock().unwrap_or_else(PoisonError::into_inner) {
             By::Binding { calls_before } => {

@@ -51,7 +51,7 @@ fn long_appends_with_and_without_keys_come_back_as_they_were() {
     let restored = Store::restore_in_memory(backup(&store, true).as_slice()).unwrap();
     assert_eq!(labels(&restored, "m", "main"), (1..=head).collect::<Vec<_>>());
     for (key, range) in [("first", 1..=9_000), ("second", 18_001..=18_001), ("third", 18_002..=head)] {
-        assert_eq!(restored.find_key(&m, &main, &key.parse().unwrap()).unwrap(), Some(range));
+        assert_eq!(restored.find_idempotency_key(&m, &main, &key.parse().unwrap()).unwrap(), Some(range));
     }
     assert_eq!(restored.check(&mut unobserved()).unwrap().damage, []);
 }
@@ -97,8 +97,8 @@ fn what_is_no_backup_or_damaged_leaves_nothing_behind() {
         assert_eq!(error.kind(), kind);
         assert_eq!(names(parent.path()), [""; 0]);
     };
-    refuse(b"", "this is no turnfold backup", ErrorKind::Unusable);
-    refuse(b"turnfold replay 1\n", "this is no turnfold backup", ErrorKind::Unusable);
+    refuse(b"", "not a turnfold backup", ErrorKind::Unusable);
+    refuse(b"turnfold replay 1\n", "not a turnfold backup", ErrorKind::Unusable);
     refuse(b"turnfold backup 2 plain\n....", "has the format `turnfold backup 2`", ErrorKind::Trouble);
     refuse(&bytes[..bytes.len() - 1], "it ends too early", ErrorKind::Trouble);
     let middle =

@@ -124,7 +124,7 @@ impl Snapshot {
     }
 }
 
-/// Returns the position that a snapshot's name tells; 0 if it tells none.
+/// Returns the position in a snapshot's name; 0 if there is none.
 pub(super) fn lsn_of(path: &Path) -> Lsn {
     let digits = path.file_name().and_then(|name| name.to_str()?.strip_prefix(NAME));
     digits.and_then(|digits| Lsn::from_str_radix(digits, 16).ok()).unwrap_or_default()
