@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::{Digest, Registry};
 use turnfold_replay::error::ReplayError;
+use turnfold_replay::limits::REPLAY;
 use turnfold_replay::revision::input_name;
 use turnfold_replay::sources::Sources;
 use turnfold_replay::tfl::{self, Replay};
@@ -11,7 +12,7 @@ use turnfold_store::{Store, StoreReader};
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{files, identity, limits};
+use crate::{files, identity};
 
 /// The store to work on, where to print, the grammar of the command line and the rulesets.
 pub(crate) struct Context {
@@ -60,7 +61,7 @@ impl Sources for Context {
     }
 
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {
-        let bytes = files::read_input_or_stdin(path, &limits::REPLAY)?;
+        let bytes = files::read_input_or_stdin(path, &REPLAY)?;
         Ok(tfl::read(&input_name(path), &bytes, &self.registry)?)
     }
 

@@ -8,10 +8,12 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use turnfold_replay::error::ReplayError;
-use turnfold_store::{ErrorKind, StoreError};
-
-use crate::output::shortened;
+use turnfold_replay::input::InputError;
+use turnfold_replay::revision::SourceName;
+use turnfold_replay::script::OtherSeat;
+use turnfold_replay::text::shortened;
 use turnfold_replay::tfl::TflError;
+use turnfold_store::{ErrorKind, StoreError};
 
 /// The longest message of a failure in JSON, beside which its hint and kind stand.
 const MESSAGE_CHARACTERS_MAX: usize = 400;
@@ -95,15 +97,19 @@ impl Failure {
         self
     }
 
+    /// What the library says, with what did not happen because of it.
+    pub(crate) fn undone(error: ReplayError, undone: &str) -> Self {
+        let is_untrue = matches!(error, ReplayError::UntrueEntry { .. } | ReplayError::UntrueClosing { .. });
+        let failure = Self::from(error);
+        if !is_untrue {
+            return failure;
+        }
+        Self { message: format!("{}, {undone}", failure.message), ..failure }
+    }
+
     /// A file that cannot be read or written: unusable input when it is not there, trouble otherwise.
     pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Self {
-        let message = format!("cannot {doing} `{}`: {error}", path.display());
-        match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::InvalidData => {
-                Self::usage(message)
-            }
-            _ => Self::trouble(message),
-        }
+        Self::new(FailureKind::of_io(error), format!("cannot {doing} `{}`: {error}", path.display()))
     }
 
     /// Output that is worth nothing unless whole: a reader that has gone is trouble here.
@@ -154,26 +160,104 @@ impl fmt::Display for Failure {
     }
 }
 
+/// What the library says, with its exit code and what to do next.
 impl From<ReplayError> for Failure {
-    fn from(ReplayError { kind, message, hint }: ReplayError) -> Self {
-        Self { hint, ..Self::of_kind(kind, message) }
+    fn from(error: ReplayError) -> Self {
+        use ReplayError as E;
+        let kind = match &error {
+            E::Store(error) => {
+                return Self { hint: hint_of_store(error), ..Self::of_kind(error.kind(), error.to_string()) };
+            }
+            E::Unreadable { log, cause } => {
+                let hint = hint(cause).map(|hint| format!("; {hint}")).unwrap_or_default();
+                return Self::usage(format!("{log}: {cause}{hint}"));
+            }
+            E::Input(error) => FailureKind::of_input(error),
+            E::Entry { .. }
+            | E::ConcealedEntry { .. }
+            | E::UntrueEntry { .. }
+            | E::UntrueClosing { .. }
+            | E::NotReloadable { .. }
+            | E::Passes(_)
+            | E::FaultOfRules(_)
+            | E::NoEntryFails { .. } => FailureKind::Negative,
+            E::Threads(_)
+            | E::Setup { .. }
+            | E::EndlessRolls(_)
+            | E::OwnDice(_)
+            | E::Chance(_)
+            | E::NotRepeatable => FailureKind::Trouble,
+            _ => FailureKind::Usage,
+        };
+        let message = match &error {
+            E::OtherSeat(OtherSeat { seat, command, own }) => format!(
+                "`{seat}: {command}` is a command of {seat}, but with `--as {own}` all commands are those of {own}"
+            ),
+            error => error.to_string(),
+        };
+        Self { kind, message, hint: hint(&error) }
     }
 }
 
-/// A failure of what the library asks for.
-impl From<Failure> for ReplayError {
-    fn from(failure: Failure) -> Self {
-        let kind = match failure.kind {
-            FailureKind::Negative => ErrorKind::Negative,
-            FailureKind::Usage => ErrorKind::Unusable,
-            FailureKind::Trouble | FailureKind::Internal | FailureKind::ClosedPipe => ErrorKind::Trouble,
-        };
-        Self { kind, message: failure.message, hint: failure.hint }
+/// Returns what to type next.
+fn hint(error: &ReplayError) -> Option<String> {
+    use ReplayError as E;
+    Some(match error {
+        E::Folder { .. } => "name replay files or a folder with `*.tfl` in it".into(),
+        E::NoReplays(_) => "nothing was checked".into(),
+        E::Entry { line: SourceName::File(_), .. } => "correct the entry or cut the log before it".into(),
+        E::Entry { line: SourceName::Revision(revision), .. } => {
+            format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)
+        }
+        E::ConcealedEntry { .. } => "the host can see which".into(),
+        E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),
+        E::UntrueEntry { file, .. } | E::UntrueClosing { file } if file != "<stdin>" => {
+            format!("`turnfold check {file}` explains it")
+        }
+        E::Concealed(_) => "leave out `--as`".into(),
+        E::OtherSeat(_) => "leave out `--as` or the command".into(),
+        E::Passes(_) => "say what to look for with `--when` or `--still`".into(),
+        E::FaultOfRules(_) => "`--still 'turnfold check'` finds the smallest log that shows it".into(),
+        E::NoEntryFails { file, .. } => format!("`turnfold bless {file}` writes it anew"),
+        other => return other.advice(),
+    })
+}
+
+fn hint_of_store(error: &StoreError) -> Option<String> {
+    match error {
+        StoreError::NoSuchMatch { .. } => Some("`turnfold matches` lists those there are".into()),
+        StoreError::NoSuchBranch { match_name, .. } => {
+            Some(format!("`turnfold branches {match_name}` lists those there are"))
+        }
+        _ => None,
+    }
+}
+
+impl FailureKind {
+    /// A file that cannot be read: unusable input when it is not there, trouble otherwise.
+    fn of_input(error: &InputError) -> Self {
+        match error {
+            InputError::Unreadable { cause, .. } => Self::of_io(cause),
+            _ => Self::Usage,
+        }
+    }
+
+    fn of_io(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::InvalidData => Self::Usage,
+            _ => Self::Trouble,
+        }
     }
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
+        Self { hint: hint_of_store(&error), ..Self::of_kind(error.kind(), error.to_string()) }
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
         ReplayError::from(error).into()
     }
 }

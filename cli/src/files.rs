@@ -1,13 +1,14 @@
-//! Files written whole or not at all, and input read up to a limit.
+//! Files written whole or not at all, and standard input read up to a limit.
 
 use std::env;
-use std::fs::{self, File, FileType};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use turnfold_replay::input::{self, InputError, read_bounded};
+use turnfold_replay::limits::Limits;
 pub(crate) use turnfold_replay::revision::{input_name, is_standard};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
-use turnfold_store::open_regular;
 
 use crate::failure::Failure;
 use crate::signals;
@@ -25,19 +26,15 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Returns the file, which must not exist unless it is to be overwritten; `None` is standard output.
+    /// Gives the file, which must not exist unless it is to be overwritten; `None` is standard output.
     pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
-        self.output.iter().try_for_each(|path| require_new(path, self.force))?;
-        Ok(self.output.as_deref())
+        match &self.output {
+            Some(path) if path.exists() && !self.force => {
+                Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"))
+            }
+            path => Ok(path.as_deref()),
+        }
     }
-}
-
-/// Requires a file not to exist, unless it is to be overwritten.
-pub(crate) fn require_new(path: &Path, force: bool) -> Result<(), Failure> {
-    if force || !path.exists() {
-        return Ok(());
-    }
-    Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"))
 }
 
 /// Writes a file so that whoever looks sees the old content or the new, also after a crash: a temporary file beside
@@ -101,113 +98,11 @@ fn sync_dir(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What a kind of input file may hold at most.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// What messages call it.
-    pub(crate) what: &'static str,
-    pub(crate) bytes_max: usize,
-    pub(crate) lines_max: usize,
-    /// The longest line, without its line feed.
-    pub(crate) line_bytes_max: usize,
-}
-
-/// Reads a file of bounded size. Pipes and devices are refused, which may never end or never begin.
-pub(crate) fn read_input(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
-    let file = open_input(path, limits.what)?;
-    if file.metadata().is_ok_and(|found| found.len() > limits.bytes_max as u64) {
-        return Err(too_long(path, limits));
-    }
-    read_bounded(&mut BufReader::new(file), path, limits)
-}
-
-/// Opens an input file, which messages call `what`; only a regular one.
-pub(crate) fn open_input(path: &Path, what: &str) -> Result<File, Failure> {
-    open_regular(path).map_err(|error| {
-        match fs::metadata(path).ok().and_then(|found| kind_of(found.file_type())) {
-            Some(kind) => Failure::usage(format!("cannot read {what} `{}`: it is {kind}", path.display()))
-                .hint("name a regular file"),
-            None => Failure::file(&format!("read {what}"), path, &error),
-        }
-    })
-}
-
 /// Reads a file of bounded size, or standard input for `-`.
-pub(crate) fn read_input_or_stdin(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_input_or_stdin(path: &Path, limits: &Limits) -> Result<Vec<u8>, InputError> {
     if is_standard(path) {
         let name = input_name(path);
         return read_bounded(&mut io::stdin().lock(), Path::new(name.as_ref()), limits);
     }
-    read_input(path, limits)
-}
-
-/// Reads input of bounded size that is not a file, such as standard input; `name` is what messages call it.
-pub(crate) fn read_bounded(
-    input: &mut impl BufRead,
-    name: &Path,
-    limits: &Limits,
-) -> Result<Vec<u8>, Failure> {
-    let Limits { what, bytes_max, lines_max, line_bytes_max } = *limits;
-    let mut bytes = Vec::new();
-    for line in 1.. {
-        // One byte more for the line feed, and that a longer line is known from one that fits.
-        let read = input.take(line_bytes_max as u64 + 1).read_until(b'\n', &mut bytes);
-        let length = read.map_err(|error| Failure::file(&format!("read {what}"), name, &error))?;
-        if length == 0 {
-            break;
-        }
-        let place = || format!("{}:{line}", name.display());
-        if length > line_bytes_max && bytes.last() != Some(&b'\n') {
-            return Err(Failure::usage(format!(
-                "{}: expected at most {line_bytes_max} bytes in a line",
-                place()
-            )));
-        }
-        if line > lines_max {
-            return Err(Failure::usage(format!(
-                "{}: expected at most {lines_max} lines in a {what}",
-                place()
-            )));
-        }
-        if bytes.len() > bytes_max {
-            return Err(too_long(name, limits));
-        }
-    }
-    Ok(bytes)
-}
-
-fn too_long(path: &Path, Limits { what, bytes_max, .. }: &Limits) -> Failure {
-    Failure::usage(format!("`{}`: expected at most {bytes_max} bytes in a {what}", path.display()))
-}
-
-/// Says what a path is that is no regular file.
-fn kind_of(file_type: FileType) -> Option<&'static str> {
-    if file_type.is_file() {
-        return None;
-    }
-    Some(if file_type.is_dir() { "a directory" } else { "a pipe, a socket or a device" })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LIMITS: Limits = Limits { what: "script", bytes_max: 8, lines_max: 3, line_bytes_max: 4 };
-
-    fn check(input: &str, expected: Result<(), &str>) {
-        let read = read_bounded(&mut input.as_bytes(), Path::new("x"), &LIMITS);
-        let told = read.map(|bytes| assert_eq!(bytes, input.as_bytes())).map_err(|error| error.to_string());
-        assert_eq!(told, expected.map_err(String::from), "{input:?}");
-    }
-
-    #[test]
-    fn input_is_read_up_to_its_limits() {
-        for input in ["", "\n", "abcd", "abcd\n", "abcd\nab\n", "\n\n\n", "a\n\nabcd"] {
-            check(input, Ok(()));
-        }
-        check("abcde", Err("x:1: expected at most 4 bytes in a line"));
-        check("a\nabcde\n", Err("x:2: expected at most 4 bytes in a line"));
-        check("\n\n\n\n", Err("x:4: expected at most 3 lines in a script"));
-        check("abcd\nabcd\n", Err("`x`: expected at most 8 bytes in a script"));
-    }
+    input::read_file(path, limits)
 }

@@ -7,16 +7,7 @@ use clap::builder::styling::Styles;
 use clap::{Command, CommandFactory, FromArgMatches};
 
 use crate::args::Args;
-
-/// The verbs by what they are for.
-pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
-    ("Play", &["new", "play", "run", "show", "legal", "ask", "rules"]),
-    ("Matches in the store", &["matches", "branches", "log", "replay", "rename", "delete"]),
-    ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
-    ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
-    ("Prove and maintain", &["verify", "store", "selftest", "perft", "simulate"]),
-    ("Get to know turnfold", &["tour", "completions", "man", "help"]),
-];
+use crate::groups::GROUPS;
 
 /// Returns the grammar.
 pub(crate) fn grammar() -> Command {

@@ -10,7 +10,9 @@
 //! }
 //! ```
 //!
-//! `fuzzing` is a door for the tests alone.
+//! [`turnfold_core::tutorial`] writes such a game from nothing. What the verbs do with a log (fold, compare, explain,
+//! check, bless, search, shrink) is the library [`turnfold_replay`], which a game's own tests may ask:
+//! [`turnfold_replay::check`] is all that a test of golden logs needs.
 
 mod args;
 
@@ -20,9 +22,8 @@ mod completion;
 mod context;
 mod failure;
 mod files;
-#[doc(hidden)]
-pub mod fuzzing;
 mod grammar;
+mod groups;
 mod identity;
 mod limits;
 mod output;
@@ -63,7 +64,7 @@ pub fn main() -> ExitCode {
 /// It is for a program to end with: it takes over its panic hook, its stdout and stderr.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> ExitCode {
-    if completion::answer(&registry) {
+    if completion::answer(grammar::grammar, &registry) {
         return ExitCode::SUCCESS;
     }
     let args: Vec<OsString> = args.into_iter().collect();

@@ -3,9 +3,7 @@
 //! The README lists these limits. Those of a setup's values belong to the rulesets, those of names and stored records
 //! to the store.
 
-use turnfold_replay::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, REPLAY_LINES_MAX};
-
-use crate::files::Limits;
+use turnfold_replay::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, Limits};
 
 /// The longest title of a match, in characters.
 pub(crate) const TITLE_CHARACTERS_MAX: usize = 200;
@@ -15,10 +13,6 @@ pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 12;
 
 /// The most distinct states that `perft` holds at a depth.
 pub(crate) const PERFT_STATES_MAX: usize = 1_000_000;
-
-/// Replay files. An outcome tells every effect of a command, so a line with one may be far longer than a command.
-pub(crate) const REPLAY: Limits =
-    Limits { what: "replay", bytes_max: 1 << 30, lines_max: REPLAY_LINES_MAX, line_bytes_max: 1 << 26 };
 
 /// Scripts, of which every command is played before the first is recorded.
 pub(crate) const SCRIPT: Limits =

@@ -15,8 +15,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size};
 
-pub(crate) use turnfold_replay::text::{Tone, counted, printable};
-use turnfold_replay::text::{escaped, is_unprintable};
+use turnfold_replay::text::{StyledLine, escaped, is_unprintable};
+pub(crate) use turnfold_replay::text::{Tone, counted, error_text, printable};
 
 use crate::failure::Failure;
 use crate::pager::Pager;
@@ -170,6 +170,11 @@ impl Output {
         writeln!(self.stdout)
     }
 
+    /// Prints a line of a report.
+    pub(crate) fn styled(&mut self, line: &StyledLine) -> io::Result<()> {
+        self.line(line.0.iter().map(|(tone, text)| paint(*tone, text)).collect::<String>())
+    }
+
     /// Prints text that may be painted and brings its own line breaks.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         write_marked(&mut self.stdout, text, |character| character == '\n')
@@ -217,28 +222,6 @@ fn is_more_than_screen(lines: &[String]) -> bool {
         let rows = lines.iter().map(|line| line.chars().count().div_ceil(width.max(1).into()).max(1));
         rows.sum::<usize>() >= height.into()
     })
-}
-
-/// The longest line of an error, with what stands before its message.
-const ERROR_CHARACTERS_MAX: usize = 500;
-
-/// How many characters at the end of a line that is too long stay: the next step stands there.
-const ENDING_CHARACTERS: usize = 180;
-
-/// Leaves out the middle of a text of more than so many characters, which is what it quotes.
-pub(crate) fn shortened(text: &str, characters_max: usize) -> Cow<'_, str> {
-    let count = text.chars().count();
-    if count <= characters_max {
-        return Cow::Borrowed(text);
-    }
-    let beginning = text.chars().take(characters_max.saturating_sub(ENDING_CHARACTERS + 1));
-    let ending = text.chars().skip(count - ENDING_CHARACTERS);
-    Cow::Owned(beginning.chain(['…']).chain(ending).collect())
-}
-
-/// Makes a message printable, and short enough for the line of an error that begins with `before`.
-pub(crate) fn error_text(before: &str, message: &str) -> String {
-    shortened(&printable(message), ERROR_CHARACTERS_MAX - before.len()).into_owned()
 }
 
 /// Prints a failure to stderr in one line of bounded length; where even that is closed there is nobody to tell.
@@ -299,22 +282,6 @@ mod tests {
     fn painted_text_is_coloured_and_escaped_all_the_same() {
         let line = format!("{} {}", paint(Tone::Old, "a\u{1b}[2J"), paint(Tone::Strong, "b"));
         assert_eq!(marked(&line, |_| false), "\u{1b}[31ma\\u{1b}[2J\u{1b}[0m \u{1b}[1mb\u{1b}[0m");
-    }
-
-    #[test]
-    fn a_long_error_keeps_its_beginning_and_its_end() {
-        let max = ERROR_CHARACTERS_MAX;
-        let line = |quoted: usize| format!("unknown `{}`; name another", "ä".repeat(quoted));
-        let fits = line(max - line(0).chars().count());
-        assert_eq!(shortened(&fits, max), fits);
-        for quoted in [fits.chars().count(), 4_000_000] {
-            let text = line(quoted);
-            let cut = shortened(&text, max);
-            assert_eq!(cut.chars().count(), max);
-            assert!(
-                cut.starts_with("unknown `ää") && cut.contains("ä…ä") && cut.ends_with("ä`; name another")
-            );
-        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Who rolls when a roll falls due.
 
+use std::io;
+
 use turnfold_core::DicePolicy;
 use turnfold_replay::session::Roller;
 
@@ -11,7 +13,9 @@ pub(crate) fn choose(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Res
     match (dice, no_auto_roll, system) {
         (_, true, false) => Ok(Roller::Nobody),
         (_, false, false) => Ok(Roller::of(dice)),
-        (DicePolicy::Recorded, false, true) => Ok(Roller::Outside(|due| Ok(random::roll(due)?))),
+        (DicePolicy::Recorded, false, true) => Ok(Roller::Outside(|due| {
+            random::roll(due).map_err(|failure| io::Error::other(failure.to_string()))
+        })),
         (DicePolicy::Seeded(_), _, true) => {
             Err(Failure::usage("`--dice system` is for recorded matches; this one rolls from its seed"))
         }

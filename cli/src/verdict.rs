@@ -4,29 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use turnfold_replay::question::Judgment;
+use turnfold_replay::tfl::Replay;
 use turnfold_store::draft::DraftDir;
-
-use std::rc::Rc;
 
 use crate::failure::Failure;
 use crate::files;
 use crate::signals;
-use turnfold_core::AnyState;
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::line::LineOfPlay;
-use turnfold_replay::shrink::{Condition, Given};
-use turnfold_replay::tfl::Replay;
-
-/// What is said of a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It does not show what is looked for.
-    False,
-    /// It does.
-    True,
-    /// Nothing can be said of it.
-    CannotTell,
-}
 
 /// A shell command that gets the path of a replay file as its argument: exit code 0 says false, 125 that it cannot
 /// tell, 1 to 124 true. With 126 and 127 the shell says that there is no such command, which judges nothing.
@@ -42,14 +26,14 @@ impl<'a> ShellJudge<'a> {
     }
 
     /// Runs the command on a replay. What it prints to stderr is shown; its stdout is not.
-    pub(crate) fn judge(&self, replay: &Replay) -> Result<Verdict, Failure> {
+    pub(crate) fn judge(&self, replay: &Replay) -> Result<Judgment, Failure> {
         let path = self.dir.path().join("log.tfl");
         fs::write(&path, replay.to_string())
             .map_err(|error| Failure::trouble(format!("cannot write `{}`: {error}", path.display())))?;
         self.run(&path)
     }
 
-    fn run(&self, replay: &Path) -> Result<Verdict, Failure> {
+    fn run(&self, replay: &Path) -> Result<Judgment, Failure> {
         let command = self.command;
         let status = Command::new("sh")
             .args(["-c", &format!("{command} \"$1\""), "sh"])
@@ -60,9 +44,9 @@ impl<'a> ShellJudge<'a> {
             .map_err(|error| Failure::trouble(format!("cannot run `sh`: {error}")))?;
         signals::wait_with(status);
         match status.code() {
-            Some(0) => Ok(Verdict::False),
-            Some(125) => Ok(Verdict::CannotTell),
-            Some(1..=124) => Ok(Verdict::True),
+            Some(0) => Ok(Judgment::No),
+            Some(125) => Ok(Judgment::CannotTell),
+            Some(1..=124) => Ok(Judgment::Yes),
             Some(code @ (126 | 127)) => {
                 let message =
                     format!("`{command}` cannot be run, or runs what cannot: its exit code is {code}");
@@ -71,25 +55,5 @@ impl<'a> ShellJudge<'a> {
             _ => Err(Failure::trouble(format!("`{command}` ended with {status}"))
                 .hint("0, 125 or 1 to 124 was expected")),
         }
-    }
-}
-
-/// A shell command still calls the log bad.
-pub(crate) struct StillBad<'a> {
-    source: &'a LineOfPlay,
-    judge: ShellJudge<'a>,
-}
-
-impl<'a> StillBad<'a> {
-    pub(crate) fn new(source: &'a LineOfPlay, command: &'a str) -> Result<Self, Failure> {
-        Ok(Self { source, judge: ShellJudge::new(command)? })
-    }
-}
-
-impl Condition for StillBad<'_> {
-    fn shows(&mut self, log: &[Rc<Given>], _state: &dyn AnyState) -> Result<bool, ReplayError> {
-        let commands = log.iter().map(|given| (given.seat, given.command.as_str()));
-        let candidate = self.source.with_commands(commands).to_replay()?;
-        Ok(self.judge.judge(&candidate)? == Verdict::True)
     }
 }

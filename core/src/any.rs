@@ -176,6 +176,9 @@ pub trait AnyState: sealed::Sealed + Send {
     /// Returns the view of `viewer` as a JSON document.
     fn view(&self, viewer: Seat) -> String;
 
+    /// Returns the view of `viewer` as a JSON value.
+    fn view_value(&self, viewer: Seat) -> serde_json::Value;
+
     /// Answers a question as `seat` may know it.
     ///
     /// # Errors
@@ -231,6 +234,8 @@ pub trait Step {
     fn state_hash(&mut self) -> Digest;
     /// Returns a view of the state after the entry as a JSON document.
     fn view(&self, viewer: Seat) -> String;
+    /// Returns a view of the state after the entry as a JSON value.
+    fn view_value(&self, viewer: Seat) -> serde_json::Value;
 }
 
 /// An entry that cannot be folded; all earlier ones have been.

@@ -95,15 +95,28 @@ pub(crate) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("plain data encodes")
 }
 
+/// A view with the name of its ruleset before it.
+#[derive(Serialize)]
+struct Named<V> {
+    ruleset: &'static str,
+    #[serde(flatten)]
+    view: V,
+}
+
+impl<V> Named<V> {
+    fn of<R: Rules<View = V>>(state: &R::State, viewer: Seat) -> Self {
+        Self { ruleset: R::NAME, view: R::view(state, viewer) }
+    }
+}
+
 /// Returns a view as JSON, with the name of its ruleset before its fields.
 pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Seat) -> String {
-    #[derive(Serialize)]
-    struct Named<V> {
-        ruleset: &'static str,
-        #[serde(flatten)]
-        view: V,
-    }
-    to_json(&Named { ruleset: R::NAME, view: R::view(state, viewer) })
+    to_json(&Named::of::<R>(state, viewer))
+}
+
+/// Returns a view with the name of its ruleset before it.
+pub(crate) fn view_value<R: Rules>(state: &R::State, viewer: Seat) -> serde_json::Value {
+    serde_json::to_value(Named::of::<R>(state, viewer)).expect("plain data encodes")
 }
 
 fn read_command<R: Rules>(logged: &Logged<'_>) -> Result<R::Command, FoldError> {
@@ -185,5 +198,9 @@ impl<R: Rules> Step for Folded<'_, R> {
 
     fn view(&self, viewer: Seat) -> String {
         view_json::<R>(self.state, viewer)
+    }
+
+    fn view_value(&self, viewer: Seat) -> serde_json::Value {
+        view_value::<R>(self.state, viewer)
     }
 }

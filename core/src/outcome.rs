@@ -97,12 +97,19 @@ impl<'de> Deserialize<'de> for Outcome {
     }
 }
 
+/// What became of a command that was not accepted.
+impl From<&Rejected> for Outcome {
+    fn from(rejected: &Rejected) -> Self {
+        Self::Rejected(Code(Cow::Borrowed(rejected.code)))
+    }
+}
+
 /// What would become of a command. Its effects are known only when it is carried out, so there are none.
 impl From<&Result<Verdict, Rejected>> for Outcome {
     fn from(judged: &Result<Verdict, Rejected>) -> Self {
         match judged {
             Ok(verdict) => Self::of(*verdict, Effects::default),
-            Err(rejected) => Self::Rejected(Code(Cow::Borrowed(rejected.code))),
+            Err(rejected) => rejected.into(),
         }
     }
 }

@@ -121,7 +121,7 @@ fn the_rulesets_of_turnfold_are_there_too_and_no_others() {
 }
 
 #[test]
-fn a_game_in_a_crate_of_its_own_is_held_to_the_laws_by_its_own_test() {
+fn a_game_in_a_crate_of_its_own_is_held_to_the_laws_and_its_golden_logs_by_its_own_tests() {
     let told = cargo("test");
-    assert!(told.contains("test result: ok. 1 passed"), "{told}");
+    assert!(told.contains("test result: ok. 2 passed"), "{told}");
 }

@@ -1,18 +1,19 @@
 //! Amending: one entry of a replay changed, and all that came after it played again on top.
 
-use serde::Serialize;
-use turnfold_core::{AnyState, Seat, Step};
+use turnfold_core::{AnyState, Outcome, Seat, Step};
 
+use crate::divergence::{Claim, Divergence, DivergenceKind, Subject};
+use crate::entry::{Attempt, LogEntry, logged};
 use crate::error::ReplayError;
 use crate::eyes::Eyes;
-use crate::record::{Became, Detail, Record};
+use crate::record::{Detail, Record};
 use crate::script::ScriptLine;
-use crate::session::{Played, Roller, Table, is_roll};
-use crate::tfl::{AttemptLine, EntryLine, Line, Replay};
+use crate::session::{Roller, Session, is_roll};
+use crate::tfl::{Replay, ReplayLine};
 
 /// What happens to an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum Amending {
     /// Another command takes its place.
     Replace(ScriptLine),
     /// A command comes before it.
@@ -29,53 +30,22 @@ pub struct Amendment {
     pub removed: Option<Record>,
     /// The entry that was put in.
     pub added: Option<Record>,
-    /// The entries from the changed one on.
-    pub entries: Vec<AmendedEntry>,
-    /// The later lines that no longer apply; each was left out before the next was tried.
-    pub conflicts: Vec<Conflict>,
-    /// The later lines of which something else becomes.
-    pub outcomes: Vec<ChangedOutcome>,
+    /// The entries from the changed one on, as the store takes them; those played again keep their time.
+    pub entries: Vec<LogEntry>,
+    /// How many entries of the original were played again.
+    pub kept: u64,
+    /// The later lines that no longer apply: each was left out before the next was tried.
+    pub conflicts: Vec<Divergence>,
+    /// The later lines with other outcomes, and their numbers now; an attempt has none.
+    pub outcomes: Vec<(Divergence, Option<u64>)>,
     /// The later rolls that the seed now gives otherwise.
     pub rolls: Vec<ChangedRoll>,
     /// The state at the end of the original.
     pub before: Box<dyn AnyState>,
     /// The whole line of play, without state hashes and closing line.
     pub replay: Replay,
-    table: Table,
+    session: Session,
     rolls_by_seed: bool,
-}
-
-/// An entry to be stored.
-pub struct AmendedEntry {
-    pub seat: Seat,
-    pub command: Vec<u8>,
-    /// The entry of the original that it repeats.
-    pub origin: Option<u64>,
-}
-
-/// A line of the original that no longer applies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Conflict {
-    /// The entry's number in the original; an attempt has none.
-    pub seq: Option<u64>,
-    pub seat: Seat,
-    pub command: String,
-    /// The rejection's name, or `accepted` for an attempt that no longer fails.
-    pub reason: &'static str,
-    pub message: String,
-}
-
-/// A line of the original of which something else becomes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ChangedOutcome {
-    /// The entry's number in the original; an attempt has none.
-    pub seq: Option<u64>,
-    /// Its number now.
-    pub new_seq: Option<u64>,
-    pub seat: Seat,
-    pub command: String,
-    pub old: String,
-    pub new: String,
 }
 
 /// A roll that the seed gives otherwise, makes anew or no longer makes.
@@ -91,16 +61,20 @@ pub struct ChangedRoll {
 ///
 /// Seeded dice are rolled again by the seed, because their values follow from the numbers of the entries; recorded
 /// rolls keep their values and are conflicts where no roll is due. Without a seat of its own, the new command is
-/// given by `seat`, or by whose command it is. The inner result is its record when it is rejected.
+/// given by `seat`, or by whose command it is. The inner result is its record when it is rejected. `progress` is called
+/// for each entry from the changed one on.
+///
+/// # Errors
+/// What is wrong with the original, or with the dice.
 pub fn amend(
     original: &Replay,
     seq: u64,
-    change: &Change,
+    change: &Amending,
     seat: Option<Seat>,
     progress: &mut dyn FnMut(),
 ) -> Result<Result<Amendment, Box<Record>>, ReplayError> {
     let dice = original.header.dice;
-    let is_target = |line: &Line| matches!(line, Line::Entry(entry) if entry.seq == seq);
+    let is_target = |line: &ReplayLine| matches!(line, ReplayLine::Entry(entry) if entry.seq == seq);
     let place = original.lines.iter().position(is_target).unwrap_or(original.lines.len());
     let (prefix, rest) = original.lines.split_at(place);
     let mut state = original.start()?;
@@ -115,30 +89,31 @@ pub fn amend(
     let roller = Roller::of(&dice);
     let mut amendment = Amendment {
         seq,
-        removed: target.filter(|_| !matches!(change, Change::Insert(_))),
+        removed: target.filter(|_| !matches!(change, Amending::Insert(_))),
         added: None,
         entries: Vec::new(),
+        kept: 0,
         conflicts: Vec::new(),
         outcomes: Vec::new(),
         rolls: Vec::new(),
         before,
         replay: Replay { lines: prefix.to_vec(), closing: None, ..original.clone() },
-        table: Table::new(state, dice, roller, seq, Detail::new(Eyes::HOST)),
+        session: Session::new(state, dice, roller, seq, Detail::new(Eyes::HOST)),
         rolls_by_seed: matches!(roller, Roller::Seeded),
     };
     for line in rest {
-        if matches!(line, Line::Entry(_)) {
+        if matches!(line, ReplayLine::Entry(_)) {
             progress();
         }
         match line {
-            Line::Blank | Line::Comment(_) => amendment.replay.lines.push(line.clone()),
-            Line::Attempt(attempt) => amendment.attempt(attempt),
-            Line::Entry(entry) if entry.seq == seq => {
+            ReplayLine::Blank | ReplayLine::Comment(_) => amendment.replay.lines.push(line.clone()),
+            ReplayLine::Attempt(attempt) => amendment.attempt(attempt),
+            ReplayLine::Entry(entry) if entry.seq == seq => {
                 if let Err(rejected) = amendment.change(entry, change, seat)? {
                     return Ok(Err(rejected));
                 }
             }
-            Line::Entry(entry) => amendment.entry(entry)?,
+            ReplayLine::Entry(entry) => amendment.entry(entry)?,
         }
     }
     if amendment.before.due_roll().is_none() {
@@ -151,51 +126,45 @@ pub fn amend(
 fn fold(
     original: &Replay,
     state: &mut dyn AnyState,
-    lines: &[Line],
+    lines: &[ReplayLine],
     observe: &mut dyn FnMut(&mut dyn Step),
 ) -> Result<(), ReplayError> {
-    let entries = lines.iter().filter_map(|line| match line {
-        Line::Entry(entry) => Some(entry.logged()),
-        _ => None,
-    });
-    let entries: Vec<_> = entries.collect();
+    let entries =
+        lines.iter().filter_map(|line| if let ReplayLine::Entry(entry) = line { Some(entry) } else { None });
     state
-        .fold(&entries, &original.header.dice, observe)
+        .fold(&logged(entries), &original.header.dice, observe)
         .map_err(|error| ReplayError::from(original.locate(&error)))
 }
 
 impl Amendment {
-    /// Gives the state at the end.
+    /// Returns the state at the end.
+    #[must_use]
     pub fn after(&self) -> &dyn AnyState {
-        self.table.state.as_ref()
+        self.session.state.as_ref()
     }
 
-    /// Gives the number of entries of the whole line of play.
+    /// Returns the number of entries of the whole line of play.
+    #[must_use]
     pub fn head(&self) -> u64 {
         self.seq - 1 + self.entries.len() as u64
     }
 
-    /// Tells how many entries of the original were played again.
-    pub fn kept(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.origin.is_some()).count()
-    }
-
     fn change(
         &mut self,
-        entry: &EntryLine,
-        change: &Change,
+        entry: &LogEntry,
+        change: &Amending,
         seat: Option<Seat>,
     ) -> Result<Result<(), Box<Record>>, ReplayError> {
         match change {
-            Change::Drop => {}
-            Change::Replace(line) => match self.play(line, seat)? {
+            Amending::Drop => {}
+            Amending::Replace(line) => match self.play(line, seat)? {
                 Ok(played) => self.added = Some(self.take(played, None)),
                 Err(rejected) => return Ok(Err(rejected)),
             },
-            Change::Insert(line) => {
+            Amending::Insert(line) => {
                 // Comments right above an entry are about it and stay with it.
                 let lines = &mut self.replay.lines;
-                let is_comment = |line: &&Line| matches!(line, Line::Comment(_));
+                let is_comment = |line: &&ReplayLine| matches!(line, ReplayLine::Comment(_));
                 let above = lines.iter().rev().take_while(is_comment).count();
                 let comments = lines.split_off(lines.len() - above);
                 match self.play(line, seat)? {
@@ -210,49 +179,36 @@ impl Amendment {
     }
 
     /// Plays an entry of the original again.
-    fn entry(&mut self, entry: &EntryLine) -> Result<(), ReplayError> {
-        if self.rolls_by_seed && is_roll(&entry.command) {
+    fn entry(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
+        if self.rolls_by_seed && is_roll(&entry.command.to_string()) {
             return self.roll_again(entry);
         }
-        let line = ScriptLine {
-            seat: Some(entry.seat),
-            command: entry.command.clone(),
-            malformed: None,
-            number: None,
-        };
+        let command = entry.command.to_string();
+        let line = ScriptLine { seat: Some(entry.seat), command, malformed: None, number: None };
         let record = match self.play(&line, None)? {
-            Ok(played) => self.take(played, Some(entry.seq)),
+            Ok(played) => self.take(played, Some(entry)),
             Err(record) => {
-                self.conflict(entry, *record);
+                let Record { outcome, message, .. } = *record;
+                let kind = DivergenceKind::Rejected;
+                let recorded = entry.outcome.clone().map(Claim::Outcome);
+                let computed = Claim::Rejection { outcome, message: message.unwrap_or_default() };
+                self.conflicts.push(Divergence::new(entry, kind, recorded, computed));
                 return Ok(());
             }
         };
-        let old = entry.outcome.clone().unwrap_or_default();
-        if record.outcome != old {
-            let EntryLine { seat, command, .. } = entry.clone();
-            let (seq, new) = (Some(entry.seq), record.outcome);
-            self.outcomes.push(ChangedOutcome { seq, new_seq: record.seq, seat, command, old, new });
-        }
+        let computed = LogEntry { outcome: Some(record.outcome), hash: None, ..entry.clone() };
+        let found = Divergence::contradiction(entry, &computed);
+        self.outcomes.extend(found.map(|found| (found, record.seq)));
         Ok(())
     }
 
-    /// Takes down an entry that the rules now reject.
-    fn conflict(&mut self, entry: &EntryLine, record: Record) {
-        let (reason, message) = match record.became {
-            Became::Rejected(rejected) => (rejected.code, rejected.message),
-            Became::Applied | Became::Ignored { .. } => ("rejected", record.outcome),
-        };
-        let EntryLine { seat, command, .. } = entry.clone();
-        self.conflicts.push(Conflict { seq: Some(entry.seq), seat, command, reason, message });
-    }
-
     /// Rolls where the original did, if a roll is still due there.
-    fn roll_again(&mut self, entry: &EntryLine) -> Result<(), ReplayError> {
-        let old = Some((entry.seq, entry.command.clone()));
-        match self.table.roll_once()? {
+    fn roll_again(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
+        let old = Some((entry.seq, entry.command.to_string()));
+        match self.session.roll_once()? {
             Some(played) => {
-                let record = self.take(played, Some(entry.seq));
-                if record.command != entry.command {
+                let record = self.take(played, Some(entry));
+                if record.command != entry.command.to_string() {
                     self.rolls.push(ChangedRoll { old, new: record.seq.zip(Some(record.command)) });
                 }
             }
@@ -262,22 +218,18 @@ impl Amendment {
     }
 
     /// Tries again what failed in the original.
-    fn attempt(&mut self, attempt: &AttemptLine) {
-        let AttemptLine { seat, command, code } = attempt.clone();
-        let old = code.unwrap_or_default();
-        match self.table.state.judge(seat, &command) {
-            Ok(_) => {
-                let message = "the attempt is accepted now".into();
-                self.conflicts.push(Conflict { seq: None, seat, command, reason: "accepted", message });
-            }
-            Err(rejected) => {
-                self.replay.lines.push(Line::Attempt(AttemptLine { code: None, ..attempt.clone() }));
-                if rejected.code != old {
-                    let [old, new] = [old.as_str(), rejected.code].map(|code| format!("rejected {code}"));
-                    self.outcomes.push(ChangedOutcome { seq: None, new_seq: None, seat, command, old, new });
-                }
-            }
+    fn attempt(&mut self, attempt: &Attempt) {
+        let outcome = Outcome::from(&self.session.state.judge(attempt.seat, &attempt.command));
+        if !matches!(outcome, Outcome::Rejected(_)) {
+            let subject = Subject::of_attempt(self.head(), attempt);
+            let (kind, recorded) = (DivergenceKind::Attempt, attempt.outcome.clone().map(Claim::Outcome));
+            let computed = Claim::Outcome(outcome);
+            self.conflicts.push(Divergence { subject, kind, recorded, computed, hashes: None });
+            return;
         }
+        self.replay.lines.push(ReplayLine::Attempt(Attempt { outcome: None, ..attempt.clone() }));
+        let found = Divergence::of_attempt(self.head(), attempt, outcome);
+        self.outcomes.extend(found.map(|found| (found, None)));
     }
 
     /// Plays a command; when it is rejected and the seed has a roll to make first, after that roll.
@@ -285,17 +237,17 @@ impl Amendment {
         &mut self,
         line: &ScriptLine,
         seat: Option<Seat>,
-    ) -> Result<Result<Played, Box<Record>>, ReplayError> {
-        match self.table.submit_alone(line, seat) {
-            Err(_) if self.roll_due()? => Ok(self.table.submit_alone(line, seat)),
+    ) -> Result<Result<Record, Box<Record>>, ReplayError> {
+        match self.session.submit_alone(line, seat) {
+            Err(_) if self.roll_due()? => Ok(self.session.submit_alone(line, seat)),
             result => Ok(result),
         }
     }
 
-    /// Makes the rolls that the original did not make here; tells whether there were any.
+    /// Makes the rolls that the original did not make here; returns `true` if there were any.
     fn roll_due(&mut self) -> Result<bool, ReplayError> {
         let mut rolls = Vec::new();
-        self.table.roll_due(&mut rolls)?;
+        self.session.roll_due(&mut rolls)?;
         let any = !rolls.is_empty();
         for roll in rolls {
             let record = self.take(roll, None);
@@ -304,13 +256,16 @@ impl Amendment {
         Ok(any)
     }
 
-    /// Takes an accepted entry over, and gives its record.
-    fn take(&mut self, played: Played, origin: Option<u64>) -> Record {
-        let Played { seat, command, record, .. } = played;
-        let (text, outcome) = (record.command.clone(), Some(record.outcome.clone()));
-        let seq = self.head() + 1;
-        self.replay.lines.push(Line::Entry(EntryLine { seq, seat, command: text, outcome, hash: None }));
-        self.entries.push(AmendedEntry { seat, command, origin });
+    /// Adds an accepted entry, which repeats one of the original or none, and returns its record.
+    fn take(&mut self, record: Record, origin: Option<&LogEntry>) -> Record {
+        let (seq, seat) = (self.head() + 1, record.seat.unwrap_or(Seat::Host));
+        let outcome = Some(record.outcome.clone());
+        let line = LogEntry { outcome, ..LogEntry::new(seq, seat, record.command.clone()) };
+        self.replay.lines.push(ReplayLine::Entry(line));
+        let recorded_at_ms = origin.and_then(|entry| entry.recorded_at_ms);
+        self.kept += u64::from(origin.is_some());
+        let entry = LogEntry::new(seq, seat, record.command_bytes.clone());
+        self.entries.push(LogEntry { recorded_at_ms, ..entry });
         record
     }
 }

@@ -6,17 +6,51 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use crate::error::ReplayError;
 use crate::path::{Lost, check_path};
 
 /// A condition on a view. It is false where the path leads nowhere, unless it asks for `!=`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Predicate {
+pub struct Condition {
     /// A JSON pointer (RFC 6901) into the view.
     path: String,
     comparison: Comparison,
     /// A JSON value; a bare word is the string.
     value: Value,
+}
+
+/// A condition that makes no sense in the views that it was asked of.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConditionError {
+    /// It compares values of two kinds.
+    #[error(
+        "`{condition}` compares {} with {}, as `{}` is `{}`",
+        kind(found), kind(&condition.value), condition.path, shortened(found)
+    )]
+    OtherKind {
+        /// The condition.
+        condition: Box<Condition>,
+        /// A value that a view has.
+        found: Value,
+    },
+    /// It is on a field that no view has.
+    #[error("`{path}` is nowhere in the view, after any entry: {lost}")]
+    NoField {
+        /// The path to the field.
+        path: String,
+        /// Where it leads, and what may have been meant.
+        lost: Lost,
+    },
+}
+
+impl ConditionError {
+    /// Returns what to write instead, where that can be guessed.
+    #[must_use]
+    pub fn advice(&self) -> Option<String> {
+        match self {
+            Self::OtherKind { found, .. } => Some(hint(found).into()),
+            Self::NoField { lost, .. } => lost.meant().map(|meant| format!("did you mean `{meant}`?")),
+        }
+    }
 }
 
 /// What the views looked at have shown of a condition: whether its question can be asked of them at all.
@@ -70,12 +104,13 @@ impl Comparison {
 
 impl Survey {
     /// Returns `true` if the condition could be asked of a view.
+    #[must_use]
     pub fn is_comparable(&self) -> bool {
         self.is_comparable
     }
 }
 
-impl Predicate {
+impl Condition {
     /// Returns `true` if the condition holds in a view, and takes into the survey what the view shows of it.
     pub fn ask(&self, view: &Value, survey: &mut Survey) -> bool {
         match view.pointer(&self.path) {
@@ -95,25 +130,18 @@ impl Predicate {
     /// Requires that the condition's question could be asked of some of the views looked at.
     ///
     /// # Errors
-    /// A usage error that says what there is instead.
-    pub fn check(&self, survey: &Survey) -> Result<(), ReplayError> {
+    /// [`ConditionError`], which says what there is instead.
+    pub fn check(&self, survey: &Survey) -> Result<(), ConditionError> {
         let Survey { is_comparable: false, other_kind, lost } = survey else { return Ok(()) };
-        let path = &self.path;
-        if let Some(found) = other_kind {
-            return Err(ReplayError::usage(format!(
-                "`{self}` compares {} with {}, as `{path}` is `{}`",
-                kind(found),
-                kind(&self.value),
-                shortened(found)
-            ))
-            .hint(hint(found)));
+        match (other_kind, lost) {
+            (Some(found), _) => {
+                Err(ConditionError::OtherKind { condition: Box::new(self.clone()), found: found.clone() })
+            }
+            (None, Some(lost)) => {
+                Err(ConditionError::NoField { path: self.path.clone(), lost: lost.clone() })
+            }
+            (None, None) => Ok(()),
         }
-        let Some(lost) = lost else { return Ok(()) };
-        let failure = ReplayError::usage(format!("`{path}` is nowhere in the view, after any entry: {lost}"));
-        Err(match lost.meant() {
-            Some(meant) => failure.hint(format!("did you mean `{meant}`?")),
-            None => failure,
-        })
     }
 
     /// Returns `true` if the condition holds in a view.
@@ -184,7 +212,7 @@ fn shortened(value: &Value) -> String {
     }
 }
 
-impl FromStr for Predicate {
+impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -235,7 +263,7 @@ fn read_value(text: &str) -> Result<Value, String> {
     }
 }
 
-impl fmt::Display for Predicate {
+impl fmt::Display for Condition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {} {}", self.path, self.comparison.sign(), self.value)
     }
@@ -266,7 +294,7 @@ mod tests {
             ("/phase == a b", false),
             ("/a~1b != 3", true),
         ] {
-            assert_eq!(text.parse::<Predicate>().unwrap().holds(&view), holds, "{text}");
+            assert_eq!(text.parse::<Condition>().unwrap().holds(&view), holds, "{text}");
         }
     }
 
@@ -291,7 +319,7 @@ mod tests {
             "/turn < null",
             "/turn >= [1]",
         ] {
-            assert!(text.parse::<Predicate>().is_err(), "{text}");
+            assert!(text.parse::<Condition>().is_err(), "{text}");
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::text::printable;
 /// A field in which two views differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Where it stands, as a JSON pointer.
+    /// Its path, a JSON pointer.
     pub path: String,
     /// Its value in the first view; absent when only the second has it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,28 +31,25 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Reads a view that the core wrote.
-pub fn read_view(json: &str) -> Value {
-    serde_json::from_str(json).expect("a view is JSON")
-}
-
-/// Gives a seat's view of a state.
+/// Returns a seat's view of a state.
+#[must_use]
 pub fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
-    read_view(&state.view(seat))
+    state.view_value(seat)
 }
 
-/// Lists the fields in which two views differ, in the order of the views.
+/// Returns the fields in which two views differ, in the order of the views.
 ///
 /// Objects are compared by key. Arrays of nothing but scalars are one field. Arrays of objects that all have an `id`
 /// are matched by it, and the path counts in the second view where both have the object. All other arrays are
 /// compared by index; so are objects of which an id stands twice or that changed their order, lest that be hidden.
+#[must_use]
 pub fn differences(old: &Value, new: &Value) -> Vec<Difference> {
     let mut comparison = Comparison { path: String::new(), found: Vec::new() };
     comparison.values(Some(old), Some(new));
     comparison.found
 }
 
-/// An array with the places of its ids.
+/// An array with the indexes of its ids.
 type Identified<'a> = (&'a [Value], &'a BTreeMap<String, usize>);
 
 struct Comparison {
@@ -87,30 +84,30 @@ impl Comparison {
     }
 
     fn arrays(&mut self, old: &[Value], new: &[Value]) {
-        let in_order = |new_places: &BTreeMap<String, usize>| {
-            old.iter().filter_map(|value| new_places.get(&id_of(value)?)).is_sorted()
+        let in_order = |new_indexes: &BTreeMap<String, usize>| {
+            old.iter().filter_map(|value| new_indexes.get(&id_of(value)?)).is_sorted()
         };
-        match (places_by_id(old), places_by_id(new)) {
-            (Some(old_places), Some(new_places)) if in_order(&new_places) => {
-                self.by_id((old, &old_places), (new, &new_places));
+        match (indexes_by_id(old), indexes_by_id(new)) {
+            (Some(old_indexes), Some(new_indexes)) if in_order(&new_indexes) => {
+                self.by_id((old, &old_indexes), (new, &new_indexes));
             }
             _ => {
-                for place in 0..old.len().max(new.len()) {
-                    self.under(&place.to_string(), old.get(place), new.get(place));
+                for index in 0..old.len().max(new.len()) {
+                    self.under(&index.to_string(), old.get(index), new.get(index));
                 }
             }
         }
     }
 
-    fn by_id(&mut self, (old, old_places): Identified<'_>, (new, new_places): Identified<'_>) {
-        for (place, value) in old.iter().enumerate() {
-            let new_place = id_of(value).and_then(|id| new_places.get(&id).copied());
-            let other = new_place.and_then(|place| new.get(place));
-            self.under(&new_place.unwrap_or(place).to_string(), Some(value), other);
+    fn by_id(&mut self, (old, old_indexes): Identified<'_>, (new, new_indexes): Identified<'_>) {
+        for (index, value) in old.iter().enumerate() {
+            let new_index = id_of(value).and_then(|id| new_indexes.get(&id).copied());
+            let other = new_index.and_then(|index| new.get(index));
+            self.under(&new_index.unwrap_or(index).to_string(), Some(value), other);
         }
-        for (place, value) in new.iter().enumerate() {
-            if id_of(value).is_some_and(|id| !old_places.contains_key(&id)) {
-                self.under(&place.to_string(), None, Some(value));
+        for (index, value) in new.iter().enumerate() {
+            if id_of(value).is_some_and(|id| !old_indexes.contains_key(&id)) {
+                self.under(&index.to_string(), None, Some(value));
             }
         }
     }
@@ -124,7 +121,7 @@ impl Comparison {
     }
 }
 
-/// Tells whether an array is a value of its own, such as a hex, rather than a list of things.
+/// Returns `true` if an array is a value of its own, such as a hex, rather than a list of things.
 fn is_field(array: &[Value]) -> bool {
     array.iter().all(|value| !value.is_array() && !value.is_object())
 }
@@ -133,15 +130,15 @@ fn id_of(value: &Value) -> Option<String> {
     value.get("id").filter(|id| id.is_string() || id.is_number()).map(Value::to_string)
 }
 
-/// Gives the place of every id, or `None` when an element has none or two have the same.
-fn places_by_id(array: &[Value]) -> Option<BTreeMap<String, usize>> {
-    let mut places = BTreeMap::new();
-    for (place, value) in array.iter().enumerate() {
-        if places.insert(id_of(value)?, place).is_some() {
+/// Returns the index of every id, or `None` when an element has none or two have the same.
+fn indexes_by_id(array: &[Value]) -> Option<BTreeMap<String, usize>> {
+    let mut indexes = BTreeMap::new();
+    for (index, value) in array.iter().enumerate() {
+        if indexes.insert(id_of(value)?, index).is_some() {
             return None;
         }
     }
-    Some(places)
+    Some(indexes)
 }
 
 #[cfg(test)]

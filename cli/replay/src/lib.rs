@@ -1,13 +1,67 @@
 //! Lines of play of turnfold: folded, compared, explained, checked, blessed, searched and shrunk.
-#![expect(
-    missing_docs,
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    clippy::return_self_not_must_use,
-    clippy::missing_panics_doc,
-    reason = "moved out of a binary; the documentation follows"
-)]
+//!
+//! A *line of play* is a setup and its entries, from a file or from a store. Everything here works on lines of play of
+//! any ruleset, and says what it finds as values: nothing prints, reads the environment or knows a terminal. The program
+//! `turnfold` prints it; a game's own test suite asks it.
+//!
+//! # Golden logs in a game's own tests
+//!
+//! ```
+//! use turnfold_core::Registry;
+//!
+//! // For a game of one's own: `Registry::standard().with(erase::<Nim>())`.
+//! let registry = Registry::standard();
+//! let report = turnfold_replay::check(&registry, "../../replays/initiative")?;
+//! assert!(report.is_good(), "{report}");
+//! # Ok::<(), turnfold_replay::ReplayError>(())
+//! ```
+//!
+//! A failed [`check`] says everything that `turnfold check` says: which entry differs, what the file records and the
+//! rules compute, the rules behind it, how the states differ. [`CheckReport`] writes it as text, without color, and
+//! serializes it as JSON. The trait that such a game implements, and how to write one, stands in
+//! [`turnfold_core::tutorial`].
+//!
+//! # A tour
+//!
+//! ```
+//! use turnfold_core::Registry;
+//! use turnfold_replay::bisect::{Bisection, bisect};
+//! use turnfold_replay::eyes::Eyes;
+//! use turnfold_replay::line::LineOfPlay;
+//! use turnfold_replay::question::Question;
+//! use turnfold_replay::sight::Sight;
+//! use turnfold_replay::{ReplayError, bless, tfl};
+//!
+//! let script = b"turnfold replay 1
+//! +++
+//! ruleset = \"initiative\"
+//! version = 1
+//! dice = \"recorded\"
+//! [setup]
+//! radius = 2
+//! +++
+//! 1 host roll 1 2 3 4
+//! ";
+//! // Read a replay file, strictly, and fill in what the rules compute.
+//! let replay = bless::bless(&tfl::read("duel.tfl", script, &Registry::standard())?)?;
+//! let entry = replay.entries().next().expect("there is one");
+//! assert!(entry.to_string().starts_with("1 host roll 1 2 3 4 => rolled p1=3 p2=7; "));
+//!
+//! // Look at it with the eyes of a seat, and find the entry that makes something true.
+//! let line = LineOfPlay::of_replay("duel.tfl".as_ref(), &replay)?;
+//! let sight = Sight::of(Eyes::HOST, line)?;
+//! let condition = "/initiative/winner == p2".parse().expect("it is a condition");
+//! let found = bisect::<ReplayError>(&sight, Question::Holds(&condition), false)?;
+//! assert!(matches!(found, Bisection::Found(flip) if *flip.suspects.end() == 1));
+//! # Ok::<(), ReplayError>(())
+//! ```
+//!
+//! Start reading in [`line`] (a line of play), [`entry`](mod@entry) (what is recorded of a command), [`record`] (what the
+//! rules compute of it) and [`divergence`] (where the two differ). [`eyes`] and [`sight`] are the only way to what a
+//! player may know. [`session`] plays on. What can go wrong is a [`ReplayError`], which says what happened and where.
 
+pub mod divergence;
+pub mod entry;
 pub mod line;
 pub mod position;
 pub mod record;
@@ -17,20 +71,34 @@ pub mod session;
 pub mod sources;
 
 pub mod eyes;
+pub mod seen;
 pub mod sight;
 
 pub mod tfl;
 
 pub mod amend;
+pub mod bisect;
+pub mod blame;
+pub mod bless;
+pub mod check;
 pub mod condition;
-pub mod corpus;
+pub mod diff;
 pub mod difference;
 pub mod impact;
 pub mod outcomes;
 pub mod path;
+pub mod question;
+pub mod selftest;
 pub mod shrink;
 pub mod verify;
 
 pub mod error;
+pub mod input;
 pub mod limits;
 pub mod text;
+
+#[cfg(test)]
+mod example;
+
+pub use check::{CheckReport, check};
+pub use error::ReplayError;

@@ -2,51 +2,37 @@
 
 use std::path::Path;
 
-use turnfold_core::{
-    AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Registry, Seat, SetupError, Step,
-};
-use turnfold_store::{Entry, Genesis, Log, NewEntry};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Registry, Seat, SetupError, Step};
+use turnfold_store::{Genesis, Log};
 
+use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
-use crate::limits;
-use crate::revision::{FileName, Revision, SourceName, input_name, is_standard};
+use crate::limits::REPLAY_ENTRIES_MAX;
+use crate::revision::{FileName, Revision, SourceName};
 use crate::sources::Sources;
-use crate::tfl::{self, Replay};
+use crate::tfl::Replay;
 
 /// A setup and its entries, ready to be folded.
 pub struct LineOfPlay {
     /// How messages name it.
     pub name: SourceName,
+    /// The rules that fold it.
     pub rules: &'static dyn AnyRules,
+    /// The setup, as the log stores it.
     pub setup: Vec<u8>,
+    /// Where rolls come from.
     pub dice: DicePolicy,
+    /// The title of the match.
     pub title: String,
-    pub entries: Vec<SourceEntry>,
-}
-
-/// An entry of a line of play.
-#[derive(Clone, Debug)]
-pub struct SourceEntry {
-    pub seq: u64,
-    pub seat: Seat,
-    pub command: SourceCommand,
-    /// What the source says became of it.
-    pub outcome: Option<String>,
-    /// The first 16 digits of the state hash that the source tells.
-    pub hash: Option<String>,
-    pub recorded_at_ms: Option<i64>,
-    pub key: Option<String>,
-}
-
-/// A command as its source holds it.
-#[derive(Clone, Debug)]
-pub enum SourceCommand {
-    Text(String),
-    Bytes(Vec<u8>),
+    /// The entries, numbered from 1.
+    pub entries: Vec<LogEntry>,
 }
 
 impl LineOfPlay {
     /// Reads a revision or a replay file.
+    ///
+    /// # Errors
+    /// What is wrong with the store, the file or the revision.
     pub fn load(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
             SourceName::Revision(revision) => Self::of_revision(revision, sources),
@@ -55,13 +41,19 @@ impl LineOfPlay {
     }
 
     /// Reads a revision of the store.
+    ///
+    /// # Errors
+    /// What is wrong with the store or the revision.
     pub fn of_revision(revision: &Revision, sources: &dyn Sources) -> Result<Self, ReplayError> {
         let store = sources.read_store()?;
         let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
         Self::of_log(revision, log, sources.registry())
     }
 
-    /// Takes over a log read from the store.
+    /// Makes a line of play of a log read from the store.
+    ///
+    /// # Errors
+    /// [`ReplayError::UnknownRuleset`] and [`ReplayError::OtherVersion`].
     pub fn of_log(revision: &Revision, log: Log, registry: &Registry) -> Result<Self, ReplayError> {
         let rules = rules_of(&log.genesis, revision, registry)?;
         Ok(Self {
@@ -70,11 +62,14 @@ impl LineOfPlay {
             setup: log.genesis.setup,
             dice: log.genesis.dice,
             title: log.genesis.title,
-            entries: log.entries.into_iter().map(SourceEntry::from).collect(),
+            entries: log.entries.into_iter().map(LogEntry::from).collect(),
         })
     }
 
     /// Reads a replay file.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
     pub fn of_file(file: &FileName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         let mut line = Self::of_replay(&file.path, &sources.read_replay(&file.path)?)?;
         if let Some(seq) = file.seq {
@@ -84,70 +79,76 @@ impl LineOfPlay {
     }
 
     /// Leaves out the entries after a certain one, which must be there unless it is 0.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`].
     pub fn cut_after(&mut self, seq: u64) -> Result<(), ReplayError> {
         let head = self.head();
         if seq > head {
-            return Err(ReplayError::usage(format!(
-                "`{}` has no entry {seq}; its last is {head}",
-                self.name
-            )));
+            return Err(ReplayError::NoEntry { line: self.name.clone(), seq, head });
         }
         self.entries.retain(|entry| entry.seq <= seq);
         self.name = self.name.up_to(Some(seq));
         Ok(())
     }
 
-    /// Takes over a replay read from a file.
+    /// Makes a line of play of a replay read from a file.
+    ///
+    /// # Errors
+    /// [`ReplayError::File`] when the rules refuse its setup.
     pub fn of_replay(path: &Path, replay: &Replay) -> Result<Self, ReplayError> {
         let rules = replay.header.rules;
         let setup = replay.setup()?;
-        let entry = |entry: &tfl::EntryLine| SourceEntry {
-            seq: entry.seq,
-            seat: entry.seat,
-            command: SourceCommand::Text(entry.command.clone()),
-            outcome: entry.outcome.clone(),
-            hash: entry.hash.clone(),
-            recorded_at_ms: None,
-            key: None,
-        };
         Ok(Self {
             name: SourceName::of_file(path),
             rules,
             setup,
             dice: replay.header.dice,
             title: replay.header.title.clone(),
-            entries: replay.entries().map(entry).collect(),
+            entries: replay.entries().cloned().collect(),
         })
     }
 
-    /// Gives the number of the last entry.
+    /// Returns the number of the last entry.
+    #[must_use]
     pub fn head(&self) -> u64 {
         self.entries.last().map_or(0, |entry| entry.seq)
     }
 
-    /// Gives the entries as the fold takes them.
+    /// Returns the entries as the fold takes them.
+    #[must_use]
     pub fn logged(&self) -> Vec<Logged<'_>> {
-        self.entries.iter().map(SourceEntry::logged).collect()
+        logged(&self.entries)
     }
 
-    /// Makes the state before the first entry.
+    /// Returns the state before the first entry.
+    ///
+    /// # Errors
+    /// [`ReplayError::Setup`].
     pub fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
-        self.rules.start(&self.setup).map_err(|error| broken_setup(&self.name, &error))
+        self.rules.start(&self.setup).map_err(|cause| broken_setup(&self.name, cause))
     }
 
     /// Folds everything, showing each entry.
+    ///
+    /// # Errors
+    /// [`ReplayError::Setup`] and [`ReplayError::Entry`].
     pub fn fold(&self, observe: &mut dyn FnMut(&mut dyn Step)) -> Result<Box<dyn AnyState>, ReplayError> {
         let mut state = self.start()?;
-        state.fold(&self.logged(), &self.dice, observe).map_err(|error| self.broken_entry(&error))?;
+        state.fold(&self.logged(), &self.dice, observe).map_err(|cause| self.broken_entry(cause))?;
         Ok(state)
     }
 
-    /// Folds everything in silence.
+    /// Folds everything and returns the state at the end.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
     pub fn state(&self) -> Result<Box<dyn AnyState>, ReplayError> {
         self.fold(&mut |_| {})
     }
 
-    /// Gives the same line of play up to its first `count` entries.
+    /// Returns the same line of play up to its first `count` entries.
+    #[must_use]
     pub fn until(&self, count: usize) -> Self {
         let entries = self.entries.get(..count).unwrap_or(&self.entries).to_vec();
         Self {
@@ -159,17 +160,10 @@ impl LineOfPlay {
         }
     }
 
-    /// Gives a line of play from the same setup with other entries, their rolls recorded as they are.
+    /// Returns a line of play from the same setup with other entries, their rolls recorded as they are.
+    #[must_use]
     pub fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
-        let entry = |(seq, (seat, command)): (u64, (Seat, &str))| SourceEntry {
-            seq,
-            seat,
-            command: SourceCommand::Text(command.into()),
-            outcome: None,
-            hash: None,
-            recorded_at_ms: None,
-            key: None,
-        };
+        let entry = |(seq, (seat, command)): (u64, (Seat, &str))| LogEntry::new(seq, seat, command);
         Self {
             name: self.name.clone(),
             setup: self.setup.clone(),
@@ -180,135 +174,67 @@ impl LineOfPlay {
         }
     }
 
-    /// Writes the line of play as a replay, with every outcome and hash.
+    /// Returns the line of play as a replay, with every outcome and hash.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold), and [`ReplayError::TooLong`].
     pub fn to_replay(&self) -> Result<Replay, ReplayError> {
-        let name = self.name.to_string();
-        if self.entries.len() > limits::REPLAY_LINES_MAX / 2 {
-            let most = limits::REPLAY_LINES_MAX / 2;
-            return Err(ReplayError::usage(format!(
-                "`{name}` has more than {most} entries, too many for a replay file"
-            ))
-            .hint("name an earlier entry, as in `MATCH:SEQ`"));
+        if self.entries.len() > REPLAY_ENTRIES_MAX {
+            return Err(ReplayError::TooLong { line: self.name.clone() });
         }
+        let name = self.name.to_string();
         let mut replay = Replay::compose(&name, self.rules, self.dice, &self.title, &self.setup)
-            .map_err(|error| broken_setup(&self.name, &error))?;
-        let state = self.fold(&mut |step| replay.record(step))?;
+            .map_err(|cause| broken_setup(&self.name, cause))?;
+        let mut recorded = self.entries.iter();
+        let state = self.fold(&mut |step| {
+            replay.record(step, recorded.next().and_then(|entry| entry.recorded_at_ms));
+        })?;
         replay.close(state.state_hash());
         Ok(replay)
     }
 
-    pub fn broken_entry(&self, error: &FoldError) -> ReplayError {
-        broken_entry(&self.name, error)
+    /// Returns what is wrong with an entry of the line of play that cannot be folded.
+    #[must_use]
+    pub fn broken_entry(&self, cause: FoldError) -> ReplayError {
+        broken_entry(&self.name, cause)
     }
 }
 
 /// A setup that its own rules refuse.
-pub fn broken_setup(name: &SourceName, error: &SetupError) -> ReplayError {
-    ReplayError::trouble(format!("`{name}`: {error}"))
+pub(crate) fn broken_setup(name: &SourceName, cause: SetupError) -> ReplayError {
+    ReplayError::Setup { line: name.clone(), cause }
 }
 
 /// An entry that its own rules refuse: the log disagrees with them.
-pub fn broken_entry(name: &SourceName, error: &FoldError) -> ReplayError {
-    let message = format!("`{name}`: {error}");
-    match name {
-        SourceName::File(_) => {
-            ReplayError::negative(message).hint("correct the entry or cut the log before it")
-        }
-        SourceName::Revision(revision) => ReplayError::negative(message)
-            .hint(format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)),
-    }
+pub(crate) fn broken_entry(name: &SourceName, cause: FoldError) -> ReplayError {
+    ReplayError::Entry { line: name.clone(), cause }
 }
 
-impl From<Entry> for SourceEntry {
-    fn from(entry: Entry) -> Self {
-        Self {
-            seq: entry.seq,
-            seat: entry.seat,
-            command: SourceCommand::Bytes(entry.command),
-            outcome: None,
-            hash: None,
-            recorded_at_ms: Some(entry.recorded_at_ms),
-            key: entry.idempotency_key.map(|key| key.to_string()),
-        }
-    }
-}
-
-/// An entry with its number, as it is about to be stored.
-impl From<(u64, &NewEntry)> for SourceEntry {
-    fn from((seq, entry): (u64, &NewEntry)) -> Self {
-        Self {
-            seq,
-            seat: entry.seat,
-            command: SourceCommand::Bytes(entry.command.clone()),
-            outcome: None,
-            hash: None,
-            recorded_at_ms: Some(entry.recorded_at_ms),
-            key: None,
-        }
-    }
-}
-
-impl SourceEntry {
-    /// Gives the entry as the fold takes it.
-    pub fn logged(&self) -> Logged<'_> {
-        let command = match &self.command {
-            SourceCommand::Text(text) => CommandSource::Text(text),
-            SourceCommand::Bytes(bytes) => CommandSource::Bytes(bytes),
-        };
-        Logged { seq: self.seq, seat: self.seat, command }
-    }
-}
-
-/// Fills in what a replay leaves out; whatever it tells must be true. `undone` says what else does not happen.
-pub fn bless_if_true(path: &Path, replay: &Replay, undone: &str) -> Result<Replay, ReplayError> {
-    let file = input_name(path);
-    let untrue = |what: String| {
-        let failure = ReplayError::negative(format!("{what}, {undone}"));
-        if is_standard(path) { failure } else { failure.hint(format!("`turnfold check {file}` explains it")) }
-    };
-    let blessed = tfl::bless(replay)?;
-    for ((line, told), found) in replay.numbered_entries().zip(blessed.entries()) {
-        let differs = |told: &Option<String>, found: &Option<String>| told.is_some() && told != found;
-        if differs(&told.outcome, &found.outcome) || differs(&told.hash, &found.hash) {
-            return Err(untrue(format!("{file}:{line}: entry {} does not do what the file says", told.seq)));
-        }
-    }
-    if replay.closing.is_some() && replay.closing != blessed.closing {
-        return Err(untrue(format!("{file}: the closing line is not that of its entries")));
-    }
-    Ok(blessed)
-}
-
-/// Finds the ruleset by name, or says which there are.
+/// Finds a ruleset by name.
+///
+/// # Errors
+/// [`ReplayError::UnknownRuleset`] with those there are.
 pub fn find_rules(name: &str, registry: &Registry) -> Result<&'static dyn AnyRules, ReplayError> {
-    registry.find(name).ok_or_else(|| {
-        let name = name.escape_debug();
-        ReplayError::usage(format!("unknown ruleset `{name}`")).hint(format!("known: {}", known(registry)))
+    registry.find(name).ok_or_else(|| ReplayError::UnknownRuleset {
+        name: name.into(),
+        known: registry.iter().map(AnyRules::name).collect(),
     })
 }
 
-/// Lists the names of the rulesets there are.
-pub fn known(registry: &Registry) -> String {
-    let names: Vec<_> = registry.iter().map(|rules| format!("`{}`", rules.name())).collect();
-    names.join(", ")
-}
-
-/// Finds the rules under which a match was recorded, or says why they cannot be had.
+/// Finds the rules under which a match was recorded.
+///
+/// # Errors
+/// [`ReplayError::UnknownRuleset`] and [`ReplayError::OtherVersion`].
 pub fn rules_of(
     genesis: &Genesis,
     revision: &Revision,
     registry: &Registry,
 ) -> Result<&'static dyn AnyRules, ReplayError> {
     let rules = find_rules(&genesis.ruleset, registry)?;
-    if rules.version() == genesis.ruleset_version {
+    let (recorded, known) = (genesis.ruleset_version, rules.version());
+    if recorded == known {
         return Ok(rules);
     }
-    let message = format!(
-        "match `{}` was recorded under `{}` version {}, this build has version {}",
-        revision.match_name,
-        rules.name(),
-        genesis.ruleset_version,
-        rules.version()
-    );
-    Err(ReplayError::usage(message).hint("use the build that recorded it"))
+    let (match_name, ruleset) = (revision.match_name.clone(), rules.name());
+    Err(ReplayError::OtherVersion { match_name, ruleset, recorded, known })
 }

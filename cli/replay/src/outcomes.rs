@@ -1,15 +1,31 @@
 //! Two outcomes compared, effect by effect.
 
+use std::borrow::Cow;
+
 use similar::{ChangeTag, TextDiff};
+use turnfold_core::Outcome;
+
+use crate::divergence::{Claim, parts};
 
 use crate::text::Tone;
 
 /// How many equal effects are shown before and after those that differ.
 const CONTEXT: usize = 3;
 
-/// Compares two outcomes, one effect a line; equal effects far from any that differs are counted only.
-pub fn changed_lines(expected: &str, actual: &str) -> Vec<(Tone, String)> {
-    let (expected, actual) = (effects(expected), effects(actual));
+/// Compares two outcomes, one effect a line; equal effects far from any that differ are counted only.
+#[must_use]
+pub fn changed_lines(expected: &Outcome, actual: &Outcome) -> Vec<(Tone, String)> {
+    compared(&parts(expected), &parts(actual))
+}
+
+/// Compares two claims as [`changed_lines`] compares outcomes.
+#[must_use]
+pub fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<(Tone, String)> {
+    compared(&expected.parts(), &actual.parts())
+}
+
+fn compared(expected: &[Cow<'_, str>], actual: &[Cow<'_, str>]) -> Vec<(Tone, String)> {
+    let (expected, actual) = (slices(expected), slices(actual));
     let diff = TextDiff::from_slices(&expected, &actual);
     let mut lines = Vec::new();
     let mut shown = 0;
@@ -35,25 +51,14 @@ pub fn changed_lines(expected: &str, actual: &str) -> Vec<(Tone, String)> {
     lines
 }
 
-/// Tells an outcome where there was none.
-pub fn added_lines(actual: &str) -> Vec<(Tone, String)> {
-    effects(actual).into_iter().map(|effect| (Tone::New, format!("+ {effect}"))).collect()
+fn slices<'a>(parts: &'a [Cow<'_, str>]) -> Vec<&'a str> {
+    parts.iter().map(AsRef::as_ref).collect()
 }
 
-/// Splits an outcome at each `; ` that is not within double quotes.
-pub fn effects(outcome: &str) -> Vec<&str> {
-    let (mut effects, mut start) = (Vec::new(), 0);
-    let (mut quoted, mut escaped) = (false, false);
-    for (place, byte) in outcome.bytes().enumerate() {
-        quoted ^= byte == b'"' && !escaped;
-        escaped = quoted && byte == b'\\' && !escaped;
-        if !quoted && outcome.get(place..).is_some_and(|rest| rest.starts_with("; ")) {
-            effects.extend(outcome.get(start..place));
-            start = place + 2;
-        }
-    }
-    effects.extend(outcome.get(start..));
-    effects
+/// Returns an outcome where there was none, one effect a line.
+#[must_use]
+pub fn added_lines(actual: &Outcome) -> Vec<(Tone, String)> {
+    parts(actual).iter().map(|effect| (Tone::New, format!("+ {effect}"))).collect()
 }
 
 #[cfg(test)]
@@ -61,14 +66,15 @@ mod tests {
     use super::*;
 
     fn check(expected: &str, actual: &str, lines: &[&str]) {
-        let told: Vec<_> = changed_lines(expected, actual).into_iter().map(|(_, line)| line).collect();
+        let (expected, actual) = (expected.parse().unwrap(), actual.parse().unwrap());
+        let told: Vec<_> = changed_lines(&expected, &actual).into_iter().map(|(_, line)| line).collect();
         assert_eq!(told, lines);
     }
 
     #[test]
     fn effects_are_compared_one_by_one() {
         check("a; b; c", "a; x; c", &["  a", "- b", "+ x", "  c"]);
-        check("", "a", &["- ", "+ a"]);
+        check("ignored b", "a; c", &["- ignored b", "+ a", "+ c"]);
     }
 
     #[test]

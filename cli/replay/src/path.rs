@@ -13,6 +13,9 @@ const NAMES_MAX: usize = 16;
 const LIKENESS_MIN: f64 = 0.7;
 
 /// Requires a JSON pointer: empty, or beginning with a slash.
+///
+/// # Errors
+/// What was expected and found.
 pub fn check_path(path: &str) -> Result<(), String> {
     if path.is_empty() || path.starts_with('/') {
         return Ok(());
@@ -41,6 +44,7 @@ enum There {
 
 impl Lost {
     /// Follows a path that leads nowhere in a view.
+    #[must_use]
     pub fn in_view(path: &str, view: &Value) -> Self {
         let ends = path.match_indices('/').map(|(at, _)| at);
         let prefixes = ends.filter_map(|end| path.get(..end));
@@ -61,11 +65,13 @@ impl Lost {
     }
 
     /// Returns `true` if the path leads at least as far as it does elsewhere.
+    #[must_use]
     pub fn is_as_far_as(&self, other: &Self) -> bool {
         self.found.len() >= other.found.len()
     }
 
     /// Returns the path that may have been meant.
+    #[must_use]
     pub fn meant(&self) -> Option<&str> {
         self.meant.as_deref()
     }

@@ -1,25 +1,30 @@
 //! Where a line of play stands, reached from the nearest snapshot rather than from the first entry.
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Registry, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Step};
 use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
+use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
-use crate::eyes::{Eyes, Seen};
-use crate::line::{LineOfPlay, SourceEntry, broken_entry, broken_setup, rules_of};
+use crate::eyes::Eyes;
+use crate::line::{LineOfPlay, broken_entry, broken_setup, rules_of};
 use crate::revision::{Revision, SourceName};
+use crate::seen::Seen;
 use crate::sources::Sources;
 
 /// A state of a line of play, and the entries between it and the revision or the end of the file.
 pub struct Position {
     /// How messages name the line of play.
     pub name: SourceName,
+    /// The rules that fold it.
     pub rules: &'static dyn AnyRules,
+    /// Where rolls come from.
     pub dice: DicePolicy,
     /// The number of the last entry the line of play has, whether or not the revision is earlier.
     pub head: u64,
+    /// The state.
     pub state: Box<dyn AnyState>,
     /// The entries that follow the state.
-    pub entries: Vec<SourceEntry>,
+    pub entries: Vec<LogEntry>,
 }
 
 /// The entries at the end of a line of play that somebody wants to see.
@@ -32,20 +37,21 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Wants so many entries.
+    /// Returns so many entries at the end.
+    #[must_use]
     pub fn last(count: u64) -> Self {
         Self { count, first: 1 }
     }
 
     /// Returns the number of the entry before those wanted, in a line of play that ends at entry `to`.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`] and what is wrong with the line of play.
     pub fn before(self, name: &SourceName, to: u64) -> Result<u64, ReplayError> {
         let before = self.first.saturating_sub(1);
         if before > to {
             let name = name.up_to(None);
-            return Err(ReplayError::usage(format!(
-                "`{name}` has no entry {}; its last is {to}",
-                self.first
-            )));
+            return Err(ReplayError::NoEntry { line: name, seq: self.first, head: to });
         }
         Ok(before.max(to.saturating_sub(self.count)))
     }
@@ -53,6 +59,9 @@ impl Tail {
 
 impl Position {
     /// Seeks the state before the last entries of a revision or replay file.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`] and what is wrong with the line of play.
     pub fn before(tail: Tail, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
             SourceName::Revision(revision) => Self::before_entries_of(
@@ -68,12 +77,18 @@ impl Position {
     }
 
     /// Seeks the state of a revision or replay file.
+    ///
+    /// # Errors
+    /// As for [`before`](Self::before).
     pub fn seek(name: &SourceName, sources: &dyn Sources) -> Result<Box<dyn AnyState>, ReplayError> {
         Ok(Self::before(Tail::last(0), name, sources)?.state)
     }
 
     /// Seeks the state before the last entries of a revision; a store that is open for writing keeps the snapshots
     /// that are passed.
+    ///
+    /// # Errors
+    /// What is wrong with the store, the revision or an entry.
     pub fn before_entries_of(
         tail: Tail,
         revision: &Revision,
@@ -91,15 +106,14 @@ impl Position {
         let target = tail.before(&name, to)?;
         let (mut at, mut state) = match resume(rules, revision, store, target, build)? {
             Some(resumed) => resumed,
-            None => (0, rules.start(&setup).map_err(|error| broken_setup(&name, &error))?),
+            None => (0, rules.start(&setup).map_err(|cause| broken_setup(&name, cause))?),
         };
         let mut entries = store.entries(match_name, branch, at + 1..=to)?;
         while at < target {
             let until = target.min(at - at % SNAPSHOT_INTERVAL + SNAPSHOT_INTERVAL);
             let run = (&mut entries).take(usize::try_from(until - at).unwrap_or(usize::MAX));
-            let run = run.map(|entry| entry.map(SourceEntry::from)).collect::<Result<Vec<_>, _>>()?;
-            let logged: Vec<Logged<'_>> = run.iter().map(SourceEntry::logged).collect();
-            state.fold(&logged, &dice, &mut |_| {}).map_err(|error| broken_entry(&name, &error))?;
+            let run = run.map(|entry| entry.map(LogEntry::from)).collect::<Result<Vec<_>, _>>()?;
+            state.fold(&logged(&run), &dice, &mut |_| {}).map_err(|cause| broken_entry(&name, cause))?;
             at = until;
             if let (Some(build), Some(keeper)) = (build, keeper)
                 && at.is_multiple_of(SNAPSHOT_INTERVAL)
@@ -108,7 +122,7 @@ impl Position {
                 keeper.keep_snapshot(match_name, branch, &snapshot, build)?;
             }
         }
-        let entries = entries.map(|entry| entry.map(SourceEntry::from)).collect::<Result<_, _>>()?;
+        let entries = entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?;
         Ok(Self { name, rules, dice, head: beginning.head, state, entries })
     }
 
@@ -122,16 +136,19 @@ impl Position {
     }
 
     /// Folds the entries that follow, showing each as the host sees it.
+    ///
+    /// # Errors
+    /// [`ReplayError::Entry`].
     pub fn fold(&mut self, observe: &mut dyn FnMut(&mut Seen<'_>)) -> Result<(), ReplayError> {
         let Self { name, dice, state, entries, .. } = self;
-        let logged: Vec<Logged<'_>> = entries.iter().map(SourceEntry::logged).collect();
+        let log = logged(&*entries);
         let mut entries = entries.iter();
         let observe = &mut |step: &mut dyn Step| {
             if let Some(entry) = entries.next() {
                 observe(&mut Seen { eyes: Eyes::HOST, seq: entry.seq, step, entry });
             }
         };
-        state.fold(&logged, dice, observe).map_err(|error| broken_entry(name, &error))
+        state.fold(&log, dice, observe).map_err(|cause| broken_entry(name, cause))
     }
 }
 

@@ -1,10 +1,10 @@
-//! An entry as the command line prints it: a line like those of replay files, or a JSON line.
+//! An entry as the rules compute it, with everything there is to show of it.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use turnfold_core::{Digest, Rejected, Seat, Step, Verdict};
+use turnfold_core::{AnyState, Digest, Outcome, Rejected, Seat, Step, Verdict};
+use turnfold_store::NewEntry;
 
-use crate::error::ReplayError;
 use crate::eyes::Eyes;
 
 /// What to keep of each entry beside its outcome.
@@ -20,17 +20,10 @@ pub struct Detail {
 
 impl Detail {
     /// Keeps nothing beside the outcome.
+    #[must_use]
     pub const fn new(eyes: Eyes) -> Self {
         Self { eyes, state: false, views: &[] }
     }
-}
-
-/// What became of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Became {
-    Applied,
-    Ignored { reason: &'static str, text: Option<&'static str> },
-    Rejected(Rejected),
 }
 
 /// A command and what became of it.
@@ -40,45 +33,54 @@ pub struct Record {
     pub seq: Option<u64>,
     /// Who gave it, where that is known.
     pub seat: Option<Seat>,
+    /// The command in canonical text, or what stands for one.
     pub command: String,
-    pub became: Became,
-    /// The outcome as replay files write it.
-    pub outcome: String,
-    effects_json: String,
+    /// The command as the store takes it; empty for a rejected one.
+    pub command_bytes: Vec<u8>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why it was ignored or rejected, in words.
+    pub message: Option<String>,
+    /// Whether the eyes may not know of it.
+    pub is_concealed: bool,
+    /// The hash of the state after it, where the eyes may know it.
     pub state_hash: Option<Digest>,
-    view: Option<String>,
-    views: Vec<(Seat, String)>,
-    /// Where in a script a rejected command stands, when the script goes on and nothing else says so.
-    pub place: Option<String>,
+    effects: Box<RawValue>,
+    view: Option<Box<RawValue>>,
+    views: Vec<(Seat, Box<RawValue>)>,
 }
 
 impl Record {
-    /// Takes down an entry just folded.
+    /// Returns the record of an entry just folded.
+    #[must_use]
     pub fn of(step: &mut dyn Step, detail: Detail) -> Self {
         let Detail { eyes, state, views } = detail;
+        let message = match step.verdict() {
+            Verdict::Applied(()) => None,
+            Verdict::Ignored(ruling) => ruling.text.map(Into::into),
+        };
         Self {
             seq: Some(step.seq()),
             seat: Some(step.seat()),
             command: step.command(),
-            became: match step.verdict() {
-                Verdict::Applied(()) => Became::Applied,
-                Verdict::Ignored(ruling) => Became::Ignored { reason: ruling.code, text: ruling.text },
-            },
-            outcome: step.outcome().to_string(),
-            effects_json: step.effects_json(),
+            command_bytes: step.command_bytes(),
+            outcome: step.outcome(),
+            message,
+            is_concealed: step.concealed(),
+            effects: raw(step.effects_json()),
             state_hash: eyes.step_hash(step),
-            view: state.then(|| eyes.step_view(step)),
-            views: eyes.may_look_as(views).map(|seat| (seat, step.view(seat))).collect(),
-            place: None,
+            view: state.then(|| raw(eyes.step_view(step))),
+            views: eyes.may_look_as(views).map(|seat| (seat, raw(step.view(seat)))).collect(),
         }
     }
 
-    /// Takes down a command that was not accepted in a state with this hash and these views.
+    /// Returns the record of a command that was not accepted in a state.
+    #[must_use]
     pub fn rejected(
         seat: Option<Seat>,
         command: &str,
         rejected: Rejected,
-        state: &dyn turnfold_core::AnyState,
+        state: &dyn AnyState,
         detail: Detail,
     ) -> Self {
         let eyes = detail.eyes;
@@ -86,57 +88,57 @@ impl Record {
             seq: None,
             seat,
             command: command.into(),
-            outcome: format!("rejected {}", rejected.code),
-            became: Became::Rejected(rejected),
-            effects_json: "[]".into(),
+            command_bytes: Vec::new(),
+            outcome: Outcome::from(&rejected),
+            message: Some(rejected.message),
+            is_concealed: false,
+            effects: raw("[]".into()),
             state_hash: eyes.state_hash(state),
-            view: detail.state.then(|| eyes.view_json(state)),
-            views: eyes.may_look_as(detail.views).map(|seat| (seat, state.view(seat))).collect(),
-            place: None,
+            view: detail.state.then(|| raw(eyes.view_json(state))),
+            views: eyes.may_look_as(detail.views).map(|seat| (seat, raw(state.view(seat)))).collect(),
         }
     }
 
+    /// Returns the entry as the store takes it; a rejected command is none.
+    #[must_use]
+    pub fn to_store(&self, recorded_at_ms: i64) -> Option<NewEntry> {
+        let seat = self.seat.filter(|_| self.seq.is_some())?;
+        Some(NewEntry { seat, command: self.command_bytes.clone(), recorded_at_ms })
+    }
+
     /// Returns seat, command and outcome as they are printed, without colors.
-    pub fn told(&self) -> String {
+    #[must_use]
+    pub fn text(&self) -> String {
         let seat = self.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
         format!("{seat}{} => {}", self.command, self.outcome)
     }
 
-    /// Makes the JSON line of the record.
-    pub fn to_json(&self) -> Result<RecordJson<'_>, ReplayError> {
-        let (outcome, reason, message) = match &self.became {
-            Became::Applied => ("applied", None, None),
-            Became::Ignored { reason, text } => ("ignored", Some(*reason), *text),
-            Became::Rejected(rejected) => ("rejected", Some(rejected.code), Some(rejected.message.as_str())),
-        };
-        let views: Vec<_> = self
-            .views
-            .iter()
-            .map(|(seat, view)| Ok((*seat, raw(view)?)))
-            .collect::<Result<_, ReplayError>>()?;
-        Ok(RecordJson {
+    /// Returns the record as a JSON document.
+    #[must_use]
+    pub fn to_json(&self) -> RecordJson<'_> {
+        let views: Vec<_> = self.views.iter().map(|(seat, view)| (*seat, &**view)).collect();
+        RecordJson {
             seq: self.seq,
             seat: self.seat,
             command: &self.command,
-            outcome,
-            reason,
-            message,
-            effects: raw(&self.effects_json)?,
+            outcome: self.outcome.kind(),
+            reason: self.outcome.code(),
+            message: self.message.as_deref(),
+            effects: &self.effects,
             state_hash: self.state_hash.map(|hash| hash.to_string()),
-            view: self.view.as_deref().map(raw).transpose()?,
+            view: self.view.as_deref(),
             views: (!views.is_empty()).then_some(Views(views)),
-        })
+        }
     }
 }
 
 /// Takes a JSON document made by the core into a larger one.
-pub fn raw(json: &str) -> Result<&RawValue, ReplayError> {
-    serde_json::from_str(json)
-        .map_err(|error| ReplayError::trouble(format!("the core wrote bad JSON: {error}")))
+fn raw(json: String) -> Box<RawValue> {
+    RawValue::from_string(json).expect("the core writes JSON")
 }
 
-/// The JSON line of an entry; a contract.
-#[derive(Serialize)]
+/// A record as a JSON document; a contract.
+#[derive(Debug, Serialize)]
 pub struct RecordJson<'a> {
     seq: Option<u64>,
     seat: Option<Seat>,
@@ -152,6 +154,7 @@ pub struct RecordJson<'a> {
     views: Option<Views<'a>>,
 }
 
+#[derive(Debug)]
 struct Views<'a>(Vec<(Seat, &'a RawValue)>);
 
 impl Serialize for Views<'_> {

@@ -13,7 +13,9 @@ use crate::text::printable;
 /// A point in a line of play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
+    /// The match.
     pub match_name: MatchName,
+    /// The branch.
     pub branch: BranchName,
     /// The last entry that counts; `None` is the head, 0 the setup.
     pub seq: Option<u64>,
@@ -21,6 +23,7 @@ pub struct Revision {
 
 impl Revision {
     /// The same line of play, at a certain entry.
+    #[must_use]
     pub fn at(&self, seq: u64) -> Self {
         Self { seq: Some(seq), ..self.clone() }
     }
@@ -59,6 +62,9 @@ impl FromStr for Revision {
 
 /// Reads a name for a match that is to be made. One that ends in `.tfl` could never be named again: as an argument it
 /// means a replay file.
+///
+/// # Errors
+/// What is wrong with the name.
 pub fn new_match_name(text: &str) -> Result<MatchName, String> {
     if text.strip_suffix(".tfl").is_some() {
         return Err("a name that ends in `.tfl` means a replay file, so no match can have it".to_owned());
@@ -86,11 +92,13 @@ pub struct FileName {
 
 impl SourceName {
     /// Returns a whole replay file.
+    #[must_use]
     pub fn of_file(path: &Path) -> Self {
         Self::File(FileName { path: path.into(), seq: None })
     }
 
     /// Returns the last entry that counts, where the name says.
+    #[must_use]
     pub fn seq(&self) -> Option<u64> {
         match self {
             Self::Revision(Revision { seq, .. }) | Self::File(FileName { seq, .. }) => *seq,
@@ -98,6 +106,7 @@ impl SourceName {
     }
 
     /// Returns the same line of play up to another entry; `None` is its last.
+    #[must_use]
     pub fn up_to(&self, seq: Option<u64>) -> Self {
         match self {
             Self::Revision(revision) => Self::Revision(Revision { seq, ..revision.clone() }),
@@ -106,6 +115,7 @@ impl SourceName {
     }
 
     /// Returns `true` if the name stands for standard input.
+    #[must_use]
     pub fn is_standard_input(&self) -> bool {
         matches!(self, Self::File(file) if is_standard(&file.path))
     }
@@ -155,6 +165,7 @@ impl fmt::Display for FileName {
 }
 
 /// Writes the path of a replay file as a shell takes it, and such that no verb takes it for a revision or an option.
+#[must_use]
 pub fn shell_path(path: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "._-/+@%:,".contains(character);
     let is_clear = path.parse() == Ok(SourceName::of_file(Path::new(path))) && !path.starts_with('-');
@@ -229,11 +240,13 @@ impl fmt::Display for EntryName {
 }
 
 /// Returns `true` if a file argument means standard input or output.
+#[must_use]
 pub fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
 /// Returns what messages call an input file.
+#[must_use]
 pub fn input_name(path: &Path) -> Cow<'_, str> {
     if is_standard(path) { Cow::Borrowed("<stdin>") } else { path.to_string_lossy() }
 }

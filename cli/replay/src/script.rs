@@ -2,6 +2,8 @@
 
 use turnfold_core::Seat;
 
+use crate::eyes::Eyes;
+
 /// A command as a user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptLine {
@@ -18,6 +20,7 @@ pub struct ScriptLine {
 impl ScriptLine {
     /// Reads a line without its comment. A seat that does not exist makes the command malformed, as any other bad
     /// text does, so that a script goes on where it is told to.
+    #[must_use]
     pub fn parse(text: &str) -> Self {
         let whole = |malformed| Self { seat: None, command: text.into(), malformed, number: None };
         let Some((seat, command)) = text.split_once(':') else { return whole(None) };
@@ -31,7 +34,36 @@ impl ScriptLine {
     }
 }
 
+/// A command of another seat than the one that plays.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{seat}: {command}` is a command of {seat}, not of {own}")]
+pub struct OtherSeat {
+    /// The seat that the command names.
+    pub seat: Seat,
+    /// The command.
+    pub command: String,
+    /// The seat that plays.
+    pub own: Eyes,
+}
+
+impl Eyes {
+    /// Makes every command one of this seat's own.
+    ///
+    /// # Errors
+    /// [`OtherSeat`] for a command that names another seat.
+    pub fn give(self, lines: &mut [ScriptLine]) -> Result<(), OtherSeat> {
+        for line in lines {
+            let seat = *line.seat.get_or_insert(self.seat());
+            if seat != self.seat() {
+                return Err(OtherSeat { seat, command: line.command.clone(), own: self });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Reads a script.
+#[must_use]
 pub fn parse(text: &str) -> Vec<ScriptLine> {
     let lines = (1..).zip(text.lines().map(|line| without_comment(line).trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty());
@@ -54,10 +86,10 @@ mod tests {
     #[test]
     fn scripts_name_seats_and_carry_comments() {
         let lines = parse("# head\n\np1: tap 1,2\n  host:tick # tail\nroll 3 4\np9: x\n");
-        let told: Vec<_> = lines.iter().map(|line| (line.seat, line.command.as_str())).collect();
+        let found: Vec<_> = lines.iter().map(|line| (line.seat, line.command.as_str())).collect();
         let expected =
             [(Some(Seat::P1), "tap 1,2"), (Some(Seat::Host), "tick"), (None, "roll 3 4"), (None, "p9: x")];
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
         assert!(lines.last().unwrap().malformed.as_ref().unwrap().contains("unknown seat `p9`"));
     }
 }

@@ -1,7 +1,8 @@
 //! A match being played in memory: commands in, records out, dice rolled as they fall due.
 
+use std::io;
+
 use turnfold_core::{AnyState, CommandSource, DicePolicy, DueRoll, FoldError, Logged, Rejected, Seat, Step};
-use turnfold_store::NewEntry;
 
 use crate::error::ReplayError;
 use crate::record::{Detail, Record};
@@ -18,11 +19,12 @@ pub enum Roller {
     /// The dice of a seeded match.
     Seeded,
     /// A source from outside, in a recorded match.
-    Outside(fn(&DueRoll) -> Result<Vec<i32>, ReplayError>),
+    Outside(fn(&DueRoll) -> io::Result<Vec<i32>>),
 }
 
 impl Roller {
     /// Chooses the roller of a match: seeded matches roll by themselves.
+    #[must_use]
     pub fn of(dice: &DicePolicy) -> Self {
         match dice {
             DicePolicy::Recorded => Self::Nobody,
@@ -31,13 +33,15 @@ impl Roller {
     }
 }
 
-/// Tells whether a command records a roll, in every ruleset alike.
+/// Returns `true` if a command records a roll, in every ruleset alike.
+#[must_use]
 pub fn is_roll(command: &str) -> bool {
     command.split(' ').next() == Some("roll")
 }
 
 /// A match being played.
-pub struct Table {
+pub struct Session {
+    /// Where it stands.
     pub state: Box<dyn AnyState>,
     dice: DicePolicy,
     roller: Roller,
@@ -45,24 +49,12 @@ pub struct Table {
     detail: Detail,
 }
 
-/// An accepted entry: what to store and what to print.
-pub struct Played {
-    pub seat: Seat,
-    pub command: Vec<u8>,
-    pub record: Record,
-    /// Whether those who play may not know of it.
-    pub is_concealed: bool,
-}
+/// What is played by one line: nothing, or the record of the command when it was rejected.
+pub type Played = Result<(), Box<Record>>;
 
-impl Played {
-    /// Returns the entry as the store takes it.
-    pub fn to_store(&self, recorded_at_ms: i64) -> NewEntry {
-        NewEntry { seat: self.seat, command: self.command.clone(), recorded_at_ms }
-    }
-}
-
-impl Table {
-    /// Sits down at a state whose next entry is `next_seq`.
+impl Session {
+    /// Starts a session at a state whose next entry is `next_seq`.
+    #[must_use]
     pub fn new(
         state: Box<dyn AnyState>,
         dice: DicePolicy,
@@ -76,11 +68,10 @@ impl Table {
     /// Plays one line and every roll that falls due before and after it. What was accepted goes to `played`.
     ///
     /// The inner result is the record of the command when it was rejected.
-    pub fn submit(
-        &mut self,
-        line: &ScriptLine,
-        played: &mut Vec<Played>,
-    ) -> Result<Result<(), Box<Record>>, ReplayError> {
+    ///
+    /// # Errors
+    /// [`ReplayError`] when the dice fail.
+    pub fn submit(&mut self, line: &ScriptLine, played: &mut Vec<Record>) -> Result<Played, ReplayError> {
         if !is_roll(&line.command) {
             self.roll_due(played)?;
         }
@@ -92,12 +83,15 @@ impl Table {
         Ok(Ok(()))
     }
 
-    /// Plays one line and no roll beside it, or gives its record when it was rejected.
+    /// Plays one line and no roll beside it.
+    ///
+    /// # Errors
+    /// Its record when it was rejected.
     pub fn submit_alone(
         &mut self,
         line: &ScriptLine,
         default_seat: Option<Seat>,
-    ) -> Result<Played, Box<Record>> {
+    ) -> Result<Record, Box<Record>> {
         let seat = line.seat.or(default_seat).or_else(|| self.state.default_seat(&line.command));
         let outcome = match (&line.malformed, seat) {
             (Some(message), _) => Err(Rejected { code: "malformed", message: message.clone() }),
@@ -112,30 +106,34 @@ impl Table {
     }
 
     /// Rolls what is due, as often as it is due.
-    pub fn roll_due(&mut self, played: &mut Vec<Played>) -> Result<(), ReplayError> {
+    ///
+    /// # Errors
+    /// [`ReplayError::EndlessRolls`], or what is wrong with a roll.
+    pub fn roll_due(&mut self, played: &mut Vec<Record>) -> Result<(), ReplayError> {
         for _ in 0..ROLLS_IN_A_ROW_MAX {
             match self.roll_once()? {
                 Some(roll) => played.push(roll),
                 None => return Ok(()),
             }
         }
-        Err(ReplayError::trouble(format!("a roll is still due after {ROLLS_IN_A_ROW_MAX} rolls in a row")))
+        Err(ReplayError::EndlessRolls(ROLLS_IN_A_ROW_MAX))
     }
 
     /// Rolls what is due once, if anybody rolls; a tie leaves the roll due.
-    pub fn roll_once(&mut self) -> Result<Option<Played>, ReplayError> {
+    ///
+    /// # Errors
+    /// [`ReplayError::Chance`] and [`ReplayError::OwnDice`].
+    pub fn roll_once(&mut self) -> Result<Option<Record>, ReplayError> {
         let Some(due) = self.state.due_roll() else { return Ok(None) };
         let values = match self.roller {
             Roller::Nobody => return Ok(None),
             Roller::Seeded => self.dice.values(self.next_seq, &due),
-            Roller::Outside(roll) => Some(roll(&due)?),
+            Roller::Outside(roll) => Some(roll(&due).map_err(ReplayError::Chance)?),
         };
         let Some(command) = values.and_then(|values| self.state.roll_command(values)) else {
             return Ok(None);
         };
-        let broken =
-            |rejected: Rejected| ReplayError::trouble(format!("the rules reject their own dice: {rejected}"));
-        self.fold(Seat::Host, &command).map(Some).map_err(broken)
+        self.fold(Seat::Host, &command).map(Some).map_err(ReplayError::OwnDice)
     }
 
     fn malformed(&self, command: &str) -> Rejected {
@@ -144,14 +142,11 @@ impl Table {
             .unwrap_or_else(|| Rejected { code: "malformed", message: "nobody issues this command".into() })
     }
 
-    fn fold(&mut self, seat: Seat, command: &str) -> Result<Played, Rejected> {
+    fn fold(&mut self, seat: Seat, command: &str) -> Result<Record, Rejected> {
         let logged = Logged { seq: self.next_seq, seat, command: CommandSource::Text(command) };
         let mut played = None;
         let detail = self.detail;
-        let observe = &mut |step: &mut dyn Step| {
-            let (seat, command, is_concealed) = (step.seat(), step.command_bytes(), step.concealed());
-            played = Some(Played { seat, command, record: Record::of(step, detail), is_concealed });
-        };
+        let observe = &mut |step: &mut dyn Step| played = Some(Record::of(step, detail));
         let folded = detail.eyes.fold(self.state.as_mut(), &[logged], &self.dice, observe);
         folded.map_err(|error| rejected(&error))?;
         self.next_seq += 1;

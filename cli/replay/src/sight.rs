@@ -1,15 +1,17 @@
 //! Lines of play as eyes may know them: what is concealed has no entry and no number.
 
 use serde_json::Value;
-use turnfold_core::{AnyRules, AnyState, FoldError, Step};
+use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Step};
 use turnfold_store::NewEntry;
 
+use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
-use crate::eyes::{Eyes, Seen};
-use crate::line::{LineOfPlay, SourceEntry};
+use crate::eyes::Eyes;
+use crate::line::{LineOfPlay, broken_setup};
 use crate::position::{Position, Tail};
 use crate::record::Record;
-use crate::revision::SourceName;
+use crate::revision::{Revision, SourceName};
+use crate::seen::Seen;
 use crate::sources::Sources;
 
 /// A line of play through someone's eyes.
@@ -28,6 +30,9 @@ pub struct Sight {
 
 impl Sight {
     /// Reads a revision or a replay file; the number of its last entry is one of those that the eyes count.
+    ///
+    /// # Errors
+    /// What is wrong with the line of play.
     pub fn load(eyes: Eyes, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         if eyes.see_all() {
             return Self::of(eyes, LineOfPlay::load(name, sources)?);
@@ -40,6 +45,9 @@ impl Sight {
     }
 
     /// Looks at a whole line of play.
+    ///
+    /// # Errors
+    /// What is wrong with the line of play.
     pub fn of(eyes: Eyes, line: LineOfPlay) -> Result<Self, ReplayError> {
         let name = line.name.clone();
         let mut sight = Self { eyes, name, line, known: Vec::new() };
@@ -58,15 +66,18 @@ impl Sight {
             }
         };
         let folded = self.eyes.fold(state.as_mut(), &self.line.logged(), &self.line.dice, observe);
-        folded.map_err(|error| self.broken(&error))?;
+        folded.map_err(|cause| self.broken(cause))?;
         Ok(known)
     }
 
     /// Leaves out what follows entry `seq`, as these eyes count.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`].
     pub fn up_to(mut self, seq: u64) -> Result<Self, ReplayError> {
         let (name, head) = (&self.name, self.head());
         if seq > head {
-            return Err(ReplayError::usage(format!("`{name}` has no entry {seq}; its last is {head}")));
+            return Err(ReplayError::NoEntry { line: name.clone(), seq, head });
         }
         self.name = name.up_to(Some(seq));
         let count = self.entries_until(usize::try_from(seq).unwrap_or(usize::MAX));
@@ -74,6 +85,7 @@ impl Sight {
     }
 
     /// Leaves out all but the first `count` entries of the log.
+    #[must_use]
     pub fn cut(mut self, count: usize) -> Self {
         self.line.entries.truncate(count);
         self.known.retain(|known| *known <= count);
@@ -85,45 +97,66 @@ impl Sight {
         count.checked_sub(1).and_then(|place| self.known.get(place).copied()).unwrap_or(0)
     }
 
-    /// How messages name the line of play.
+    /// Returns how messages name the line of play.
+    #[must_use]
     pub fn name(&self) -> &SourceName {
         &self.name
     }
 
     /// Returns how many entries the eyes may know of.
+    #[must_use]
     pub fn known_count(&self) -> usize {
         self.known.len()
     }
 
     /// Returns how many entries the eyes may know of, which is the number of the last.
+    #[must_use]
     pub fn head(&self) -> u64 {
         u64::try_from(self.known.len()).unwrap_or(u64::MAX)
     }
 
-    /// Makes the state before the first entry.
+    /// Returns the state before the first entry.
+    ///
+    /// # Errors
+    /// [`ReplayError::Setup`].
     pub fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
         self.line.start()
     }
 
     /// Returns the state of the position.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
     pub fn state(&self) -> Result<Box<dyn AnyState>, ReplayError> {
         self.fold(&mut |_| {})
     }
 
     /// Returns the view of a state.
+    #[must_use]
     pub fn view(&self, state: &dyn AnyState) -> Value {
         self.eyes.view(state)
     }
 
+    /// Returns the hash of a state, where the eyes may know it.
+    #[must_use]
+    pub fn state_hash(&self, state: &dyn AnyState) -> Option<Digest> {
+        self.eyes.state_hash(state)
+    }
+
     /// Folds the entries between two known ones, of which the first `from` and `to` are known.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
     pub fn advance(&self, state: &mut dyn AnyState, from: usize, to: usize) -> Result<(), ReplayError> {
         let between = self.entries_until(from)..self.entries_until(to);
         let entries = self.line.entries.get(between).unwrap_or_default();
-        let logged: Vec<_> = entries.iter().map(SourceEntry::logged).collect();
-        state.fold(&logged, &self.line.dice, &mut |_| {}).map_err(|error| self.broken(&error))
+        state.fold(&logged(entries), &self.line.dice, &mut |_| {}).map_err(|cause| self.broken(cause))
     }
 
     /// Folds everything, showing each entry that the eyes may know of.
+    ///
+    /// # Errors
+    /// [`ReplayError::Entry`], or [`ReplayError::ConcealedEntry`] for a player.
     pub fn fold(&self, observe: &mut dyn FnMut(&mut Seen<'_>)) -> Result<Box<dyn AnyState>, ReplayError> {
         self.fold_after(0, observe)
     }
@@ -146,11 +179,14 @@ impl Sight {
             }
         };
         let folded = eyes.fold(state.as_mut(), &line.logged(), &line.dice, observe);
-        folded.map_err(|error| self.broken(&error))?;
+        folded.map_err(|cause| self.broken(cause))?;
         Ok(state)
     }
 
     /// Returns the records of the known entries after the first `count` entries of the log.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
     pub fn records_after(&self, count: usize) -> Result<Vec<Record>, ReplayError> {
         let mut records = Vec::new();
         self.fold_after(count, &mut |seen| records.push(seen.record()))?;
@@ -158,49 +194,78 @@ impl Sight {
     }
 
     /// Plays entries that follow, and returns the records of those that the eyes may know of at their end.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
     pub fn play_on(mut self, entries: &[NewEntry]) -> Result<Vec<Record>, ReplayError> {
         let count = self.line.entries.len();
         let next_seq = self.line.head() + 1;
-        self.line.entries.extend((next_seq..).zip(entries).map(SourceEntry::from));
+        self.line.entries.extend((next_seq..).zip(entries).map(LogEntry::from));
         Self::of(self.eyes, self.line)?.records_after(count)
     }
 
     /// Returns the ruleset.
+    #[must_use]
     pub fn rules(&self) -> &'static dyn AnyRules {
         self.line.rules
     }
 
-    /// Says where rolls come from.
+    /// Returns where rolls come from.
+    #[must_use]
     pub fn dice(&self) -> String {
         self.eyes.dice(&self.line.dice)
     }
 
     /// Writes the setup as TOML; for a player the view of it, as JSON.
+    ///
+    /// # Errors
+    /// [`ReplayError::Setup`].
     pub fn setup(&self) -> Result<String, ReplayError> {
         if !self.eyes.see_all() {
             return Ok(format!("{:#}\n", self.view(self.start()?.as_ref())));
         }
         let written = self.line.rules.write_setup(&self.line.setup);
-        written.map_err(|error| ReplayError::trouble(error.to_string()))
+        written.map_err(|cause| broken_setup(&self.name, cause))
     }
 
     /// Returns the line of play of the host, in which nothing is concealed; `what` needs it.
-    pub fn whole(&self, what: &str) -> Result<&LineOfPlay, ReplayError> {
+    ///
+    /// # Errors
+    /// [`ReplayError::Concealed`].
+    pub fn whole(&self, what: &'static str) -> Result<&LineOfPlay, ReplayError> {
         self.eyes.require_all(what)?;
         Ok(&self.line)
     }
 
     /// An entry that its own rules refuse. A player is not told which, nor why.
-    fn broken(&self, error: &FoldError) -> ReplayError {
+    fn broken(&self, cause: FoldError) -> ReplayError {
         if self.eyes.see_all() {
-            return self.line.broken_entry(error);
+            return self.line.broken_entry(cause);
         }
-        ReplayError::negative(format!("`{}`: its rules do not accept an entry", self.name))
-            .hint("the host can see which")
+        ReplayError::ConcealedEntry { line: self.name.clone() }
+    }
+}
+
+/// Returns the state of a revision or replay file, as far as these eyes may ask for it.
+///
+/// # Errors
+/// What is wrong with the line of play; a player is told no more of it than it may know.
+pub fn seek(eyes: Eyes, name: &SourceName, sources: &dyn Sources) -> Result<Box<dyn AnyState>, ReplayError> {
+    // Snapshots lead to the head and to entries as the log numbers them; what else a player may ask for, and what
+    // it is told when the log is broken, takes the whole line of play.
+    let is_head = matches!(name, SourceName::Revision(Revision { seq: None, .. }));
+    let straight = eyes.see_all() || is_head;
+    match straight.then(|| Position::seek(name, sources)) {
+        Some(Ok(state)) => Ok(state),
+        Some(Err(failure)) if eyes.see_all() => Err(failure),
+        _ => Sight::load(eyes, name, sources)?.state(),
     }
 }
 
 /// Shows the last entries that the eyes may know of.
+///
+/// # Errors
+/// As for [`seek`].
 pub fn look_at_last(
     eyes: Eyes,
     tail: Tail,

@@ -14,9 +14,15 @@ pub trait Sources {
     fn registry(&self) -> &Registry;
 
     /// Opens the store, which must exist, for reading only.
+    ///
+    /// # Errors
+    /// [`ReplayError::Store`].
     fn read_store(&self) -> Result<StoreReader, ReplayError>;
 
     /// Reads a replay file, or standard input for `-`.
+    ///
+    /// # Errors
+    /// [`ReplayError::Input`] and [`ReplayError::File`].
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError>;
 
     /// Returns what tells this build from others, whose snapshots are not to be used; without it none are.

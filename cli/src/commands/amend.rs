@@ -5,7 +5,7 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use turnfold_core::Seat;
-use turnfold_store::{BranchName, NewEntry};
+use turnfold_store::BranchName;
 
 use self::report::{Names, Report};
 use crate::clock;
@@ -14,13 +14,14 @@ use crate::failure::{Answer, Failure};
 use crate::files;
 use crate::output::{Tone, counted, paint, progress};
 use crate::record;
-use turnfold_replay::amend::{self, Amendment, Change};
-use turnfold_replay::line::{LineOfPlay, bless_if_true};
+use turnfold_replay::amend::{self, Amending, Amendment};
+use turnfold_replay::bless::{bless, bless_if_true};
+use turnfold_replay::line::LineOfPlay;
 use turnfold_replay::position::keep_snapshots;
 use turnfold_replay::revision::{EntryName, FileName, Revision, SourceName};
 use turnfold_replay::script::ScriptLine;
 use turnfold_replay::sources::Sources;
-use turnfold_replay::tfl::{self, Replay};
+use turnfold_replay::tfl::Replay;
 
 /// Change one entry and play the rest again on top, as a new branch or file
 ///
@@ -96,13 +97,13 @@ enum Target<'a> {
 }
 
 impl ChangeArgs {
-    fn read(&self) -> Result<Change, Failure> {
+    fn read(&self) -> Result<Amending, Failure> {
         let line = self.command.as_deref().map(ScriptLine::parse);
         match line {
-            None if self.drop => Ok(Change::Drop),
+            None if self.drop => Ok(Amending::Drop),
             None => Err(Failure::usage("`amend` needs a command or `--drop`")),
-            Some(line) if self.insert => Ok(Change::Insert(line)),
-            Some(line) => Ok(Change::Replace(line)),
+            Some(line) if self.insert => Ok(Amending::Insert(line)),
+            Some(line) => Ok(Amending::Replace(line)),
         }
     }
 }
@@ -110,7 +111,10 @@ impl ChangeArgs {
 impl Args {
     fn target(&self) -> Result<Target<'_>, Failure> {
         match (&self.branch, &self.output) {
-            (_, Some(path)) => files::require_new(path, self.force).map(|()| Target::File(path)),
+            (_, Some(path)) if path.exists() && !self.force => {
+                Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"))
+            }
+            (_, Some(path)) => Ok(Target::File(path)),
             (Some(branch), None) => Ok(Target::Branch(branch)),
             (None, None) => Err(Failure::usage("`amend` needs `--branch` or `--output`")),
         }
@@ -155,7 +159,7 @@ impl Args {
         }
         let output = &mut context.output;
         if output.is_json() {
-            output.json(&Report { amendment, names }.to_json(false)?)?;
+            output.json(&Report { amendment, names }.to_json(false))?;
         } else {
             let report = Report { amendment, names };
             report.print_change(output)?;
@@ -185,9 +189,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         (source_name, Target::File(path)) => {
             let original = match source_name {
                 SourceName::Revision(revision) => LineOfPlay::of_revision(revision, context)?.to_replay()?,
-                SourceName::File(FileName { path, .. }) => {
-                    bless_if_true(path, &context.read_replay(path)?, "nothing was written")?
-                }
+                SourceName::File(FileName { path, .. }) => bless_if_true(&context.read_replay(path)?)
+                    .map_err(|error| Failure::undone(error, "nothing was written"))?,
             };
             let names = Names { source, target: path.display().to_string() };
             (to_file(args, &original, path, &names, context)?, names)
@@ -210,15 +213,7 @@ fn onto_branch(
     let amendment = args.amend(&line_of_play.to_replay()?, context)?;
     args.check_conflicts(&amendment, names, context)?;
     let now = clock::now_ms()?;
-    let recorded_at = |origin: u64| {
-        let entry = line_of_play.entries.get(usize::try_from(origin - 1).ok()?)?;
-        entry.recorded_at_ms
-    };
-    let entries = amendment.entries.iter().map(|entry| NewEntry {
-        seat: entry.seat,
-        command: entry.command.clone(),
-        recorded_at_ms: entry.origin.and_then(recorded_at).unwrap_or(now),
-    });
+    let entries = amendment.entries.iter().filter_map(|entry| entry.to_store(now));
     let store = context.open_store()?;
     let before = args.entry.seq - 1;
     store.create_branch_with(match_name, branch, from, before, entries.collect())?;
@@ -237,7 +232,7 @@ fn to_file(
     args.check_seq(original.entries().last().map_or(0, |entry| entry.seq))?;
     let amendment = args.amend(original, context)?;
     args.check_conflicts(&amendment, names, context)?;
-    let text = tfl::bless(&amendment.replay)?.to_string();
+    let text = bless(&amendment.replay)?.to_string();
     files::write_whole(path, text.as_bytes())?;
     Ok(amendment)
 }
@@ -250,7 +245,7 @@ fn print(
 ) -> Result<Answer, Failure> {
     let output = &mut context.output;
     if output.is_json() {
-        output.json(&Report { amendment, names }.to_json(true)?)?;
+        output.json(&Report { amendment, names }.to_json(true))?;
         return Ok(Answer::Yes);
     }
     let report = Report { amendment, names };
@@ -265,7 +260,7 @@ fn print(
         None => format!("wrote `{}`", names.target),
     };
     let entries = counted(amendment.head(), "entry", "entries");
-    let kept = amendment.kept();
+    let kept = amendment.kept;
     let hash = paint(Tone::Faint, format_args!("#{:.16}", amendment.after().state_hash()));
     output.line(format_args!("{target}: {entries}, {kept} of them played again {hash}"))?;
     Ok(Answer::Yes)

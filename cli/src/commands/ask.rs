@@ -1,10 +1,12 @@
 //! `turnfold ask`: a ruleset's queries.
 
+use serde_json::value::RawValue;
+
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use turnfold_replay::eyes::Eyes;
-use turnfold_replay::record::raw;
 use turnfold_replay::revision::SourceName;
+use turnfold_replay::sight::seek;
 
 /// Ask the ruleset a question
 ///
@@ -26,13 +28,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = args.eyes.seek(&args.source, context)?;
+    let state = seek(args.eyes, &args.source, context)?;
     let question = args.query.join(" ");
     let answer = args.eyes.ask(state.as_ref(), &question);
     let answer = answer.map_err(|error| Failure::usage(error.to_string()))?;
     let output = &mut context.output;
     if output.is_json() {
-        output.json(raw(&answer.json)?)?;
+        output.json(&RawValue::from_string(answer.json).map_err(Failure::internal)?)?;
     } else {
         output.line(answer.text)?;
     }

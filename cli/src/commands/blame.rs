@@ -1,16 +1,16 @@
 //! `turnfold blame`: which entry last changed a field of the view.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 use crate::record;
+use turnfold_replay::blame::{FieldChange, blame};
 use turnfold_replay::difference::Difference;
 use turnfold_replay::eyes::Eyes;
 use turnfold_replay::path::check_path;
-use turnfold_replay::record::{Record, RecordJson};
+use turnfold_replay::record::RecordJson;
 use turnfold_replay::revision::SourceName;
 use turnfold_replay::sight::Sight;
 
@@ -38,12 +38,6 @@ pub(crate) struct Args {
     eyes: Eyes,
 }
 
-/// An entry that changed the field.
-struct Change {
-    record: Record,
-    difference: Difference,
-}
-
 #[derive(Serialize)]
 struct ChangeJson<'a> {
     #[serde(flatten)]
@@ -55,21 +49,12 @@ struct ChangeJson<'a> {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     check_path(&args.path).map_err(Failure::usage)?;
     let sight = Sight::load(args.eyes, &args.source, context)?;
-    let field = |view: Value| view.pointer(&args.path).cloned();
-    let mut value = field(sight.view(sight.start()?.as_ref()));
-    let mut found = value.is_some();
     let mut changes = Vec::new();
-    sight.fold(&mut |seen| {
-        let new = field(seen.view());
-        found |= new.is_some();
-        if new != value {
-            let old = std::mem::replace(&mut value, new.clone());
-            if !args.all {
-                changes.clear();
-            }
-            let difference = Difference { path: args.path.clone(), old, new };
-            changes.push(Change { record: seen.record(), difference });
+    let found = blame(&sight, &args.path, &mut |change| {
+        if !args.all {
+            changes.clear();
         }
+        changes.push(change);
     })?;
     if !found {
         return Err(Failure::usage(format!("`{}` is nowhere in the view of {}", args.path, args.source))
@@ -84,10 +69,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     Ok(Answer::Yes)
 }
 
-fn print(Change { record, difference }: &Change, context: &mut Context) -> Result<(), Failure> {
+fn print(FieldChange { record, difference }: &FieldChange, context: &mut Context) -> Result<(), Failure> {
     let output = &mut context.output;
     if output.is_json() {
-        output.json(&ChangeJson { entry: record.to_json()?, difference })?;
+        output.json(&ChangeJson { entry: record.to_json(), difference })?;
         return Ok(());
     }
     output.line(paint(Tone::Strong, difference))?;

@@ -13,10 +13,13 @@ use serde::Serialize;
 use self::consent::Consent;
 use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
+use crate::files;
 use crate::output::{self, Output, Tone, counted, paint};
 use crate::render::printable;
-use crate::{files, limits};
-use turnfold_replay::tfl::{self, Change, Replay, RulesChange};
+use turnfold_replay::bless::{self, Change, RulesChange};
+use turnfold_replay::input;
+use turnfold_replay::limits::REPLAY;
+use turnfold_replay::tfl::{self, Replay};
 
 /// Write outcomes and hashes into replay files
 ///
@@ -218,9 +221,9 @@ enum Accepted {
 impl Proposal {
     /// Judges a file.
     fn of(path: &Path, context: &Context) -> Result<Self, Failure> {
-        let old = files::read_input(path, &limits::REPLAY)?;
+        let old = input::read_file(path, &REPLAY)?;
         let replay = tfl::read(&path.display().to_string(), &old, &context.registry)?;
-        let blessed = tfl::bless(&replay)?;
+        let blessed = bless::bless(&replay)?;
         let (changes, rules_change) = (replay.changes(&blessed), replay.rules_change(&blessed));
         Ok(Self { path: path.into(), old, replay, blessed, changes, rules_change })
     }
@@ -259,15 +262,15 @@ impl Proposal {
         let asked_about = if of_lines.is_empty() { self.changes.as_slice() } else { of_lines };
         let mut accepted = BTreeSet::new();
         let mut refused = false;
-        for unit in tfl::in_units(asked_about) {
+        for unit in bless::in_units(asked_about) {
             if !consent.is_settled() {
                 output.lines(&self.painted(unit))?;
             }
-            let line = unit.first().map_or(0, Change::line);
+            let line = unit.first().map_or(0, |change| change.line);
             let place = format!("{}:{line}", name(&self.path));
             let mut say = |text: &str| output.text(text).and_then(|()| output.flush());
             if consent.ask(&place, &mut io::stdin().lock(), &mut say)? {
-                accepted.extend(unit.iter().map(Change::line));
+                accepted.extend(unit.iter().map(|change| change.line));
             } else {
                 refused = true;
             }
@@ -284,7 +287,7 @@ impl Proposal {
     }
 
     fn painted(&self, changes: &[Change]) -> Vec<String> {
-        let lines = tfl::change_lines(&self.path.display().to_string(), changes);
+        let lines = bless::change_lines(&self.path.display().to_string(), changes);
         lines.into_iter().map(|(tone, line)| paint(tone, line)).collect()
     }
 
@@ -300,7 +303,7 @@ impl Proposal {
             }
         };
         let unreadable = |error: io::Error| Failure::file("read replay", &self.path, &error);
-        let current = files::read_input(&self.path, &limits::REPLAY)?;
+        let current = input::read_file(&self.path, &REPLAY)?;
         if current == new.as_bytes() {
             return Ok(fate);
         }

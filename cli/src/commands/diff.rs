@@ -1,21 +1,18 @@
 //! `turnfold diff`: where two lines of play part, and how their outcomes and states differ.
 
-mod compare;
-
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::Serialize;
-
-use self::compare::{Comparison, Folded, Game, OutcomeDifference, Played, Side, Stat, compare};
-use crate::context::Context;
-use crate::failure::{Answer, Failure};
-use crate::output::{Output, Tone, counted, paint};
+use turnfold_replay::diff::{Comparison, DiffStat, Side, compare, records_of};
 use turnfold_replay::difference::Difference;
+use turnfold_replay::divergence::Divergence;
 use turnfold_replay::eyes::Eyes;
-use turnfold_replay::outcomes::changed_lines;
+use turnfold_replay::outcomes::changed_claims;
 use turnfold_replay::record::{Record, RecordJson};
 use turnfold_replay::revision::{SourceName, shell_path};
 use turnfold_replay::sight::Sight;
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::{Output, Tone, counted, paint};
 
 /// Show where two lines of play part and how their states differ
 ///
@@ -55,7 +52,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct DiffJson<'a> {
     #[serde(flatten)]
-    stat: &'a Stat,
+    stat: &'a DiffStat,
     a: &'a Side,
     b: &'a Side,
     /// The fields in which the games differ: ruleset, version, dice, setup.
@@ -80,7 +77,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     let load = |name| Sight::load(args.eyes, name, context);
     let (a, b) = (load(&args.a)?, load(&args.b)?);
-    let comparison = compare(fold(&a, args.eyes)?, fold(&b, args.eyes)?, args.context);
+    let comparison = compare(&a, &b, args.context)?;
     let output = &mut context.output;
     match (args.stat, output.is_json()) {
         (false, true) => print_json(&comparison, [&a, &b], output)?,
@@ -97,9 +94,9 @@ fn print_json(comparison: &Comparison, [a, b]: [&Sight; 2], output: &mut Output)
     let records_b = records_of(b, pairs.iter().filter_map(|(_, seq)| *seq))?;
     let entries = pairs.iter().map(|&(a, b)| {
         let (a, b) = (a.and_then(|seq| records_a.get(&seq)), b.and_then(|seq| records_b.get(&seq)));
-        Ok(EntryPair { a: a.map(Record::to_json).transpose()?, b: b.map(Record::to_json).transpose()? })
+        EntryPair { a: a.map(Record::to_json), b: b.map(Record::to_json) }
     });
-    let entries = entries.collect::<Result<_, Failure>>()?;
+    let entries = entries.collect();
     output.json(&DiffJson {
         stat,
         a: &comparison.a,
@@ -111,53 +108,11 @@ fn print_json(comparison: &Comparison, [a, b]: [&Sight; 2], output: &mut Output)
     Ok(())
 }
 
-/// Folds a line of play again, for the records of some entries.
-fn records_of(sight: &Sight, seqs: impl Iterator<Item = u64>) -> Result<BTreeMap<u64, Record>, Failure> {
-    let seqs: BTreeSet<_> = seqs.collect();
-    let mut records = BTreeMap::new();
-    sight.fold(&mut |seen| {
-        if seqs.contains(&seen.seq) {
-            records.insert(seen.seq, seen.record());
-        }
-    })?;
-    Ok(records)
-}
-
-/// Folds a line of play as these eyes may know it.
-fn fold(sight: &Sight, eyes: Eyes) -> Result<Folded, Failure> {
-    let mut played = Vec::new();
-    let mut recorded_differs_at = None;
-    let state = sight.fold(&mut |seen| {
-        if recorded_differs_at.is_none() && seen.is_told_otherwise() {
-            recorded_differs_at = Some(seen.seq);
-        }
-        let command = format!("{} {}", seen.seat(), seen.command());
-        played.push(Played { seq: seen.seq, command, outcome: seen.outcome() });
-    })?;
-    Ok(Folded {
-        side: Side {
-            source: sight.name().clone(),
-            name: sight.name().to_string(),
-            entries: played.len() as u64,
-            state_hash: eyes.state_hash(state.as_ref()).map(|hash| hash.to_string()),
-            recorded_differs_at,
-        },
-        game: Game {
-            ruleset: sight.rules().name(),
-            version: sight.rules().version(),
-            dice: sight.dice(),
-            setup: sight.setup()?,
-        },
-        played,
-        view: sight.view(state.as_ref()),
-    })
-}
-
 fn print_stat(comparison: &Comparison, output: &mut Output) -> Result<(), Failure> {
     if comparison.stat.equal {
         return print(comparison, output);
     }
-    let Stat { equal: _, same_game, parts_at, only_in_a, only_in_b, outcomes_differ, fields_differ } =
+    let DiffStat { equal: _, same_game, parts_at, only_in_a, only_in_b, outcomes_differ, fields_differ } =
         comparison.stat;
     let game = if same_game { "" } else { "other game, " };
     let parts = parts_at.map_or_else(|| "same commands".into(), |seq| format!("parts at entry {seq}"));
@@ -229,12 +184,14 @@ fn print_note(side: &Side, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print_outcome(outcome: &OutcomeDifference, output: &mut Output) -> Result<(), Failure> {
-    let OutcomeDifference { seq_in_a, seq_in_b, command, a, b } = outcome;
-    let other = if seq_in_a == seq_in_b { String::new() } else { format!(", there entry {seq_in_b}") };
-    output.line(format_args!("  entry {seq_in_a} ({command}){other}"))?;
-    for (tone, line) in changed_lines(a, b) {
-        output.line(paint(tone, line))?;
+fn print_outcome((divergence, in_b): &(Divergence, u64), output: &mut Output) -> Result<(), Failure> {
+    let Divergence { subject, recorded, computed, .. } = divergence;
+    let other = if subject.seq() == Some(*in_b) { String::new() } else { format!(", there entry {in_b}") };
+    output.line(format_args!("  {subject}{other}"))?;
+    if let Some(recorded) = recorded {
+        for (tone, line) in changed_claims(recorded, computed) {
+            output.line(paint(tone, line))?;
+        }
     }
     Ok(())
 }

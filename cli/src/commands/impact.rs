@@ -1,19 +1,22 @@
 //! `turnfold impact`: what the rules of this build change over many logs.
 
+mod finding;
 mod report;
 
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use turnfold_core::{AnyRules, Registry};
+use turnfold_core::Registry;
 use turnfold_store::StoreReader;
 
+use self::finding::Finding;
 use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
 use crate::output;
-use crate::{files, limits};
-use turnfold_replay::corpus;
-use turnfold_replay::impact::{Departure, RecordedLog};
+use turnfold_replay::check::replays;
+use turnfold_replay::impact::RecordedLog;
+use turnfold_replay::input;
+use turnfold_replay::limits::REPLAY;
 use turnfold_replay::revision::Revision;
 use turnfold_replay::sources::Sources;
 use turnfold_replay::tfl::{self, Replay};
@@ -51,33 +54,6 @@ pub(crate) struct Args {
     all: bool,
 }
 
-/// What came of one log.
-struct Finding {
-    /// The file, or the branch.
-    name: String,
-    /// Its ruleset and the version it was recorded under, where they are known.
-    recorded: Option<(&'static dyn AnyRules, u32)>,
-    entries: u64,
-    /// Where the rules depart from it, or why that cannot be told.
-    departure: Result<Option<Departure>, Failure>,
-}
-
-impl Finding {
-    fn unreadable(name: String, failure: Failure) -> Self {
-        Self { name, recorded: None, entries: 0, departure: Err(failure) }
-    }
-
-    fn of(log: RecordedLog) -> Self {
-        let recorded = Some((log.rules, log.version));
-        Self {
-            entries: log.entries(),
-            recorded,
-            departure: log.departure().map_err(Failure::from),
-            name: log.name,
-        }
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let findings = if args.matches {
         of_store(&context.read_store()?, &context.registry)?
@@ -88,7 +64,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if context.output.is_json() {
         context.output.json(&summary.to_json(args.matches))?;
     } else {
-        summary.print(args, &mut context.output)?;
+        summary.print(args.all, args.matches, &mut context.output)?;
     }
     let is_trouble = |finding: &&Finding| {
         finding.departure.as_ref().is_err_and(|failure| failure.kind == FailureKind::Trouble)
@@ -104,7 +80,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 
 /// Folds replay files. Collecting keeps their order, whichever is done first.
 fn of_files(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Finding>, Failure> {
-    let files = corpus::replays(paths)?;
+    let files = replays(paths)?;
     Ok(in_parallel(files, |path| match read(&path, registry) {
         Ok(replay) => Finding::of(RecordedLog::of_replay(&replay)),
         Err(failure) => Finding::unreadable(path.display().to_string(), failure),
@@ -112,7 +88,7 @@ fn of_files(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Finding>, Fail
 }
 
 fn read(path: &Path, registry: &Registry) -> Result<Replay, Failure> {
-    let bytes = files::read_input(path, &limits::REPLAY)?;
+    let bytes = input::read_file(path, &REPLAY)?;
     Ok(tfl::read_any_version(&path.display().to_string(), &bytes, registry)?)
 }
 

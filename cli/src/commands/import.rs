@@ -9,11 +9,11 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use turnfold_replay::line::bless_if_true;
+use turnfold_replay::bless::bless_if_true;
+use turnfold_replay::entry::LogEntry;
 use turnfold_replay::position::Passed;
 use turnfold_replay::revision::new_match_name;
 use turnfold_replay::sources::Sources;
-use turnfold_replay::tfl;
 
 /// Create a match from a replay file
 ///
@@ -36,13 +36,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         None => name_of(&args.file)?,
     };
     let replay = context.read_replay(&args.file)?;
-    let blessed = bless_if_true(&args.file, &replay, "nothing was imported")?;
+    let blessed = bless_if_true(&replay).map_err(|error| Failure::undone(error, "nothing was imported"))?;
     let setup = replay.setup()?;
     let rules = replay.header.rules;
     let mut state = replay.start()?;
     let recorded_at_ms = clock::now_ms()?;
     let mut entries = Vec::new();
-    let logged: Vec<_> = blessed.entries().map(tfl::EntryLine::logged).collect();
+    let logged: Vec<_> = blessed.entries().map(LogEntry::logged).collect();
     let dice = replay.header.dice;
     let mut passed = Passed::default();
     for run in logged.chunks(usize::try_from(SNAPSHOT_INTERVAL).unwrap_or(usize::MAX)) {

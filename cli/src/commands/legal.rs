@@ -8,6 +8,7 @@ use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 use turnfold_replay::eyes::Eyes;
 use turnfold_replay::revision::SourceName;
+use turnfold_replay::sight::seek;
 
 /// List the commands that would be applied
 ///
@@ -31,7 +32,7 @@ struct LegalCommand {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = args.eyes.unwrap_or(Eyes::HOST).seek(&args.source, context)?;
+    let state = seek(args.eyes.unwrap_or(Eyes::HOST), &args.source, context)?;
     let commands = match args.eyes {
         Some(eyes) => eyes.legal(state.as_ref()),
         None => Eyes::legal_of_all(state.as_ref()),

@@ -67,7 +67,7 @@ impl Args {
     /// Returns `true` if the entry is one of those looked for.
     fn looks_for(&self, record: &Record) -> bool {
         let is_of_seat = self.seats.is_empty() || record.seat.is_some_and(|seat| self.seats.contains(&seat));
-        is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.told()))
+        is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.text()))
     }
 
     /// Returns what to fold under the viewer's eyes: no more than is printed, unless that depends on what it tells.
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     })?;
     for Line { record, recorded_at_ms, key } in &lines {
         if context.output.is_json() {
-            let (record, key) = (record.to_json()?, key.as_deref());
+            let (record, key) = (record.to_json(), key.as_deref());
             context.output.json(&LogLine { record, recorded_at_ms: *recorded_at_ms, key })?;
             continue;
         }

@@ -4,12 +4,13 @@ use std::io;
 
 use serde::Serialize;
 use turnfold_core::{AnyState, Registry, Seat};
-use turnfold_store::{BranchName, ErrorKind, MatchInfo, MatchName, StoreReader};
+use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::identity;
 use crate::output::{self, Output, Tone, counted, paint};
+use turnfold_replay::error::ReplayError;
 use turnfold_replay::position::{Position, Tail};
 use turnfold_replay::revision::Revision;
 use turnfold_replay::sources::Sources;
@@ -136,8 +137,8 @@ impl Turn {
         let build = identity::of_build();
         match Position::before_entries_of(Tail::last(0), &main, registry, store, build.as_ref(), None) {
             Ok(position) => Ok(Self::in_state(position.state.as_ref())),
-            Err(failure) if failure.kind == ErrorKind::Unusable => Ok(Self::Unknown),
-            Err(failure) => Err(failure.into()),
+            Err(ReplayError::UnknownRuleset { .. } | ReplayError::OtherVersion { .. }) => Ok(Self::Unknown),
+            Err(error) => Err(error.into()),
         }
     }
 

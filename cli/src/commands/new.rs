@@ -10,7 +10,8 @@ use turnfold_store::{Genesis, MatchName};
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
-use crate::{clock, files, limits, random};
+use crate::{clock, limits, random};
+use turnfold_replay::input;
 use turnfold_replay::line::find_rules;
 use turnfold_replay::revision::new_match_name;
 
@@ -95,7 +96,7 @@ impl GameArgs {
 
 /// Reads a setup from a TOML file and checks it.
 pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = files::read_input(path, &limits::SETUP)?;
+    let bytes = input::read_file(path, &limits::SETUP)?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))?;
     rules.read_setup(&text).map_err(|error| bad_setup(path, &error))

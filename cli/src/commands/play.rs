@@ -14,13 +14,14 @@ use crate::failure::{Answer, Failure};
 use crate::record;
 use crate::roller;
 use crate::script;
+use turnfold_replay::error::ReplayError;
 use turnfold_replay::eyes::Eyes;
 use turnfold_replay::line::LineOfPlay;
 use turnfold_replay::position::{Position, Tail, keep_snapshots};
-use turnfold_replay::record::{Became, Detail, Record};
+use turnfold_replay::record::{Detail, Record};
 use turnfold_replay::revision::Revision;
 use turnfold_replay::script::ScriptLine;
-use turnfold_replay::session::{Table, is_roll};
+use turnfold_replay::session::{Session, is_roll};
 use turnfold_replay::sight::Sight;
 use turnfold_replay::sources::Sources;
 
@@ -100,7 +101,7 @@ pub(crate) fn lines_of(
         None => commands.iter().map(|command| ScriptLine::parse(command)).collect(),
     };
     if let Some(eyes) = eyes {
-        eyes.give(&mut lines)?;
+        eyes.give(&mut lines).map_err(ReplayError::from)?;
     }
     Ok(lines)
 }
@@ -185,22 +186,22 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     end.expect(args.expect.into_iter().chain(args.revision.seq), &whole, args)?;
     let End { rules, state, dice, head, sight } = end;
     let roller = roller::choose(&dice, args.no_auto_roll, args.dice.is_some())?;
-    let mut table = Table::new(state, dice, roller, head + 1, Detail::new(args.eyes()));
+    let mut session = Session::new(state, dice, roller, head + 1, Detail::new(args.eyes()));
     let mut played = Vec::new();
     if lines.is_empty() {
-        table.roll_due(&mut played)?;
+        session.roll_due(&mut played)?;
     }
     for line in &lines {
-        if let Err(record) = table.submit(line, &mut played)? {
+        if let Err(record) = session.submit(line, &mut played)? {
             let place = script::place(line, args.script.as_ref());
             return reject(&record, place, lines.len(), rules, context);
         }
     }
     let recorded_at_ms = if played.is_empty() { 0 } else { clock::now_ms()? };
-    let entries: Vec<_> = played.iter().map(|entry| entry.to_store(recorded_at_ms)).collect();
+    let entries: Vec<_> = played.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
     let records = match sight {
         Some(sight) => sight.play_on(&entries)?,
-        None => played.into_iter().map(|entry| entry.record).collect(),
+        None => played,
     };
     if !entries.is_empty() {
         let appended = store.append(match_name, branch, head, entries, args.key.as_ref())?;
@@ -212,7 +213,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         record::print(record, &mut context.output)?;
     }
     if records.is_empty() {
-        nothing_played(&table, &whole, args, context)?;
+        nothing_played(&session, &whole, args, context)?;
     }
     Ok(Answer::Yes)
 }
@@ -232,21 +233,19 @@ fn reject(
         "; nothing was recorded".into()
     };
     let failure = Failure::negative(format!("{}the command was rejected{all}", before_colon(place)));
-    Err(match &record.became {
-        Became::Rejected(rejected) => {
-            failure.hint(format!("`turnfold rules {} {}` explains it", rules.name(), rejected.code))
-        }
-        _ => failure,
+    Err(match record.outcome.code() {
+        Some(code) => failure.hint(format!("`turnfold rules {} {code}` explains it", rules.name())),
+        None => failure,
     })
 }
 
 fn nothing_played(
-    table: &Table,
+    session: &Session,
     whole: &Revision,
     args: &Args,
     context: &mut Context,
 ) -> Result<(), Failure> {
-    let due_roll = table.state.due_roll();
+    let due_roll = session.state.due_roll();
     if context.output.is_json() {
         return Ok(context.output.json(&NothingPlayed { played: 0, due_roll })?);
     }

@@ -2,15 +2,17 @@
 
 use std::io;
 
-use turnfold_core::{AnyState, Seat};
+use turnfold_core::Seat;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Tone, counted, paint};
 use crate::record;
 use crate::render;
+use turnfold_replay::divergence::{Divergence, DivergenceKind};
+use turnfold_replay::entry::LogEntry;
 use turnfold_replay::eyes::Eyes;
-use turnfold_replay::line::{LineOfPlay, SourceEntry};
+use turnfold_replay::line::LineOfPlay;
 use turnfold_replay::record::{Detail, Record};
 use turnfold_replay::revision::SourceName;
 
@@ -56,16 +58,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         if args.step && !json && !wait_for_enter(context)? {
             return Ok(Answer::Yes);
         }
-        let mut record = None;
+        let (mut record, mut contradiction) = (None, None);
         state
-            .fold(&[entry.logged()], &line_of_play.dice, &mut |step| record = Some(Record::of(step, detail)))
-            .map_err(|error| line_of_play.broken_entry(&error))?;
-        let record = record.expect("a fold that succeeds shows its entry");
-        record::print(&record, &mut context.output)?;
+            .fold(&[entry.logged()], &line_of_play.dice, &mut |step| {
+                record = Some(Record::of(step, detail));
+                contradiction = Divergence::contradiction(entry, &LogEntry::of(step));
+            })
+            .map_err(|cause| line_of_play.broken_entry(cause))?;
+        if let Some(record) = &record {
+            record::print(record, &mut context.output)?;
+        }
         if args.step && !json {
             render::print(&state.picture(Seat::Host), &mut context.output)?;
         }
-        if let Some(difference) = difference(entry, &record, state.as_ref()) {
+        if let Some(divergence) = contradiction {
+            let difference = difference(&divergence);
             context.output.flush()?;
             let source = args.source.up_to(None);
             let failure = Failure::negative(format!("`{source}`: entry {}: {difference}", entry.seq));
@@ -84,18 +91,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     Ok(Answer::Yes)
 }
 
-/// Says how an entry differs from what its source tells.
-fn difference(entry: &SourceEntry, record: &Record, state: &dyn AnyState) -> Option<String> {
-    let outcome = &record.outcome;
-    match &entry.outcome {
-        Some(expected) if expected != outcome => {
-            return Some(format!("expected outcome `{expected}`, got `{outcome}`"));
-        }
-        _ => {}
+/// Returns how an entry differs from what its source records.
+fn difference(Divergence { kind, recorded, computed, .. }: &Divergence) -> String {
+    let recorded = recorded.as_ref().map(ToString::to_string).unwrap_or_default();
+    if *kind == DivergenceKind::StateHash {
+        return format!("expected state hash #{recorded}, got #{computed}");
     }
-    let hash = format!("{:.16}", state.state_hash());
-    let expected = entry.hash.as_ref().filter(|expected| **expected != hash)?;
-    Some(format!("expected state hash #{expected}, got #{hash}"))
+    format!("expected outcome `{recorded}`, got `{computed}`")
 }
 
 /// Waits between steps where someone can press a key; tells whether to go on.

@@ -10,8 +10,8 @@ use crate::record;
 use crate::roller;
 use crate::script;
 use turnfold_replay::eyes::Eyes;
-use turnfold_replay::record::Detail;
-use turnfold_replay::session::{Played, Table};
+use turnfold_replay::record::{Detail, Record};
+use turnfold_replay::session::Session;
 
 /// Play a script in memory, without a store
 #[derive(Debug, clap::Args)]
@@ -58,19 +58,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let json = context.output.is_json();
     let views = if args.views && json { state.players() } else { &[] };
     let detail = Detail { eyes: args.eyes.unwrap_or(Eyes::HOST), state: args.state && json, views };
-    let mut table = Table::new(state, game.dice, roller, 1, detail);
+    let mut session = Session::new(state, game.dice, roller, 1, detail);
     let mut answer = Answer::Yes;
     let mut played = Vec::new();
     if lines.is_empty() {
-        table.roll_due(&mut played)?;
+        session.roll_due(&mut played)?;
     }
     for line in &lines {
-        let result = table.submit(line, &mut played)?;
+        let result = session.submit(line, &mut played)?;
         print(played.drain(..), context)?;
-        if let Err(mut record) = result {
+        if let Err(record) = result {
             let place = script::place(line, args.script.as_ref());
-            record.place = place.clone().filter(|_| args.keep_going);
-            record::print(&record, &mut context.output)?;
+            let shown = place.as_deref().filter(|_| args.keep_going);
+            record::print_from(&record, shown, &mut context.output)?;
             answer = Answer::No;
             if !args.keep_going {
                 context.output.flush()?;
@@ -86,9 +86,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     Ok(answer)
 }
 
-fn print(played: impl IntoIterator<Item = Played>, context: &mut Context) -> Result<(), Failure> {
-    for entry in played.into_iter().filter(|entry| !entry.is_concealed) {
-        record::print(&entry.record, &mut context.output)?;
-    }
-    Ok(())
+fn print(played: impl IntoIterator<Item = Record>, context: &mut Context) -> Result<(), Failure> {
+    let mut known = played.into_iter().filter(|record| !record.is_concealed);
+    known.try_for_each(|record| record::print(&record, &mut context.output))
 }

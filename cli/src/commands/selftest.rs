@@ -1,13 +1,13 @@
 //! `turnfold selftest`: the sync test, which hunts for state that does not survive being stored.
 
 use serde::Serialize;
-use turnfold_core::AnyState;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use turnfold_replay::line::{LineOfPlay, SourceEntry};
+use turnfold_replay::line::LineOfPlay;
 use turnfold_replay::revision::SourceName;
+use turnfold_replay::selftest::first_unsynced;
 
 /// Serialise, reload and fold again at every entry, and compare hashes
 ///
@@ -36,7 +36,7 @@ struct SelftestJson {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let line = LineOfPlay::load(&args.source, context)?;
-    let differs_at = first_difference(&line, usize::from(args.window))?;
+    let differs_at = first_unsynced(&line, usize::from(args.window))?;
     let entries = line.head();
     let output = &mut context.output;
     if output.is_json() {
@@ -57,33 +57,4 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         ))?;
     }
     Ok(if differs_at.is_none() { Answer::Yes } else { Answer::No })
-}
-
-fn first_difference(line: &LineOfPlay, window: usize) -> Result<Option<u64>, Failure> {
-    let mut state = line.start()?;
-    // The bytes of the last states, oldest first: after entry i−window … i.
-    let mut stored = std::collections::VecDeque::from([state.state_bytes()]);
-    for (place, entry) in line.entries.iter().enumerate() {
-        fold(line, state.as_mut(), std::slice::from_ref(entry))?;
-        let (Some(bytes), first) = (stored.front(), (place + 1).saturating_sub(stored.len())) else {
-            return Ok(None);
-        };
-        let unreadable =
-            |cause| Failure::negative(format!("the state after entry {first} does not reload: {cause}"));
-        let mut reloaded = line.rules.resume(bytes).map_err(unreadable)?;
-        fold(line, reloaded.as_mut(), line.entries.get(first..=place).unwrap_or_default())?;
-        if reloaded.state_hash() != state.state_hash() {
-            return Ok(Some(entry.seq));
-        }
-        stored.push_back(state.state_bytes());
-        if stored.len() > window {
-            stored.pop_front();
-        }
-    }
-    Ok(None)
-}
-
-fn fold(line: &LineOfPlay, state: &mut dyn AnyState, entries: &[SourceEntry]) -> Result<(), Failure> {
-    let logged: Vec<_> = entries.iter().map(SourceEntry::logged).collect();
-    Ok(state.fold(&logged, &line.dice, &mut |_| {}).map_err(|error| line.broken_entry(&error))?)
 }

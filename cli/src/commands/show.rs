@@ -5,8 +5,8 @@ use crate::failure::{Answer, Failure};
 use crate::output::Format;
 use crate::render;
 use turnfold_replay::eyes::Eyes;
-use turnfold_replay::record::raw;
 use turnfold_replay::revision::SourceName;
+use turnfold_replay::sight::seek;
 
 /// Show what a seat sees: the board, the JSON view or a picture
 #[derive(Debug, clap::Args)]
@@ -22,11 +22,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = args.eyes.seek(&args.source, context)?;
+    let state = seek(args.eyes, &args.source, context)?;
     let picture = || args.eyes.picture(state.as_ref());
     let output = &mut context.output;
     match output.format() {
-        Format::Json => output.json(raw(&args.eyes.view_json(state.as_ref()))?)?,
+        Format::Json => output.json(&args.eyes.view(state.as_ref()))?,
         Format::Text => render::print(&picture(), output)?,
         Format::Svg => output.document(&render::svg(&picture()))?,
     }

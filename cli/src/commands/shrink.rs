@@ -2,21 +2,22 @@
 
 use std::iter;
 
-use indicatif::ProgressBar;
 use serde::Serialize;
 use turnfold_core::Seat;
+use turnfold_replay::condition::Condition;
+use turnfold_replay::line::LineOfPlay;
+use turnfold_replay::question::Question;
+use turnfold_replay::revision::{FileName, SourceName};
+use turnfold_replay::shrink::{Least, Shrinking, shrink, shrink_failing};
+use turnfold_replay::sources::Sources;
+use turnfold_replay::tfl::ReplayLine;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
 use crate::output::{Tone, counted, paint, progress};
 use crate::render::printable;
-use crate::verdict::StillBad;
-use turnfold_replay::condition::Predicate;
-use turnfold_replay::line::LineOfPlay;
-use turnfold_replay::revision::{FileName, SourceName};
-use turnfold_replay::shrink::{self, Condition, Least, Shrinker, When};
-use turnfold_replay::tfl::Line;
+use crate::verdict::ShellJudge;
 
 /// Find the smallest log that still shows something
 ///
@@ -41,7 +42,7 @@ pub(crate) struct Args {
 
     /// A condition on the view that becomes true: PATH OP VALUE with ==, !=, <, <=, > or >=
     #[arg(long, value_name = "CONDITION", conflicts_with = "still")]
-    when: Option<Predicate>,
+    when: Option<Condition>,
 
     /// A shell command that gets the path of a replay file as its argument: 0 is no, 125 cannot tell, 1 to 124 yes
     #[arg(long, value_name = "COMMAND")]
@@ -70,12 +71,13 @@ struct ShrinkJson {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let file = args.file.path()?;
-    let mut least = find(args, context)?;
+    let (mut least, shows) = find(args, context)?;
     let entries = least.replay.entries().count() as u64;
     let left = counted(entries, "entry", "entries");
-    let origin = format!("shrunk from `{}`, {} → {left}: {}", args.source, least.before, least.shows);
+    let origin = format!("shrunk from `{}`, {} → {left}: {}", args.source, least.before, shows);
     let comments = iter::once(&origin).chain(&least.remarks);
-    let comments: Vec<_> = comments.map(|text| Line::Comment(format!(" {}", printable(text)))).collect();
+    let comments: Vec<_> =
+        comments.map(|text| ReplayLine::Comment(format!(" {}", printable(text)))).collect();
     least.replay.lines.splice(0..0, comments);
     let replay = least.replay.to_string();
     if let Some(path) = file {
@@ -85,7 +87,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if output.is_json() {
         output.json(&ShrinkJson {
             source: args.source.to_string(),
-            shows: least.shows,
+            shows,
             entries_before: least.before,
             entries,
             tries: least.tries,
@@ -99,69 +101,54 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Ok(Answer::Yes);
     };
     let (before, tries) = (counted(least.before, "entry", "entries"), counted(least.tries, "try", "tries"));
-    let shows = printable(&least.shows);
+    let shows = printable(&shows);
     output.line(format_args!("shrunk {before} to {entries} in `{}` ({tries}): {shows}", path.display()))?;
     least.remarks.iter().try_for_each(|remark| output.line(paint(Tone::Faint, remark)))?;
     Ok(Answer::Yes)
 }
 
-/// Finds the smallest log that shows what is asked for.
-fn find(args: &Args, context: &Context) -> Result<Least, Failure> {
-    let bar = bar();
-    match (&args.when, &args.still, &args.source) {
-        (Some(predicate), _, source) => {
-            let line = LineOfPlay::load(source, context)?;
-            let shows = format!("`{predicate}` becomes true");
-            shrink_while(&line, When::new(predicate, args.view), shows, "the condition is never true")
+/// Finds the smallest log that shows what is asked for, and returns it with what it shows.
+fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
+    let bar = progress(0, "{spinner} shrinking: {msg}");
+    let on_try = &mut |left: usize, tries: u64| {
+        let entries = counted(left as u64, "entry", "entries");
+        bar.set_message(format!("{entries} left, {}", counted(tries, "try", "tries")));
+    };
+    let line = |source| LineOfPlay::load(source, context);
+    let (line, shrinking, shows, never) = match (&args.when, &args.still, &args.source) {
+        (Some(condition), _, source) => {
+            let line = line(source)?;
+            let found = shrink::<Failure>(&line, Question::Holds(condition), args.view, on_try)?;
+            (line, found, format!("`{condition}` becomes true"), "the condition is never true")
         }
         (None, Some(command), source) => {
-            let line = LineOfPlay::load(source, context)?;
-            let shows = format!("`{command}` finds it");
-            shrink_while(&line, StillBad::new(&line, command)?, shows, "the command does not find it")
+            let (line, judge) = (line(source)?, ShellJudge::new(command)?);
+            let question = Question::Judged(&mut |replay| judge.judge(replay));
+            let found = shrink(&line, question, args.view, on_try)?;
+            (line, found, format!("`{command}` finds it"), "the command does not find it")
         }
         (None, None, SourceName::File(FileName { path, seq: None })) => {
-            Ok(shrink::failing(path, context, &mut |left, tries| show(&bar, left, tries))?)
+            let (least, command) = shrink_failing(&context.read_replay(path)?, on_try)?;
+            return Ok((least, format!("`{command}` fails the check in the same way")));
         }
-        (None, None, SourceName::File(FileName { seq: Some(_), .. })) => Err(Failure::usage(format!(
-            "`{}` is not a whole file, and only a whole one can fail a check",
-            args.source
-        ))
-        .hint("leave out the number of the entry, or say what to look for with `--when` or `--still`")),
+        (None, None, SourceName::File(FileName { seq: Some(_), .. })) => {
+            return Err(Failure::usage(format!(
+                "`{}` is not a whole file, and only a whole one can fail a check",
+                args.source
+            ))
+            .hint("leave out the number of the entry, or say what to look for with `--when` or `--still`"));
+        }
         (None, None, SourceName::Revision(_)) => {
-            Err(Failure::usage("a revision records no outcomes that could fail a check")
-                .hint("say what to look for with `--when` or `--still`"))
+            return Err(Failure::usage("a revision records no outcomes that could fail a check")
+                .hint("say what to look for with `--when` or `--still`"));
+        }
+    };
+    match shrinking {
+        Shrinking::Least(least) => Ok((*least, shows)),
+        Shrinking::InSetup => Err(Failure::negative("the setup shows it already, so no entry is needed")),
+        Shrinking::Never => {
+            let entries = counted(line.entries.len() as u64, "entry", "entries");
+            Err(Failure::negative(format!("{never} in `{}` ({entries})", line.name)))
         }
     }
-}
-
-fn bar() -> ProgressBar {
-    progress(0, "{spinner} shrinking: {msg}")
-}
-
-fn show(bar: &ProgressBar, left: usize, tries: u64) {
-    let entries = counted(left as u64, "entry", "entries");
-    bar.set_message(format!("{entries} left, {}", counted(tries, "try", "tries")));
-}
-
-/// Shrinks while the condition holds; `never` says that it does not even hold for the whole log.
-fn shrink_while(
-    line: &LineOfPlay,
-    mut condition: impl Condition,
-    shows: String,
-    never: &str,
-) -> Result<Least, Failure> {
-    let count = line.entries.len();
-    let bar = bar();
-    let mut on_try = |left, tries| show(&bar, left, tries);
-    let Some(mut shrinker) = Shrinker::new(line, count, &mut condition, &mut on_try)? else {
-        condition.check(line.start()?.as_ref())?;
-        let entries = counted(count as u64, "entry", "entries");
-        return Err(Failure::negative(format!("{never} in `{}` ({entries})", line.name)));
-    };
-    if shrinker.needs_no_entry()? {
-        drop(shrinker);
-        condition.check(line.start()?.as_ref())?;
-        return Err(Failure::negative("the setup shows it already, so no entry is needed"));
-    }
-    Ok(shrinker.shrink()?.into_least(shows)?)
 }

@@ -148,7 +148,7 @@ impl Play {
         let Game { rules, setup, dice } = &self.game;
         let unwritable = |error: turnfold_core::SetupError| Failure::usage(error.to_string());
         let mut replay = Replay::compose("random play", *rules, *dice, title, setup).map_err(unwritable)?;
-        let state = self.play(&mut Passed::default(), &mut |step| replay.record(step))?;
+        let state = self.play(&mut Passed::default(), &mut |step| replay.record(step, None))?;
         replay.close(state.state_hash());
         Ok((state, replay))
     }

@@ -18,7 +18,6 @@ use clap_complete::{
 };
 use turnfold_core::{Registry, Seat};
 
-use crate::grammar::grammar;
 use bash::Bash;
 
 /// The variable that holds the name of the shell that asks.
@@ -28,7 +27,7 @@ const VARIABLE: &str = "TURNFOLD_COMPLETE";
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
 /// Answers a shell that asks for completions; returns `false` if none does.
-pub(crate) fn answer(registry: &Registry) -> bool {
+pub(crate) fn answer(grammar: fn() -> Command, registry: &Registry) -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;
     }

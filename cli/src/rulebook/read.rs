@@ -7,14 +7,25 @@
 
 use std::collections::VecDeque;
 
-use super::{CommandItem, QuestionItem, ReasonItem, RuleItem, Rulebook, ViewItem, prose};
+use super::book::{CommandItem, QuestionItem, ReasonItem, RuleItem, Rulebook, ViewItem};
+use super::prose;
 
 const SECTIONS: [&str; 6] = ["Setup", "Commands", "Reasons", "Questions", "View", "Rules"];
 
 /// Lines of a rulebook with their numbers.
 type Lines<'a> = Vec<(usize, &'a str)>;
 
-pub(super) fn read(name: &str, markdown: &str) -> Result<Rulebook, String> {
+impl Rulebook {
+    /// Reads the rulebook of the ruleset `name`.
+    ///
+    /// # Errors
+    /// The line, and what was expected there.
+    pub(crate) fn read(name: &str, markdown: &str) -> Result<Self, String> {
+        read(name, markdown)
+    }
+}
+
+fn read(name: &str, markdown: &str) -> Result<Rulebook, String> {
     let mut sections = sections(name, markdown)?.into_iter();
     let [about, setup, commands, reasons, questions, view, rules] =
         std::array::from_fn(|_| sections.next().unwrap_or_default());

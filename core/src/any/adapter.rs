@@ -10,7 +10,7 @@ use super::{AnyRules, AnyState, FoldError, Logged, Step, sealed};
 use crate::decode::{DecodeError, decode_strictly};
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
-use crate::fold::{Folder, view_json};
+use crate::fold::{Folder, view_json, view_value};
 use crate::hash::hash_as;
 use crate::outcome::{Rejected, Ruled, Verdict};
 use crate::picture::Picture;
@@ -189,6 +189,10 @@ impl<R: Rules> AnyState for Folder<R> {
 
     fn view(&self, viewer: Seat) -> String {
         view_json::<R>(&self.state, viewer)
+    }
+
+    fn view_value(&self, viewer: Seat) -> serde_json::Value {
+        view_value::<R>(&self.state, viewer)
     }
 
     fn query(&self, seat: Seat, question: &str) -> Result<Answer, QueryError> {

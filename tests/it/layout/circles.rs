@@ -10,7 +10,7 @@ use super::source::tokens;
 use super::{files, read, root};
 
 /// The sources of the crates that have none.
-const SOURCES: [&str; 2] = ["core/src", "store/src"];
+const SOURCES: [&str; 4] = ["core/src", "store/src", "cli/replay/src", "cli/src"];
 
 /// A module's path below its crate.
 type Path = Vec<String>;

@@ -1,94 +1,47 @@
-//! In what the rules depart from a log, in a form by which many logs can be grouped.
+//! What logs that depart from the rules alike have in common.
 
-use turnfold_core::{AnyState, Outcome};
+use turnfold_core::Outcome;
 
 use crate::difference::Difference;
-use crate::outcomes::effects;
-use crate::tfl::AttemptLine;
+use crate::divergence::{Claim, Divergence, DivergenceKind};
 
-/// In what the rules depart from a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
-    /// What logs of one group have in common, such as `applied → ignored not_adjacent`.
-    pub group: String,
-    /// The name of the reason or rejection, the new one where both sides have one.
-    pub reason: Option<String>,
-    /// What the log tells; absent where it tells nothing but a hash.
-    pub old: Option<String>,
-    /// What the rules say.
-    pub new: Option<String>,
-}
-
-impl Cause {
-    /// Another outcome of an entry that is accepted.
-    pub(super) fn outcome(old: &str, new: &str) -> Self {
-        let (old_side, new_side) = (side(old), side(new));
-        let group = if old_side == "applied" && new_side == "applied" {
-            effect(old, new)
-        } else {
-            format!("{old_side} → {new_side}")
-        };
-        Self::told(group, Some(old), new)
-    }
-
-    /// An entry that is not accepted any more.
-    pub(super) fn rejected(old: Option<&String>, code: &str) -> Self {
-        let new = format!("rejected {code}");
-        let group = format!("{} → {new}", old.map_or("accepted", |old| side(old)));
-        Self::told(group, old.map(String::as_str), &new)
-    }
-
-    /// A roll that is not the one of the seed.
-    pub(super) fn roll(old: &[i32], new: &[i32]) -> Self {
-        let told = |values: &[i32]| {
-            let values: Vec<_> = values.iter().map(ToString::to_string).collect();
-            format!("rolled {}", values.join(" "))
-        };
-        Self::told("the seed gives another roll".into(), Some(&told(old)), &told(new))
-    }
-
-    /// The verdict on an attempt, where it is another than the log tells.
-    pub(super) fn of_attempt(attempt: &AttemptLine, state: &dyn AnyState) -> Option<Self> {
-        let old = format!("rejected {}", attempt.code.as_ref()?);
-        let new = Outcome::from(&state.judge(attempt.seat, &attempt.command)).to_string();
-        (old != new).then(|| Self::told(format!("attempt {old} → {new}"), Some(&old), &new))
-    }
-
-    /// Another state after the same outcomes; `field` is the first that the entry changes.
-    pub(super) fn state(field: Option<&Difference>) -> Self {
-        let place = field.map_or_else(|| "nothing that the view shows".into(), |field| pattern(&field.path));
-        let group = format!("same outcomes, other states from an entry on that changes {place}");
-        Self { group, reason: None, old: None, new: None }
-    }
-
-    /// Another state at the end of a log that tells no hash before.
-    pub(super) fn end() -> Self {
-        let group = "same outcomes, another state at the end".into();
-        Self { group, reason: None, old: None, new: None }
-    }
-
-    fn told(group: String, old: Option<&str>, new: &str) -> Self {
-        let reason = reason(new).or_else(|| old.and_then(reason)).map(Into::into);
-        Self { group, reason, old: old.map(Into::into), new: Some(new.into()) }
+/// Returns what logs of one group have in common, such as `applied → ignored not_adjacent`; `field` is the first that
+/// the entry changes.
+pub(super) fn group(divergence: &Divergence, field: Option<&Difference>) -> String {
+    match (divergence.kind, &divergence.recorded, &divergence.computed) {
+        (DivergenceKind::WrongRoll, ..) => "the seed gives another roll".into(),
+        (DivergenceKind::Attempt, Some(old), new) => format!("attempt {old} → {new}"),
+        (DivergenceKind::ClosingState, ..) => "same outcomes, another state at the end".into(),
+        (DivergenceKind::StateHash, ..) => {
+            let changed =
+                field.map_or_else(|| "nothing that the view shows".into(), |field| pattern(&field.path));
+            format!("same outcomes, other states from an entry on that changes {changed}")
+        }
+        (_, Some(Claim::Outcome(Outcome::Applied(_))), Claim::Outcome(Outcome::Applied(_))) => {
+            effect(divergence)
+        }
+        (_, old, new) => {
+            format!("{} → {}", old.as_ref().map_or_else(|| "accepted".into(), side), side(new))
+        }
     }
 }
 
-/// Gives an outcome without its effects.
-fn side(outcome: &str) -> &str {
-    if reason(outcome).is_some() { outcome } else { "applied" }
-}
-
-/// Gives the name of the reason or rejection in an outcome.
-fn reason(outcome: &str) -> Option<&str> {
-    outcome.strip_prefix("ignored ").or_else(|| outcome.strip_prefix("rejected "))
+/// Returns a claim without its effects.
+fn side(claim: &Claim) -> String {
+    match claim {
+        Claim::Outcome(Outcome::Applied(_)) => "applied".into(),
+        other => other.short(),
+    }
 }
 
 /// Names the first effect in which two outcomes differ.
-fn effect(old: &str, new: &str) -> String {
-    let name = |effect: &&str| effect.split(' ').next().unwrap_or_default().to_string();
-    let (old, new) = (effects(old), effects(new));
-    let place = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    match (old.get(place).map(name), new.get(place).map(name)) {
+fn effect(divergence: &Divergence) -> String {
+    let parts = |claim: &Claim| claim.parts().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (old, new) =
+        (divergence.recorded.as_ref().map(parts).unwrap_or_default(), parts(&divergence.computed));
+    let name = |effect: &String| effect.split(' ').next().unwrap_or_default().to_string();
+    let index = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    match (old.get(index).map(name), new.get(index).map(name)) {
         (Some(old), Some(new)) if old == new => format!("effect {old} differs"),
         (Some(old), Some(new)) => format!("effect {old} → {new}"),
         (Some(old), None) => format!("effect {old} is gone"),
@@ -97,7 +50,7 @@ fn effect(old: &str, new: &str) -> String {
     }
 }
 
-/// Writes a path with stars in the place of numbers, so that the same field of other units is the same.
+/// Writes a path with stars in place of numbers, so that the same field of other units is the same.
 fn pattern(path: &str) -> String {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let parts = path.split('/').map(|part| if is_number(part) { "*" } else { part });
@@ -106,7 +59,17 @@ fn pattern(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use turnfold_core::{Rejected, Seat};
+
     use super::*;
+    use crate::entry::LogEntry;
+
+    fn check(old: Option<&str>, new: Claim, kind: DivergenceKind, expected: &str, code: Option<&str>) {
+        let old = old.map(|old| Claim::Outcome(old.parse().unwrap()));
+        let divergence = Divergence::new(&LogEntry::new(1, Seat::P1, "x"), kind, old, new);
+        assert_eq!(group(&divergence, None), expected);
+        assert_eq!(divergence.code(), code);
+    }
 
     #[test]
     fn outcomes_are_grouped_by_what_turned_or_by_the_first_effect_that_differs() {
@@ -120,11 +83,13 @@ mod tests {
             ("x", "x; moved to=1", "effect moved is new", None),
             ("flash text=\"a; b\"; y", "flash text=\"a; b\"; z", "effect y → z", None),
         ] {
-            let cause = Cause::outcome(old, new);
-            assert_eq!((cause.group.as_str(), cause.reason.as_deref()), (group, reason), "{old} / {new}");
+            let new = Claim::Outcome(new.parse().unwrap());
+            check(Some(old), new, DivergenceKind::Outcome, group, reason);
         }
-        assert_eq!(Cause::rejected(None, "unit_busy").group, "accepted → rejected unit_busy");
-        assert_eq!(Cause::rejected(Some(&"ignored a".into()), "b").group, "ignored a → rejected b");
+        let rejection = |code| Claim::from(Rejected { code, message: "why".into() });
+        let kind = DivergenceKind::Rejected;
+        check(None, rejection("unit_busy"), kind, "accepted → rejected unit_busy", Some("unit_busy"));
+        check(Some("ignored a"), rejection("b"), kind, "ignored a → rejected b", Some("b"));
     }
 
     #[test]

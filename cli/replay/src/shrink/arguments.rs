@@ -2,21 +2,21 @@
 
 use turnfold_core::AnyRules;
 
-/// Lists simpler commands, the simplest first: fewer arguments, coordinates nearer to 0,0, numbers nearer to 0.
+/// Returns simpler commands, the simplest first: fewer arguments, coordinates nearer to 0,0, numbers nearer to 0.
 ///
 /// All of them are commands of the ruleset in their canonical form. Whoever takes one after another comes to an end,
 /// because each has fewer words, or as many and a smaller sum of its numbers.
 pub(super) fn simpler(rules: &dyn AnyRules, command: &str) -> Vec<String> {
     let words: Vec<&str> = command.split(' ').collect();
     let mut simpler = Vec::new();
-    for place in 1..words.len() {
-        let others = words.iter().enumerate().filter(|(other, _)| *other != place);
+    for index in 1..words.len() {
+        let others = words.iter().enumerate().filter(|(other, _)| *other != index);
         simpler.push(others.map(|(_, word)| *word).collect::<Vec<_>>().join(" "));
     }
-    for (place, word) in words.iter().enumerate().skip(1) {
+    for (index, word) in words.iter().enumerate().skip(1) {
         for word in simpler_words(word) {
             let mut words = words.clone();
-            if let Some(old) = words.get_mut(place) {
+            if let Some(old) = words.get_mut(index) {
                 *old = &word;
             }
             simpler.push(words.join(" "));
@@ -38,16 +38,16 @@ fn numbers(word: &str) -> Option<Vec<i64>> {
     word.split(',').map(|number| number.parse().ok()).collect()
 }
 
-/// Gives words with smaller numbers: all of them 0, or one of them nearer to 0 by ever smaller steps.
+/// Returns words with smaller numbers: all of them 0, or one of them nearer to 0 by ever smaller steps.
 fn simpler_words(word: &str) -> Vec<String> {
     let Some(numbers) = numbers(word) else { return Vec::new() };
     let joined = |numbers: &[i64]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let several = numbers.len() > 1;
     let mut simpler = Vec::from_iter(several.then(|| joined(&vec![0; numbers.len()])));
-    for (place, number) in numbers.iter().enumerate() {
+    for (index, number) in numbers.iter().enumerate() {
         for smaller in nearer_to_zero(*number) {
             let mut numbers = numbers.clone();
-            if let Some(old) = numbers.get_mut(place) {
+            if let Some(old) = numbers.get_mut(index) {
                 *old = smaller;
             }
             simpler.push(joined(&numbers));
@@ -56,7 +56,7 @@ fn simpler_words(word: &str) -> Vec<String> {
     simpler
 }
 
-/// Gives 0, then what is half as far from the number, a quarter as far and so on down to its neighbour.
+/// Returns 0, then what is half as far from the number, a quarter as far and so on down to its neighbour.
 fn nearer_to_zero(number: i64) -> impl Iterator<Item = i64> {
     let halves = |step: &i64| Some(step / 2).filter(|step| *step != 0);
     std::iter::successors(Some(number).filter(|step| *step != 0), halves).map(move |step| number - step)

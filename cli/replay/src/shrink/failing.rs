@@ -1,94 +1,84 @@
-//! The smallest log that still fails `check` in the same way.
+//! The smallest log that still fails the check in the same way.
 
-use std::path::Path;
-
-use super::condition::SameAnswer;
-use super::{Given, Least, Shrinker};
+use super::given::Given;
+use super::goal::SameAnswer;
+use super::search::{Least, Progress};
+use super::shrinker::Shrinker;
+use crate::check::{Mismatch, check_replay};
+use crate::divergence::DivergenceKind;
+use crate::entry::LogEntry;
 use crate::error::ReplayError;
 use crate::line::LineOfPlay;
-use crate::revision::input_name;
-use crate::sources::Sources;
-use crate::tfl::{self, EntryLine, Line, Mismatch, MismatchKind, Replay};
+use crate::tfl::{Replay, ReplayLine};
 
 /// Shrinks a replay file that fails `check`.
 ///
 /// The line at which it fails stays, with what the file says of it. The entries before it shrink as long as this build
 /// gives the same answer to it; what they do is told anew, because the file says it of another log. A state hash stands
 /// for all that went before it and a seeded roll for the number of entries, so before those nothing can go.
-pub fn failing(
-    path: &Path,
-    sources: &dyn Sources,
-    progress: &mut dyn FnMut(usize, u64),
-) -> Result<Least, ReplayError> {
-    let replay = sources.read_replay(path)?;
-    let Some(mismatch) = tfl::check(&replay)?.difference else {
-        let message = format!("`{}` passes the check, so there is no failure to shrink", input_name(path));
-        return Err(ReplayError::negative(message).hint("say what to look for with `--when` or `--still`"));
+///
+/// Returns it with the command that fails, after its seat.
+///
+/// # Errors
+/// [`ReplayError::Passes`], [`ReplayError::FaultOfRules`] and [`ReplayError::NoEntryFails`] where there is nothing to
+/// shrink, and what is wrong with the file.
+pub fn shrink_failing(replay: &Replay, progress: &mut Progress<'_>) -> Result<(Least, String), ReplayError> {
+    let Some(mismatch) = check_replay(replay)?.difference else {
+        return Err(ReplayError::Passes(replay.file.clone()));
     };
+    let kind = mismatch.kind();
     let cut = replay.until_line(mismatch.line);
-    match (mismatch.kind, cut.lines.last().cloned()) {
-        (MismatchKind::Outcome | MismatchKind::Rejected | MismatchKind::Attempt, Some(line)) => {
-            before_line(path, &replay, &cut, line, progress)
+    let (line, seat, command) = match cut.lines.last().cloned() {
+        Some(ReplayLine::Entry(entry)) => {
+            (ReplayLine::Entry(entry.clone()), entry.seat, entry.command.to_string())
         }
-        (MismatchKind::StateHash, Some(Line::Entry(entry))) => Ok(cut_off(
-            &replay,
-            cut,
-            &entry,
-            "only the state hash differs, which stands for all that went before",
-        )),
-        (MismatchKind::WrongRoll, Some(Line::Entry(entry))) => {
-            Ok(cut_off(&replay, cut, &entry, "the seeded roll differs, which depends on its entry's number"))
+        Some(ReplayLine::Attempt(tried)) => (ReplayLine::Attempt(tried.clone()), tried.seat, tried.command),
+        _ => return Err(nothing_to_shrink(&mismatch)),
+    };
+    let what = format!("{seat} {command}");
+    let reason = match kind {
+        DivergenceKind::Outcome | DivergenceKind::Rejected | DivergenceKind::Attempt => {
+            return Ok((before_line(replay, &cut, line, Given { seat, command }, progress)?, what));
         }
-        _ => Err(nothing_to_shrink(&mismatch)),
-    }
+        DivergenceKind::StateHash => "only the state hash differs, which stands for all that went before",
+        DivergenceKind::WrongRoll => "the seeded roll differs, which depends on its entry's number",
+        _ => return Err(nothing_to_shrink(&mismatch)),
+    };
+    let remarks = vec![format!("{reason}, so nothing before it can be left out")];
+    let before = replay.entries().count() as u64;
+    Ok((Least { replay: cut, remarks, before, tries: 0 }, what))
 }
 
 /// Shrinks the entries before the line at which the check fails.
 fn before_line(
-    path: &Path,
     replay: &Replay,
     cut: &Replay,
-    line: Line,
-    progress: &mut dyn FnMut(usize, u64),
+    line: ReplayLine,
+    given: Given,
+    progress: &mut Progress<'_>,
 ) -> Result<Least, ReplayError> {
-    let source = LineOfPlay::of_replay(path, replay)?;
-    let (given, attempt) = match &line {
-        Line::Entry(entry) => (Given { seat: entry.seat, command: entry.command.clone() }, false),
-        Line::Attempt(tried) => (Given { seat: tried.seat, command: tried.command.clone() }, true),
-        Line::Blank | Line::Comment(_) => return Err(ReplayError::trouble("a comment fails no check")),
-    };
-    let count = cut.entries().count() - usize::from(!attempt);
-    let shows = format!("`{} {}` fails the check in the same way", given.seat, given.command);
+    let source = LineOfPlay::of_replay(replay.file.as_ref(), replay)?;
+    let is_attempt = matches!(line, ReplayLine::Attempt(_));
+    let count = cut.entries().count() - usize::from(!is_attempt);
     let state = source.until(count).state()?;
-    let condition = SameAnswer::new(given, attempt, state.as_ref());
-    let Some(shrinker) = Shrinker::new(&source, count, condition, progress)? else {
-        return Err(ReplayError::trouble("the rules give one answer in the log and another in a copy of it"));
+    let goal = SameAnswer::new(given, is_attempt, state.as_ref());
+    let Some(shrinker) = Shrinker::new(&source, count, goal, progress)? else {
+        return Err(ReplayError::NotRepeatable);
     };
-    let mut least = shrinker.shrink()?.into_least(shows)?;
-    let number = least.replay.closing.take().map_or(1, |closing| closing.count + 1);
+    let (log, tries) = shrinker.shrink()?;
+    let mut least = Least::of(&source, &log, tries)?;
+    let seq = least.replay.closing.take().map_or(1, |closing| closing.count + 1);
     least.replay.lines.push(match line {
-        Line::Entry(entry) => Line::Entry(EntryLine { seq: number, hash: None, ..entry }),
+        ReplayLine::Entry(entry) => ReplayLine::Entry(LogEntry { seq, hash: None, ..entry }),
         line => line,
     });
     Ok(least)
 }
 
-/// Keeps all of the log up to the entry at which the check fails.
-fn cut_off(replay: &Replay, cut: Replay, entry: &EntryLine, reason: &str) -> Least {
-    Least {
-        replay: cut,
-        shows: format!("`{} {}` fails the check in the same way", entry.seat, entry.command),
-        remarks: vec![format!("{reason}, so nothing before it can be left out")],
-        before: replay.entries().count() as u64,
-        tries: 0,
-    }
-}
-
 fn nothing_to_shrink(mismatch: &Mismatch) -> ReplayError {
-    if matches!(mismatch.kind, MismatchKind::NotDeterministic | MismatchKind::NotStorable) {
-        return ReplayError::negative(format!("{}, which is a fault of the rules", mismatch.headline()))
-            .hint("`--still 'turnfold check'` finds the smallest log that shows it");
+    let headline = mismatch.headline();
+    if matches!(mismatch.kind(), DivergenceKind::NotDeterministic | DivergenceKind::NotStorable) {
+        return ReplayError::FaultOfRules(headline);
     }
-    ReplayError::negative(format!("{}, which no entry causes", mismatch.headline()))
-        .hint(format!("`turnfold bless {}` writes it anew", mismatch.file))
+    ReplayError::NoEntryFails { file: mismatch.file.clone(), headline }
 }

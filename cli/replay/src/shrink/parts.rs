@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use turnfold_core::Seat;
 
-use super::Given;
+use super::given::Given;
 
 /// Finds where the parts of a log start; the first part starts with the log.
 pub(super) type Starts = fn(&[Rc<Given>]) -> Vec<usize>;
@@ -26,11 +26,11 @@ pub(super) fn entries(log: &[Rc<Given>]) -> Vec<usize> {
     (0..log.len()).collect()
 }
 
-/// Gives the start of the log and where one seat follows another so.
+/// Returns the start of the log and where one seat follows another so.
 fn changes(log: &[Rc<Given>], starts: impl Fn(Seat, Seat) -> bool) -> Vec<usize> {
     let seats = log.iter().map(|given| given.seat);
     let pairs = seats.clone().zip(seats.skip(1)).enumerate();
-    let changes = pairs.filter(|(_, (before, seat))| starts(*before, *seat)).map(|(place, _)| place + 1);
+    let changes = pairs.filter(|(_, (before, seat))| starts(*before, *seat)).map(|(index, _)| index + 1);
     log.first().map(|_| 0).into_iter().chain(changes).collect()
 }
 

@@ -7,9 +7,11 @@ use toml::de::{DeTable, DeValue};
 use turnfold_core::text::in_one_line;
 use turnfold_core::{AnyRules, DicePolicy, Registry};
 
-use super::{HEADER_LINE, TflError};
-use crate::line::known;
+use super::error::TflError;
 use crate::text::printable;
+
+/// The line on which the header's text begins.
+pub(super) const HEADER_LINE: usize = 3;
 
 const KEYS: [&str; 6] = ["ruleset", "version", "dice", "seed", "title", "setup"];
 
@@ -18,9 +20,11 @@ const KEYS: [&str; 6] = ["ruleset", "version", "dice", "seed", "title", "setup"]
 pub struct Header {
     /// The text itself, kept as it was written; each line ends with a line feed.
     pub text: String,
+    /// The rules that fold it.
     pub rules: &'static dyn AnyRules,
     /// The version under which the match was recorded: that of this build, unless any was asked for.
     pub version: u32,
+    /// Where rolls come from.
     pub dice: DicePolicy,
     /// The match's title; empty when left out.
     pub title: String,
@@ -64,7 +68,7 @@ impl Header {
         Ok(Self { text, rules, version, dice, title, setup })
     }
 
-    /// Gives the number of the line that follows the closing `+++`.
+    /// Returns the number of the line that follows the closing `+++`.
     pub(super) fn first_line_after(&self) -> usize {
         HEADER_LINE + self.text.matches('\n').count() + 1
     }
@@ -109,7 +113,8 @@ impl Source<'_> {
     ) -> Result<(&'static dyn AnyRules, u32), TflError> {
         let (name, span) = self.text(table, "ruleset")?.ok_or_else(|| self.missing("`ruleset`"))?;
         let Some(rules) = registry.find(name) else {
-            let (known, name) = (known(registry), printable(name));
+            let known: Vec<_> = registry.iter().map(|rules| format!("`{}`", rules.name())).collect();
+            let (known, name) = (known.join(", "), printable(name));
             return Err(
                 self.error(&span, format!("expected a ruleset of this build ({known}), found `{name}`"))
             );
@@ -160,13 +165,13 @@ impl Source<'_> {
     }
 }
 
-/// Gives the line and column in the file of an offset in the header's text.
+/// Returns the line and column in the file of an offset in the header's text.
 pub(super) fn position_in_file(text: &str, offset: usize) -> (usize, usize) {
     let (line, column) = position(text.get(..offset).unwrap_or_default());
     (line + HEADER_LINE - 1, column)
 }
 
-/// Gives the line and column, both from 1, at which a text that begins like this goes on.
+/// Returns the line and column, both from 1, at which a text that begins like this goes on.
 pub(super) fn position(before: &str) -> (usize, usize) {
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;

@@ -1,6 +1,8 @@
 //! The lines of a file being read, and errors that tell line and column.
 
-use super::{ARROW, HEADER_LINE, TflError};
+use super::error::TflError;
+use super::file::ARROW;
+use super::header::HEADER_LINE;
 use crate::limits::COMMAND_BYTES_MAX;
 use crate::text::printable;
 
@@ -64,7 +66,7 @@ impl<'a> SourceLine<'a> {
         Ok(())
     }
 
-    /// Gives the word that starts at `at` and where the next one does; past the end when it is the last.
+    /// Returns the word that starts at `at` and where the next one does; past the end when it is the last.
     pub(super) fn word(&self, at: usize) -> (&'a str, usize) {
         let rest = self.text.get(at..).unwrap_or_default();
         let word = rest.split_once(' ').map_or(rest, |(word, _)| word);

@@ -1,19 +1,27 @@
 //! Strict reading: one way to write everything, and errors that say where and what was expected.
 
 use turnfold_core::text::number;
-use turnfold_core::{Digest, Registry, Seat};
+use turnfold_core::{Digest, Outcome, Registry, Seat};
 
+use super::error::TflError;
+use super::file::{ARROW, Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
 use super::header::{self, Header, Versions};
 use super::lines::{SourceLine, SourceLines, quoted};
-use super::{ARROW, AttemptLine, Closing, EntryLine, FENCE, FIRST_LINE, Line, Replay, TflError};
+use crate::entry::{Attempt, LogEntry, ShortHash};
 use crate::limits::HEADER_BYTES_MAX;
 
 /// Reads a replay file.
+///
+/// # Errors
+/// [`TflError`] with line and column of the first thing that is not as it must be.
 pub fn read(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
     read_under(file, bytes, registry, Versions::Own)
 }
 
 /// Reads a replay file of any version of its ruleset, whose state hashes then are not those of this build.
+///
+/// # Errors
+/// As for [`read`].
 pub fn read_any_version(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
     read_under(file, bytes, registry, Versions::Any)
 }
@@ -30,12 +38,14 @@ fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions)
             return Err(line.expected(0, "the end of the file after the closing line", line.text));
         }
         match line.text.bytes().next() {
-            None => replay.lines.push(Line::Blank),
-            Some(b'#') => replay.lines.push(Line::Comment(line.text.get(1..).unwrap_or_default().into())),
-            Some(b'!') => replay.lines.push(Line::Attempt(attempt(&line)?)),
+            None => replay.lines.push(ReplayLine::Blank),
+            Some(b'#') => {
+                replay.lines.push(ReplayLine::Comment(line.text.get(1..).unwrap_or_default().into()));
+            }
+            Some(b'!') => replay.lines.push(ReplayLine::Attempt(attempt(&line)?)),
             Some(b'=') => replay.closing = Some(closing(&line, count)?),
             Some(b'0'..=b'9') => {
-                replay.lines.push(Line::Entry(entry(&line, count + 1)?));
+                replay.lines.push(ReplayLine::Entry(entry(&line, count + 1)?));
                 count += 1;
             }
             Some(_) => {
@@ -112,7 +122,7 @@ fn header(lines: &mut SourceLines<'_>, registry: &Registry, versions: Versions) 
 }
 
 /// Reads `SEQ SEAT COMMAND[ => OUTCOME][ #HASH]`.
-fn entry(line: &SourceLine<'_>, seq: u64) -> Result<EntryLine, TflError> {
+fn entry(line: &SourceLine<'_>, seq: u64) -> Result<LogEntry, TflError> {
     let (word, at) = line.word(0);
     if number(word) != Ok(seq) {
         return Err(line.expected(0, &format!("entry number {seq}"), word));
@@ -124,18 +134,12 @@ fn entry(line: &SourceLine<'_>, seq: u64) -> Result<EntryLine, TflError> {
         return Err(line.expected(at, "a command", line.slice(at, line.text.len())));
     }
     let outcome = marks.arrow.map(|arrow| marks.outcome(line, arrow)).transpose()?;
-    let hash = marks.hash.map(|at| hex::<16>(line, at + " #".len(), line.text.len())).transpose()?;
-    Ok(EntryLine {
-        seq,
-        seat,
-        command: command.into(),
-        outcome: outcome.map(Into::into),
-        hash: hash.map(Into::into),
-    })
+    let hash = marks.hash.map(|at| short_hash(line, at + " #".len())).transpose()?;
+    Ok(LogEntry { outcome, hash, ..LogEntry::new(seq, seat, command) })
 }
 
 /// Reads `! SEAT COMMAND[ => rejected CODE]`.
-fn attempt(line: &SourceLine<'_>) -> Result<AttemptLine, TflError> {
+fn attempt(line: &SourceLine<'_>) -> Result<Attempt, TflError> {
     let (word, at) = line.word(0);
     if word != "!" {
         return Err(line.expected(1, "a space after `!`", word.get(1..).unwrap_or_default()));
@@ -153,15 +157,14 @@ fn attempt(line: &SourceLine<'_>) -> Result<AttemptLine, TflError> {
     if command.is_empty() {
         return Err(line.expected(at, "a command", line.slice(at, line.text.len())));
     }
-    let code = marks.arrow.map(|arrow| {
-        let outcome = marks.outcome(line, arrow)?;
-        let code = outcome.strip_prefix("rejected ").unwrap_or_default();
-        if code.is_empty() || !code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
-            return Err(line.expected(arrow + ARROW.len() + 1, "`rejected CODE`", outcome));
+    let outcome = marks.arrow.map(|arrow| {
+        let (at, text) = marks.outcome_text(line, arrow)?;
+        match text.parse() {
+            Ok(Outcome::Rejected(code)) if is_code(code.as_str()) => Ok(Outcome::Rejected(code)),
+            _ => Err(line.expected(at, "`rejected CODE`", text)),
         }
-        Ok(code.into())
     });
-    Ok(AttemptLine { seat, command: command.into(), code: code.transpose()? })
+    Ok(Attempt { seat, command: command.into(), outcome: outcome.transpose()? })
 }
 
 /// Reads `= COUNT state HASH log HASH`.
@@ -198,6 +201,17 @@ fn read_seat(line: &SourceLine<'_>, at: usize) -> Result<(Seat, usize), TflError
     let (word, next) = line.word(at);
     let seat = word.parse().map_err(|_| line.expected(at, "a seat, `p1` to `p8` or `host`", word))?;
     Ok((seat, next))
+}
+
+/// Reads the digits of a state hash up to the end of the line.
+fn short_hash(line: &SourceLine<'_>, start: usize) -> Result<ShortHash, TflError> {
+    let digits = hex::<{ ShortHash::DIGITS }>(line, start, line.text.len())?;
+    digits.parse().map_err(|error| line.error(start, format!("{error}")))
+}
+
+/// Returns `true` if a word is the name of a rejection.
+fn is_code(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
 /// Requires the text from `start` to `end` to be `N` lowercase hex digits.
@@ -261,17 +275,24 @@ impl Marks {
         }
     }
 
-    /// Gives the text between arrow and hash.
-    fn outcome<'a>(&self, line: &SourceLine<'a>, arrow: usize) -> Result<&'a str, TflError> {
+    /// Returns the text between arrow and hash, and where it begins.
+    fn outcome_text<'a>(&self, line: &SourceLine<'a>, arrow: usize) -> Result<(usize, &'a str), TflError> {
         let (start, end) = (arrow + ARROW.len(), self.hash.unwrap_or(line.text.len()));
         match line.slice(start, end).strip_prefix(' ').filter(|outcome| !outcome.is_empty()) {
-            Some(outcome) => Ok(outcome),
+            Some(outcome) => Ok((start + 1, outcome)),
             None => Err(line.expected(start, "an outcome after `=>`", line.slice(start, line.text.len()))),
         }
     }
+
+    /// Reads the outcome between arrow and hash.
+    fn outcome(&self, line: &SourceLine<'_>, arrow: usize) -> Result<Outcome, TflError> {
+        let (at, text) = self.outcome_text(line, arrow)?;
+        let what = "effects, `applied`, `ignored CODE` or `rejected CODE`";
+        text.parse().map_err(|_| line.expected(at, what, text))
+    }
 }
 
-/// Tells whether text begins with ` => ` or is all of it that a line can end with.
+/// Returns `true` if text begins with ` => ` or is all of it that a line can end with.
 fn is_arrow(text: &str) -> bool {
     text.strip_prefix(ARROW).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }

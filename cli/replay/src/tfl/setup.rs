@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use turnfold_core::SetupError;
 
-use super::TflError;
+use super::error::TflError;
 use super::header::{Header, position_in_file};
 
 /// Where the parts of a TOML document stand, by path.
@@ -24,7 +24,7 @@ struct Place {
 
 impl Header {
     /// Says where in the file the fault of its setup is.
-    pub(super) fn locate(&self, file: &str, error: &SetupError) -> TflError {
+    pub(crate) fn locate(&self, file: &str, error: &SetupError) -> TflError {
         let (path, on_key, message) = match error {
             SetupError::Value { field, message } => (field.clone(), false, format!("{field}: {message}")),
             SetupError::Text { line, column, message } => {
@@ -68,7 +68,7 @@ fn path_at(text: &str, line: u32, column: u32) -> (String, bool) {
     }
 }
 
-/// Gives the place of a path, or of the nearest part around it.
+/// Returns the place of a path, or of the nearest part around it.
 fn enclosing(places: &Places, path: &str) -> Option<Place> {
     let mut path = path;
     loop {

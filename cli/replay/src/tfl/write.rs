@@ -4,7 +4,9 @@ use std::fmt::{self, Write};
 
 use turnfold_core::{AnyRules, DicePolicy, Digest, SetupError, Step};
 
-use super::{AttemptLine, Closing, EntryLine, FENCE, FIRST_LINE, Header, Line, Replay};
+use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
+use super::header::Header;
+use crate::entry::{Attempt, LogEntry};
 
 impl fmt::Display for Replay {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -14,7 +16,7 @@ impl fmt::Display for Replay {
     }
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for ReplayLine {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Blank => Ok(()),
@@ -25,7 +27,7 @@ impl fmt::Display for Line {
     }
 }
 
-impl fmt::Display for EntryLine {
+impl fmt::Display for LogEntry {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {} {}", self.seq, self.seat, self.command)?;
         self.outcome.as_ref().map_or(Ok(()), |outcome| write!(out, " => {outcome}"))?;
@@ -33,10 +35,10 @@ impl fmt::Display for EntryLine {
     }
 }
 
-impl fmt::Display for AttemptLine {
+impl fmt::Display for Attempt {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "! {} {}", self.seat, self.command)?;
-        self.code.as_ref().map_or(Ok(()), |code| write!(out, " => rejected {code}"))
+        self.outcome.as_ref().map_or(Ok(()), |outcome| write!(out, " => {outcome}"))
     }
 }
 
@@ -48,6 +50,9 @@ impl fmt::Display for Closing {
 
 impl Replay {
     /// Starts a replay of a match; `file` is how messages name it.
+    ///
+    /// # Errors
+    /// [`SetupError`] when the bytes are no setup of these rules.
     pub fn compose(
         file: &str,
         rules: &'static dyn AnyRules,
@@ -77,9 +82,9 @@ impl Replay {
         Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
     }
 
-    /// Adds an entry just folded, with its outcome and hash.
-    pub fn record(&mut self, step: &mut dyn Step) {
-        self.lines.push(Line::Entry(EntryLine::of(step)));
+    /// Adds an entry just folded, with its outcome and hash, and when it was recorded, which is not written.
+    pub fn record(&mut self, step: &mut dyn Step, recorded_at_ms: Option<i64>) {
+        self.lines.push(ReplayLine::Entry(LogEntry { recorded_at_ms, ..LogEntry::of(step) }));
     }
 
     /// Adds the closing line of a replay that ends in a state of this hash.
@@ -89,7 +94,7 @@ impl Replay {
     }
 
     /// Computes the log digest of the entries as they stand.
-    pub(super) fn log_digest(&self) -> Digest {
+    pub(crate) fn log_digest(&self) -> Digest {
         let mut log = LogHasher::default();
         self.entries().for_each(|entry| log.add(entry));
         log.finish()
@@ -98,20 +103,20 @@ impl Replay {
 
 /// Computes the log digest: blake3 over the entry lines, each with its line feed.
 #[derive(Default)]
-pub(super) struct LogHasher {
+pub(crate) struct LogHasher {
     hasher: blake3::Hasher,
     line: String,
 }
 
 impl LogHasher {
     /// Takes the next entry.
-    pub(super) fn add(&mut self, entry: &EntryLine) {
+    pub(crate) fn add(&mut self, entry: &LogEntry) {
         self.line.clear();
         writeln!(self.line, "{entry}").expect("writing to a string cannot fail");
         self.hasher.update(self.line.as_bytes());
     }
 
-    pub(super) fn finish(&self) -> Digest {
+    pub(crate) fn finish(&self) -> Digest {
         self.hasher.finalize().into()
     }
 }
@@ -139,7 +144,9 @@ mod tests {
     use turnfold_core::{CommandSource, Logged, Registry, Seat, Seed};
 
     use super::*;
-    use crate::tfl::{bless, check, read};
+    use crate::bless::bless;
+    use crate::check::check_replay;
+    use crate::tfl::read;
 
     const SETUP: &str = r#"
 radius = 3
@@ -165,12 +172,12 @@ mp = 6
         let roll = state.due_roll().and_then(|due| dice.values(1, &due)).unwrap_or_else(|| vec![6, 6, 1, 1]);
         let command = state.roll_command(roll).unwrap();
         let entry = Logged { seq: 1, seat: Seat::Host, command: CommandSource::Text(&command) };
-        state.fold(&[entry], &dice, &mut |step| replay.record(step)).unwrap();
+        state.fold(&[entry], &dice, &mut |step| replay.record(step, None)).unwrap();
         replay.close(state.state_hash());
         let text = replay.to_string();
         assert_eq!(read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap(), replay);
         assert_eq!(bless(&replay).unwrap(), replay);
-        assert_eq!(check(&replay).unwrap().difference, None);
+        assert_eq!(check_replay(&replay).unwrap().difference, None);
         assert_eq!(replay.setup().unwrap(), setup);
         assert_eq!(replay.header.title, title);
         text

@@ -1,13 +1,14 @@
 //! What an amendment changed, told as lines for people and as a document for programs.
 
 use serde::Serialize;
-use turnfold_core::Seat;
+use turnfold_core::{Outcome, Seat};
 
 use crate::failure::Failure;
 use crate::output::{Output, Tone, counted, paint};
 use crate::record;
-use turnfold_replay::amend::{Amendment, ChangedOutcome, ChangedRoll, Conflict};
+use turnfold_replay::amend::{Amendment, ChangedRoll};
 use turnfold_replay::difference::{Difference, differences, view_of};
+use turnfold_replay::divergence::{Claim, Divergence};
 use turnfold_replay::record::{Record, RecordJson};
 
 /// How many rolls, and how many outcomes that turned, are told to people; programs are told all.
@@ -34,12 +35,37 @@ pub(crate) struct AmendmentJson<'a> {
     added: Option<RecordJson<'a>>,
     /// The number of entries, and how many of them were played again.
     entries: u64,
-    kept: usize,
+    kept: u64,
     state_hash: String,
-    conflicts: &'a [Conflict],
-    outcomes: &'a [ChangedOutcome],
+    conflicts: Vec<ConflictJson<'a>>,
+    outcomes: Vec<OutcomeJson<'a>>,
     rolls: Vec<RollJson<'a>>,
     state: Vec<Difference>,
+}
+
+/// A line of the original that no longer applies.
+#[derive(Serialize)]
+struct ConflictJson<'a> {
+    /// The entry's number in the original; an attempt has none.
+    seq: Option<u64>,
+    seat: Option<Seat>,
+    command: Option<&'a str>,
+    /// The rejection's name, or `accepted` for an attempt that no longer fails.
+    reason: &'a str,
+    message: &'a str,
+}
+
+/// A line of the original with another outcome.
+#[derive(Serialize)]
+struct OutcomeJson<'a> {
+    /// The entry's number in the original; an attempt has none.
+    seq: Option<u64>,
+    /// Its number now.
+    new_seq: Option<u64>,
+    seat: Option<Seat>,
+    command: Option<&'a str>,
+    old: Option<&'a Claim>,
+    new: &'a Claim,
 }
 
 #[derive(Serialize)]
@@ -59,23 +85,23 @@ pub(super) struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Gives the amendment as a document for programs.
-    pub(super) fn to_json(self, created: bool) -> Result<AmendmentJson<'a>, Failure> {
+    pub(super) fn to_json(self, created: bool) -> AmendmentJson<'a> {
         let Self { amendment, names } = self;
-        Ok(AmendmentJson {
+        AmendmentJson {
             created,
             source: &names.source,
             seq: amendment.seq,
             target: &names.target,
-            removed: amendment.removed.as_ref().map(Record::to_json).transpose()?,
-            added: amendment.added.as_ref().map(Record::to_json).transpose()?,
+            removed: amendment.removed.as_ref().map(Record::to_json),
+            added: amendment.added.as_ref().map(Record::to_json),
             entries: amendment.head(),
-            kept: amendment.kept(),
+            kept: amendment.kept,
             state_hash: amendment.after().state_hash().to_string(),
-            conflicts: &amendment.conflicts,
-            outcomes: &amendment.outcomes,
+            conflicts: amendment.conflicts.iter().map(ConflictJson::of).collect(),
+            outcomes: amendment.outcomes.iter().map(OutcomeJson::of).collect(),
             rolls: amendment.rolls.iter().map(RollJson::of).collect(),
             state: self.state_differences(),
-        })
+        }
     }
 
     /// Prints the entry that was changed and what was put in its place.
@@ -97,13 +123,14 @@ impl<'a> Report<'a> {
         }
         let heading = "no longer applies (each was left out before the next was tried)";
         output.line(paint(Tone::Strong, heading))?;
-        for Conflict { seq, seat, command, reason, message } in &self.amendment.conflicts {
+        for conflict in self.amendment.conflicts.iter().map(ConflictJson::of) {
+            let ConflictJson { seq, reason, message, .. } = conflict;
             let (number, became) = match seq {
                 Some(seq) => (seq.to_string(), format!("rejected {reason}")),
-                None => ("!".into(), (*reason).to_string()),
+                None => ("!".into(), reason.to_string()),
             };
-            let became = paint(Tone::Old, became);
-            output.line(format_args!("  {number} {seat} {command} => {became} ({message})"))?;
+            let (became, given) = (paint(Tone::Old, became), given(conflict.seat, conflict.command));
+            output.line(format_args!("  {number} {given} => {became} ({message})"))?;
         }
         Ok(())
     }
@@ -153,17 +180,17 @@ impl<'a> Report<'a> {
         let Some((first, others)) = self.amendment.outcomes.split_first() else { return Ok(()) };
         let changed = counted(self.amendment.outcomes.len() as u64, "outcome differs", "outcomes differ");
         output.line(paint(Tone::Strong, format_args!("{changed}, first that of {}", place(first))))?;
-        output.line(paint(Tone::Old, format_args!("- {}", first.old)))?;
-        output.line(paint(Tone::New, format_args!("+ {}", first.new)))?;
-        let turned: Vec<_> = others.iter().filter(|changed| has_turned(changed)).collect();
-        for turned in turned.iter().take(SHOWN_MAX) {
-            let (place, old, new) = (place(turned), &turned.old, &turned.new);
-            let told = if is_ignored(new) {
+        output.line(paint(Tone::Old, format_args!("- {}", first.0.expected())))?;
+        output.line(paint(Tone::New, format_args!("+ {}", first.0.computed)))?;
+        let turned: Vec<_> = others.iter().filter(|(changed, _)| has_turned(changed)).collect();
+        for changed in turned.iter().take(SHOWN_MAX) {
+            let (place, old, new) = (place(changed), changed.0.expected(), &changed.0.computed);
+            let line = if is_ignored(Some(new)) {
                 format!("  {place} was applied, is {} now", paint(Tone::Odd, new))
             } else {
                 format!("  {place} was {}, is applied now", paint(Tone::Odd, old))
             };
-            output.line(told)?;
+            output.line(line)?;
         }
         print_rest(turned.len(), output)
     }
@@ -189,20 +216,44 @@ impl<'a> RollJson<'a> {
     }
 }
 
-/// Returns `true` if it was applied and is now ignored, or the other way round.
-fn has_turned(changed: &ChangedOutcome) -> bool {
-    is_ignored(&changed.old) != is_ignored(&changed.new)
-}
-
-fn place(changed: &ChangedOutcome) -> String {
-    let ChangedOutcome { seat, command, .. } = changed;
-    match (changed.seq, changed.new_seq) {
-        (Some(old), Some(new)) if old != new => format!("entry {old}, now {new} ({seat} {command})"),
-        (Some(seq), _) => format!("entry {seq} ({seat} {command})"),
-        (None, _) => format!("the attempt ({seat} {command})"),
+impl<'a> ConflictJson<'a> {
+    fn of(conflict: &'a Divergence) -> Self {
+        let (seat, command) = conflict.subject.command().unzip();
+        let (reason, message) = match &conflict.computed {
+            Claim::Rejection { outcome, message } => (outcome.code().unwrap_or_default(), message.as_str()),
+            _ => ("accepted", "the attempt is accepted now"),
+        };
+        Self { seq: conflict.subject.seq(), seat, command, reason, message }
     }
 }
 
-fn is_ignored(outcome: &str) -> bool {
-    outcome.starts_with("ignored ")
+impl<'a> OutcomeJson<'a> {
+    fn of((changed, new_seq): &'a (Divergence, Option<u64>)) -> Self {
+        let Divergence { subject, recorded, computed, .. } = changed;
+        let (seat, command) = subject.command().unzip();
+        let (seq, new_seq) = (subject.seq(), *new_seq);
+        Self { seq, new_seq, seat, command, old: recorded.as_ref(), new: computed }
+    }
+}
+
+/// Returns `true` if it was applied and is now ignored, or the other way round.
+fn has_turned(changed: &Divergence) -> bool {
+    is_ignored(changed.recorded.as_ref()) != is_ignored(Some(&changed.computed))
+}
+
+fn place((changed, new_seq): &(Divergence, Option<u64>)) -> String {
+    let (seat, command) = changed.subject.command().unzip();
+    match (changed.subject.seq(), new_seq) {
+        (Some(old), Some(new)) if old != *new => format!("entry {old}, now {new} ({})", given(seat, command)),
+        (Some(_), _) => changed.subject.to_string(),
+        (None, _) => format!("the {}", changed.subject),
+    }
+}
+
+fn given(seat: Option<Seat>, command: Option<&str>) -> String {
+    format!("{} {}", seat.unwrap_or(Seat::Host), command.unwrap_or_default())
+}
+
+fn is_ignored(claim: Option<&Claim>) -> bool {
+    matches!(claim, Some(Claim::Outcome(Outcome::Ignored(_))))
 }

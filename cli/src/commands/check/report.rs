@@ -1,70 +1,17 @@
-//! The result for other programs: JUnit XML, workflow commands of GitHub, JSON.
+//! The result for other programs: JUnit XML and workflow commands of GitHub.
 
 use std::path::Path;
+use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use serde::Serialize;
+use turnfold_replay::check::{CheckReport, FileCheck};
+use turnfold_replay::error::ReplayError;
 
-use super::{FileResult, Results, Unusable};
 use crate::failure::Failure;
 use crate::output::{Output, Tone};
-use turnfold_replay::tfl::{Mismatch, MismatchReport};
-
-/// One file as JSON; a contract.
-#[derive(Serialize)]
-pub(super) struct FileJson<'a> {
-    file: &'a str,
-    ok: bool,
-    entries: Option<u64>,
-    error: Option<String>,
-    mismatch: Option<MismatchReport<'a>>,
-    /// With `--all`, how many differences there are.
-    differences: Option<u64>,
-    /// With `--all`, the differences after the first.
-    later: Vec<MismatchReport<'a>>,
-}
-
-impl<'a> FileJson<'a> {
-    pub(super) fn of(file: &'a FileResult) -> Self {
-        Self {
-            file: &file.file,
-            ok: file.is_good(),
-            entries: file.result.as_ref().ok().map(|checked| checked.entries),
-            error: file.result.as_ref().err().map(ToString::to_string),
-            mismatch: file.mismatch().map(Mismatch::report),
-            differences: file.all().map(|all| all.count),
-            later: file.all().into_iter().flat_map(|all| &all.later).map(Mismatch::report).collect(),
-        }
-    }
-}
-
-/// All files as one JSON document; a contract.
-#[derive(Serialize)]
-struct ResultsJson<'a> {
-    ok: bool,
-    passed: usize,
-    failed: usize,
-    not_checked: usize,
-    entries: u64,
-    files: Vec<FileJson<'a>>,
-}
-
-/// Prints one JSON document.
-pub(super) fn json(results: &Results, output: &mut Output) -> Result<(), Failure> {
-    let failed = results.failed().count();
-    output.json(&ResultsJson {
-        ok: failed == 0,
-        passed: results.files.len() - failed,
-        failed,
-        not_checked: results.not_checked,
-        entries: results.entries(),
-        files: results.files.iter().map(FileJson::of).collect(),
-    })?;
-    Ok(())
-}
 
 /// Prints JUnit XML: a suite for each folder, a case for each file. The line is that of the first difference, or 1.
-pub(super) fn junit(results: &Results, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn junit(results: &CheckReport, time: Duration, output: &mut Output) -> Result<(), Failure> {
     let mut report = Report::new("turnfold check");
     let mut suites: Vec<TestSuite> = Vec::new();
     for file in &results.files {
@@ -76,7 +23,7 @@ pub(super) fn junit(results: &Results, output: &mut Output) -> Result<(), Failur
         let mut case = TestCase::new(name, status(file));
         case.set_classname(folder.as_str()).set_time(file.time);
         case.extra.insert("file".into(), xml_text(&file.file).into());
-        case.extra.insert("line".into(), line_of(file).to_string().into());
+        case.extra.insert("line".into(), file.line().to_string().into());
         if let Some(suite) = suites.iter_mut().find(|suite| suite.name.as_str() == folder) {
             suite.add_test_case(case);
         } else {
@@ -89,13 +36,13 @@ pub(super) fn junit(results: &Results, output: &mut Output) -> Result<(), Failur
         let time = suite.test_cases.iter().filter_map(|case| case.time).sum();
         suite.set_time(time);
     }
-    report.set_time(results.time).add_test_suites(suites);
+    report.set_time(time).add_test_suites(suites);
     let xml = report.to_string().map_err(|error| Failure::trouble(format!("cannot write XML: {error}")))?;
     output.text(&xml)?;
     Ok(())
 }
 
-fn status(file: &FileResult) -> TestCaseStatus {
+fn status(file: &FileCheck) -> TestCaseStatus {
     let kind = if file.result.is_ok() { NonSuccessKind::Failure } else { NonSuccessKind::Error };
     let Some(headline) = file.headline() else { return TestCaseStatus::success() };
     let mut status = TestCaseStatus::non_success(kind);
@@ -113,13 +60,13 @@ fn xml_text(text: &str) -> String {
 }
 
 /// Names the kind of failure as JSON does.
-fn kind_of(file: &FileResult) -> String {
-    let name = file.mismatch().and_then(|mismatch| serde_json::to_value(mismatch.kind).ok());
+fn kind_of(file: &FileCheck) -> String {
+    let name = file.mismatch().and_then(|mismatch| serde_json::to_value(mismatch.kind()).ok());
     name.and_then(|name| name.as_str().map(Into::into)).unwrap_or_else(|| "unusable".into())
 }
 
-/// Tells everything about a failure, without colour.
-fn full_text(file: &FileResult) -> String {
+/// Returns everything about a failure, without color.
+fn full_text(file: &FileCheck) -> String {
     match file.mismatch() {
         Some(_) => joined(file.mismatch_lines()),
         None => file.headline().unwrap_or_default(),
@@ -130,25 +77,16 @@ fn joined(lines: Vec<(Tone, String)>) -> String {
     lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the line to look at.
-fn line_of(file: &FileResult) -> usize {
-    match &file.result {
-        Ok(checked) => checked.difference.as_ref().map_or(1, |mismatch| mismatch.line),
-        Err(Unusable::Replay(error)) => error.line,
-        Err(Unusable::File(_)) => 1,
-    }
-}
-
 /// Prints an `::error` command for each difference, which marks the line in the file, and the summary.
-pub(super) fn github(results: &Results, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn github(results: &CheckReport, output: &mut Output) -> Result<(), Failure> {
     for file in results.failed() {
         let title = match &file.result {
             Ok(checked) => checked.difference.as_ref().map(|mismatch| mismatch.title()).unwrap_or_default(),
-            Err(Unusable::Replay(error)) => error.message.clone(),
-            Err(Unusable::File(failure)) => failure.to_string(),
+            Err(ReplayError::File(error)) => error.message.clone(),
+            Err(_) => file.headline().unwrap_or_default(),
         };
         let text = file.mismatch().map_or_else(|| full_text(file), |mismatch| joined(mismatch.lines()));
-        output.line(error_command(&file.file, line_of(file), &title, &text))?;
+        output.line(error_command(&file.file, file.line(), &title, &text))?;
         for mismatch in file.all().into_iter().flat_map(|all| &all.later) {
             let text = joined(mismatch.brief_lines());
             output.line(error_command(&file.file, mismatch.line, &mismatch.title(), &text))?;

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use turnfold_core::Seat;
 
-use super::{Args, Finding};
+use super::finding::Finding;
 use crate::failure::Failure;
 use crate::output::{Output, Tone, counted, paint};
 use crate::render::printable;
 use turnfold_replay::difference::Difference;
+use turnfold_replay::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use turnfold_replay::impact::Departure;
 
 /// How many logs of a group are named unless all are asked for.
@@ -90,8 +91,8 @@ struct DepartureJson<'a> {
     attempt: bool,
     seat: Option<Seat>,
     command: Option<&'a str>,
-    old: Option<&'a str>,
-    new: Option<&'a str>,
+    old: Option<String>,
+    new: Option<String>,
     field: Option<&'a Difference>,
 }
 
@@ -146,8 +147,8 @@ impl<'a> Summary<'a> {
             match (&finding.departure, finding.recorded) {
                 (Ok(Some(departure)), Some((rules, version))) => {
                     let recorded = (rules.name(), version);
-                    let cause = &departure.cause;
-                    let (text, reason) = (cause.group.as_str(), cause.reason.as_deref());
+                    let text = departure.group.as_str();
+                    let reason = departure.divergence.code();
                     let rules = reason.map_or(&[][..], |reason| rules.rule_ids(reason));
                     let group = Group { recorded, text, reason, rules, logs: Vec::new() };
                     groups.entry((recorded, text)).or_insert(group).logs.push((finding, departure));
@@ -187,7 +188,7 @@ impl<'a> Summary<'a> {
         }
     }
 
-    pub(super) fn print(&self, args: &Args, output: &mut Output) -> Result<(), Failure> {
+    pub(super) fn print(&self, all: bool, matches: bool, output: &mut Output) -> Result<(), Failure> {
         for ((ruleset, version), RulesetCounts { build_version, counts }) in &self.rulesets {
             let ruleset = paint(Tone::Strong, ruleset);
             let versions = if version == build_version {
@@ -197,7 +198,7 @@ impl<'a> Summary<'a> {
             };
             output.line(format_args!("{ruleset} version {versions}: {}", counts.told()))?;
         }
-        let shown = if args.all { usize::MAX } else { SHOWN_MAX };
+        let shown = if all { usize::MAX } else { SHOWN_MAX };
         for group in &self.groups {
             group.print(shown, output)?;
         }
@@ -209,7 +210,7 @@ impl<'a> Summary<'a> {
             print_rest(self.unreadable.len(), shown, output)?;
         }
         output.line(format_args!("in all, {}", self.counts.told()))?;
-        if args.matches {
+        if matches {
             let note = "stored logs tell no outcomes: what is compared is whether every command is accepted";
             output.line(paint(Tone::Faint, note))?;
         }
@@ -249,28 +250,39 @@ impl Group<'_> {
 
 impl<'a> DepartureJson<'a> {
     fn of(finding: &'a Finding, departure: &'a Departure) -> Self {
-        let command = departure.command.as_ref();
+        let Divergence { subject, kind, recorded, computed, .. } = &departure.divergence;
+        let (seat, command) = subject.command().unzip();
+        let is_state = matches!(kind, DivergenceKind::StateHash | DivergenceKind::ClosingState);
         Self {
             log: &finding.name,
-            seq: departure.seq,
-            attempt: departure.is_attempt,
-            seat: command.map(|(seat, _)| *seat),
-            command: command.map(|(_, command)| command.as_str()),
-            old: departure.cause.old.as_deref(),
-            new: departure.cause.new.as_deref(),
+            seq: seq_of(subject),
+            attempt: matches!(subject, Subject::Attempt { .. }),
+            seat,
+            command,
+            old: recorded.as_ref().filter(|_| !is_state).map(Claim::short),
+            new: (!is_state).then(|| computed.short()),
             field: departure.field.as_ref(),
         }
     }
 }
 
-/// Tells where a log departs, and the first field that changes there.
+/// Returns the number of the entry, or of the one before an attempt.
+fn seq_of(subject: &Subject) -> u64 {
+    match subject {
+        Subject::Entry { seq, .. } => *seq,
+        Subject::Attempt { after, .. } | Subject::End { after } => *after,
+    }
+}
+
+/// Returns where a log departs, and the first field that changes there.
 fn place(departure: &Departure) -> String {
-    let command = departure.command.as_ref();
+    let subject = &departure.divergence.subject;
+    let command = subject.command();
     let command =
         command.map(|(seat, command)| format!(" ({seat} {})", printable(command))).unwrap_or_default();
-    let place = if departure.is_attempt { "attempt after entry" } else { "entry" };
+    let place = if matches!(subject, Subject::Attempt { .. }) { "attempt after entry" } else { "entry" };
     let field = departure.field.as_ref().map(|field| format!(", {field}")).unwrap_or_default();
-    format!("{place} {}{command}{field}", departure.seq)
+    format!("{place} {}{command}{field}", seq_of(subject))
 }
 
 /// Says how many of a list were not shown.

@@ -6,7 +6,7 @@ use clap::Command;
 use clap_mangen::Man;
 use roff::{Roff, bold, roman};
 
-use crate::grammar::GROUPS;
+use crate::groups::GROUPS;
 
 /// The variables that the program and its libraries read.
 const ENVIRONMENT: [(&str, &str); 8] = [

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use turnfold_store::RescueError;
 
 use super::progress::Progress;
-use super::told;
+use super::totals::told;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, is_standard};
@@ -51,7 +51,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         })?;
         return Ok(Answer::Yes);
     }
-    files::require_new(&args.file, args.force)?;
+    if args.file.exists() && !args.force {
+        return Err(
+            Failure::usage(format!("`{}` exists", args.file.display())).hint("`--force` overwrites it")
+        );
+    }
     let store = context.read_store()?;
     let progress = Progress::new("backing up");
     let totals = files::write_private(&args.file, args.force, |file| {

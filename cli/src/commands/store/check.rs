@@ -4,7 +4,7 @@ use serde::Serialize;
 use turnfold_store::{BranchName, Damage, MatchName, NEXT_STEP};
 
 use super::progress::Progress;
-use super::told;
+use super::totals::told;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};

@@ -3,7 +3,7 @@
 use turnfold_store::Store;
 
 use super::progress::Progress;
-use super::told;
+use super::totals::told;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 

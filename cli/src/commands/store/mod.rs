@@ -7,13 +7,13 @@ mod progress;
 mod restore;
 mod salvage;
 mod stats;
+mod totals;
 
 use clap::Subcommand;
-use turnfold_store::{RescueError, Totals};
+use turnfold_store::RescueError;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::counted;
 
 /// Check, back up, restore, salvage, compact and measure a store
 #[derive(Debug, clap::Args)]
@@ -52,12 +52,4 @@ impl From<RescueError> for Failure {
             error => Self::of_kind(error.kind(), error.to_string()),
         }
     }
-}
-
-/// Writes totals in words.
-fn told(totals: Totals) -> String {
-    let Totals { matches, branches, entries } = totals;
-    let matches = counted(matches, "match", "matches");
-    let branches = counted(branches, "branch", "branches");
-    format!("{matches}, {branches}, {}", counted(entries, "entry", "entries"))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use turnfold_store::Totals;
 
-use super::told;
+use super::totals::told;
 use crate::output;
 
 /// A line on stderr that tells what is being done and how far; it goes when the work ends.

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use turnfold_store::Store;
 
 use super::progress::Progress;
-use super::told;
+use super::totals::told;
+use turnfold_replay::input;
+
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::files::{self, is_standard};
+use crate::files::is_standard;
 use crate::output::{Tone, paint};
 use crate::signals;
 
@@ -35,7 +37,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let totals = if is_standard(&args.file) {
         Store::restore(io::stdin().lock(), &args.dir, &mut progress.observer())?
     } else {
-        let file = files::open_input(&args.file, "backup")?;
+        let file = input::open(&args.file, "backup")?;
         Store::restore(BufReader::new(file), &args.dir, &mut progress.observer())?
     };
     drop(progress);

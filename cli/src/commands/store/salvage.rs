@@ -6,7 +6,7 @@ use serde::Serialize;
 use turnfold_store::{BranchName, LostEntries, MatchName, Store};
 
 use super::progress::Progress;
-use super::told;
+use super::totals::told;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};

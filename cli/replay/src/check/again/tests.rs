@@ -10,10 +10,12 @@ use turnfold_core::picture::Picture;
 use turnfold_core::rules::initiative::{Initiative, Reason};
 use turnfold_core::{Answer, DueRoll, Malformed, Rules, Seat, SetupError};
 
-use crate::tfl::check::check_under;
-use crate::tfl::example::replay;
-use crate::tfl::mismatch::{MismatchKind, Place};
-use crate::tfl::{EntryLine, Line, bless};
+use crate::bless::bless;
+use crate::check::replay::check_under;
+use crate::divergence::{DivergenceKind, Subject};
+use crate::entry::LogEntry;
+use crate::example::replay;
+use crate::tfl::ReplayLine;
 
 /// What is wrong with the altered ruleset.
 const NOTHING: u8 = 0;
@@ -130,13 +132,13 @@ impl<const FLAW: u8> Rules for Flawed<FLAW> {
 const SCRIPT: &str = "1 host roll 6 6 1 1\n2 p2 click 0,-3\n3 p2 move 0,-2\n4 p1 click 0,3\n5 p1 click 2,2\n";
 
 /// Checks a good replay under the flawed ruleset, started for the first time; tells kind and entry of the mismatch.
-fn check_flaw<const FLAW: u8>(script: &str, expected: Option<(MismatchKind, u64)>) {
+fn check_flaw<const FLAW: u8>(script: &str, expected: Option<(DivergenceKind, u64)>) {
     let blessed = bless(&replay(script)).unwrap();
     STARTS.set(0);
     let checked = check_under(erase::<Flawed<FLAW>>(), &blessed).unwrap();
-    let found = checked.difference.map(|mismatch| match mismatch.place {
-        Place::Entry { seq, .. } => (mismatch.kind, seq),
-        _ => (mismatch.kind, 0),
+    let found = checked.difference.map(|mismatch| match mismatch.divergence.subject {
+        Subject::Entry { seq, .. } => (mismatch.kind(), seq),
+        _ => (mismatch.kind(), 0),
     });
     assert_eq!(found, expected);
 }
@@ -152,19 +154,15 @@ fn rules_without_a_flaw_pass() {
 fn a_state_that_forgets_something_in_its_bytes_is_found() {
     // What a fold that stores nothing makes of it, so that the flaw shows in the resumed fold only.
     let blessed = bless(&replay("1 host roll 6 6 1 1\n2 p2 click 0,-3\n3 p2 move 0,-2\n")).unwrap();
-    let hash = blessed.entries().last().and_then(|entry| entry.hash.clone()).unwrap();
+    let hash = blessed.entries().last().and_then(|entry| entry.hash).unwrap();
     let mut forgetful = blessed.clone();
-    forgetful.lines.push(Line::Entry(EntryLine {
-        seq: 4,
-        seat: Seat::P1,
-        command: "click 0,3".into(),
-        outcome: Some("ignored out_of_reach".into()),
-        hash: Some(hash),
-    }));
+    let outcome = "ignored out_of_reach".parse().ok();
+    let entry = LogEntry { outcome, hash: Some(hash), ..LogEntry::new(4, Seat::P1, "click 0,3") };
+    forgetful.lines.push(ReplayLine::Entry(entry));
     forgetful.close(blessed.closing.unwrap().state);
     let checked = check_under(erase::<Flawed<FORGETFUL>>(), &forgetful).unwrap();
     let mismatch = checked.difference.unwrap();
-    assert_eq!(mismatch.kind, MismatchKind::NotStorable);
+    assert_eq!(mismatch.kind(), DivergenceKind::NotStorable);
     assert_eq!(
         mismatch.headline(),
         "x.tfl:21: entry 4 (p1 click 0,3): the state does not survive storage, a fold resumed from it differs"
@@ -174,10 +172,10 @@ fn a_state_that_forgets_something_in_its_bytes_is_found() {
 
 #[test]
 fn a_fold_that_differs_from_the_one_before_is_found() {
-    check_flaw::<FICKLE>(SCRIPT, Some((MismatchKind::NotDeterministic, 2)));
+    check_flaw::<FICKLE>(SCRIPT, Some((DivergenceKind::NotDeterministic, 2)));
 }
 
 #[test]
 fn an_outcome_that_differs_from_the_one_before_is_found_though_the_state_is_the_same() {
-    check_flaw::<FICKLE_IN_WORDS>(SCRIPT, Some((MismatchKind::NotDeterministic, 5)));
+    check_flaw::<FICKLE_IN_WORDS>(SCRIPT, Some((DivergenceKind::NotDeterministic, 5)));
 }

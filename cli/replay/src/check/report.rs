@@ -1,14 +1,16 @@
-//! A mismatch told: as lines for people and as a document for programs.
+//! A mismatch as lines for people and as a document for programs.
+
+use std::borrow::Cow;
 
 use serde::Serialize;
 use turnfold_core::Seat;
 
-use super::mismatch::{DiceFinding, Hashes, Mismatch, MismatchKind, Place, StateDifference};
+use super::mismatch::{DiceFinding, Mismatch, StateDifference};
 use crate::difference::Difference;
-use crate::outcomes::changed_lines;
+use crate::divergence::{Claim, DivergenceKind, Hashes, Subject};
+use crate::outcomes::changed_claims;
 use crate::revision::shell_path;
-use crate::text::Tone;
-use crate::text::printable;
+use crate::text::{Tone, printable};
 
 /// A mismatch as a JSON document.
 #[derive(Clone, Debug, Serialize)]
@@ -21,12 +23,12 @@ pub struct MismatchReport<'a> {
     until: Option<u64>,
     seat: Option<Seat>,
     command: Option<&'a str>,
-    kind: MismatchKind,
+    kind: DivergenceKind,
     /// The ids of the rules behind the reasons that the outcomes name.
     rules: &'a [&'static str],
     dice: Option<DiceFinding>,
-    expected: &'a str,
-    actual: &'a str,
+    expected: Cow<'a, str>,
+    actual: &'a Claim,
     state_hash: Option<&'a Hashes>,
     /// What the fields are before and after.
     state_sides: Option<StateSides>,
@@ -46,26 +48,24 @@ enum StateSides {
 }
 
 impl Mismatch {
-    /// Gives the mismatch as a document for programs.
+    /// Returns the mismatch as a document for programs.
+    #[must_use]
     pub fn report(&self) -> MismatchReport<'_> {
-        let (seq, seat, command) = match &self.place {
-            Place::Entry { seq, seat, command } => (Some(*seq), Some(*seat), Some(command.as_str())),
-            Place::Attempt { seat, command, .. } => (None, Some(*seat), Some(command.as_str())),
-            Place::ClosingLine => (None, None, None),
-        };
+        let divergence = &self.divergence;
+        let (seat, command) = divergence.subject.command().unzip();
         MismatchReport {
             file: &self.file,
             line: self.line,
-            seq,
+            seq: divergence.subject.seq(),
             until: self.until,
             seat,
             command,
-            kind: self.kind,
+            kind: divergence.kind,
             rules: &self.rules,
             dice: self.dice,
-            expected: &self.expected,
-            actual: &self.actual,
-            state_hash: self.hashes.as_ref(),
+            expected: divergence.expected(),
+            actual: &divergence.computed,
+            state_hash: divergence.hashes.as_ref(),
             state_sides: self.state.as_ref().map(|state| match state {
                 StateDifference::Equal => StateSides::Equal,
                 StateDifference::OfEntry(_) => StateSides::BeforeAndAfter,
@@ -76,44 +76,44 @@ impl Mismatch {
         }
     }
 
-    /// Tells the mismatch in one line: file, line, entry, in what it differs, and the rules that the outcomes name.
+    /// Returns the mismatch in one line: file, line, entry, in what it differs, and the rules that the outcomes name.
+    #[must_use]
     pub fn headline(&self) -> String {
         format!("{}:{}: {}", printable(&self.file), self.line, self.title())
     }
 
-    /// Tells entry and difference, without the file.
+    /// Returns entry and difference, without the file.
+    #[must_use]
     pub fn title(&self) -> String {
-        let place = match &self.place {
-            Place::Entry { seq, seat, command } => format!("entry {seq} ({seat} {command})"),
-            Place::Attempt { seat, command, .. } => format!("attempt ({seat} {command})"),
-            Place::ClosingLine => "closing line".into(),
+        let what = match self.kind() {
+            DivergenceKind::Missing => &format!("{} is missing", self.divergence.expected()),
+            DivergenceKind::NotCanonical => "command differs from its canonical form",
+            DivergenceKind::Outcome => "outcome differs",
+            DivergenceKind::StateHash | DivergenceKind::ClosingState => "state hash differs",
+            DivergenceKind::Rejected => "the rules reject it",
+            DivergenceKind::WrongRoll => "roll differs from the seeded dice",
+            DivergenceKind::Attempt => "verdict differs",
+            DivergenceKind::ClosingCount => "number of entries differs",
+            DivergenceKind::ClosingLog => "log digest differs",
+            DivergenceKind::NotDeterministic => "the fold is not deterministic, a second one differs",
+            DivergenceKind::NotStorable => {
+                "the state does not survive storage, a fold resumed from it differs"
+            }
         };
-        let what = match self.kind {
-            MismatchKind::Missing => &format!("{} is missing", self.expected),
-            MismatchKind::NotCanonical => "command differs from its canonical form",
-            MismatchKind::Outcome => "outcome differs",
-            MismatchKind::StateHash | MismatchKind::ClosingState => "state hash differs",
-            MismatchKind::Rejected => "the rules reject it",
-            MismatchKind::WrongRoll => "roll differs from the seeded dice",
-            MismatchKind::Attempt => "verdict differs",
-            MismatchKind::ClosingCount => "number of entries differs",
-            MismatchKind::ClosingLog => "log digest differs",
-            MismatchKind::NotDeterministic => "the fold is not deterministic, a second one differs",
-            MismatchKind::NotStorable => "the state does not survive storage, a fold resumed from it differs",
-        };
-        if let (Place::Entry { seq, .. }, Some(until)) = (&self.place, self.until) {
+        if let (Some(seq), Some(until)) = (self.divergence.subject.seq(), self.until) {
             return format!("entries {seq} to {until}: only the state hashes differ");
         }
         let rules =
             if self.rules.is_empty() { String::new() } else { format!(" [{}]", self.rules.join(", ")) };
-        format!("{place}: {what}{rules}")
+        format!("{}: {what}{rules}", self.divergence.subject)
     }
 
-    /// Tells the mismatch in full, line by line.
+    /// Returns the mismatch in full, line by line.
+    #[must_use]
     pub fn lines(&self) -> Vec<(Tone, String)> {
         let mut lines = self.brief_lines();
         lines.splice(1..1, self.dice.map(|finding| (Tone::Plain, format!("dice: {}", finding.text()))));
-        if let (Some(state), Place::Entry { seq, .. }) = (&self.state, &self.place) {
+        if let (Some(state), Some(seq)) = (&self.state, self.divergence.subject.seq()) {
             let heading = match state {
                 StateDifference::Equal => "state: the same, as the hashes agree".into(),
                 StateDifference::OfEntry(fields) if fields.is_empty() => {
@@ -133,16 +133,21 @@ impl Mismatch {
         lines
     }
 
-    /// Tells the mismatch line by line, without states and what to do next, as one of several in a file.
+    /// Returns the mismatch line by line, without states and what to do next, as one of several in a file.
+    #[must_use]
     pub fn brief_lines(&self) -> Vec<(Tone, String)> {
         let mut lines = vec![(Tone::Strong, self.headline())];
         if self.until.is_some() {
             return lines;
         }
-        if self.kind != MismatchKind::Missing {
-            lines.extend(changed_lines(&self.expected, &self.actual));
+        let divergence = &self.divergence;
+        if let Some(recorded) = &divergence.recorded {
+            lines.extend(changed_claims(recorded, &divergence.computed));
+        } else if self.kind() != DivergenceKind::Missing {
+            lines.push((Tone::Old, format!("- {}", divergence.expected())));
+            lines.push((Tone::New, format!("+ {}", divergence.computed)));
         }
-        if let Some(Hashes { expected, actual }) = &self.hashes {
+        if let Some(Hashes { expected, actual }) = &divergence.hashes {
             lines.push((Tone::Old, format!("- #{expected}")));
             lines.push((Tone::New, format!("+ #{actual}")));
         }
@@ -150,19 +155,19 @@ impl Mismatch {
     }
 
     fn is_to_be_blessed(&self) -> bool {
-        matches!(self.kind, MismatchKind::Missing | MismatchKind::NotCanonical)
+        matches!(self.kind(), DivergenceKind::Missing | DivergenceKind::NotCanonical)
     }
 
-    /// Gives the command to run next.
+    /// Returns the command to run next.
     fn next_command(&self) -> String {
         let file = shell_path(&self.file);
-        match (self.kind, &self.place) {
+        match (self.kind(), &self.divergence.subject) {
             _ if self.is_to_be_blessed() => format!("turnfold bless {file}"),
-            (MismatchKind::NotDeterministic | MismatchKind::NotStorable, _) => {
+            (DivergenceKind::NotDeterministic | DivergenceKind::NotStorable, _) => {
                 format!("turnfold selftest {file}")
             }
-            (_, Place::Entry { seq, .. }) => format!("turnfold replay {file} --to {seq}"),
-            (_, Place::Attempt { .. } | Place::ClosingLine) => format!("turnfold check {file}"),
+            (_, Subject::Entry { seq, .. }) => format!("turnfold replay {file} --to {seq}"),
+            (_, Subject::Attempt { .. } | Subject::End { .. }) => format!("turnfold check {file}"),
         }
     }
 }

@@ -1,35 +1,53 @@
-//! What blessing changes in a replay: told as lines for people and as documents for programs.
+//! What blessing changes in a replay, as lines for people and as documents for programs.
 
-use serde::Serialize;
-use turnfold_core::Seat;
+use std::fmt::Display;
 
-use super::{AttemptLine, Closing, EntryLine, Line, Replay};
+use serde::{Serialize, Serializer};
+use turnfold_core::{Outcome, Seat};
+
+use crate::divergence::{Divergence, DivergenceKind, Subject};
+use crate::entry::{Attempt, LogEntry, ShortHash};
 use crate::outcomes::{added_lines, changed_lines};
-use crate::text::Tone;
-use crate::text::printable;
+use crate::text::{Tone, printable};
+use crate::tfl::{Closing, Replay, ReplayLine};
 
-/// A line that blessing writes otherwise.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A line that blessing changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The line in the file, from 1.
+    pub line: usize,
+    changed: Changed,
+}
+
+/// What stands on a line before and after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Changed {
+    Entry { old: LogEntry, new: LogEntry },
+    Attempt { old: Attempt, new: Attempt },
+    Closing { old: Option<Closing>, new: Option<Closing> },
+}
+
+/// A change as a JSON document.
+#[derive(Serialize)]
+struct ChangeJson<'a> {
     line: usize,
     /// The entry; null for an attempt and the closing line.
     seq: Option<u64>,
     seat: Option<Seat>,
     /// As it will be written.
-    command: Option<String>,
+    command: Option<&'a str>,
     /// What the command is now, where that is not canonical.
     written_as: Option<String>,
     /// The outcome, an attempt's rejection, or the closing line.
-    outcome: Sides,
-    state_hash: Sides,
+    outcome: Sides<String>,
+    state_hash: Sides<ShortHash>,
 }
 
 /// A part of a line before and after.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Sides {
-    old: Option<String>,
-    new: Option<String>,
+#[derive(Serialize)]
+struct Sides<T> {
+    old: Option<T>,
+    new: Option<T>,
 }
 
 /// States that fold to other hashes than the file has, under the version that the file names.
@@ -44,25 +62,33 @@ pub struct RulesChange {
 }
 
 impl Replay {
-    /// Lists the lines in which this replay differs from its blessed form.
+    /// Returns the lines in which this replay differs from its blessed form.
+    #[must_use]
     pub fn changes(&self, blessed: &Self) -> Vec<Change> {
-        let pairs = self.numbered_lines().zip(&blessed.lines);
-        let mut changes: Vec<Change> = pairs
-            .filter_map(|((number, old), new)| match (old, new) {
-                _ if old == new => None,
-                (Line::Entry(old), Line::Entry(new)) => Some(Change::entry(number, old, new)),
-                (Line::Attempt(old), Line::Attempt(new)) => Some(Change::attempt(number, old, new)),
-                _ => None,
-            })
-            .collect();
+        let pairs = self.numbered_lines().zip(&blessed.lines).filter(|((_, old), new)| old != new);
+        let of_lines = pairs.filter_map(|((line, old), new)| {
+            let changed = match (old, new) {
+                (ReplayLine::Entry(old), ReplayLine::Entry(new)) => {
+                    Changed::Entry { old: old.clone(), new: new.clone() }
+                }
+                (ReplayLine::Attempt(old), ReplayLine::Attempt(new)) => {
+                    Changed::Attempt { old: old.clone(), new: new.clone() }
+                }
+                _ => return None,
+            };
+            Some(Change { line, changed })
+        });
+        let mut changes: Vec<Change> = of_lines.collect();
         if self.closing != blessed.closing {
-            changes.push(Change::closing(self.closing_line(), self.closing, blessed.closing));
+            let of_closing = Changed::Closing { old: self.closing, new: blessed.closing };
+            changes.push(Change { line: self.closing_line(), changed: of_closing });
         }
         changes
     }
 
     /// Returns this replay with those lines of its blessed form that are accepted, and the closing line that belongs to
     /// the lines as they then stand.
+    #[must_use]
     pub fn bless_lines(&self, blessed: &Self, is_accepted: impl Fn(usize) -> bool) -> Self {
         let pairs = self.numbered_lines().zip(&blessed.lines);
         let chosen = pairs.map(|((number, old), new)| if is_accepted(number) { new } else { old });
@@ -73,9 +99,10 @@ impl Replay {
         replay
     }
 
-    /// Finds out whether the rules make other states of the same commands than they did when the file was blessed.
+    /// Returns where the rules make other states of the same commands than they did when the file was blessed.
+    #[must_use]
     pub fn rules_change(&self, blessed: &Self) -> Option<RulesChange> {
-        let differs = |(old, new): &(&EntryLine, &EntryLine)| old.hash.is_some() && old.hash != new.hash;
+        let differs = |(old, new): &(&LogEntry, &LogEntry)| old.hash.is_some() && old.hash != new.hash;
         let (first, _) = self.entries().zip(blessed.entries()).find(differs)?;
         let edited = self.closing.is_none_or(|closing| closing.log != self.log_digest());
         let rules = self.header.rules;
@@ -84,7 +111,8 @@ impl Replay {
 }
 
 impl RulesChange {
-    /// Points it out in one line.
+    /// Returns it in one line.
+    #[must_use]
     pub fn text(&self) -> String {
         let Self { from_entry, edited, ruleset, version } = self;
         let unless = match (edited, from_entry) {
@@ -101,81 +129,102 @@ impl RulesChange {
 }
 
 impl Change {
-    fn entry(line: usize, old: &EntryLine, new: &EntryLine) -> Self {
-        Self {
-            line,
-            seq: Some(new.seq),
-            seat: Some(new.seat),
-            command: Some(new.command.clone()),
-            written_as: Some(old.command.clone()).filter(|command| *command != new.command),
-            outcome: Sides { old: old.outcome.clone(), new: new.outcome.clone() },
-            state_hash: Sides { old: old.hash.clone(), new: new.hash.clone() },
+    fn subject(&self) -> Subject {
+        match &self.changed {
+            Changed::Entry { new, .. } => Subject::of_entry(new),
+            Changed::Attempt { new, .. } => Subject::of_attempt(0, new),
+            Changed::Closing { .. } => Subject::End { after: 0 },
         }
-    }
-
-    fn attempt(line: usize, old: &AttemptLine, new: &AttemptLine) -> Self {
-        let rejected = |code: &Option<String>| code.as_ref().map(|code| format!("rejected {code}"));
-        Self {
-            line,
-            seq: None,
-            seat: Some(new.seat),
-            command: Some(new.command.clone()),
-            written_as: None,
-            outcome: Sides { old: rejected(&old.code), new: rejected(&new.code) },
-            state_hash: Sides { old: None, new: None },
-        }
-    }
-
-    fn closing(line: usize, old: Option<Closing>, new: Option<Closing>) -> Self {
-        let text = |closing: Option<Closing>| closing.map(|closing| closing.to_string());
-        Self {
-            line,
-            seq: None,
-            seat: None,
-            command: None,
-            written_as: None,
-            outcome: Sides { old: text(old), new: text(new) },
-            state_hash: Sides { old: None, new: None },
-        }
-    }
-
-    /// Returns the line in the file, from 1.
-    pub fn line(&self) -> usize {
-        self.line
     }
 
     /// Returns `true` if it is the closing line that changes, which follows from the other lines.
+    #[must_use]
     pub fn is_of_closing_line(&self) -> bool {
-        self.seat.is_none()
+        matches!(self.changed, Changed::Closing { .. })
     }
 
     fn is_of_hash_alone(&self) -> bool {
-        let known = self.state_hash.old.is_some();
-        known && self.written_as.is_none() && self.outcome.old == self.outcome.new
+        let Changed::Entry { old, new } = &self.changed else { return false };
+        Divergence::of_entry(old, new).is_some_and(|found| found.kind == DivergenceKind::StateHash)
     }
 
-    /// Tells the change in full, line by line.
+    /// Returns the change in full, line by line.
     fn lines(&self, file: &str) -> Vec<(Tone, String)> {
-        let place = match (self.seq, self.seat, &self.command) {
-            (Some(seq), Some(seat), Some(command)) => format!("entry {seq} ({seat} {command})"),
-            (None, Some(seat), Some(command)) => format!("attempt ({seat} {command})"),
-            _ => "closing line".into(),
-        };
-        let mut lines = vec![(Tone::Strong, format!("{}:{}: {place}", printable(file), self.line))];
-        if let (Some(old), Some(new)) = (&self.written_as, &self.command) {
-            lines.extend(changed_lines(old, new));
-        }
-        match (&self.outcome.old, &self.outcome.new) {
-            (Some(old), Some(new)) if old != new => lines.extend(changed_lines(old, new)),
-            (None, Some(new)) => lines.extend(added_lines(new)),
-            _ => {}
-        }
-        if self.state_hash.old != self.state_hash.new {
-            lines.extend(self.state_hash.old.as_ref().map(|hash| (Tone::Old, format!("- #{hash}"))));
-            lines.extend(self.state_hash.new.as_ref().map(|hash| (Tone::New, format!("+ #{hash}"))));
+        let heading = format!("{}:{}: {}", printable(file), self.line, self.subject());
+        let mut lines = vec![(Tone::Strong, heading)];
+        match &self.changed {
+            Changed::Entry { old, new } => {
+                if old.command != new.command {
+                    lines.extend(replaced(Some(&old.command), Some(&new.command), ""));
+                }
+                lines.extend(outcome_lines(old.outcome.as_ref(), new.outcome.as_ref()));
+                if old.hash != new.hash {
+                    lines.extend(replaced(old.hash.as_ref(), new.hash.as_ref(), "#"));
+                }
+            }
+            Changed::Attempt { old, new } => {
+                lines.extend(outcome_lines(old.outcome.as_ref(), new.outcome.as_ref()));
+            }
+            Changed::Closing { old, new } => lines.extend(replaced(old.as_ref(), new.as_ref(), "")),
         }
         lines
     }
+}
+
+impl Serialize for Change {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let subject = self.subject();
+        let (seat, command) = subject.command().unzip();
+        let (outcome, state_hash, written_as) = match &self.changed {
+            Changed::Entry { old, new } => {
+                let written_as = (old.command != new.command).then(|| old.command.to_string());
+                (
+                    Sides::of(old.outcome.as_ref(), new.outcome.as_ref()),
+                    Sides { old: old.hash, new: new.hash },
+                    written_as,
+                )
+            }
+            Changed::Attempt { old, new } => {
+                (Sides::of(old.outcome.as_ref(), new.outcome.as_ref()), Sides::NONE, None)
+            }
+            Changed::Closing { old, new } => (Sides::of(old.as_ref(), new.as_ref()), Sides::NONE, None),
+        };
+        let json = ChangeJson {
+            line: self.line,
+            seq: subject.seq(),
+            seat,
+            command,
+            written_as,
+            outcome,
+            state_hash,
+        };
+        json.serialize(serializer)
+    }
+}
+
+impl<T> Sides<T> {
+    const NONE: Self = Self { old: None, new: None };
+}
+
+impl Sides<String> {
+    fn of(old: Option<&impl ToString>, new: Option<&impl ToString>) -> Self {
+        Self { old: old.map(ToString::to_string), new: new.map(ToString::to_string) }
+    }
+}
+
+fn outcome_lines(old: Option<&Outcome>, new: Option<&Outcome>) -> Vec<(Tone, String)> {
+    match (old, new) {
+        (Some(old), Some(new)) if old != new => changed_lines(old, new),
+        (None, Some(new)) => added_lines(new),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns a part of a line before and after, each behind a sign.
+fn replaced(old: Option<&impl Display>, new: Option<&impl Display>, sign: &str) -> Vec<(Tone, String)> {
+    let old = old.map(|old| (Tone::Old, format!("- {sign}{old}")));
+    let new = new.map(|new| (Tone::New, format!("+ {sign}{new}")));
+    old.into_iter().chain(new).collect()
 }
 
 /// Splits the changes of a file into those that belong together: entries in a row of which only the hash changes.
@@ -183,13 +232,18 @@ pub fn in_units(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
     changes.chunk_by(|one, next| one.is_of_hash_alone() && next.is_of_hash_alone())
 }
 
-/// Tells all changes of a file; entries in a row of which only the hash changes are told together.
+/// Returns all changes of a file as lines; entries in a row of which only the hash changes are shown together.
+#[must_use]
 pub fn change_lines(file: &str, changes: &[Change]) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
     for run in in_units(changes) {
         match run {
             [first, .., last] => {
-                let seqs = first.seq.zip(last.seq).map(|(first, last)| format!("entries {first} to {last}"));
+                let seqs = first
+                    .subject()
+                    .seq()
+                    .zip(last.subject().seq())
+                    .map(|(first, last)| format!("entries {first} to {last}"));
                 let place = format!("{}:{}", printable(file), first.line);
                 let what = seqs.unwrap_or_default();
                 lines.push((Tone::Strong, format!("{place}: {what}: only the state hashes change")));
@@ -203,8 +257,8 @@ pub fn change_lines(file: &str, changes: &[Change]) -> Vec<(Tone, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tfl::bless;
-    use crate::tfl::example::{body, replay};
+    use crate::bless::bless;
+    use crate::example::{body, replay};
 
     const SCRIPT: &str = "1 host roll 6 6 1 1\n2 p2 click 0,-3\n3 p2 move 0,-2\n";
 
@@ -213,15 +267,16 @@ mod tests {
         change_lines("x.tfl", &changes).into_iter().map(|(_, line)| line).collect()
     }
 
-    /// Gives every hash of a blessed match another first digit, from an entry on, as another rules build might have.
+    /// Changes every hash of a blessed match in its first digit, from an entry on, as another rules build might have.
     fn other_hashes(from: u64) -> Replay {
         let mut altered = bless(&replay(SCRIPT)).unwrap();
         for line in &mut altered.lines {
-            if let Line::Entry(EntryLine { seq, hash: Some(hash), .. }) = line
+            if let ReplayLine::Entry(LogEntry { seq, hash: Some(hash), .. }) = line
                 && *seq >= from
             {
-                let digit = if hash.starts_with('0') { "1" } else { "0" };
-                hash.replace_range(..1, digit);
+                let old = hash.to_string();
+                let digit = if old.starts_with('0') { "1" } else { "0" };
+                *hash = format!("{digit}{}", &old[1..]).parse().unwrap();
             }
         }
         let state = altered.closing.unwrap().state;
@@ -253,7 +308,7 @@ mod tests {
         let old = other_hashes(2);
         let blessed = bless(&old).unwrap();
         assert_eq!(old.bless_lines(&blessed, |_| true), blessed);
-        let line = old.changes(&blessed)[0].line();
+        let line = old.changes(&blessed)[0].line;
         let mixed = old.bless_lines(&blessed, |number| number == line);
         assert_eq!(told(&mixed)[0], "x.tfl:20: entry 3 (p2 move 0,-2)");
         let closing = mixed.closing.unwrap();

@@ -1,14 +1,26 @@
 //! Blessing: writing what the rules say into a replay.
 
-use turnfold_core::{Rejected, Step, Verdict};
+mod change;
 
-use super::fold::Witness;
-use super::{AttemptLine, EntryLine, Line, Replay, TflError};
+use turnfold_core::{Outcome, Step};
+
+use crate::divergence::Divergence;
+use crate::entry::{Attempt, LogEntry};
+use crate::error::ReplayError;
+use crate::tfl::{Replay, ReplayLine, TflError, Witness};
+
+pub use change::{Change, RulesChange, change_lines, in_units};
 
 /// Fills in every outcome, hash and the closing line, and writes commands canonically.
 ///
 /// Header, comments, blank lines and order stay as they are. Blessing a blessed replay changes nothing. An entry
 /// that the rules reject and an attempt that they accept are errors: such a file says what is not so.
+///
+/// # Errors
+/// [`TflError`] with the line and column.
+///
+/// # Panics
+/// Never: the fold shows every entry and attempt.
 pub fn bless(replay: &Replay) -> Result<Replay, TflError> {
     let mut state = replay.start()?;
     let mut scribe = Scribe::default();
@@ -19,12 +31,14 @@ pub fn bless(replay: &Replay) -> Result<Replay, TflError> {
         Replay { lines: Vec::with_capacity(replay.lines.len()), closing: None, ..replay.clone() };
     for (number, line) in replay.numbered_lines() {
         blessed.lines.push(match line {
-            Line::Blank | Line::Comment(_) => line.clone(),
-            Line::Entry(_) => Line::Entry(entries.next().expect("the fold showed every entry")),
-            Line::Attempt(attempt) => {
-                let code = attempts.next().expect("the fold judged every attempt");
-                let code = code.map_err(|outcome| accepted(replay, number, attempt, &outcome))?;
-                Line::Attempt(AttemptLine { code: Some(code.into()), ..attempt.clone() })
+            ReplayLine::Blank | ReplayLine::Comment(_) => line.clone(),
+            ReplayLine::Entry(_) => ReplayLine::Entry(entries.next().expect("the fold showed every entry")),
+            ReplayLine::Attempt(attempt) => {
+                let outcome = Some(attempts.next().expect("the fold judged every attempt"));
+                if !matches!(outcome, Some(Outcome::Rejected(_))) {
+                    return Err(accepted(replay, number, attempt, outcome.as_ref()));
+                }
+                ReplayLine::Attempt(Attempt { outcome, ..attempt.clone() })
             }
         });
     }
@@ -32,8 +46,9 @@ pub fn bless(replay: &Replay) -> Result<Replay, TflError> {
     Ok(blessed)
 }
 
-fn accepted(replay: &Replay, number: usize, attempt: &AttemptLine, outcome: &str) -> TflError {
-    let AttemptLine { seat, command, .. } = attempt;
+fn accepted(replay: &Replay, number: usize, attempt: &Attempt, outcome: Option<&Outcome>) -> TflError {
+    let Attempt { seat, command, .. } = attempt;
+    let outcome = outcome.map(Outcome::to_string).unwrap_or_default();
     let message = format!(
         "expected a command that is not accepted, found one that is ({outcome}); \
          if that is meant, write `SEQ {seat} {command}`"
@@ -41,45 +56,44 @@ fn accepted(replay: &Replay, number: usize, attempt: &AttemptLine, outcome: &str
     TflError::new(&replay.file, (number, 1), message)
 }
 
-/// Takes down what the rules say.
+/// Fills in what a replay leaves out; whatever it records must be true.
+///
+/// # Errors
+/// [`ReplayError::UntrueEntry`] and [`ReplayError::UntrueClosing`], and what [`bless`] refuses.
+pub fn bless_if_true(replay: &Replay) -> Result<Replay, ReplayError> {
+    let blessed = bless(replay)?;
+    for ((line, recorded), computed) in replay.numbered_entries().zip(blessed.entries()) {
+        if Divergence::contradiction(recorded, computed).is_some() {
+            return Err(ReplayError::UntrueEntry { file: replay.file.clone(), line, seq: recorded.seq });
+        }
+    }
+    if replay.closing.is_some() && replay.closing != blessed.closing {
+        return Err(ReplayError::UntrueClosing { file: replay.file.clone() });
+    }
+    Ok(blessed)
+}
+
+/// Records what the rules compute.
 #[derive(Default)]
 struct Scribe {
-    entries: Vec<EntryLine>,
-    /// The rejection's name, or else what would become of the command.
-    attempts: Vec<Result<&'static str, String>>,
+    entries: Vec<LogEntry>,
+    attempts: Vec<Outcome>,
 }
 
 impl Witness for Scribe {
     fn entry(&mut self, step: &mut dyn Step) {
-        self.entries.push(EntryLine::of(step));
+        self.entries.push(LogEntry::of(step));
     }
 
-    fn attempt(&mut self, _line: usize, _attempt: &AttemptLine, verdict: Result<Verdict, Rejected>) {
-        self.attempts.push(match verdict {
-            Ok(Verdict::Applied(())) => Err("applied".into()),
-            Ok(Verdict::Ignored(ruling)) => Err(format!("ignored {}", ruling.code)),
-            Err(rejected) => Ok(rejected.code),
-        });
-    }
-}
-
-impl EntryLine {
-    /// Makes the canonical line of an entry just folded.
-    pub(super) fn of(step: &mut dyn Step) -> Self {
-        Self {
-            seq: step.seq(),
-            seat: step.seat(),
-            command: step.command(),
-            outcome: Some(step.outcome().to_string()),
-            hash: Some(format!("{:.16}", step.state_hash())),
-        }
+    fn attempt(&mut self, _line: usize, _attempt: &Attempt, outcome: Outcome) {
+        self.attempts.push(outcome);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tfl::example::{FIRST, body, replay};
+    use crate::example::{FIRST, body, replay};
 
     /// Requires blessing to fail on the line `place` lines below the header.
     fn check_error(text: &str, place: usize, expected: &str) {

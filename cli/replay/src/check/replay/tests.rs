@@ -3,9 +3,10 @@
 use turnfold_core::{DicePolicy, Registry, Seed};
 
 use super::*;
-use crate::tfl::example::{FIRST, body, replay};
-use crate::tfl::mismatch::{DiceFinding, StateDifference};
-use crate::tfl::{Line, bless};
+use crate::bless::bless;
+use crate::check::mismatch::{DiceFinding, StateDifference};
+use crate::example::{FIRST, body, replay};
+use crate::tfl::ReplayLine;
 
 const SCRIPT: &str = "# roll\n1 host roll 6 6 1 1\n! p1 stand\n2 p2 click 0,-3\n3 p2 move 0,-2\n";
 
@@ -17,7 +18,7 @@ fn blessed() -> String {
 fn check_change(old: &str, new: &str, expected: &str) -> Mismatch {
     let text = blessed();
     assert_eq!(text.matches(old).count(), 1, "{text}");
-    let checked = check(&replay(&text.replacen(old, new, 1))).unwrap();
+    let checked = check_replay(&replay(&text.replacen(old, new, 1))).unwrap();
     let mismatch = *checked.difference.expect("the change is found");
     let lines: Vec<String> = mismatch.lines().into_iter().map(|(_, line)| line).collect();
     assert_eq!(lines.join("\n"), expected.trim_start_matches('\n').trim_end());
@@ -33,7 +34,10 @@ fn piece(before: &str, after: &str) -> String {
 
 #[test]
 fn a_blessed_replay_is_good() {
-    assert_eq!(check(&replay(&blessed())).unwrap(), Checked { entries: 3, difference: None, all: None });
+    assert_eq!(
+        check_replay(&replay(&blessed())).unwrap(),
+        Checked { entries: 3, difference: None, all: None }
+    );
 }
 
 #[test]
@@ -51,7 +55,7 @@ state: the same, as the hashes agree
 to reproduce: turnfold replay x.tfl --to 2
 ",
     );
-    assert_eq!((mismatch.line, mismatch.kind), (FIRST + 3, MismatchKind::Outcome));
+    assert_eq!((mismatch.line, mismatch.kind()), (FIRST + 3, DivergenceKind::Outcome));
 }
 
 #[test]
@@ -187,7 +191,7 @@ fn a_changed_closing_line_is_found() {
 #[test]
 fn a_malformed_command_is_an_error() {
     let text = blessed().replacen("click 0,-3", "clack 0,-3", 1);
-    let error = check(&replay(&text)).unwrap_err();
+    let error = check_replay(&replay(&text)).unwrap_err();
     assert_eq!((error.line, error.column), (FIRST + 3, 6));
 }
 
@@ -214,18 +218,19 @@ to reproduce: turnfold replay x.tfl --to 2
 }
 
 /// Blesses a roll with recorded dice, has it changed, and checks it with these dice; the values are the seed's or not.
-fn check_roll(dice: DicePolicy, is_seeds: bool, change: impl Fn(&mut EntryLine)) -> Mismatch {
+fn check_roll(dice: DicePolicy, is_seeds: bool, change: impl Fn(&mut LogEntry)) -> Mismatch {
     let due = replay("").start().unwrap().due_roll().unwrap();
     let values =
         DicePolicy::Seeded(SEED).values(1, &due).filter(|_| is_seeds).unwrap_or_else(|| vec![1, 1, 1, 2]);
     let mut replay =
-        bless(&replay(&format!("1 host {}\n", rolled(&values).replace("rolled", "roll")))).unwrap();
+        bless(&replay(&format!("1 host {}\n", Claim::Roll(values).to_string().replace("rolled", "roll"))))
+            .unwrap();
     replay.header.dice = dice;
     replay.lines.iter_mut().for_each(|line| match line {
-        Line::Entry(entry) => change(entry),
+        ReplayLine::Entry(entry) => change(entry),
         _ => unreachable!("there is one entry"),
     });
-    *check(&replay).unwrap().difference.expect("the change is found")
+    *check_replay(&replay).unwrap().difference.expect("the change is found")
 }
 
 const SEED: Seed = Seed::new([7; 32]);
@@ -233,8 +238,11 @@ const SEED: Seed = Seed::new([7; 32]);
 #[test]
 fn a_seeded_roll_must_be_the_one_of_the_seed() {
     let mismatch = check_roll(DicePolicy::Seeded(SEED), false, |_| {});
-    assert_eq!((mismatch.kind, mismatch.expected.as_str()), (MismatchKind::WrongRoll, "rolled 1 1 1 2"));
-    assert!(mismatch.actual.starts_with("rolled "));
+    assert_eq!(
+        (mismatch.kind(), &*mismatch.divergence.expected()),
+        (DivergenceKind::WrongRoll, "rolled 1 1 1 2")
+    );
+    assert!(mismatch.divergence.computed.to_string().starts_with("rolled "));
     assert_eq!(mismatch.dice, Some(DiceFinding::OtherValues));
     // The file's state is known: it is what the rules make of the file's values.
     let Some(StateDifference::FromExpected(fields)) = mismatch.state else { panic!("{:?}", mismatch.state) };
@@ -244,7 +252,7 @@ fn a_seeded_roll_must_be_the_one_of_the_seed() {
 
 #[test]
 fn a_roll_tells_whether_dice_or_rules_differ() {
-    let other_rules = |entry: &mut EntryLine| entry.hash = Some("0123456789abcdef".into());
+    let other_rules = |entry: &mut LogEntry| entry.hash = Some("0123456789abcdef".parse().unwrap());
     let cases = [
         (DicePolicy::Seeded(SEED), false, DiceFinding::OtherValuesAndRules),
         (DicePolicy::Seeded(SEED), true, DiceFinding::OtherRules),
@@ -260,13 +268,13 @@ fn a_roll_tells_whether_dice_or_rules_differ() {
 
 #[test]
 fn every_changed_character_is_found_or_refused() {
-    let text = crate::tfl::example::text(&blessed());
+    let text = crate::example::text(&blessed());
     let entries = text.find("1 host").unwrap();
     for at in entries..text.len() {
         let mut bytes = text.clone().into_bytes();
         bytes[at] = if bytes[at] == b'1' { b'2' } else { b'1' };
         let checked =
-            crate::tfl::read("x.tfl", &bytes, &Registry::standard()).and_then(|replay| check(&replay));
+            crate::tfl::read("x.tfl", &bytes, &Registry::standard()).and_then(|replay| check_replay(&replay));
         let is_accepted = checked.is_ok_and(|checked| checked.difference.is_none());
         assert!(!is_accepted, "{}", String::from_utf8_lossy(&bytes));
     }

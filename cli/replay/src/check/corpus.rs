@@ -6,17 +6,18 @@ use walkdir::WalkDir;
 
 use crate::error::ReplayError;
 
-/// Finds the replay files named and those in folders named, in order. Nothing to check is an error, not a pass.
+/// Finds the replay files named and those in folders named, in order.
+///
+/// # Errors
+/// [`ReplayError::Folder`], and [`ReplayError::NoReplays`] lest nothing to check be a pass.
 pub fn replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ReplayError> {
     let mut files = Vec::new();
     for path in paths {
         let before = files.len();
         for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.map_err(|error| {
-                let failed = error.path().unwrap_or(path).display().to_string();
-                let cause = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-                ReplayError::usage(format!("cannot read `{failed}`: {cause}"))
-                    .hint("name replay files or a folder with `*.tfl` in it")
+            let entry = entry.map_err(|error| ReplayError::Folder {
+                path: error.path().unwrap_or(path).to_path_buf(),
+                cause: error.io_error().map_or_else(|| error.to_string(), ToString::to_string),
             })?;
             let named = entry.depth() == 0;
             let is_replay = named || entry.path().extension().is_some_and(|it| it == "tfl");
@@ -26,8 +27,7 @@ pub fn replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ReplayError> {
             }
         }
         if files.len() == before {
-            return Err(ReplayError::usage(format!("no replay files (`*.tfl`) under `{}`", path.display()))
-                .hint("nothing was checked"));
+            return Err(ReplayError::NoReplays(path.clone()));
         }
     }
     Ok(files)

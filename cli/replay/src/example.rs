@@ -1,8 +1,8 @@
-//! A small match that the tests of this folder read.
+//! A small match that the tests of this crate read.
 
 use turnfold_core::Registry;
 
-use super::{Replay, read};
+use crate::tfl::{Replay, read};
 
 /// One unit each on a board of radius 3, with recorded dice.
 const HEADER: &str = r#"turnfold replay 1
@@ -25,19 +25,19 @@ at = [0, -3]
 "#;
 
 /// The number of the first line after the header.
-pub(super) const FIRST: usize = 18;
+pub(crate) const FIRST: usize = 18;
 
 /// Reads a replay of the match with these lines.
-pub(super) fn replay(body: &str) -> Replay {
+pub(crate) fn replay(body: &str) -> Replay {
     read("x.tfl", text(body).as_bytes(), &Registry::standard()).unwrap()
 }
 
-/// Gives the text of such a replay.
-pub(super) fn text(body: &str) -> String {
+/// Returns the text of such a replay.
+pub(crate) fn text(body: &str) -> String {
     format!("{HEADER}{body}")
 }
 
-/// Gives what stands after the header.
-pub(super) fn body(replay: &Replay) -> String {
+/// Returns what stands after the header.
+pub(crate) fn body(replay: &Replay) -> String {
     replay.to_string().strip_prefix(HEADER).expect("the header is kept").into()
 }

@@ -1,13 +1,13 @@
 //! Checking: folding a replay again and comparing what it says, up to the first difference or to the end.
 
-use turnfold_core::{AnyRules, Digest, FoldError, Outcome, Rejected, Step, Verdict};
+use turnfold_core::{AnyRules, Digest, FoldError, Outcome, Rejected, Step};
 
 use super::again::Again;
-use super::explain::{explain, name_rules, rolled};
-use super::fold::Witness;
-use super::mismatch::{Hashes, Mismatch, MismatchKind, Place};
-use super::write::LogHasher;
-use super::{AttemptLine, Closing, EntryLine, Replay, TflError};
+use super::explain::{explain, name_rules};
+use super::mismatch::Mismatch;
+use crate::divergence::{Claim, Divergence, DivergenceKind, Subject};
+use crate::entry::{Attempt, LogEntry, ShortHash};
+use crate::tfl::{Closing, LogHasher, Replay, TflError, Witness};
 
 /// How many of a file's differences are kept; the others are counted.
 const DIFFERENCES_MAX: usize = 100;
@@ -41,13 +41,19 @@ pub struct AllDifferences {
 /// stored half-way. So neither a pass nor a failure is an accident of one run.
 ///
 /// A setup that cannot be started and a command that is none are errors rather than differences.
-pub fn check(replay: &Replay) -> Result<Checked, TflError> {
+///
+/// # Errors
+/// [`TflError`] with the line and column.
+pub fn check_replay(replay: &Replay) -> Result<Checked, TflError> {
     check_under(replay.header.rules, replay)
 }
 
 /// Checks a replay, and compares on from the first difference to the end, or to an entry that cannot be folded: each
 /// line with what the rules make of it in the states that they come to, whatever the lines before say.
-pub fn check_all(replay: &Replay) -> Result<Checked, TflError> {
+///
+/// # Errors
+/// As for [`check_replay`].
+pub fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> {
     let rules = replay.header.rules;
     let mut checked = check_under(rules, replay)?;
     let mut all = AllDifferences::default();
@@ -71,7 +77,7 @@ pub(super) fn check_under(rules: &dyn AnyRules, replay: &Replay) -> Result<Check
     let audit = auditing()?;
     let folded = entries.get(..audit.folded).unwrap_or_default();
     let again = Again { rules, setup: &setup, dice: &replay.header.dice, entries: folded };
-    let mut difference = match again.disagreement(&audit.hash) {
+    let mut difference = match again.disagreement(audit.hash) {
         Some(disagreement) => Some(disagreement.mismatch(replay)),
         None => {
             audit.difference.map(|first| confirm(first, auditing().ok().and_then(|second| second.difference)))
@@ -89,18 +95,23 @@ fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch>
     if second.as_ref() == Some(&first) {
         return first;
     }
-    let told = |mismatch: &Mismatch| format!("{} ({})", mismatch.actual, mismatch.title());
-    let (expected, actual) =
-        (told(&first), second.map_or_else(|| "no difference".into(), |second| told(&second)));
-    Box::new(Mismatch { kind: MismatchKind::NotDeterministic, expected, actual, hashes: None, ..*first })
+    let run =
+        |mismatch: &Mismatch| Claim::Run(format!("{} ({})", mismatch.divergence.computed, mismatch.title()));
+    let computed = second.map_or_else(|| Claim::Run("no difference".into()), |second| run(&second));
+    let (kind, recorded) = (DivergenceKind::NotDeterministic, Some(run(&first)));
+    let subject = first.divergence.subject.clone();
+    Box::new(Mismatch {
+        divergence: Divergence { subject, kind, recorded, computed, hashes: None },
+        ..*first
+    })
 }
 
 /// What came of comparing once.
 struct Audit {
     /// The number of entries folded.
     folded: usize,
-    /// The first 16 digits of the state hash after them.
-    hash: String,
+    /// The state hash after them.
+    hash: ShortHash,
     difference: Option<Box<Mismatch>>,
     all: Option<AllDifferences>,
 }
@@ -109,7 +120,7 @@ fn audit(
     rules: &dyn AnyRules,
     setup: &[u8],
     replay: &Replay,
-    entries: &[(usize, &EntryLine)],
+    entries: &[(usize, &LogEntry)],
     all: Option<AllDifferences>,
 ) -> Result<Audit, TflError> {
     let mut state = rules.start(setup).map_err(|error| replay.header.locate(&replay.file, &error))?;
@@ -120,14 +131,14 @@ fn audit(
     } else if !auditor.is_done() {
         auditor.closing(state.state_hash());
     }
-    let hash = auditor.hash.unwrap_or_else(|| format!("{:.16}", state.state_hash()));
+    let hash = auditor.hash.unwrap_or_else(|| state.state_hash().into());
     Ok(Audit { folded: auditor.seen, hash, difference: auditor.difference, all: auditor.all })
 }
 
 /// Compares until something differs, or to the end.
 struct Auditor<'a> {
     replay: &'a Replay,
-    entries: &'a [(usize, &'a EntryLine)],
+    entries: &'a [(usize, &'a LogEntry)],
     /// The number of entries folded.
     seen: usize,
     log: LogHasher,
@@ -135,7 +146,7 @@ struct Auditor<'a> {
     /// Gathers all differences, where they are asked for.
     all: Option<AllDifferences>,
     /// The state hash after the entry that differs, beyond which the fold may have gone.
-    hash: Option<String>,
+    hash: Option<ShortHash>,
 }
 
 impl Witness for Auditor<'_> {
@@ -144,27 +155,20 @@ impl Witness for Auditor<'_> {
             return;
         }
         let Some(&(line, said)) = self.entries.get(self.seen) else { return };
-        let actual = EntryLine::of(step);
+        let actual = LogEntry::of(step);
         self.seen += 1;
         self.log.add(said);
-        if *said != actual {
+        if let Some(divergence) = Divergence::of_entry(said, &actual) {
             if self.difference.is_none() {
-                self.hash.clone_from(&actual.hash);
+                self.hash = actual.hash;
             }
-            self.found(self.entry_mismatch(line, said, actual));
+            self.found(line, divergence);
         }
     }
 
-    fn attempt(&mut self, line: usize, attempt: &AttemptLine, verdict: Result<Verdict, Rejected>) {
-        let actual = Outcome::from(&verdict).to_string();
-        let (kind, expected) = match &attempt.code {
-            Some(code) => (MismatchKind::Attempt, format!("rejected {code}")),
-            None => (MismatchKind::Missing, "the rejection".into()),
-        };
-        if expected != actual {
-            let AttemptLine { seat, command, .. } = attempt.clone();
-            let place = Place::Attempt { after: self.count(), seat, command };
-            self.found(self.mismatch(line, place, kind, (expected, actual)));
+    fn attempt(&mut self, line: usize, attempt: &Attempt, outcome: Outcome) {
+        if let Some(divergence) = Divergence::of_attempt(self.count(), attempt, outcome) {
+            self.found(line, divergence);
         }
     }
 
@@ -174,7 +178,7 @@ impl Witness for Auditor<'_> {
 }
 
 impl AllDifferences {
-    /// Takes a difference after the first.
+    /// Adds a difference after the first.
     fn add(&mut self, mismatch: Mismatch) {
         if self.later.last_mut().is_some_and(|last| last.absorb(&mismatch)) {
             return;
@@ -188,105 +192,64 @@ impl AllDifferences {
 }
 
 impl Auditor<'_> {
-    fn found(&mut self, mismatch: Box<Mismatch>) {
+    fn found(&mut self, line: usize, divergence: Divergence) {
+        let mismatch = Mismatch::new(&self.replay.file, line, divergence);
         if let Some(all) = &mut self.all {
             all.count += 1;
             if self.difference.is_some() {
-                all.add(*mismatch);
+                all.add(mismatch);
                 return;
             }
         }
-        self.difference.get_or_insert(mismatch);
+        self.difference.get_or_insert_with(|| Box::new(mismatch));
     }
 
-    fn mismatch(
-        &self,
-        line: usize,
-        place: Place,
-        kind: MismatchKind,
-        sides: (String, String),
-    ) -> Box<Mismatch> {
-        let (expected, actual) = sides;
-        let file = self.replay.file.clone();
-        let (hashes, rules, dice, state) = (None, Vec::new(), None, None);
-        Box::new(Mismatch {
-            file,
-            line,
-            place,
-            until: None,
-            kind,
-            expected,
-            actual,
-            hashes,
-            rules,
-            dice,
-            state,
-        })
-    }
-
-    /// Gives the number of entries folded.
+    /// Returns the number of entries folded.
     fn count(&self) -> u64 {
         u64::try_from(self.seen).expect("lines in memory can be counted")
     }
 
-    fn entry_mismatch(&self, line: usize, said: &EntryLine, actual: EntryLine) -> Box<Mismatch> {
-        let (outcome, hash) = (actual.outcome.unwrap_or_default(), actual.hash.unwrap_or_default());
-        let (kind, expected, actual) = match (&said.outcome, &said.hash) {
-            _ if said.command != actual.command => {
-                (MismatchKind::NotCanonical, said.command.clone(), actual.command)
-            }
-            (Some(said), _) if *said != outcome => (MismatchKind::Outcome, said.clone(), outcome),
-            (None, _) => (MismatchKind::Missing, "the outcome".into(), outcome),
-            (_, None) => (MismatchKind::Missing, "the state hash".into(), hash.clone()),
-            (_, Some(said)) => (MismatchKind::StateHash, said.clone(), hash.clone()),
-        };
-        let mut mismatch = self.mismatch(line, Place::entry(said), kind, (expected, actual));
-        let expected_hash = said.hash.clone().filter(|said| *said != hash && kind == MismatchKind::Outcome);
-        mismatch.hashes = expected_hash.map(|expected| Hashes { expected, actual: hash });
-        mismatch
-    }
-
-    /// Takes down an entry that the fold stopped at, unless something differed before.
+    /// Records an entry that the fold stopped at, unless something differed before.
     fn stopped(&mut self, error: &FoldError) -> Result<(), TflError> {
         if self.is_done() {
             return Ok(());
         }
         let entry = self.entries.iter().find(|(_, entry)| entry.seq == error.seq());
         let Some(&(line, said)) = entry else { return Err(self.replay.locate(error)) };
-        let (kind, expected, actual) = match error {
+        let outcome = said.outcome.clone().map(Claim::Outcome);
+        let (kind, recorded, computed) = match error {
             FoldError::Rejected { code, message, .. } => {
-                let expected = said.outcome.clone().unwrap_or_else(|| "accepted".into());
-                (MismatchKind::Rejected, expected, format!("rejected {code}: {message}"))
+                let rejected = Rejected { code, message: message.clone() };
+                (DivergenceKind::Rejected, outcome, rejected.into())
             }
             FoldError::WrongRoll { expected, found, .. } => {
-                (MismatchKind::WrongRoll, rolled(found), rolled(expected))
+                let (found, expected) = (Claim::Roll(found.clone()), Claim::Roll(expected.clone()));
+                (DivergenceKind::WrongRoll, Some(found), expected)
             }
             _ if self.difference.is_none() => return Err(self.replay.locate(error)),
-            _ => (MismatchKind::Rejected, said.outcome.clone().unwrap_or_default(), error.to_string()),
+            _ => (DivergenceKind::Rejected, outcome, Claim::Run(error.to_string())),
         };
-        self.found(self.mismatch(line, Place::entry(said), kind, (expected, actual)));
+        self.found(line, Divergence::new(said, kind, recorded, computed));
         Ok(())
     }
 
     fn closing(&mut self, state: Digest) {
         let line = self.replay.closing_line();
         let (count, log) = (self.count(), self.log.finish());
-        let differs = |said: String, actual: String| (said != actual).then_some((said, actual));
-        let found = match self.replay.closing {
-            None => {
-                let closing = Closing { count, state, log };
-                let sides = ("the closing line".into(), closing.to_string());
-                vec![(MismatchKind::Missing, Some(sides))]
-            }
-            Some(said) => vec![
-                (MismatchKind::ClosingCount, differs(said.count.to_string(), count.to_string())),
-                (MismatchKind::ClosingState, differs(said.state.to_string(), state.to_string())),
-                (MismatchKind::ClosingLog, differs(said.log.to_string(), log.to_string())),
-            ],
+        let subject = Subject::End { after: count };
+        let Some(said) = self.replay.closing else {
+            let computed = Claim::Closing(Closing { count, state, log });
+            let kind = DivergenceKind::Missing;
+            return self.found(line, Divergence { subject, kind, recorded: None, computed, hashes: None });
         };
-        for (kind, sides) in found {
-            if let Some(sides) = sides {
-                self.found(self.mismatch(line, Place::ClosingLine, kind, sides));
+        for (kind, recorded, computed) in [
+            (DivergenceKind::ClosingCount, Claim::Count(said.count), Claim::Count(count)),
+            (DivergenceKind::ClosingState, Claim::Digest(said.state), Claim::Digest(state)),
+            (DivergenceKind::ClosingLog, Claim::Digest(said.log), Claim::Digest(log)),
+        ] {
+            if recorded != computed {
+                let (subject, recorded) = (subject.clone(), Some(recorded));
+                self.found(line, Divergence { subject, kind, recorded, computed, hashes: None });
             }
         }
     }

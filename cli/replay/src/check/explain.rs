@@ -1,10 +1,12 @@
 //! Explaining a mismatch: the rules it names, dice or rules, and how the states differ.
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Seat};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Outcome, Seat};
 
-use super::mismatch::{DiceFinding, Mismatch, MismatchKind, Place, StateDifference};
-use super::{EntryLine, Replay, TflError};
+use super::mismatch::{DiceFinding, Mismatch, StateDifference};
 use crate::difference::{Difference, differences, view_of};
+use crate::divergence::{DivergenceKind, Subject};
+use crate::entry::{CommandForm, LogEntry, ShortHash, logged};
+use crate::tfl::{Replay, TflError};
 
 /// Adds to a mismatch what the file and the rules can tell about it.
 pub(super) fn explain(
@@ -13,20 +15,20 @@ pub(super) fn explain(
     mismatch: &mut Mismatch,
 ) -> Result<(), TflError> {
     name_rules(rules, mismatch);
+    let kind = mismatch.kind();
     let shown =
-        matches!(mismatch.kind, MismatchKind::Outcome | MismatchKind::StateHash | MismatchKind::WrongRoll);
-    let Place::Entry { seq, .. } = mismatch.place else { return Ok(()) };
+        matches!(kind, DivergenceKind::Outcome | DivergenceKind::StateHash | DivergenceKind::WrongRoll);
+    let Subject::Entry { seq, .. } = mismatch.divergence.subject else { return Ok(()) };
     if !shown {
         return Ok(());
     }
     let (before, rest): (Vec<_>, Vec<_>) = replay.entries().partition(|entry| entry.seq < seq);
     let Some(&said) = rest.first() else { return Ok(()) };
     let mut state = replay.start_under(rules)?;
-    let log: Vec<Logged<'_>> = before.into_iter().map(EntryLine::logged).collect();
-    state.fold(&log, &replay.header.dice, &mut |_| {}).map_err(|error| replay.locate(&error))?;
+    state.fold(&logged(before), &replay.header.dice, &mut |_| {}).map_err(|error| replay.locate(&error))?;
     let scene = Scene { dice: &replay.header.dice, before: state.as_ref(), said };
-    let (dice, difference) = match mismatch.kind {
-        MismatchKind::WrongRoll => scene.wrong_roll(),
+    let (dice, difference) = match kind {
+        DivergenceKind::WrongRoll => scene.wrong_roll(),
         _ => scene.other_outcome(),
     }
     .map_err(|error| replay.locate(&error))?;
@@ -37,9 +39,8 @@ pub(super) fn explain(
 
 /// Adds to a mismatch the ids of the rules behind the reasons that it names.
 pub(super) fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
-    let codes = [&mismatch.expected, &mismatch.actual].into_iter().filter_map(|outcome| code_of(outcome));
     let mut ids: Vec<&'static str> = Vec::new();
-    for id in codes.flat_map(|code| rules.rule_ids(code)) {
+    for id in mismatch.divergence.codes().flat_map(|code| rules.rule_ids(code)) {
         if !ids.contains(id) {
             ids.push(id);
         }
@@ -47,23 +48,11 @@ pub(super) fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
     mismatch.rules = ids;
 }
 
-/// Gives the reason or rejection that an outcome names.
-fn code_of(outcome: &str) -> Option<&str> {
-    let named = outcome.strip_prefix("ignored ").or_else(|| outcome.strip_prefix("rejected "))?;
-    named.split(':').next()
-}
-
-/// Tells rolled values as an outcome.
-pub(super) fn rolled(values: &[i32]) -> String {
-    let values: Vec<_> = values.iter().map(ToString::to_string).collect();
-    format!("rolled {}", values.join(" "))
-}
-
 /// The state before an entry, and what the file says of the entry.
 struct Scene<'a> {
     dice: &'a DicePolicy,
     before: &'a dyn AnyState,
-    said: &'a EntryLine,
+    said: &'a LogEntry,
 }
 
 type Finding = (Option<DiceFinding>, Option<StateDifference>);
@@ -77,10 +66,10 @@ impl Scene<'_> {
             DicePolicy::Seeded(_) => DiceFinding::OtherRules,
         });
         let (after, _) = self.play(self.said.logged(), self.dice)?;
-        let hash = self.said.hash.as_deref();
-        let state = if hash == Some(short_hash(after.as_ref()).as_str()) {
+        let hash = self.said.hash;
+        let state = if hash == Some(short_hash(after.as_ref())) {
             StateDifference::Equal
-        } else if hash == Some(short_hash(self.before).as_str()) {
+        } else if hash == Some(short_hash(self.before)) {
             StateDifference::FromExpected(fields(self.before, after.as_ref()))
         } else {
             StateDifference::OfEntry(fields(self.before, after.as_ref()))
@@ -92,14 +81,14 @@ impl Scene<'_> {
     /// seed's.
     fn wrong_roll(&self) -> Result<Finding, FoldError> {
         let (with_files, outcome) = self.play(self.said.logged(), &DicePolicy::Recorded)?;
-        let rules_agree = self.said.outcome.as_ref().is_none_or(|said| *said == outcome)
-            && self.said.hash.as_ref().is_none_or(|said| *said == short_hash(with_files.as_ref()));
+        let rules_agree = self.said.outcome.as_ref().is_none_or(|said| Some(said) == outcome.as_ref())
+            && self.said.hash.is_none_or(|said| said == short_hash(with_files.as_ref()));
         let dice = if rules_agree { DiceFinding::OtherValues } else { DiceFinding::OtherValuesAndRules };
         let values = self.before.due_roll().and_then(|due| self.dice.values(self.said.seq, &due));
         let Some(command) = values.and_then(|values| self.before.roll_command(values)) else {
             return Ok((Some(dice), None));
         };
-        let seeded = EntryLine { command, ..self.said.clone() };
+        let seeded = LogEntry { command: CommandForm::Text(command), ..self.said.clone() };
         let (with_seeds, _) = self.play(seeded.logged(), self.dice)?;
         let state = if rules_agree {
             StateDifference::FromExpected(fields(with_files.as_ref(), with_seeds.as_ref()))
@@ -109,11 +98,15 @@ impl Scene<'_> {
         Ok((Some(dice), Some(state)))
     }
 
-    /// Folds one entry into a copy of the state; gives it and the outcome.
-    fn play(&self, entry: Logged<'_>, dice: &DicePolicy) -> Result<(Box<dyn AnyState>, String), FoldError> {
+    /// Folds one entry into a copy of the state; returns it and the outcome.
+    fn play(
+        &self,
+        entry: Logged<'_>,
+        dice: &DicePolicy,
+    ) -> Result<(Box<dyn AnyState>, Option<Outcome>), FoldError> {
         let mut state = self.before.fork();
-        let mut outcome = String::new();
-        state.fold(&[entry], dice, &mut |step| outcome = step.outcome().to_string())?;
+        let mut outcome = None;
+        state.fold(&[entry], dice, &mut |step| outcome = Some(step.outcome()))?;
         Ok((state, outcome))
     }
 }
@@ -122,7 +115,6 @@ fn fields(old: &dyn AnyState, new: &dyn AnyState) -> Vec<Difference> {
     differences(&view_of(old, Seat::Host), &view_of(new, Seat::Host))
 }
 
-/// Gives the digits of a state's hash that replay files show.
-fn short_hash(state: &dyn AnyState) -> String {
-    format!("{:.16}", state.state_hash())
+fn short_hash(state: &dyn AnyState) -> ShortHash {
+    state.state_hash().into()
 }

@@ -1,0 +1,189 @@
+//! Bisecting: the first entry at which something becomes true.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use turnfold_core::AnyState;
+
+use crate::condition::Survey;
+use crate::difference::{Difference, differences};
+use crate::error::ReplayError;
+use crate::question::{Judgment, Question};
+use crate::record::Record;
+use crate::sight::Sight;
+
+/// What a search came to.
+pub enum Bisection {
+    /// It is not false in the setup already, so no entry makes it true.
+    InSetup,
+    /// It is not true at the end.
+    NotAtEnd,
+    /// An entry makes it true.
+    Found(Box<Flip>),
+}
+
+/// Where something becomes true.
+pub struct Flip {
+    /// The entries among which the first one is; several where some cannot be told.
+    pub suspects: RangeInclusive<u64>,
+    /// How many states were looked at.
+    pub probes: u64,
+    /// The last suspect.
+    pub record: Option<Record>,
+    /// What it changes in the view.
+    pub state: Vec<Difference>,
+}
+
+/// What a judge is given, which a player may not see.
+pub const RUN: &str = "the command of `--run` is given whole replay files";
+
+/// Finds the first entry at which something becomes true, by halving; with `linear` every entry is looked at, for what
+/// comes and goes.
+///
+/// # Errors
+/// [`ReplayError::Concealed`] where a player asks for whole replay files, [`ReplayError::Condition`] for a condition
+/// that makes no sense in the view, what is wrong with the line of play, and what the judge says.
+pub fn bisect<E: From<ReplayError>>(
+    sight: &Sight,
+    question: Question<'_, E>,
+    linear: bool,
+) -> Result<Bisection, E> {
+    if matches!(question, Question::Judged(_)) {
+        sight.whole(RUN)?;
+    }
+    let base = (0, sight.start()?);
+    let mut probe = Probe { sight, question, base, survey: Survey::default(), probes: 0 };
+    let end = sight.known_count();
+    if probe.ask(0)? != Judgment::No {
+        probe.check_condition(0)?;
+        return Ok(Bisection::InSetup);
+    }
+    let bracket = if linear { probe.step_through(end)? } else { probe.halve(end)? };
+    let Some(bracket) = bracket else {
+        probe.check_condition(if linear { end } else { 0 })?;
+        return Ok(Bisection::NotAtEnd);
+    };
+    Ok(Bisection::Found(Box::new(bracket.flip(sight, probe.probes)?)))
+}
+
+/// The numbers of entries between which it becomes true: false after `low`, true after `high`.
+struct Bracket {
+    low: usize,
+    high: usize,
+}
+
+impl Bracket {
+    fn flip(&self, sight: &Sight, probes: u64) -> Result<Flip, ReplayError> {
+        let mut before = sight.start()?;
+        sight.advance(before.as_mut(), 0, self.high - 1)?;
+        let suspects = self.low as u64 + 1..=self.high as u64;
+        let mut found = None;
+        sight.fold(&mut |seen| {
+            if seen.seq() == *suspects.end() {
+                found = Some((seen.record(), seen.view()));
+            }
+        })?;
+        let (record, after) = found.unzip();
+        let state = after.map(|after| differences(&sight.view(before.as_ref()), &after));
+        Ok(Flip { suspects, probes, record, state: state.unwrap_or_default() })
+    }
+}
+
+/// Asks the question after some number of entries, as the eyes count them.
+struct Probe<'a, 'q, E> {
+    sight: &'a Sight,
+    question: Question<'q, E>,
+    /// A state known to be before whatever is asked next, and its number of entries.
+    base: (usize, Box<dyn AnyState>),
+    survey: Survey,
+    probes: u64,
+}
+
+impl<E: From<ReplayError>> Probe<'_, '_, E> {
+    /// Folds on from the base, which stays.
+    fn state_after(&self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
+        let (from, base) = &self.base;
+        let mut state = base.fork();
+        self.sight.advance(state.as_mut(), *from, count)?;
+        Ok(state)
+    }
+
+    fn ask(&mut self, count: usize) -> Result<Judgment, E> {
+        self.probes += 1;
+        let judgment = match &mut self.question {
+            Question::Judged(judge) => judge(&self.sight.whole(RUN)?.until(count).to_replay()?)?,
+            Question::Holds(condition) => {
+                let condition = *condition;
+                let view = self.sight.view(self.state_after(count)?.as_ref());
+                condition.ask(&view, &mut self.survey).into()
+            }
+        };
+        tracing::info!(count, ?judgment, "looked at the state after so many entries");
+        Ok(judgment)
+    }
+
+    /// Takes a state known to be before whatever is asked next.
+    fn advance(&mut self, count: usize) -> Result<(), E> {
+        if matches!(self.question, Question::Holds(_)) {
+            self.base = (count, self.state_after(count)?);
+        }
+        Ok(())
+    }
+
+    /// Requires the condition to make sense in the view, before it gets a negative answer that might come of that
+    /// alone. A field may be there only now and then, so every entry after the first `seen` is looked at until one has
+    /// it.
+    fn check_condition(&mut self, seen: usize) -> Result<(), E> {
+        let Question::Holds(condition) = self.question else { return Ok(()) };
+        for count in seen + 1..=self.sight.known_count() {
+            if self.survey.is_comparable() {
+                break;
+            }
+            self.ask(count)?;
+            self.advance(count)?;
+        }
+        Ok(condition.check(&self.survey).map_err(ReplayError::from)?)
+    }
+
+    /// Looks at one entry after another.
+    fn step_through(&mut self, end: usize) -> Result<Option<Bracket>, E> {
+        let mut low = 0;
+        for count in 1..=end {
+            match self.ask(count)? {
+                Judgment::Yes => return Ok(Some(Bracket { low, high: count })),
+                Judgment::No => {
+                    low = count;
+                    self.advance(count)?;
+                }
+                Judgment::CannotTell => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Halves what lies between, going around what cannot be told.
+    fn halve(&mut self, end: usize) -> Result<Option<Bracket>, E> {
+        if end == 0 || self.ask(end)? != Judgment::Yes {
+            return Ok(None);
+        }
+        let (mut low, mut high) = (0, end);
+        let mut unknown = BTreeSet::new();
+        loop {
+            let middle = low + (high - low) / 2;
+            let candidates = (low + 1..high).filter(|count| !unknown.contains(count));
+            let Some(count) = candidates.min_by_key(|count| count.abs_diff(middle)) else {
+                return Ok(Some(Bracket { low, high }));
+            };
+            match self.ask(count)? {
+                Judgment::No => {
+                    low = count;
+                    self.advance(count)?;
+                }
+                Judgment::Yes => high = count,
+                Judgment::CannotTell => {
+                    unknown.insert(count);
+                }
+            }
+        }
+    }
+}

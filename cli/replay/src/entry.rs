@@ -1,0 +1,180 @@
+//! Entries of a line of play, as its source records them, from file and store alike.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+use turnfold_core::{CommandSource, Digest, Logged, Outcome, Seat, Step};
+use turnfold_store::{Entry, IdempotencyKey, NewEntry};
+
+/// An entry of a line of play, with what its source records of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// Its number, from 1.
+    pub seq: u64,
+    /// Who gave the command.
+    pub seat: Seat,
+    /// The command.
+    pub command: CommandForm,
+    /// What became of it, where that is recorded.
+    pub outcome: Option<Outcome>,
+    /// The beginning of the state hash after it, where that is recorded.
+    pub hash: Option<ShortHash>,
+    /// When the store recorded it, in Unix milliseconds; a replay file does not know.
+    pub recorded_at_ms: Option<i64>,
+    /// The key that it was recorded with.
+    pub key: Option<IdempotencyKey>,
+}
+
+impl LogEntry {
+    /// Returns an entry of which nothing else is known.
+    #[must_use]
+    pub fn new(seq: u64, seat: Seat, command: impl Into<CommandForm>) -> Self {
+        let command = command.into();
+        Self { seq, seat, command, outcome: None, hash: None, recorded_at_ms: None, key: None }
+    }
+
+    /// Returns an entry just folded as a replay file records it: in canonical text, with outcome and hash.
+    #[must_use]
+    pub fn of(step: &mut dyn Step) -> Self {
+        let (outcome, hash) = (Some(step.outcome()), Some(step.state_hash().into()));
+        Self { outcome, hash, ..Self::new(step.seq(), step.seat(), step.command()) }
+    }
+
+    /// Returns the entry as the store takes it, recorded when it was or else now; text is for replay files alone.
+    #[must_use]
+    pub fn to_store(&self, now_ms: i64) -> Option<NewEntry> {
+        let CommandForm::Bytes(command) = &self.command else { return None };
+        let recorded_at_ms = self.recorded_at_ms.unwrap_or(now_ms);
+        Some(NewEntry { seat: self.seat, command: command.clone(), recorded_at_ms })
+    }
+
+    /// Returns the entry as the fold takes it.
+    #[must_use]
+    pub fn logged(&self) -> Logged<'_> {
+        let command = match &self.command {
+            CommandForm::Text(text) => CommandSource::Text(text),
+            CommandForm::Bytes(bytes) => CommandSource::Bytes(bytes),
+        };
+        Logged { seq: self.seq, seat: self.seat, command }
+    }
+}
+
+/// Returns entries as the fold takes them.
+pub(crate) fn logged<'a>(entries: impl IntoIterator<Item = &'a LogEntry>) -> Vec<Logged<'a>> {
+    entries.into_iter().map(LogEntry::logged).collect()
+}
+
+/// An entry read from the store.
+impl From<Entry> for LogEntry {
+    fn from(Entry { seq, seat, command, recorded_at_ms, idempotency_key: key, .. }: Entry) -> Self {
+        Self { recorded_at_ms: Some(recorded_at_ms), key, ..Self::new(seq, seat, command) }
+    }
+}
+
+/// An entry with its number, as it is about to be stored.
+impl From<(u64, &NewEntry)> for LogEntry {
+    fn from((seq, entry): (u64, &NewEntry)) -> Self {
+        Self {
+            recorded_at_ms: Some(entry.recorded_at_ms),
+            ..Self::new(seq, entry.seat, entry.command.clone())
+        }
+    }
+}
+
+/// A command as its source holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandForm {
+    /// As people write it.
+    Text(String),
+    /// As the store holds it.
+    Bytes(Vec<u8>),
+}
+
+impl From<String> for CommandForm {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for CommandForm {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<Vec<u8>> for CommandForm {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+/// Writes the text, or the bytes in hex.
+impl fmt::Display for CommandForm {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => out.write_str(text),
+            Self::Bytes(bytes) => {
+                out.write_str("0x")?;
+                bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+            }
+        }
+    }
+}
+
+/// A command that is not accepted where it stands in a replay file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Who gives it.
+    pub seat: Seat,
+    /// The command.
+    pub command: String,
+    /// The rejection, where the file has it.
+    pub outcome: Option<Outcome>,
+}
+
+/// The first eight bytes of a state hash, which replay files show as 16 hex digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortHash([u8; 8]);
+
+impl ShortHash {
+    /// The number of its hex digits.
+    pub const DIGITS: usize = 16;
+}
+
+impl From<Digest> for ShortHash {
+    fn from(hash: Digest) -> Self {
+        let mut bytes = [0; 8];
+        bytes.iter_mut().zip(hash.as_bytes()).for_each(|(byte, all)| *byte = *all);
+        Self(bytes)
+    }
+}
+
+impl fmt::Display for ShortHash {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:016x}", u64::from_be_bytes(self.0))
+    }
+}
+
+impl Serialize for ShortHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Text that is not 16 lowercase hex digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {} lowercase hex digits", ShortHash::DIGITS)]
+pub struct NotAShortHash;
+
+impl FromStr for ShortHash {
+    type Err = NotAShortHash;
+
+    fn from_str(text: &str) -> Result<Self, NotAShortHash> {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if text.len() != Self::DIGITS || !text.bytes().all(is_digit) {
+            return Err(NotAShortHash);
+        }
+        u64::from_str_radix(text, 16).map(|hash| Self(hash.to_be_bytes())).map_err(|_| NotAShortHash)
+    }
+}

@@ -1,0 +1,77 @@
+//! An entry of a line of play as somebody may know it.
+
+use serde_json::Value;
+use turnfold_core::{Outcome, Seat, Step};
+use turnfold_store::IdempotencyKey;
+
+use crate::divergence::Divergence;
+use crate::entry::LogEntry;
+use crate::eyes::Eyes;
+use crate::record::{Detail, Record};
+
+/// An entry that the eyes may know of, and as much of it as they may know.
+pub struct Seen<'a> {
+    pub(crate) eyes: Eyes,
+    /// Its number as the eyes count entries.
+    pub(crate) seq: u64,
+    pub(crate) step: &'a mut dyn Step,
+    pub(crate) entry: &'a LogEntry,
+}
+
+impl Seen<'_> {
+    /// Returns its number as the eyes count entries.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Returns the seat whose command it is.
+    #[must_use]
+    pub fn seat(&self) -> Seat {
+        self.step.seat()
+    }
+
+    /// Returns the command's canonical text.
+    #[must_use]
+    pub fn command(&self) -> String {
+        self.step.command()
+    }
+
+    /// Returns the outcome as replay files write it.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        self.step.outcome()
+    }
+
+    /// Returns the record to print.
+    pub fn record(&mut self) -> Record {
+        let mut record = Record::of(self.step, Detail::new(self.eyes));
+        record.seq = Some(self.seq);
+        record
+    }
+
+    /// Returns the view of the state after it.
+    #[must_use]
+    pub fn view(&self) -> Value {
+        self.step.view_value(self.eyes.seat())
+    }
+
+    /// Returns when it was recorded; a replay file does not know.
+    #[must_use]
+    pub fn recorded_at_ms(&self) -> Option<i64> {
+        self.entry.recorded_at_ms
+    }
+
+    /// Returns the key it was recorded with, which only the seat that chose it may know.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        let is_own = self.eyes.see_all() || self.entry.seat == self.eyes.seat();
+        self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| is_own)
+    }
+
+    /// Returns `true` if its source records something else of it than the rules compute. A player is not told, because
+    /// outcomes and hashes cover what is concealed.
+    pub fn is_contradicted(&mut self) -> bool {
+        self.eyes.see_all() && Divergence::contradiction(self.entry, &LogEntry::of(self.step)).is_some()
+    }
+}

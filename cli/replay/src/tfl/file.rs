@@ -1,0 +1,126 @@
+//! A replay file in memory.
+
+use turnfold_core::{AnyRules, AnyState, Digest, FoldError};
+
+use super::error::TflError;
+use super::header::Header;
+use crate::entry::{Attempt, LogEntry};
+
+/// The format that this build reads and writes.
+pub(super) const FIRST_LINE: &str = "turnfold replay 1";
+
+/// Stands on a line of its own before and after the header.
+pub(super) const FENCE: &str = "+++";
+
+/// Stands between a command and its outcome, before a space.
+pub(super) const ARROW: &str = " =>";
+
+/// A replay file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// How messages name the file.
+    pub file: String,
+    /// What is played.
+    pub header: Header,
+    /// The lines between header and closing line. Entries are numbered from 1 without a gap.
+    pub lines: Vec<ReplayLine>,
+    /// The last line.
+    pub closing: Option<Closing>,
+}
+
+/// A line after the header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplayLine {
+    /// An empty line.
+    Blank,
+    /// The text after the `#`.
+    Comment(String),
+    /// A recorded command.
+    Entry(LogEntry),
+    /// A command that is not accepted where it stands.
+    Attempt(Attempt),
+}
+
+/// The last line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closing {
+    /// The number of entries.
+    pub count: u64,
+    /// The hash of the state after the last entry.
+    pub state: Digest,
+    /// The blake3 hash of the canonical entry lines.
+    pub log: Digest,
+}
+
+impl Replay {
+    /// Returns the setup's bytes, as the log stores them.
+    ///
+    /// # Errors
+    /// [`TflError`] at the place in the file of what the ruleset refuses.
+    pub fn setup(&self) -> Result<Vec<u8>, TflError> {
+        self.setup_under(self.header.rules)
+    }
+
+    pub(crate) fn setup_under(&self, rules: &dyn AnyRules) -> Result<Vec<u8>, TflError> {
+        rules.read_setup(&self.header.setup).map_err(|error| self.header.locate(&self.file, &error))
+    }
+
+    /// Starts the match.
+    ///
+    /// # Errors
+    /// [`TflError`] at the place in the file of what the ruleset refuses.
+    pub fn start(&self) -> Result<Box<dyn AnyState>, TflError> {
+        self.start_under(self.header.rules)
+    }
+
+    pub(crate) fn start_under(&self, rules: &dyn AnyRules) -> Result<Box<dyn AnyState>, TflError> {
+        let setup = self.setup_under(rules)?;
+        rules.start(&setup).map_err(|error| self.header.locate(&self.file, &error))
+    }
+
+    /// Returns the entries in order.
+    pub fn entries(&self) -> impl Iterator<Item = &LogEntry> {
+        self.numbered_entries().map(|(_, entry)| entry)
+    }
+
+    /// Returns the entries with the numbers of their lines in the file.
+    pub fn numbered_entries(&self) -> impl Iterator<Item = (usize, &LogEntry)> {
+        self.numbered_lines().filter_map(|(number, line)| match line {
+            ReplayLine::Entry(entry) => Some((number, entry)),
+            _ => None,
+        })
+    }
+
+    /// Returns the lines after the header with their numbers in the file.
+    pub(crate) fn numbered_lines(&self) -> impl Iterator<Item = (usize, &ReplayLine)> {
+        (self.header.first_line_after()..).zip(&self.lines)
+    }
+
+    /// Returns the number of the line after the last of [`lines`](Self::lines).
+    pub(crate) fn closing_line(&self) -> usize {
+        self.header.first_line_after() + self.lines.len()
+    }
+
+    /// Returns the replay up to a line of the file, without a closing line.
+    #[must_use]
+    pub fn until_line(&self, line: usize) -> Self {
+        let lines = self.numbered_lines().take_while(|(number, _)| *number <= line);
+        Self { lines: lines.map(|(_, line)| line.clone()).collect(), closing: None, ..self.clone() }
+    }
+
+    /// Returns where in the file an entry stands that cannot be folded, and why it cannot.
+    #[must_use]
+    pub fn locate(&self, error: &FoldError) -> TflError {
+        let entry = self.numbered_entries().find(|(_, entry)| entry.seq == error.seq());
+        let (place, seat) = entry.map_or(((self.closing_line(), 1), ""), |(line, entry)| {
+            ((line, format!("{} {} ", entry.seq, entry.seat).len() + 1), entry.seat.name())
+        });
+        let attempt = |message: String| match entry {
+            Some((_, entry)) if matches!(error, FoldError::Rejected { .. }) => {
+                format!("{message}; if that is meant, write `! {seat} {}`", entry.command)
+            }
+            _ => message,
+        };
+        TflError::new(&self.file, place, attempt(error.to_string()))
+    }
+}

@@ -1,0 +1,33 @@
+//! What the rules of this build make of one log.
+
+use turnfold_core::AnyRules;
+use turnfold_replay::impact::{Departure, RecordedLog};
+
+use crate::failure::Failure;
+
+/// What came of one log.
+pub(super) struct Finding {
+    /// The file, or the branch.
+    pub(super) name: String,
+    /// Its ruleset and the version it was recorded under, where they are known.
+    pub(super) recorded: Option<(&'static dyn AnyRules, u32)>,
+    pub(super) entries: u64,
+    /// Where the rules depart from it, or why that cannot be told.
+    pub(super) departure: Result<Option<Departure>, Failure>,
+}
+
+impl Finding {
+    pub(super) fn unreadable(name: String, failure: Failure) -> Self {
+        Self { name, recorded: None, entries: 0, departure: Err(failure) }
+    }
+
+    pub(super) fn of(log: RecordedLog) -> Self {
+        let recorded = Some((log.rules, log.version));
+        Self {
+            entries: log.entries(),
+            recorded,
+            departure: log.departure().map_err(Failure::from),
+            name: log.name,
+        }
+    }
+}
