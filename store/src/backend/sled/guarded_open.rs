@@ -137,7 +137,7 @@ impl Kept {
         let changed =
             || BackendError::Damaged(format!("sled changed `{}` while it opened it", path.display()));
         let mut file = File::open(&path).map_err(|source| BackendError::io("open", &path, source))?;
-        for Loose { offset, bytes, sound } in &self.loose {
+        for Loose { offset, bytes, sound, .. } in &self.loose {
             let mut found = vec![0; *sound];
             let read = file.seek(SeekFrom::Start(*offset)).and_then(|_| file.read_exact(&mut found));
             read.map_err(|source| BackendError::io("read", &path, source))?;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::message::{NODE, Search};
 use super::reader::LogReader;
-use super::segment::{HEADER_BYTES, SEGMENT_BYTES, base, number_of};
+use super::replay::walk_segment;
+use super::segment::{HEADER_BYTES, SEGMENT_BYTES, SegmentBytes, base, number_of};
 use crate::backend::BackendError;
 use crate::backend::sled::raw;
 use crate::layout::key;
@@ -18,6 +19,8 @@ pub(in crate::backend) struct Loose {
     pub(in crate::backend) bytes: Vec<u8>,
     /// How many of its bytes belong to the log.
     pub(in crate::backend) sound: usize,
+    /// Among so many of its bytes nothing is newer than the log: they are that, or whole messages of an earlier use.
+    known: usize,
 }
 
 impl LogReader {
@@ -32,14 +35,26 @@ impl LogReader {
             if used.contains(&offset) && !is_active {
                 continue;
             }
-            let mut bytes = self.file.read(offset, SEGMENT_BYTES)?;
+            let segment = self.file.segment(offset)?;
             let sound = if is_active { self.tip() % SEGMENT_BYTES } else { 0 };
+            let sound = usize::try_from(sound).unwrap_or_default();
+            let known = sound.max(self.earlier_use(&segment, offset));
+            let mut bytes = segment.into_bytes();
             if bytes.iter().all(|byte| *byte == 0) {
                 bytes.clear();
             }
-            found.push(Loose { offset, bytes, sound: usize::try_from(sound).unwrap_or_default() });
+            found.push(Loose { offset, bytes, sound, known });
         }
         Ok(found)
+    }
+
+    /// Returns how many bytes of a segment are messages of one use of it that the log has left behind; a later use has
+    /// not touched those that are sound.
+    fn earlier_use(&self, segment: &SegmentBytes, offset: u64) -> usize {
+        let header = segment.header(offset).filter(|header| header.lsn < base(self.tip()));
+        let Some(header) = header else { return 0 };
+        let end = walk_segment(segment, header.lsn, None, &mut |_, _, _| Ok(()));
+        end.map_or(0, |(at, _)| usize::try_from(at - header.lsn).unwrap_or_default())
     }
 
     /// Returns the position behind everything in the log.
@@ -52,9 +67,9 @@ impl LogReader {
     pub(in crate::backend) fn commits_behind(&self, loose: &[Loose]) -> Result<Option<u64>, BackendError> {
         let mut newest = None;
         let mut search = Search::from(number_of(self.tip()));
-        for Loose { bytes, sound, .. } in loose {
+        for Loose { bytes, known, .. } in loose {
             let header = usize::try_from(HEADER_BYTES).unwrap_or_default();
-            search.each(bytes.get((*sound).max(header)..).unwrap_or_default(), &mut |message| {
+            search.each(bytes.get((*known).max(header)..).unwrap_or_default(), &mut |message| {
                 let mut commits = 0;
                 let mut count = |value: &[u8]| commits = commits.max(commits_in(value));
                 if message.kind == NODE {

@@ -120,7 +120,7 @@ fn walk_tail(file: &LogFile, headers: &Headers, ordering: &Ordering, min: Lsn) -
 
 /// Why a walk along a segment stopped.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stop {
+pub(super) enum Stop {
     /// The segment is used up.
     Full,
     /// What follows is not sound.
@@ -130,7 +130,7 @@ enum Stop {
 }
 
 /// Visits the changes in a segment; returns the position at which that stopped.
-fn walk_segment(
+pub(super) fn walk_segment(
     segment: &SegmentBytes,
     lsn: Lsn,
     last: Option<Lsn>,

@@ -47,6 +47,17 @@ pub(super) struct SegmentBytes {
 }
 
 impl SegmentBytes {
+    /// Returns its header; `None` when it is not whole, or nothing has been written there.
+    pub(super) fn header(&self, offset: u64) -> Option<Header> {
+        let header = self.bytes.get(..usize::try_from(HEADER_BYTES).ok()?)?;
+        read_header(header, offset).ok().flatten()
+    }
+
+    /// Returns all its bytes.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// Returns what it holds from a position of the log on.
     pub(super) fn from(&self, at: Lsn) -> &[u8] {
         let place = usize::try_from(at % SEGMENT_BYTES).unwrap_or(usize::MAX);

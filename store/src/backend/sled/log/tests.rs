@@ -127,3 +127,43 @@ fn the_reader_finds_what_sled_finds_in_closed_and_in_open_files() {
         }
     }
 }
+
+#[test]
+fn messages_of_a_later_use_of_a_segment_are_found_amid_those_of_an_earlier_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = open_sled(dir.path());
+    for round in 0..40_u8 {
+        for key in 0..100_u8 {
+            db.insert([key], vec![round; 900]).unwrap();
+        }
+        db.flush().unwrap();
+    }
+    drop(db);
+    while fs::File::open(dir.path().join("db")).unwrap().try_lock().is_err() {
+        std::thread::yield_now();
+    }
+    let reader = LogReader::open(dir.path()).unwrap();
+    // From here on nobody reads what lies before the end.
+    let (snapshot, bytes) = reader.next_snapshot().unwrap().unwrap();
+    fs::write(dir.path().join(&snapshot), bytes).unwrap();
+    let loose = reader.loose().unwrap();
+    assert_eq!(reader.commits_behind(&loose).unwrap(), None);
+    let dead = loose.iter().find(|loose| loose.sound == 0 && !loose.bytes.is_empty()).unwrap();
+    let active = loose.iter().find(|loose| loose.sound > 0).unwrap();
+    let newer = &active.bytes[20..active.sound];
+    let newer = &newer[..newer.len().min(100_000)];
+    for place in [20, 21, 1_000, 200_000, 512 * 1024 - newer.len()] {
+        let torn = dir.path().join("torn");
+        fs::create_dir(&torn).unwrap();
+        for name in ["db", "conf", &snapshot] {
+            fs::copy(dir.path().join(name), torn.join(name)).unwrap();
+        }
+        let mut bytes = fs::read(torn.join("db")).unwrap();
+        let at = usize::try_from(dead.offset).unwrap() + place;
+        bytes[at..at + newer.len()].copy_from_slice(newer);
+        fs::write(torn.join("db"), bytes).unwrap();
+        let reader = LogReader::open(&torn).unwrap();
+        assert!(reader.commits_behind(&reader.loose().unwrap()).unwrap().is_some(), "{place}");
+        fs::remove_dir_all(torn).unwrap();
+    }
+}
