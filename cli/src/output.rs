@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use jiff::Timestamp;
 use serde::Serialize;
-use terminal_size::{Height, Width, terminal_size};
+use terminal_size::{Height, Width, terminal_size, terminal_size_of};
 
 use turnfold_replay::text::{StyledLine, escaped, is_unprintable};
 pub(crate) use turnfold_replay::text::{Tone, counted, error_text, printable};
@@ -154,6 +154,12 @@ impl Output {
         drop(pager);
         // Who has read enough closes the pager.
         shown.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+    }
+
+    /// Returns how many columns the terminal has that shows what is printed, itself or in a pager; a pipe has no width.
+    #[expect(clippy::unused_self, reason = "it is a question about this output")]
+    pub(crate) fn width(&self) -> Option<usize> {
+        terminal_size_of(io::stdout()).map(|(Width(width), _)| width.into())
     }
 
     pub(crate) fn is_json(&self) -> bool {

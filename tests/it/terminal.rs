@@ -25,8 +25,13 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts a command on a terminal of so many rows, or of a size that nobody knows.
+    pub(crate) fn start(command: Command, typed: &str, rows: u16) -> Option<Self> {
+        Self::start_in(command, typed, (rows, rows.saturating_mul(100)))
+    }
+
+    /// Starts a command on a terminal of so many rows and columns.
     #[expect(clippy::print_stderr, reason = "a test that is passed over says so")]
-    pub(crate) fn start(mut command: Command, typed: &str, rows: u16) -> Option<Self> {
+    pub(crate) fn start_in(mut command: Command, typed: &str, (rows, columns): (u16, u16)) -> Option<Self> {
         let (mut held, terminal) = match open() {
             Ok(pair) => pair,
             Err(error) => {
@@ -34,7 +39,7 @@ impl Running {
                 return None;
             }
         };
-        let size = Winsize { ws_row: rows, ws_col: rows.saturating_mul(100), ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&held, size).unwrap();
         held.write_all(typed.as_bytes()).unwrap();
         let end = || Stdio::from(terminal.try_clone().unwrap());

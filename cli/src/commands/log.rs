@@ -9,7 +9,7 @@ use turnfold_core::Seat;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
-use crate::output::{self, Tone, paint};
+use crate::output;
 use crate::record;
 use turnfold_replay::eyes::Eyes;
 use turnfold_replay::position::Tail;
@@ -112,11 +112,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             context.output.json(&LogLine { record, recorded_at_ms: *recorded_at_ms, key })?;
             continue;
         }
-        if args.times {
-            let time = output::time(*recorded_at_ms);
-            context.output.text(&format!("{} ", paint(Tone::Faint, time)))?;
-        }
-        record::print(record, &mut context.output)?;
+        let time = if args.times { output::time(*recorded_at_ms) } else { String::new() };
+        record::print_after(&time, record, &mut context.output)?;
     }
     Ok(Answer::Yes)
 }

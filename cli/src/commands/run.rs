@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         if let Err(record) = result {
             let place = script::place(line, args.script.as_ref());
             let shown = place.as_deref().filter(|_| args.keep_going);
-            record::print_from(&record, shown, &mut context.output)?;
+            record::print_rejected(&record, shown, &mut context.output)?;
             answer = Answer::No;
             if !args.keep_going {
                 context.output.flush()?;

@@ -147,3 +147,27 @@ fn nothing_is_paged_off_a_terminal() {
     assert!(output.status.success());
     assert!(!String::from_utf8(output.stdout).unwrap().contains("[paged]"));
 }
+
+#[test]
+fn a_terminal_shows_long_entries_on_several_lines() {
+    let sandbox = duel();
+    let line = |columns: u16, line: &str| {
+        let words = words(line);
+        let mut command = sandbox.command(words.iter().map(String::as_str));
+        command.env("NO_COLOR", "1");
+        Some(Running::start_in(command, "", (40, columns))?.finish().0)
+    };
+    let Some(narrow) = line(60, "log duel --no-pager -n 1") else { return };
+    snapbox::assert_data_eq!(
+        narrow,
+        snapbox::str![[r#"
+3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1;
+    cursor at=0,1;
+    impulse_advanced index=1 player=p2 units=1
+    #8bc3cdd5a21478a4
+
+"#]]
+    );
+    let wide = line(1000, "log duel --no-pager").unwrap();
+    snapbox::assert_data_eq!(wide, sandbox.ok("log duel"));
+}
