@@ -3,11 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use turnfold_core::{Digest, Registry};
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::limits::REPLAY;
-use turnfold_replay::revision::input_name;
-use turnfold_replay::sources::Sources;
-use turnfold_replay::tfl::{self, Replay};
+use turnfold_replay::{Replay, ReplayError, Sources, limits::REPLAY, revision::input_name, tfl};
 use turnfold_store::{Store, StoreReader};
 
 use crate::failure::Failure;

@@ -7,12 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::input::InputError;
-use turnfold_replay::revision::SourceName;
-use turnfold_replay::script::OtherSeat;
-use turnfold_replay::text::shortened;
-use turnfold_replay::tfl::TflError;
+use turnfold_replay::{InputError, OtherSeat, ReplayError, SourceName, TflError, text::shortened};
 use turnfold_store::{ErrorKind, StoreError};
 
 /// The longest message of a failure in JSON, beside which its hint and kind stand.

@@ -5,9 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use turnfold_replay::input::{self, InputError, read_bounded};
-use turnfold_replay::limits::Limits;
 pub(crate) use turnfold_replay::revision::{input_name, is_standard};
+use turnfold_replay::{
+    InputError, Limits,
+    input::{self, read_bounded},
+};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 
 use crate::failure::Failure;

@@ -14,8 +14,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use jiff::Timestamp;
 use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size, terminal_size_of};
+use turnfold_replay::{
+    StyledLine,
+    text::{escaped, is_unprintable},
+};
 
-use turnfold_replay::text::{StyledLine, escaped, is_unprintable};
 pub(crate) use turnfold_replay::text::{Tone, counted, error_text, printable};
 
 use crate::failure::Failure;

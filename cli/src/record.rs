@@ -1,7 +1,7 @@
 //! An entry printed: a line like those of replay files, or a JSON line.
 
 use turnfold_core::Outcome;
-use turnfold_replay::record::Record;
+use turnfold_replay::Record;
 
 use crate::failure::Failure;
 use crate::output::{Output, Tone, paint};

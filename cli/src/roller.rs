@@ -3,7 +3,7 @@
 use std::io;
 
 use turnfold_core::DicePolicy;
-use turnfold_replay::session::Roller;
+use turnfold_replay::Roller;
 
 use crate::failure::Failure;
 use crate::random;

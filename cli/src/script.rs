@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use turnfold_replay::script::{ScriptLine, parse};
+use turnfold_replay::{ScriptLine, script::parse};
 
 use crate::failure::Failure;
 use crate::{files, limits};

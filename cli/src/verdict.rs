@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use turnfold_replay::question::Judgment;
-use turnfold_replay::tfl::Replay;
+use turnfold_replay::{Judgment, Replay};
 use turnfold_store::draft::DraftDir;
 
 use crate::failure::Failure;

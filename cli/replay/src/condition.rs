@@ -189,7 +189,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Says how a value of this kind is written.
+/// Returns how a value of this kind is written.
 fn hint(found: &Value) -> &'static str {
     match found {
         Value::String(_) => "write a string with quotes where it could be taken for a number, as in `\"7\"`",

@@ -101,10 +101,15 @@ impl RecordedLog {
                 ReplayLine::Entry(entry) => {
                     seq += 1;
                     let found = self.fold(entry, state.as_mut())?;
-                    let hash = ShortHash::from(state.state_hash_as(self.version));
-                    if found.is_none() && other_state.is_none() && entry.hash.is_some_and(|old| old != hash) {
-                        let computed = LogEntry { outcome: None, hash: Some(hash), ..entry.clone() };
-                        other_state = Divergence::contradiction(entry, &computed).map(|found| (index, found));
+                    if let (None, None, Some(recorded)) = (&found, &other_state, entry.hash) {
+                        // Hashing a state is expensive, so it is done only where there is a hash to compare.
+                        let hash = ShortHash::from(state.state_hash_as(self.version));
+                        let computed = Claim::Hash(hash);
+                        let divergence = (recorded != hash).then(|| {
+                            let recorded = Some(Claim::Hash(recorded));
+                            Divergence::new(entry, DivergenceKind::StateHash, recorded, computed)
+                        });
+                        other_state = divergence.map(|divergence| (index, divergence));
                     }
                     found
                 }

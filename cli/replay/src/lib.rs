@@ -25,12 +25,8 @@
 //!
 //! ```
 //! use turnfold_core::Registry;
-//! use turnfold_replay::bisect::{Bisection, bisect};
-//! use turnfold_replay::eyes::Eyes;
-//! use turnfold_replay::line::LineOfPlay;
-//! use turnfold_replay::question::Question;
-//! use turnfold_replay::sight::Sight;
-//! use turnfold_replay::{ReplayError, bless, tfl};
+//! use turnfold_replay::bisect::bisect;
+//! use turnfold_replay::{Bisection, Eyes, LineOfPlay, Question, ReplayError, Sight, bless, tfl};
 //!
 //! let script = b"turnfold replay 1
 //! +++
@@ -100,5 +96,32 @@ pub mod text;
 #[cfg(test)]
 mod example;
 
-pub use check::{CheckReport, check};
+pub use amend::{Amending, Amendment, ChangedRoll};
+pub use bisect::{Bisection, Flip};
+pub use blame::FieldChange;
+pub use bless::{Change, RulesChange};
+pub use check::{AllDifferences, CheckLimits, CheckReport, Checked, FileCheck, Mismatch, check};
+pub use condition::{Condition, ConditionError};
+pub use diff::{Comparison, DiffStat, Side};
+pub use difference::Difference;
+pub use divergence::{Claim, Divergence, DivergenceKind, Hashes, Subject};
+pub use entry::{Attempt, CommandForm, LogEntry, ShortHash};
 pub use error::ReplayError;
+pub use eyes::{Concealed, Eyes};
+pub use impact::{Departure, RecordedLog};
+pub use input::InputError;
+pub use limits::Limits;
+pub use line::LineOfPlay;
+pub use position::{Passed, Position, Tail};
+pub use question::{Judgment, Question};
+pub use record::{Detail, Record, RecordJson};
+pub use revision::{EntryName, FileName, RangeName, Revision, SourceName};
+pub use script::{OtherSeat, ScriptLine};
+pub use seen::Seen;
+pub use session::{Roller, Session};
+pub use shrink::{Least, Shrinking};
+pub use sight::Sight;
+pub use sources::Sources;
+pub use text::{StyledLine, Tone};
+pub use tfl::{Closing, Header, Replay, ReplayLine, TflError};
+pub use verify::{Finding, FindingKind, Verification};

@@ -72,6 +72,9 @@ impl Seen<'_> {
     /// Returns `true` if its source records something else of it than the rules compute. A player is not told, because
     /// outcomes and hashes cover what is concealed.
     pub fn is_contradicted(&mut self) -> bool {
-        self.eyes.see_all() && Divergence::contradiction(self.entry, &LogEntry::of(self.step)).is_some()
+        let is_recorded = self.entry.outcome.is_some() || self.entry.hash.is_some();
+        self.eyes.see_all()
+            && is_recorded
+            && Divergence::contradiction(self.entry, &LogEntry::of(self.step)).is_some()
     }
 }

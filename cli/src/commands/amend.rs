@@ -5,6 +5,12 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use turnfold_core::Seat;
+use turnfold_replay::{
+    Amending, Amendment, EntryName, FileName, LineOfPlay, Replay, Revision, ScriptLine, SourceName, Sources,
+    amend,
+    bless::{bless, bless_if_true},
+    position::keep_snapshots,
+};
 use turnfold_store::BranchName;
 
 use self::report::{Names, Report};
@@ -14,14 +20,6 @@ use crate::failure::{Answer, Failure};
 use crate::files;
 use crate::output::{Tone, counted, paint, progress};
 use crate::record;
-use turnfold_replay::amend::{self, Amending, Amendment};
-use turnfold_replay::bless::{bless, bless_if_true};
-use turnfold_replay::line::LineOfPlay;
-use turnfold_replay::position::keep_snapshots;
-use turnfold_replay::revision::{EntryName, FileName, Revision, SourceName};
-use turnfold_replay::script::ScriptLine;
-use turnfold_replay::sources::Sources;
-use turnfold_replay::tfl::Replay;
 
 /// Change one entry and play the rest again on top, as a new branch or file
 ///

@@ -1,12 +1,10 @@
 //! `turnfold ask`: a ruleset's queries.
 
 use serde_json::value::RawValue;
+use turnfold_replay::{Eyes, SourceName, sight::seek};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::revision::SourceName;
-use turnfold_replay::sight::seek;
 
 /// Ask the ruleset a question
 ///

@@ -1,15 +1,11 @@
 //! `turnfold bisect`: the first entry at which something becomes true.
 
 use serde::Serialize;
-use turnfold_replay::bisect::{self, Bisection, Flip, bisect};
-use turnfold_replay::condition::Condition;
-use turnfold_replay::difference::Difference;
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::question::Question;
-use turnfold_replay::record::{Record, RecordJson};
-use turnfold_replay::revision::SourceName;
-use turnfold_replay::sight::Sight;
+use turnfold_replay::{
+    Bisection, Condition, Difference, Eyes, Flip, Question, Record, RecordJson, ReplayError, Sight,
+    SourceName,
+    bisect::{self, bisect},
+};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};

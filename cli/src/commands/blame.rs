@@ -1,18 +1,14 @@
 //! `turnfold blame`: which entry last changed a field of the view.
 
 use serde::Serialize;
+use turnfold_replay::{
+    Difference, Eyes, FieldChange, RecordJson, Sight, SourceName, blame::blame, path::check_path,
+};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 use crate::record;
-use turnfold_replay::blame::{FieldChange, blame};
-use turnfold_replay::difference::Difference;
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::path::check_path;
-use turnfold_replay::record::RecordJson;
-use turnfold_replay::revision::SourceName;
-use turnfold_replay::sight::Sight;
 
 /// Show which entry last changed a field of the view
 ///

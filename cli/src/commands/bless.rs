@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use turnfold_replay::{Change, Replay, RulesChange, bless, input, limits::REPLAY, tfl};
 
 use self::consent::Consent;
 use crate::context::Context;
@@ -16,10 +17,6 @@ use crate::failure::{Answer, Failure, FailureKind};
 use crate::files;
 use crate::output::{self, Output, Tone, counted, paint};
 use crate::render::printable;
-use turnfold_replay::bless::{self, Change, RulesChange};
-use turnfold_replay::input;
-use turnfold_replay::limits::REPLAY;
-use turnfold_replay::tfl::{self, Replay};
 
 /// Write outcomes and hashes into replay files
 ///

@@ -1,12 +1,12 @@
 //! `turnfold branch`: begin a new line of play, rename or delete one.
 
 use serde::Serialize;
+use turnfold_replay::Revision;
 use turnfold_store::BranchName;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Output, Tone, paint};
-use turnfold_replay::revision::Revision;
 
 /// Begin a new line of play from any point, rename or delete one
 #[derive(Debug, clap::Args)]

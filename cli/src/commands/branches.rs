@@ -1,12 +1,12 @@
 //! `turnfold branches`: the branches of a match.
 
 use serde::Serialize;
+use turnfold_replay::Sources;
 use turnfold_store::MatchName;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use turnfold_replay::sources::Sources;
 
 /// List the branches of a match
 #[derive(Debug, clap::Args)]

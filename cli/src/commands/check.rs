@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use indicatif::ProgressBar;
 use turnfold_core::Registry;
-use turnfold_replay::check::{self, CheckLimits, CheckReport, FileCheck};
+use turnfold_replay::{CheckLimits, CheckReport, FileCheck, check};
 
 use crate::clock::Stopwatch;
 use crate::context::Context;

@@ -3,12 +3,12 @@
 use std::io::{self, BufRead};
 
 use serde::Serialize;
+use turnfold_replay::Sources;
 use turnfold_store::{MatchName, StoreReader};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Tone, counted, paint};
-use turnfold_replay::sources::Sources;
 
 /// Delete a match with all its branches
 ///

@@ -1,14 +1,12 @@
 //! `turnfold diff`: where two lines of play part, and how their outcomes and states differ.
 
 use serde::Serialize;
-use turnfold_replay::diff::{Comparison, DiffStat, Side, compare, records_of};
-use turnfold_replay::difference::Difference;
-use turnfold_replay::divergence::Divergence;
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::outcomes::changed_claims;
-use turnfold_replay::record::{Record, RecordJson};
-use turnfold_replay::revision::{SourceName, shell_path};
-use turnfold_replay::sight::Sight;
+use turnfold_replay::{
+    Comparison, DiffStat, Difference, Divergence, Eyes, Record, RecordJson, Side, Sight, SourceName,
+    diff::{compare, records_of},
+    outcomes::changed_claims,
+    revision::shell_path,
+};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};

@@ -1,13 +1,12 @@
 //! `turnfold export`: a revision as a replay file.
 
 use serde::Serialize;
+use turnfold_replay::{LineOfPlay, Revision};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
 use crate::output::counted;
-use turnfold_replay::line::LineOfPlay;
-use turnfold_replay::revision::Revision;
 
 /// Write a revision as a replay file
 ///

@@ -7,19 +7,13 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use turnfold_core::Registry;
+use turnfold_replay::{RecordedLog, Replay, Revision, Sources, check::replays, input, limits::REPLAY, tfl};
 use turnfold_store::StoreReader;
 
 use self::finding::Finding;
 use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
 use crate::output;
-use turnfold_replay::check::replays;
-use turnfold_replay::impact::RecordedLog;
-use turnfold_replay::input;
-use turnfold_replay::limits::REPLAY;
-use turnfold_replay::revision::Revision;
-use turnfold_replay::sources::Sources;
-use turnfold_replay::tfl::{self, Replay};
 
 /// Show what the rules of this build change over a corpus of logs
 ///

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use turnfold_replay::{LogEntry, Passed, Sources, bless::bless_if_true, revision::new_match_name};
 use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 
 use super::new::{Game, genesis};
@@ -9,11 +10,6 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use turnfold_replay::bless::bless_if_true;
-use turnfold_replay::entry::LogEntry;
-use turnfold_replay::position::Passed;
-use turnfold_replay::revision::new_match_name;
-use turnfold_replay::sources::Sources;
 
 /// Create a match from a replay file
 ///

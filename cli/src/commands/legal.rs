@@ -2,13 +2,11 @@
 
 use serde::Serialize;
 use turnfold_core::Seat;
+use turnfold_replay::{Eyes, SourceName, sight::seek};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::revision::SourceName;
-use turnfold_replay::sight::seek;
 
 /// List the commands that would be applied
 ///

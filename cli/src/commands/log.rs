@@ -5,17 +5,13 @@ use std::collections::VecDeque;
 use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
 use turnfold_core::Seat;
+use turnfold_replay::{Eyes, RangeName, Record, RecordJson, Tail, sight::look_at_last};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::output;
 use crate::record;
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::position::Tail;
-use turnfold_replay::record::{Record, RecordJson};
-use turnfold_replay::revision::RangeName;
-use turnfold_replay::sight::look_at_last;
 
 /// Print the entries of a revision with their outcomes
 ///

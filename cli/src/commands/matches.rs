@@ -4,16 +4,13 @@ use std::io;
 
 use serde::Serialize;
 use turnfold_core::{AnyState, Registry, Seat};
+use turnfold_replay::{Position, ReplayError, Revision, Sources, Tail};
 use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::identity;
 use crate::output::{self, Output, Tone, counted, paint};
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::position::{Position, Tail};
-use turnfold_replay::revision::Revision;
-use turnfold_replay::sources::Sources;
 
 /// List the matches of the store
 ///

@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::Serialize;
 use turnfold_core::{AnyRules, DicePolicy, DueRoll, Registry, Seed, SetupError};
+use turnfold_replay::{input, line::find_rules, revision::new_match_name};
 use turnfold_store::{Genesis, MatchName};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
 use crate::{clock, limits, random};
-use turnfold_replay::input;
-use turnfold_replay::line::find_rules;
-use turnfold_replay::revision::new_match_name;
 
 /// Create a match
 #[derive(Debug, clap::Args)]

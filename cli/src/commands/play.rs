@@ -6,6 +6,10 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde::Serialize;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll};
+use turnfold_replay::{
+    Detail, Eyes, LineOfPlay, Position, Record, ReplayError, Revision, ScriptLine, Session, Sight, Sources,
+    Tail, position::keep_snapshots, session::is_roll,
+};
 use turnfold_store::{IdempotencyKey, Store};
 
 use crate::clock;
@@ -14,16 +18,6 @@ use crate::failure::{Answer, Failure};
 use crate::record;
 use crate::roller;
 use crate::script;
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::line::LineOfPlay;
-use turnfold_replay::position::{Position, Tail, keep_snapshots};
-use turnfold_replay::record::{Detail, Record};
-use turnfold_replay::revision::Revision;
-use turnfold_replay::script::ScriptLine;
-use turnfold_replay::session::{Session, is_roll};
-use turnfold_replay::sight::Sight;
-use turnfold_replay::sources::Sources;
 
 /// The heading of the options that keep two writers apart.
 const SAFETY: &str = "Options for scripts and shared matches";

@@ -1,12 +1,12 @@
 //! `turnfold rename`: another name for a match.
 
 use serde::Serialize;
+use turnfold_replay::revision::new_match_name;
 use turnfold_store::MatchName;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
-use turnfold_replay::revision::new_match_name;
 
 /// Give a match another name
 ///

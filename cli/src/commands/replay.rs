@@ -3,18 +3,13 @@
 use std::io;
 
 use turnfold_core::Seat;
+use turnfold_replay::{Detail, Divergence, DivergenceKind, Eyes, LineOfPlay, LogEntry, Record, SourceName};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Tone, counted, paint};
 use crate::record;
 use crate::render;
-use turnfold_replay::divergence::{Divergence, DivergenceKind};
-use turnfold_replay::entry::LogEntry;
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::line::LineOfPlay;
-use turnfold_replay::record::{Detail, Record};
-use turnfold_replay::revision::SourceName;
 
 /// Fold a revision or file again from the start, showing each entry
 ///

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 use turnfold_core::{AnyRules, Registry};
+use turnfold_replay::line::find_rules;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Output, Tone, paint};
 use crate::rulebook::{Rulebook, wrapped};
-use turnfold_replay::line::find_rules;
 
 /// Teach a game: its commands, reasons, questions, view and rules
 ///

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use turnfold_replay::{Detail, Eyes, Record, Session};
+
 use super::new::GameArgs;
 use super::play::{before_colon, lines_of};
 use crate::context::Context;
@@ -9,9 +11,6 @@ use crate::failure::{Answer, Failure};
 use crate::record;
 use crate::roller;
 use crate::script;
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::record::{Detail, Record};
-use turnfold_replay::session::Session;
 
 /// Play a script in memory, without a store
 #[derive(Debug, clap::Args)]

@@ -1,13 +1,11 @@
 //! `turnfold selftest`: the sync test, which hunts for state that does not survive being stored.
 
 use serde::Serialize;
+use turnfold_replay::{LineOfPlay, SourceName, selftest::first_unsynced};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use turnfold_replay::line::LineOfPlay;
-use turnfold_replay::revision::SourceName;
-use turnfold_replay::selftest::first_unsynced;
 
 /// Serialise, reload and fold again at every entry, and compare hashes
 ///

@@ -1,12 +1,11 @@
 //! `turnfold show`: what a seat sees.
 
+use turnfold_replay::{Eyes, SourceName, sight::seek};
+
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::Format;
 use crate::render;
-use turnfold_replay::eyes::Eyes;
-use turnfold_replay::revision::SourceName;
-use turnfold_replay::sight::seek;
 
 /// Show what a seat sees: the board, the JSON view or a picture
 #[derive(Debug, clap::Args)]

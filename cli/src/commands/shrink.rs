@@ -4,13 +4,10 @@ use std::iter;
 
 use serde::Serialize;
 use turnfold_core::Seat;
-use turnfold_replay::condition::Condition;
-use turnfold_replay::line::LineOfPlay;
-use turnfold_replay::question::Question;
-use turnfold_replay::revision::{FileName, SourceName};
-use turnfold_replay::shrink::{Least, Shrinking, shrink, shrink_failing};
-use turnfold_replay::sources::Sources;
-use turnfold_replay::tfl::ReplayLine;
+use turnfold_replay::{
+    Condition, FileName, Least, LineOfPlay, Question, ReplayLine, Shrinking, SourceName, Sources,
+    shrink::{shrink, shrink_failing},
+};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};

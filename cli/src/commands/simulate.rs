@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
+use turnfold_replay::{Passed, Replay, line::find_rules, revision::new_match_name};
 use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 
 use super::new::{Dice, Game, genesis, read_example, read_setup};
@@ -12,10 +13,6 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
 use crate::output::{Tone, counted, paint, progress};
-use turnfold_replay::line::find_rules;
-use turnfold_replay::position::Passed;
-use turnfold_replay::revision::new_match_name;
-use turnfold_replay::tfl::Replay;
 
 /// Play at random, for logs of any length
 ///

@@ -1,13 +1,12 @@
 //! `turnfold verify`: the audit of stored matches.
 
 use serde::Serialize;
-use turnfold_replay::verify::{Finding, FindingKind, Verification, verify};
+use turnfold_replay::{Finding, FindingKind, Sources, Verification, verify::verify};
 use turnfold_store::{BranchName, Damage, MatchName, NEXT_STEP, StoreError};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use turnfold_replay::sources::Sources;
 
 /// Audit stored matches: chain, decoding, rules, seeded dice
 ///

@@ -23,7 +23,7 @@ struct Place {
 }
 
 impl Header {
-    /// Says where in the file the fault of its setup is.
+    /// Returns where in the file the fault of its setup is.
     pub(crate) fn locate(&self, file: &str, error: &SetupError) -> TflError {
         let (path, on_key, message) = match error {
             SetupError::Value { field, message } => (field.clone(), false, format!("{field}: {message}")),

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 use turnfold_core::{Outcome, Seat};
+use turnfold_replay::{
+    Amendment, ChangedRoll, Claim, Difference, Divergence, Record, RecordJson,
+    difference::{differences, view_of},
+};
 
 use crate::failure::Failure;
 use crate::output::{Output, Tone, counted, paint};
 use crate::record;
-use turnfold_replay::amend::{Amendment, ChangedRoll};
-use turnfold_replay::difference::{Difference, differences, view_of};
-use turnfold_replay::divergence::{Claim, Divergence};
-use turnfold_replay::record::{Record, RecordJson};
 
 /// How many rolls, and how many outcomes that turned, are told to people; programs are told all.
 const SHOWN_MAX: usize = 10;

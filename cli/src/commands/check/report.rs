@@ -4,8 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use turnfold_replay::check::{CheckReport, FileCheck};
-use turnfold_replay::error::ReplayError;
+use turnfold_replay::{CheckReport, FileCheck, ReplayError};
 
 use crate::failure::Failure;
 use crate::output::{Output, Tone};

@@ -1,7 +1,7 @@
 //! What the rules of this build make of one log.
 
 use turnfold_core::AnyRules;
-use turnfold_replay::impact::{Departure, RecordedLog};
+use turnfold_replay::{Departure, RecordedLog};
 
 use crate::failure::Failure;
 

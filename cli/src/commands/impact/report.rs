@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use turnfold_core::Seat;
+use turnfold_replay::{Claim, Departure, Difference, Divergence, DivergenceKind, Subject};
 
 use super::finding::Finding;
 use crate::failure::Failure;
 use crate::output::{Output, Tone, counted, paint};
 use crate::render::printable;
-use turnfold_replay::difference::Difference;
-use turnfold_replay::divergence::{Claim, Divergence, DivergenceKind, Subject};
-use turnfold_replay::impact::Departure;
 
 /// How many logs of a group are named unless all are asked for.
 const SHOWN_MAX: usize = 5;

@@ -3,6 +3,7 @@
 use std::io::BufWriter;
 use std::path::PathBuf;
 
+use turnfold_replay::Sources;
 use turnfold_store::RescueError;
 
 use super::progress::Progress;
@@ -12,7 +13,6 @@ use crate::failure::{Answer, Failure};
 use crate::files::{self, is_standard};
 use crate::output::Tone;
 use crate::output::paint;
-use turnfold_replay::sources::Sources;
 
 /// Write everything in the store to one file
 ///

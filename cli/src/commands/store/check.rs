@@ -1,6 +1,7 @@
 //! `turnfold store check`: the store's own audit.
 
 use serde::Serialize;
+use turnfold_replay::Sources;
 use turnfold_store::{BranchName, Damage, MatchName, NEXT_STEP};
 
 use super::progress::Progress;
@@ -8,7 +9,6 @@ use super::totals::told;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use turnfold_replay::sources::Sources;
 
 /// Audit the store itself: records, chains, counts; without rules
 ///

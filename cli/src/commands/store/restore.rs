@@ -3,11 +3,11 @@
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 
+use turnfold_replay::input;
 use turnfold_store::Store;
 
 use super::progress::Progress;
 use super::totals::told;
-use turnfold_replay::input;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};

@@ -1,6 +1,7 @@
 //! `turnfold store stats`: how much the store holds.
 
 use serde::Serialize;
+use turnfold_replay::Sources;
 use turnfold_store::{MatchStats, Store, StoreStats};
 
 use super::progress::Progress;
@@ -8,7 +9,6 @@ use super::totals::told;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
-use turnfold_replay::sources::Sources;
 
 /// Tell how much the store holds
 ///
