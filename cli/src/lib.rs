@@ -12,7 +12,7 @@
 //!
 //! [`turnfold_core::tutorial`] writes such a game from nothing. What the verbs do with a log (fold, compare, explain,
 //! check, bless, search, shrink) is the library [`turnfold_replay`], which a game's own tests may ask:
-//! [`turnfold_replay::check`] is all that a test of golden logs needs.
+//! [`turnfold_replay::check()`] is all that a test of golden logs needs.
 
 mod args;
 

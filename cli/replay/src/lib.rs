@@ -16,7 +16,7 @@
 //! # Ok::<(), turnfold_replay::ReplayError>(())
 //! ```
 //!
-//! A failed [`check`] says everything that `turnfold check` says: which entry differs, what the file records and the
+//! A failed [`check()`] says everything that `turnfold check` says: which entry differs, what the file records and the
 //! rules compute, the rules behind it, how the states differ. [`CheckReport`] writes it as text, without color, and
 //! serializes it as JSON. The trait that such a game implements, and how to write one, stands in
 //! [`turnfold_core::tutorial`].
@@ -52,9 +52,10 @@
 //! # Ok::<(), ReplayError>(())
 //! ```
 //!
-//! Start reading in [`line`] (a line of play), [`entry`](mod@entry) (what is recorded of a command), [`record`] (what the
-//! rules compute of it) and [`divergence`] (where the two differ). [`eyes`] and [`sight`] are the only way to what a
-//! player may know. [`session`] plays on. What can go wrong is a [`ReplayError`], which says what happened and where.
+//! Start reading in [`line`](mod@line) (a line of play), [`entry`](mod@entry) (what is recorded of a command),
+//! [`record`] (what the rules compute of it) and [`divergence`] (where the two differ). [`eyes`] and [`sight`] are the
+//! only way to what a player may know. [`session`] plays on. What can go wrong is a [`ReplayError`], which says what
+//! happened and where.
 
 pub mod divergence;
 pub mod entry;

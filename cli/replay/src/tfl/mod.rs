@@ -21,7 +21,7 @@
 //! entry. The closing line holds the number of entries, the state hash after the last, and the log digest: plain
 //! blake3 over the entry lines, each with its outcome, hash and line feed, so that `grep '^[0-9]' FILE | b3sum`
 //! finds it again (as long as no line of the header begins with a digit). Outcomes, hashes and the closing line may
-//! be missing: [`bless`](crate::bless::bless) fills them in, [`check`](crate::check) demands them.
+//! be missing: [`bless`](crate::bless::bless) fills them in, [`check`](crate::check()) demands them.
 
 mod error;
 mod file;
