@@ -31,7 +31,7 @@ impl Context {
         Self { store_dir, output, grammar, registry }
     }
 
-    /// Gives the directory of the store.
+    /// Returns the directory of the store.
     pub(crate) fn store_dir(&self) -> &Path {
         &self.store_dir
     }

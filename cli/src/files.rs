@@ -28,7 +28,7 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Gives the file, which must not exist unless it is to be overwritten; `None` is standard output.
+    /// Returns the file, which must not exist unless it is to be overwritten; `None` is standard output.
     pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
         match &self.output {
             Some(path) if path.exists() && !self.force => {

@@ -1,7 +1,7 @@
-//! Everything the program prints: answers to stdout, diagnostics to stderr, colour only on a terminal.
+//! Everything the program prints: answers to stdout, diagnostics to stderr, color only on a terminal.
 //!
 //! This is the one place that keeps names, titles and whatever else comes from outside from commanding a terminal:
-//! what is printed as text or JSON has its control characters escaped here, wherever they came from. So colour is
+//! what is printed as text or JSON has its control characters escaped here, wherever they came from. So color is
 //! not written into text but marked in it, by [`paint`], and becomes escape sequences only on the way out.
 
 use std::borrow::Cow;
@@ -57,7 +57,7 @@ const MARKS: [(char, Tone); 6] = [
     ('\u{fdd5}', Tone::Odd),
 ];
 
-/// Marks text with its tone, for [`Output`] to colour.
+/// Marks text with its tone, for [`Output`] to color.
 ///
 /// A mark that text from outside brings along can choose another tone, which is harmless.
 pub(crate) fn paint(tone: Tone, text: impl Display) -> String {
@@ -75,7 +75,7 @@ fn printable_json(json: &str) -> Cow<'_, str> {
     })
 }
 
-/// Writes marked text: colours for the marks, everything else printable. `is_kept` lets characters through.
+/// Writes marked text: colors for the marks, everything else printable. `is_kept` lets characters through.
 fn write_marked(out: &mut impl Write, text: &str, is_kept: fn(char) -> bool) -> io::Result<()> {
     if !text.contains(is_unprintable) {
         return out.write_all(text.as_bytes());
@@ -205,7 +205,7 @@ impl Output {
         writeln!(self.stdout, "{}", printable_json(&json))
     }
 
-    /// Gives standard output for bytes that are no text; a terminal is no place for them.
+    /// Returns standard output for bytes that are no text; a terminal is no place for them.
     pub(crate) fn bytes(&mut self) -> Result<io::StdoutLock<'static>, Failure> {
         self.flush()?;
         let stdout = io::stdout().lock();
@@ -253,12 +253,12 @@ pub(crate) fn progress(steps: u64, template: &str) -> ProgressBar {
     ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
 }
 
-/// Tells whether someone sits at the terminal who can be asked.
+/// Returns `true` if someone sits at the terminal who can be asked.
 pub(crate) fn is_attended() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Tells whether someone watches stderr, so that progress is worth showing.
+/// Returns `true` if someone watches stderr, so that progress is worth showing.
 pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
@@ -288,13 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn painted_text_is_coloured_and_escaped_all_the_same() {
+    fn painted_text_is_colored_and_escaped_all_the_same() {
         let line = format!("{} {}", paint(Tone::Old, "a\u{1b}[2J"), paint(Tone::Strong, "b"));
         assert_eq!(marked(&line, |_| false), "\u{1b}[31ma\\u{1b}[2J\u{1b}[0m \u{1b}[1mb\u{1b}[0m");
     }
 
     #[test]
-    fn colour_ends_with_the_text() {
+    fn color_ends_with_the_text() {
         assert_eq!(marked("\u{fdd3}green", |_| false), "\u{1b}[32mgreen\u{1b}[0m");
     }
 

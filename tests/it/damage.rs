@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::sandbox::Sandbox;
 
-/// Gives every place at which `needle` begins in `bytes`.
+/// Returns every place at which `needle` begins in `bytes`.
 fn places(bytes: &[u8], needle: &[u8]) -> Vec<usize> {
     let windows = bytes.windows(needle.len()).enumerate();
     windows.filter(|(_, window)| *window == needle).map(|(at, _)| at).collect()

@@ -71,7 +71,7 @@ fn check_signal(signal: &str, number: i32) {
     sandbox.ok("verify");
 }
 
-/// Tells whether this process ignores a signal, as far as the operating system says.
+/// Returns `true` if this process ignores a signal, as far as the operating system says.
 #[cfg(unix)]
 fn is_ignored(number: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

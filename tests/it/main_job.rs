@@ -17,7 +17,7 @@ fn entries(replay: &str) -> Vec<&str> {
     replay.lines().filter(|line| line.starts_with(|digit: char| digit.is_ascii_digit())).collect()
 }
 
-/// Gives the commands of the golden log as a script, without the rolls, which follow from the seed.
+/// Returns the commands of the golden log as a script, without the rolls, which follow from the seed.
 fn script(golden: &str) -> String {
     let commands = entries(golden).into_iter().map(|entry| entry.split(" => ").next().unwrap());
     let lines = commands.map(|command| {

@@ -130,7 +130,7 @@ fn add(number: &mut Value, delta: i64) {
     *number = (number.as_i64().unwrap() + delta).into();
 }
 
-/// Gives the golden log as a build with these rules would have blessed it, up to the first entry it would not accept.
+/// Returns the golden log as a build with these rules would have blessed it, up to the first entry it would not accept.
 fn blessed_by(rules: &dyn AnyRules, golden: &str) -> String {
     let (header, lines) =
         golden.split_once("\n+++\n").and_then(|(_, rest)| rest.split_once("+++\n")).unwrap();

@@ -136,7 +136,7 @@ fn applies(state: &dyn AnyState, seat: Seat, text: &str) -> bool {
     state.judge(seat, text) == Ok(Verdict::Applied(()))
 }
 
-/// Gives the bytes of the state after a command; a roll that is not the one of the seed has none.
+/// Returns the bytes of the state after a command; a roll that is not the one of the seed has none.
 fn folded(state: &dyn AnyState, seq: u64, seat: Seat, text: &str, dice: &DicePolicy) -> Option<Vec<u8>> {
     let mut after = state.fork();
     let entry = Logged { seq, seat, command: CommandSource::Text(text) };

@@ -45,14 +45,14 @@ impl FuzzTarget {
         Self { name: name.to_owned(), run: Box::new(run), seeds }
     }
 
-    /// Gives the folder in which the inputs are kept that are worth trying again.
+    /// Returns the folder in which the inputs are kept that are worth trying again.
     #[must_use]
     pub fn corpus(&self) -> PathBuf {
         corpora().join(&self.name)
     }
 }
 
-/// Gives the folder that holds the corpora.
+/// Returns the folder that holds the corpora.
 #[must_use]
 pub fn corpora() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus")
@@ -87,7 +87,7 @@ fn choose(bytes: &[u8], kinds: u8) -> Option<(&'static dyn AnyRules, u8, &[u8])>
     Some((*rules, kind, rest))
 }
 
-/// Gives the byte with which [`choose`] chooses this.
+/// Returns the byte with which [`choose`] chooses this.
 fn choice(rules_place: usize, kind: u8, kinds: u8) -> u8 {
     u8::try_from(rules_place).unwrap() * kinds + kind
 }

@@ -14,7 +14,7 @@ use crate::sight::Sight;
 
 /// What a search came to.
 pub enum Bisection {
-    /// It is not false in the setup already, so no entry makes it true.
+    /// It already holds in the setup, so no entry makes it true.
     InSetup,
     /// It is not true at the end.
     NotAtEnd,

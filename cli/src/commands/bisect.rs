@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     };
     match found {
         Bisection::InSetup => {
-            Err(Failure::negative("the condition is not false in the setup, so no entry makes it true"))
+            Err(Failure::negative("the condition already holds in the setup, so no entry makes it true"))
         }
         Bisection::NotAtEnd => Err(Failure::negative(format!(
             "the condition is not true at the end, after {}",
@@ -91,12 +91,12 @@ fn report(args: &Args, flip: Flip, output: &mut Output) -> Result<Answer, Failur
         return Ok(if is_found { Answer::Yes } else { Answer::No });
     }
     let condition = args.when.as_ref().map_or_else(|| "the condition".into(), |when| format!("`{when}`"));
-    let looks = counted(probes, "look", "looks");
+    let steps = counted(probes, "step", "steps");
     let heading = if is_found {
-        format!("entry {last} makes {condition} true ({looks})")
+        format!("entry {last} makes {condition} true ({steps})")
     } else {
         format!(
-            "one of the entries {first} to {last} makes {condition} true ({looks}); the others cannot be told"
+            "one of the entries {first} to {last} makes {condition} true ({steps}); the others cannot be told"
         )
     };
     output.line(paint(Tone::Strong, heading))?;

@@ -82,7 +82,7 @@ impl Mode {
     }
 }
 
-/// Tells whether the program runs under continuous integration, where all services set `CI`, most of them to `true`.
+/// Returns `true` if the program runs under continuous integration, where all services set `CI`, most of them to `true`.
 fn runs_in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !["", "0", "false"].contains(&value.to_string_lossy().as_ref()))
 }

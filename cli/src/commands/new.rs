@@ -69,7 +69,7 @@ pub(crate) struct Game {
 }
 
 impl GameArgs {
-    /// Tells whether the dice follow from a seed that is drawn afresh each time.
+    /// Returns `true` if the dice follow from a seed that is drawn afresh each time.
     pub(crate) fn draws_a_seed(&self) -> bool {
         self.dice == Dice::Seeded && self.seed.is_none()
     }

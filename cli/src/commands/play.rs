@@ -84,7 +84,7 @@ pub(crate) fn before_colon(place: Option<String>) -> String {
     place.map_or_else(String::new, |place| format!("{place}: "))
 }
 
-/// Gives the commands of a call, from its arguments or its script; with `--as` all are that seat's.
+/// Returns the commands of a call, from its arguments or its script; with `--as` all are that seat's.
 pub(crate) fn lines_of(
     commands: &[String],
     script: Option<&PathBuf>,
@@ -298,7 +298,7 @@ fn repeat(
     Ok(Answer::Yes)
 }
 
-/// Tells whether the recorded entries are the commands asked for, with nothing but rolls between them.
+/// Returns `true` if the recorded entries are the commands asked for, with nothing but rolls between them.
 fn is_same_request(lines: &[ScriptLine], records: &[Record], rules: &dyn AnyRules) -> bool {
     let mut asked = lines.iter().peekable();
     for record in records {

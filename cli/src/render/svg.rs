@@ -93,7 +93,7 @@ fn draw_board(body: &mut String, board: &HexBoard, top: i32) -> (i32, i32) {
 }
 
 fn draw_cell(body: &mut String, cell: &Cell) {
-    let Colours { fill, stroke, text } = Colours::of(cell.tint);
+    let Colors { fill, stroke, text } = Colors::of(cell.tint);
     put(body, format_args!("<path fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"2\" d=\""));
     outline(body, cell.at);
     body.push_str("\"/>\n");
@@ -129,14 +129,14 @@ fn outline(body: &mut String, hex: Hex) {
     );
 }
 
-/// The colours of a tint, as `#rrggbb`.
-struct Colours {
+/// The colors of a tint, as `#rrggbb`.
+struct Colors {
     fill: String,
     stroke: String,
     text: String,
 }
 
-impl Colours {
+impl Colors {
     fn of(tint: Tint) -> Self {
         let [fill, stroke, text] = match tint {
             Tint::Plain => ["#ffffff", "#6f6b62", "#222222"],
@@ -147,25 +147,25 @@ impl Colours {
             Tint::Second => ["#ffdcd3", "#b83a2b", "#8a2418"],
             Tint::Third => ["#d8f2d5", "#2f8a3a", "#1d5f26"],
             Tint::Fourth => ["#efdcf7", "#8339a8", "#5f237d"],
-            Tint::Rgb(colour) => return Self::rgb(colour),
+            Tint::Rgb(color) => return Self::rgb(color),
         };
         Self { fill: fill.into(), stroke: stroke.into(), text: text.into() }
     }
 
-    /// Fills a hex with the colour and writes on it in black or white, whichever is easier to read.
-    fn rgb(colour: u32) -> Self {
-        let [_, red, green, blue] = colour.to_be_bytes().map(u32::from);
+    /// Fills a hex with the color and writes on it in black or white, whichever is easier to read.
+    fn rgb(color: u32) -> Self {
+        let [_, red, green, blue] = color.to_be_bytes().map(u32::from);
         let is_dark = red * 299 + green * 587 + blue * 114 < 128_000;
-        let fill = ink(Tint::Rgb(colour));
+        let fill = ink(Tint::Rgb(color));
         Self { stroke: "#6f6b62".into(), text: if is_dark { "#ffffff" } else { "#222222" }.into(), fill }
     }
 }
 
-/// Gives the colour of text on white ground.
+/// Returns the color of text on white ground.
 fn ink(tint: Tint) -> String {
     match tint {
-        Tint::Rgb(colour) => format!("#{:06x}", colour & 0x00ff_ffff),
-        _ => Colours::of(tint).text,
+        Tint::Rgb(color) => format!("#{:06x}", color & 0x00ff_ffff),
+        _ => Colors::of(tint).text,
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn lines(picture: &Picture) -> Vec<TextLine> {
     lines
 }
 
-/// Chooses the colour of a tint.
+/// Chooses the color of a tint.
 pub(super) fn style(tint: Tint) -> Style {
     match tint {
         Tint::Plain => Style::new(),
@@ -54,8 +54,8 @@ pub(super) fn style(tint: Tint) -> Style {
         Tint::Second => AnsiColor::Red.on_default().bold(),
         Tint::Third => AnsiColor::Green.on_default().bold(),
         Tint::Fourth => AnsiColor::Magenta.on_default().bold(),
-        Tint::Rgb(colour) => {
-            let [_, red, green, blue] = colour.to_be_bytes();
+        Tint::Rgb(color) => {
+            let [_, red, green, blue] = color.to_be_bytes();
             Style::new().fg_color(Some(RgbColor(red, green, blue).into()))
         }
     }
@@ -161,7 +161,7 @@ impl Grid {
         self.inner + 1
     }
 
-    /// Gives the row and column of a hex's upper left corner. Above the topmost is its upper edge, and above that
+    /// Returns the row and column of a hex's upper left corner. Above the topmost is its upper edge, and above that
     /// the line of columns.
     fn place(&self, hex: Hex) -> (i32, i32) {
         (height(hex) - self.frame.height.start() + 2, (hex.q - self.frame.q.start() + 1) * self.step())
@@ -335,7 +335,7 @@ part of a board of radius 100: where something stands
     }
 
     #[test]
-    fn a_colour_of_the_game_is_that_colour() {
+    fn a_color_of_the_game_is_that_color() {
         let style = style(Tint::Rgb(0x12_34_56));
         assert_eq!(format!("{style}A1{style:#}"), "\u{1b}[38;2;18;52;86mA1\u{1b}[0m");
     }

@@ -131,7 +131,7 @@ impl Disk {
         self.files.get_mut(&file).unwrap().1.push(change);
     }
 
-    /// Gives one of the images that a power cut may leave.
+    /// Returns one of the images that a power cut may leave.
     pub(crate) fn image(&self, loss: Loss, chance: &mut Chance) -> Image {
         let mut names = self.names.clone();
         for namings in self.namings.values() {
@@ -204,7 +204,7 @@ fn write(content: &mut Vec<u8>, at: u64, bytes: &[u8]) {
     content[at..end].copy_from_slice(bytes);
 }
 
-/// Gives what a file may hold. A sector that holds a later write holds the earlier ones too: they lay in the same page
+/// Returns what a file may hold. A sector that holds a later write holds the earlier ones too: they lay in the same page
 /// of memory when it was written.
 fn after_loss(synced: &[u8], changes: &[RecordChange], loss: Loss, chance: &mut Chance) -> Vec<u8> {
     let mut content = synced.to_vec();

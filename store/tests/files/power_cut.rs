@@ -12,7 +12,7 @@ use crate::disk::{Chance, Disk, Image, Loss, Trust, lay_out};
 use crate::session::{Commands, Open, Session, Told, entry};
 use crate::tape::{self, Event, SyncedBy};
 
-/// Gives how many power cuts a test tries: a few, or as many as `TURNFOLD_POWER_CUTS` says.
+/// Returns how many power cuts a test tries: a few, or as many as `TURNFOLD_POWER_CUTS` says.
 fn cuts(few: usize) -> usize {
     std::env::var("TURNFOLD_POWER_CUTS").map_or(few, |cuts| cuts.parse().unwrap())
 }

@@ -114,7 +114,7 @@ impl Session {
         self.told = told.into_inner().unwrap();
     }
 
-    /// Gives the commands of a line once it has so many batches; `None` before its creation.
+    /// Returns the commands of a line once it has so many batches; `None` before its creation.
     pub(crate) fn commands(&self, line: usize, batches: usize) -> Option<Vec<&[u8]>> {
         (batches > 0).then(|| commands(&self.lines, line, batches))
     }
@@ -180,7 +180,7 @@ fn perform(store: &Store, lines: &[Line], line: usize, batch: usize) {
     }
 }
 
-/// Gives an entry to be appended.
+/// Returns an entry to be appended.
 pub(crate) fn entry(command: &[u8]) -> NewEntry {
     NewEntry { seat: Seat::P1, command: command.to_vec(), recorded_at_ms: 0 }
 }

@@ -16,7 +16,7 @@ pub(crate) const WRITERS: usize = 8;
 /// The match to which all threads of the task `append` append, each in its turn.
 pub(crate) const SHARED: &str = "shared";
 
-/// Gives the command that does a task; `shell` is what a shell does before, such as limiting it.
+/// Returns the command that does a task; `shell` is what a shell does before, such as limiting it.
 pub(crate) fn command(task: &str, dir: &Path, shell: &str) -> Command {
     let this = std::env::current_exe().unwrap();
     let mut command = Command::new(if shell.is_empty() { this.as_os_str() } else { "sh".as_ref() });

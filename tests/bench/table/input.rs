@@ -60,7 +60,7 @@ impl Play {
         plays
     }
 
-    /// Gives the commands that begin with some text, all of them from one seat, as a match of their own.
+    /// Returns the commands that begin with some text, all of them from one seat, as a match of their own.
     pub(crate) fn only(&self, seat: Seat, beginning: &str) -> Self {
         let chosen = self.entries.iter().filter(|entry| entry.text.starts_with(beginning));
         let entries = chosen.map(|entry| PlayedEntry { seat, ..entry.clone() }).collect();
@@ -71,7 +71,7 @@ impl Play {
         play
     }
 
-    /// Gives the entries as the fold takes them from a log.
+    /// Returns the entries as the fold takes them from a log.
     pub(crate) fn logged(&self) -> Vec<Logged<'_>> {
         let entries = (1..).zip(&self.entries);
         entries
@@ -87,7 +87,7 @@ impl Play {
         self.rules.start(&self.setup).expect("the setup can be played")
     }
 
-    /// Gives the entries as a store takes them.
+    /// Returns the entries as a store takes them.
     pub(crate) fn new_entries(&self) -> Vec<NewEntry> {
         let entry = |entry: &PlayedEntry| NewEntry {
             seat: entry.seat,
@@ -97,7 +97,7 @@ impl Play {
         self.entries.iter().map(entry).collect()
     }
 
-    /// Gives the beginning of a match in a store.
+    /// Returns the beginning of a match in a store.
     pub(crate) fn genesis(&self, number: u64) -> Genesis {
         let mut match_id = [0; 16];
         match_id[..8].copy_from_slice(&number.to_le_bytes());

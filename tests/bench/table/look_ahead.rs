@@ -20,7 +20,7 @@ struct Case {
 }
 
 impl Case {
-    /// Gives the time of asking once.
+    /// Returns the time of asking once.
     fn time(&self, scale: Scale) -> Duration {
         let ask = || assert_eq!((self.ask)(), self.answer, "the answer is always the same");
         let once = time(ask).max(Duration::from_nanos(1));

@@ -28,7 +28,7 @@ pub(crate) fn description(dir: &Path) -> String {
     )
 }
 
-/// Gives the value of a field in a file of the kernel.
+/// Returns the value of a field in a file of the kernel.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;
@@ -39,7 +39,7 @@ fn kib(text: &str) -> Option<u64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// Gives the kind of file system that holds a folder.
+/// Returns the kind of file system that holds a folder.
 fn file_system(dir: &Path) -> String {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
     let mounts = mounts.lines().filter_map(|line| {
@@ -50,14 +50,14 @@ fn file_system(dir: &Path) -> String {
     holding.map_or_else(|| "an unknown file system".to_owned(), |(_, kind)| kind.to_owned())
 }
 
-/// Gives what a program says, or that it is not known.
+/// Returns what a program says, or that it is not known.
 fn output(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).current_dir(workspace()).output().ok();
     let told = output.filter(|output| output.status.success());
     told.map_or_else(|| "unknown".to_owned(), |told| String::from_utf8_lossy(&told.stdout).trim().to_owned())
 }
 
-/// Gives the version of a dependency.
+/// Returns the version of a dependency.
 fn locked(name: &str) -> String {
     let lock = fs::read_to_string(workspace().join("Cargo.lock")).unwrap_or_default();
     let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{name}\""));

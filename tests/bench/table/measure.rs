@@ -13,12 +13,12 @@ use rustix::time::{ClockId, clock_gettime};
 pub(crate) struct Times(Vec<Duration>);
 
 impl Times {
-    /// Gives the fastest round: for work that waits for nothing, what disturbs it least.
+    /// Returns the fastest round: for work that waits for nothing, what disturbs it least.
     pub(crate) fn fastest(&self) -> Duration {
         self.0.iter().copied().min().expect("there is a round at least")
     }
 
-    /// Gives the round in the middle: for work that waits for a disk, what usually happens.
+    /// Returns the round in the middle: for work that waits for a disk, what usually happens.
     pub(crate) fn median(&self) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -52,7 +52,7 @@ fn thread_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("a thread's time is not negative")
 }
 
-/// Gives the time that passes until work is done.
+/// Returns the time that passes until work is done.
 pub(crate) fn time<T>(work: impl FnOnce() -> T) -> Duration {
     Clock::Wall.time(|| drop(black_box(work())))
 }
@@ -72,7 +72,7 @@ pub(crate) fn take_turns<const N: usize>(
     times
 }
 
-/// Gives the time of the fastest of so many rounds of work.
+/// Returns the time of the fastest of so many rounds of work.
 pub(crate) fn fastest_of(clock: Clock, rounds: usize, mut work: impl FnMut()) -> Duration {
     let [times] = take_turns(clock, rounds, [&mut work]);
     times.fastest()

@@ -210,7 +210,7 @@ impl Log for PlainFile {
     }
 }
 
-/// Gives the size of all files in a folder.
+/// Returns the size of all files in a folder.
 pub(crate) fn bytes_in(dir: &Path) -> u64 {
     let files = fs::read_dir(dir).expect("the folder reads").map(|file| file.expect("the folder reads"));
     let size = |file: fs::DirEntry| {

@@ -163,7 +163,7 @@ fn compare_moves(counts: &mut Counts, state: &dyn AnyState, args: &Value, place:
     counts.add("CH-9 moves that only such a move completes", unfinished);
 }
 
-/// Tells whether one of the moves leads to eight energies in the earth, or they are there already.
+/// Returns `true` if one of the moves leads to eight energies in the earth, or they are there already.
 fn earth_is_full_after_any(state: &dyn AnyState, moves: &Moves) -> bool {
     let view = view(state, Seat::P1);
     let player = array(&view["players"]).iter().find(|player| player["seat"] == view["active"]).unwrap();

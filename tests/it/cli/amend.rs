@@ -676,7 +676,7 @@ impl Golden {
     }
 }
 
-/// Gives some golden logs of a ruleset: the first, the middle and the last.
+/// Returns some golden logs of a ruleset: the first, the middle and the last.
 fn goldens(ruleset: &str) -> Vec<Golden> {
     let folder = workspace().join("replays").join(ruleset);
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -695,13 +695,13 @@ fn commands(replay: &str) -> Vec<String> {
     commands.collect()
 }
 
-/// Gives what a replay says, without its comments and attempts.
+/// Returns what a replay says, without its comments and attempts.
 fn record(replay: &str) -> Vec<&str> {
     let told = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit() || first == '=');
     replay.lines().filter(told).collect()
 }
 
-/// Gives some of the numbers from 1 to `count`, spread evenly, with both ends.
+/// Returns some of the numbers from 1 to `count`, spread evenly, with both ends.
 fn some_of(count: usize) -> impl Iterator<Item = usize> {
     (1..=count).step_by(count.div_ceil(6).max(1)).chain([count])
 }

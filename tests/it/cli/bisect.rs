@@ -22,7 +22,7 @@ fn the_first_entry_that_makes_a_condition_true_is_found() {
          --format json bisect duel --when \"/active_player == p2\"",
         str![[r#"
 $ turnfold bisect duel --when "/phase == movement"
-entry 1 makes `/phase == "movement"` true (3 looks)
+entry 1 makes `/phase == "movement"` true (3 steps)
 1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
   /phase "initiative" → "movement"
   /initiative null → {"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}
@@ -38,7 +38,7 @@ entry 1 makes `/phase == "movement"` true (3 looks)
   /prompt "Roll for initiative" → "Player 1: select a unit to move (1 remaining)"
   /status "" → "Player 1's turn — move 1 of 1 units"
 $ turnfold bisect duel.tfl --when "/units/0/at == [0,1]"
-entry 3 makes `/units/0/at == [0,1]` true (4 looks)
+entry 3 makes `/units/0/at == [0,1]` true (4 steps)
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
   /impulse 0 → 1
   /active_player "p1" → "p2"
@@ -52,12 +52,12 @@ $ turnfold bisect duel --when "/selected == atlas"
 stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
 exit 1
 $ turnfold bisect duel --when "/selected == atlas" --linear
-entry 2 makes `/selected == "atlas"` true (3 looks)
+entry 2 makes `/selected == "atlas"` true (3 steps)
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
   /selected null → "atlas"
   /prompt "Player 1: select a unit to move (1 remaining)" → "Player 1: move Atlas AS7-D"
 $ turnfold bisect duel --when "/turn == 1"
-stderr| error: the condition is not false in the setup, so no entry makes it true
+stderr| error: the condition already holds in the setup, so no entry makes it true
 exit 1
 $ turnfold bisect duel --when turn
 stderr| error: invalid value 'turn' for '--when <CONDITION>': expected `PATH OP VALUE` with ==, !=, <, <=, > or >=, found `turn`; see `--help`
@@ -95,22 +95,22 @@ fn a_command_may_judge_the_prefixes() {
 }
 
 #[test]
-fn a_whole_match_takes_as_many_looks_as_its_length_has_digits() {
+fn a_whole_match_takes_as_many_steps_as_its_length_has_digits() {
     let golden = workspace().join("replays/initiative/lance-against-star.tfl");
     let told = Sandbox::new().ok(&format!("bisect \"{}\" --when \"/turn > 2\"", golden.display()));
-    assert!(told.starts_with("entry 51 makes `/turn > 2` true (9 looks)"), "{told}");
+    assert!(told.starts_with("entry 51 makes `/turn > 2` true (9 steps)"), "{told}");
 }
 
 #[test]
-fn ten_thousand_entries_take_no_more_looks_than_their_number_has_bits() {
+fn ten_thousand_entries_take_no_more_steps_than_their_number_has_bits() {
     let sandbox = Sandbox::new();
     sandbox.ok("simulate --rules hexcapture --seed 7 --steps 10000 -o random.tfl");
     let told = sandbox.ok("--format json bisect random.tfl --when \"/tick > 12345\"");
     let told: Value = serde_json::from_str(&told).unwrap();
-    let (first, looks) = (told["first"].as_u64().unwrap(), told["probes"].as_u64().unwrap());
+    let (first, steps) = (told["first"].as_u64().unwrap(), told["probes"].as_u64().unwrap());
     assert!(first > 5_000, "{told}");
     // The setup, the end, and each halving between them.
-    assert!(looks <= 2 + 14, "{looks} looks at 10,000 entries");
+    assert!(steps <= 2 + 14, "{steps} steps at 10,000 entries");
 }
 
 #[test]

@@ -157,7 +157,7 @@ altered.tfl:14: entries 2 to 4: only the state hashes change
 altered.tfl:17: closing line
 - = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288
 + = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log d6e65ab64ae092520b250d3869dc337faf88db1456a7e8e621f32bb2d6f75b21
-rules change? altered.tfl: from entry 2 on, the rules come to other states than the file tells, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
+rules change? altered.tfl: from entry 2 on, state hashes differ from those recorded, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
 would bless altered.tfl
 stderr| error: nothing was written: 1 file would change; `--accept` writes
 exit 1
@@ -177,14 +177,14 @@ edited.tfl:14: entries 2 to 4: only the state hashes change
 edited.tfl:17: closing line
 - = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288
 + = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log bade06e12271f98d19e80a9d623b86f8df9fae424a373d752c08af7349121ac2
-rules change? edited.tfl: from entry 1 on, the rules come to other states than the file tells, under the same version 1 of `initiative`: unless that comes of editing the file, it is a rules change; raise the ruleset's VERSION
+rules change? edited.tfl: from entry 1 on, state hashes differ from those recorded, under the same version 1 of `initiative`: unless that comes from editing the file, it is a rules change; raise the ruleset's VERSION
 would bless edited.tfl
 exit 1
 $ turnfold --format json bless --check altered.tfl
 {"file":"altered.tfl","changed":true,"written":false,"error":null,"rules_change":{"from_entry":2,"edited":false,"ruleset":"initiative","version":1},"changes":[{"line":14,"seq":2,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=2","new":"turn_started turn=2"},"state_hash":{"old":"0123456789abcdef","new":"2df496a842a9e500"}},{"line":15,"seq":3,"seat":"host","command":"roll 1 1 2 2","written_as":null,"outcome":{"old":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete","new":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete"},"state_hash":{"old":"0123456789abcdef","new":"f0da8fb1918e1382"}},{"line":16,"seq":4,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=3","new":"turn_started turn=3"},"state_hash":{"old":"0123456789abcdef","new":"67fc3e75a8adb9c5"}},{"line":17,"seq":null,"seat":null,"command":null,"written_as":null,"outcome":{"old":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288","new":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log d6e65ab64ae092520b250d3869dc337faf88db1456a7e8e621f32bb2d6f75b21"},"state_hash":{"old":null,"new":null}}]}
 exit 1
 $ turnfold bless --accept altered.tfl bug.tfl
-rules change? altered.tfl: from entry 2 on, the rules come to other states than the file tells, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
+rules change? altered.tfl: from entry 2 on, state hashes differ from those recorded, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
 blessed altered.tfl
 unchanged bug.tfl
 $ turnfold --format json bless altered.tfl

@@ -17,7 +17,7 @@ fn golden(name: &str) -> String {
     fs::read_to_string(workspace().join("replays").join(name)).unwrap()
 }
 
-/// Gives the entries of a replay, each with its number, seat, command and the rest of its line.
+/// Returns the entries of a replay, each with its number, seat, command and the rest of its line.
 fn entries(replay: &str) -> Vec<(u64, Seat, &str, &str)> {
     let lines = replay.lines().filter(|line| line.starts_with(|digit: char| digit.is_ascii_digit()));
     let entries = lines.map(|line| {

@@ -31,7 +31,7 @@ fn check_shrunk(ruleset: &str, condition: &str, expected: &[&str]) {
     assert_eq!(commands(&again), expected, "nothing more can be left out");
 }
 
-/// Gives the entries of a replay without their outcomes.
+/// Returns the entries of a replay without their outcomes.
 fn commands(replay: &str) -> Vec<&str> {
     let entries = replay.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
     entries.map(|line| line.split(" => ").next().unwrap()).collect()

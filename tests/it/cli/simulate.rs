@@ -206,7 +206,7 @@ lifecycle seeded = 48 state 8922d7fb66f29de01b39748bba61fece0fb5547624351a7eb35a
     assert!(sandbox.ok("check .").contains("10 passed, 0 failed"));
 }
 
-/// Gives the closing line, whose digests stand for all that goes before.
+/// Returns the closing line, whose digests stand for all that goes before.
 fn closing(replay: &str) -> &str {
     replay.lines().next_back().unwrap()
 }

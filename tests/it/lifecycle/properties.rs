@@ -144,7 +144,7 @@ impl Game {
     }
 }
 
-/// Gives the unit whose turn starts in an outcome.
+/// Returns the unit whose turn starts in an outcome.
 fn started(outcome: &str) -> Option<String> {
     let (_, rest) = outcome.split_once(" next=")?;
     rest.split(' ').next().map(str::to_owned)
@@ -171,7 +171,7 @@ fn lc_2_the_golden_log_of_frequency_has_20_and_10_turns() {
     assert_eq!((turns.len(), of("hare"), of("tortoise")), (30, 20, 10));
 }
 
-/// Gives a golden log's setup, and whose turns start in it.
+/// Returns a golden log's setup, and whose turns start in it.
 fn golden_turns(name: &str) -> (String, Vec<String>) {
     let path = crate::sandbox::workspace().join("replays/lifecycle").join(name).with_extension("tfl");
     let text = std::fs::read_to_string(path).unwrap();

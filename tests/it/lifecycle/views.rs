@@ -79,7 +79,7 @@ fn queries_that_cannot_be_answered_say_why() {
     assert_eq!(longest.text.split(' ').count(), 1000);
 }
 
-/// Gives the lines of a picture without their colours.
+/// Returns the lines of a picture without their colours.
 fn lines(picture: &Picture) -> Vec<String> {
     let mut lines = Vec::new();
     for block in &picture.blocks {

@@ -34,7 +34,7 @@ pub(super) trait Alteration: Send + Sync + 'static {
         let _ = (before, after);
     }
 
-    /// Tells whether an effect is told, knowing those before it.
+    /// Returns `true` if an effect is told, knowing those before it.
     fn is_told(earlier: &[String], effect: &str) -> bool {
         let _ = (earlier, effect);
         true

@@ -55,7 +55,7 @@ fn agree_on_one(line: &str, Object(members): &Object) -> Result<(), String> {
     differs.map_or(Ok(()), |((key, word), (_, value))| Err(format!("`{key}` is `{word}` and {value}")))
 }
 
-/// Tells whether a word of the text writes a value of the JSON, as far as the value is a plain one.
+/// Returns `true` if a word of the text writes a value of the JSON, as far as the value is a plain one.
 fn writes(word: &str, value: &Value) -> bool {
     match value {
         Value::Number(number) => number.to_string() == word,

@@ -60,7 +60,7 @@ fn framed(mut bodies: &[u8]) -> Vec<u8> {
     stream
 }
 
-/// Gives a frame's check, as `FORMAT.md` says.
+/// Returns a frame's check, as `FORMAT.md` says.
 fn check_after(before: &[u8; CHECK_BYTES], body: &[u8]) -> [u8; CHECK_BYTES] {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 backup");
     hasher.update(before).update(&(body.len() as u64).to_le_bytes()).update(body);
@@ -81,7 +81,7 @@ fn bodies(stream: &[u8]) -> Vec<u8> {
     bodies
 }
 
-/// Gives backups of small stores, whole and in bodies.
+/// Returns backups of small stores, whole and in bodies.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for sample in [sample::small_backend(1), sample::backend()] {

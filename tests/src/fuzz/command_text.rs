@@ -23,7 +23,7 @@ pub fn command_text(bytes: &[u8]) {
     check_judged(rules, text);
 }
 
-/// Gives the command to each seat at the start of a match: judging and folding agree.
+/// Returns the command to each seat at the start of a match: judging and folding agree.
 fn check_judged(rules: &dyn AnyRules, text: &str) {
     let setup = fixtures(rules.name()).swap_remove(0);
     let state = rules.start(&rules.read_setup(&setup.toml).unwrap()).unwrap();

@@ -71,7 +71,7 @@ impl Table {
         self.played.entries.len() as u64 + 1
     }
 
-    /// Gives a command to the match, most often one that applies.
+    /// Returns a command to the match, most often one that applies.
     fn submit(&mut self, choices: &mut Unstructured<'_>, laws: &mut PlayedLaws<'_>) -> Result<()> {
         self.submitted += 1;
         if self.state.due_roll().is_some() && choices.ratio(7, 8)? {

@@ -169,7 +169,7 @@ fn link(context: &str, parts: &[&[u8]]) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// Gives the bytes of an entry and of a Genesis, for [`entry`].
+/// Returns the bytes of an entry and of a Genesis, for [`entry`].
 pub(super) fn entry_seeds() -> Vec<Vec<u8>> {
     let genesis = postcard::to_allocvec(&sample::genesis()).unwrap();
     let records = SMALL.records();

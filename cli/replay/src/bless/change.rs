@@ -116,14 +116,13 @@ impl RulesChange {
     pub fn text(&self) -> String {
         let Self { from_entry, edited, ruleset, version } = self;
         let unless = match (edited, from_entry) {
-            (true, _) => "unless that comes of editing the file, it",
+            (true, _) => "unless that comes from editing the file, it",
             // A raised version changes every hash, so no entry before this one could tell.
             (false, 1) => "unless VERSION and the header were raised together just now, that",
             (false, _) => "that",
         };
         format!(
-            "from entry {from_entry} on, the rules come to other states than the file tells, under the same \
-             version {version} of `{ruleset}`: {unless} is a rules change; raise the ruleset's VERSION"
+            "from entry {from_entry} on, state hashes differ from those recorded, under the same version {version} of `{ruleset}`: {unless} is a rules change; raise the ruleset's VERSION"
         )
     }
 }
@@ -332,11 +331,11 @@ mod tests {
     fn other_states_of_the_same_commands_are_a_rules_change() {
         check_rules_change(
             &other_hashes(2),
-            "from entry 2 on, the rules come to other states than the file tells, under the same version 1 of \
+            "from entry 2 on, state hashes differ from those recorded, under the same version 1 of \
              `initiative`: that is a rules change",
         );
         check_rules_change(&other_hashes(1), "unless VERSION and the header were raised together just now");
         let edited = body(&other_hashes(2)).replace("3 p2 move 0,-2", "3 p2 move 0,-1");
-        check_rules_change(&replay(&edited), "unless that comes of editing the file");
+        check_rules_change(&replay(&edited), "unless that comes from editing the file");
     }
 }

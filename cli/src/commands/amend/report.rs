@@ -84,7 +84,7 @@ pub(super) struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Gives the amendment as a document for programs.
+    /// Returns the amendment as a document for programs.
     pub(super) fn to_json(self, created: bool) -> AmendmentJson<'a> {
         let Self { amendment, names } = self;
         AmendmentJson {

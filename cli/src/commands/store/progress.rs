@@ -25,7 +25,7 @@ impl Progress {
         Self { line }
     }
 
-    /// Gives what the store tells how far it is.
+    /// Returns what the store tells how far it is.
     pub(super) fn observer(&self) -> impl FnMut(Totals) {
         let line = self.line.clone();
         move |totals| {

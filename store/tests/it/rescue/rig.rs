@@ -118,7 +118,7 @@ fn play(dir: &Path, older: &Path, chance: &mut Chance) -> History {
     History { held, gone }
 }
 
-/// Gives new names to what `moved` says, and notes the old ones.
+/// Returns new names to what `moved` says, and notes the old ones.
 fn move_places(
     open: &mut BTreeMap<EntryRef, u64>,
     gone: &mut Vec<EntryRef>,

@@ -27,7 +27,7 @@ impl Answers {
         Self(Store::with_backend(Box::new(backend.copy())).map(|store| Told::by(&store)))
     }
 
-    /// Tells whether all is well.
+    /// Returns `true` if all is well.
     pub(super) fn are_good(&self) -> bool {
         self.0.as_ref().is_ok_and(|told| {
             let sound = |verified: &Result<Verification, _>| {
