@@ -28,6 +28,14 @@ impl Subject<'_> {
         self.turnfold.ok(&[&["--store", &self.store], args].concat())
     }
 
+    /// Has the program keep the snapshots that it would have kept, had it recorded the match itself.
+    fn keep_snapshots(&self) {
+        self.ok(&["branch", self.match_name, "kept"]);
+        let legal_now = self.ok(&["legal", self.match_name]);
+        let command = legal_now.lines().next().expect("the match goes on");
+        self.ok(&["play", &format!("{}@kept", self.match_name), command]);
+    }
+
     /// Times the verbs, each as often as `runs`; `play` on a new branch each time.
     fn times(&self, runs: usize) -> VerbTimes {
         let (start, shown) = (["--version"], ["show", self.match_name]);
@@ -112,6 +120,7 @@ fn one_match(dir: &Path, scale: Scale) -> Vec<Vec<String>> {
             write_one_match(&dir.join(&store), &play, 10_000);
             let subject = Subject { turnfold: Turnfold { dir }, store, match_name: "match-00000" };
             *first = time(|| subject.ok(&["show", subject.match_name]));
+            subject.keep_snapshots();
             subject.times(scale.runs())
         })
         .collect();
