@@ -251,8 +251,8 @@ fn without_the_binding_the_second_handle_survives_any_power_cut() {
 }
 
 #[test]
-#[ignore = "a known defect: about one image in a hundred is refused, because an append larger than the rest of a \
-            segment begins one that claims more than was synced; nothing is lost to salvage"]
+#[ignore = "fails at random, a defect that is not mended: 1 of 20 images was refused once, 1 of 200 another time; \
+            the likely cause is a segment that begins amid an append and claims more than was synced"]
 fn without_the_binding_the_second_handle_survives_any_power_cut_amid_large_commands() {
     check_second_handle(Session::plan(5, Commands::Large, 2, 2, 8), 20);
 }
