@@ -96,6 +96,11 @@ pub trait Backend: Send + Sync {
     /// [`BackendError`] when it cannot be read.
     fn watermark_damage(&self) -> Result<Option<String>, BackendError>;
 
+    /// Returns what may be damage that hides records; only an audit of all of them can tell.
+    fn doubt(&self) -> Option<BackendError> {
+        None
+    }
+
     /// Replaces the watermark, durably.
     ///
     /// # Errors

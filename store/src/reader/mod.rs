@@ -8,6 +8,7 @@ pub(crate) mod line;
 pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod matches;
+mod open;
 pub(crate) mod pages;
 pub(crate) mod records;
 pub(crate) mod scan;

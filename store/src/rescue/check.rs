@@ -5,7 +5,7 @@ use super::part::Totals;
 use crate::audit::{Audited, Damage, audit};
 use crate::error::StoreError;
 use crate::layout::key;
-use crate::layout::record::{self, GoneRecord};
+use crate::layout::record::{self, GoneRecord, StoreRecord};
 use crate::names::MatchName;
 use crate::reader::found::{FoundMatch, match_name_in};
 use crate::reader::records::Records;
@@ -50,10 +50,12 @@ impl StoreReader {
 
 /// Audits all records; nobody deletes anything meanwhile.
 pub(super) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
-    let owners = Owners { next_id: records.store_record()?.next_id, ..Owners::default() };
-    let mut check = Check { records, sound: Totals::default(), damage: Vec::new(), owners };
+    let StoreRecord { next_id, now, .. } = records.store_record()?;
+    let owners = Owners { next_id, ..Owners::default() };
+    let mut check = Check { records, sound: Totals::default(), deleted: 0, damage: Vec::new(), owners };
     check.matches(observe)?;
     check.gone()?;
+    check.count(now.entries);
     check.strays()?;
     Ok(StoreCheck { sound: check.sound, damage: check.damage })
 }
@@ -61,6 +63,8 @@ pub(super) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Resul
 struct Check<'a> {
     records: &'a Records,
     sound: Totals,
+    /// How many entries were deleted.
+    deleted: u64,
     damage: Vec<Damage>,
     owners: Owners,
 }
@@ -112,6 +116,7 @@ impl Check<'_> {
                     let error = StoreError::damaged("it was deleted, and is there again");
                     return Err(error.within(&record.match_name, branch));
                 }
+                self.deleted = self.deleted.saturating_add(record.entries);
                 Ok(())
             });
             if let Err(error) = read {
@@ -119,6 +124,16 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Requires all entries to be there, unless it is known which are not. A compacted store does not count those that
+    /// were deleted before.
+    fn count(&mut self, appended: u64) {
+        let missing = appended.saturating_sub(self.sound.entries.saturating_add(self.deleted));
+        if missing > 0 && self.damage.is_empty() {
+            let reason = format!("{missing} of {appended} entries are in no branch");
+            self.damage.push(Damage { match_name: None, branch: None, seq: None, reason });
+        }
     }
 
     /// Looks for records that belong to no match or branch, and for such as no store writes.

@@ -9,6 +9,7 @@ mod check;
 mod compact;
 mod copy;
 mod damaged;
+pub(crate) mod doubt;
 mod error;
 mod found;
 mod frame;

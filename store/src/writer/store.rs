@@ -21,6 +21,7 @@ use crate::reader::found::find_store_record;
 use crate::reader::history::{check_history, checked};
 use crate::reader::records::Records;
 use crate::reader::store_reader::StoreReader;
+use crate::rescue::doubt::require_no_loss;
 
 /// A store of matches: an append-only log for every branch of each.
 ///
@@ -141,7 +142,7 @@ impl fmt::Debug for Store {
 
 /// Opens the records of a store on which `lock` holds the lock, if they are sound; otherwise every file stays as it is.
 pub(crate) fn open_disk(dir: &Path, lock: Lock) -> Result<DiskBackend, StoreError> {
-    let check = |backend| checked(Box::new(backend), None).map(|_| ());
+    let check = |backend| checked(Box::new(backend), None).and_then(|(records, _)| require_no_loss(&records));
     format::finish_swap(dir, |places| check(ReadOnlyBackend::open(places, None)?))?;
     DiskBackend::open(dir, lock, check)
 }

@@ -64,6 +64,10 @@ impl Backend for ReadOnlyBackend {
         self.watermark.damage()
     }
 
+    fn doubt(&self) -> Option<BackendError> {
+        self.log.doubt()
+    }
+
     fn set_watermark(&self, _watermark: &Watermark) -> Result<(), BackendError> {
         Err(read_only())
     }

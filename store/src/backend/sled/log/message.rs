@@ -12,6 +12,9 @@ pub(super) const HEADER_BYTES_MAX: u64 = 32;
 pub(in crate::backend) const NODE: u8 = 8;
 pub(in crate::backend) const LINK: u8 = 10;
 
+/// The kind of a message that frees a page, the least of those that change one.
+const FREE: u8 = 4;
+
 /// What a message changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -44,10 +47,17 @@ pub(super) enum Message<'a> {
 pub(super) struct Sound<'a> {
     pub(super) kind: u8,
     /// The number of the segment it was written for.
-    segment: u64,
-    page: u64,
+    pub(super) segment: u64,
+    pub(super) page: u64,
     pub(super) body: &'a [u8],
     length: u64,
+}
+
+impl Sound<'_> {
+    /// Returns `true` if it changes a page.
+    pub(super) const fn is_change(&self) -> bool {
+        self.kind >= FREE
+    }
 }
 
 /// How many bytes a search for messages may check in all; more than any log that sled wrote needs.
@@ -129,7 +139,7 @@ pub(super) fn read(bytes: &[u8], at: Lsn) -> Message<'_> {
             Ok(last) => Message::Batch { last, length },
             Err(_) => Message::Bad,
         },
-        4 => Message::RecordChange { kind: Kind::Free, page, body, length },
+        FREE => Message::RecordChange { kind: Kind::Free, page, body, length },
         // The counter, the list of trees, and a tree's node.
         5 | 6 | NODE => Message::RecordChange { kind: Kind::Replace, page, body, length },
         LINK => Message::RecordChange { kind: Kind::Link, page, body, length },

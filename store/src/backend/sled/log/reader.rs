@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::message::{self, Kind, Message};
 use super::node::{Content, Node, Stored, read_trees};
-use super::replay::{Recovered, recover};
+use super::replay::{Recovered, damaged_at, recover};
 use super::segment::{LogFile, number_of};
 use super::snapshot::{PageState, Part, Snapshot, lsn_of, paths};
 use super::{damaged, settings};
@@ -53,6 +53,11 @@ impl LogReader {
     /// Returns the length of sled's file.
     pub(in crate::backend) const fn file_bytes(&self) -> u64 {
         self.file.len()
+    }
+
+    /// Returns what may be damage, or the beginning of another use of a segment; only the records tell.
+    pub(in crate::backend) fn doubt(&self) -> Option<BackendError> {
+        self.found.in_doubt.map(damaged_at)
     }
 
     /// Returns the name of the snapshot at the tip.

@@ -17,6 +17,8 @@ pub(super) struct Recovered {
     pub(super) snapshot: Snapshot,
     /// The position up to which sled's newest snapshot covers the log.
     pub(super) old_lsn: Option<Lsn>,
+    /// A message that is not sound, in a segment of which nothing tells damage from the beginning of another use.
+    pub(super) in_doubt: Option<Lsn>,
 }
 
 /// Segments by the position at which they begin.
@@ -85,15 +87,15 @@ pub(super) fn recover(file: &LogFile, old: Snapshot) -> Result<Recovered, Backen
     let reach = end.reach.max(from);
     let stable = headers.values().map(|header| header.stable).max().unwrap_or(-1);
     if i64::try_from(reach).is_ok_and(|reach| reach <= stable) {
-        let found = format!("a message at {} of its log is damaged", end.at.unwrap_or(from));
+        let found = damaged_at(end.at.unwrap_or(from));
         return Err(damaged(format!("{found}, and what follows was durable up to {stable}")));
     }
-    replay.require_used_again(end.is_full)?;
+    let in_doubt = replay.require_used_again(file, end.is_full)?;
     let pages = replay.pages.into_iter().collect::<Option<Vec<_>>>();
     let pages = pages.ok_or_else(|| damaged("a page of its tree is nowhere in its log"))?;
     let snapshot = Snapshot { lsn, active, pages };
     require_segments(&snapshot, &headers)?;
-    Ok(Recovered { snapshot, old_lsn: old.lsn })
+    Ok(Recovered { snapshot, old_lsn: old.lsn, in_doubt })
 }
 
 /// Walks along the segments behind everything that was known to be durable when one began, to the first message that
@@ -167,8 +169,8 @@ struct Replay {
     pages_max: u64,
     /// Changes before this position are in the table already.
     from: Lsn,
-    /// The segments of which a rest was passed over, by their offset: where, and whether it is used again for sure.
-    skipped: BTreeMap<u64, (Lsn, bool)>,
+    /// The segments of which a rest was passed over, by their offset: from where on.
+    skipped: BTreeMap<u64, Lsn>,
 }
 
 impl Replay {
@@ -190,7 +192,7 @@ impl Replay {
                 Stop::Full => end.segment = None,
                 Stop::Damage => {
                     end.segment = None;
-                    self.skipped.insert(*offset, (at, holds_newer(&segment, at)?));
+                    self.skipped.insert(*offset, at);
                 }
             }
         }
@@ -224,30 +226,53 @@ impl Replay {
         Ok(())
     }
 
-    /// Requires every segment whose rest was passed over to be used again: then nothing in it counts any more. If it
-    /// holds no message that says so, the log must have ended with the segment before.
-    fn require_used_again(&self, ended_with_segment: bool) -> Result<(), BackendError> {
-        for (offset, (at, is_newer)) in &self.skipped {
+    /// Requires every segment whose rest was passed over to be used again: then nothing in it counts any more, and
+    /// whatever is left of it was replaced since.
+    ///
+    /// The log must have ended with the segment before, or a message of the new use be there. If neither is so, the
+    /// segment may still be used again: sled writes several segments at a time, and all that a power cut left of two
+    /// such writes may be what it destroyed. Returns where that may be.
+    fn require_used_again(
+        &self,
+        file: &LogFile,
+        ended_with_segment: bool,
+    ) -> Result<Option<Lsn>, BackendError> {
+        let mut in_doubt = None;
+        for (offset, at) in &self.skipped {
             let counts = |state: &PageState| state.parts().any(|(_, part)| base(part) == *offset);
-            if self.pages.iter().flatten().any(counts) || !(*is_newer || ended_with_segment) {
-                return Err(damaged(format!("a message at {at} of its log is damaged")));
+            let (mut is_live, mut is_newer) = (self.pages.iter().flatten().any(counts), false);
+            let number = number_of(*at);
+            Search::from(number).each(file.segment(*offset)?.from(*at), &mut |message| {
+                if message.segment > number {
+                    is_newer = true;
+                } else if message.is_change() {
+                    is_live |= !self.is_replaced_since(message.page, *at);
+                }
+            })?;
+            if is_live {
+                return Err(damaged_at(*at));
             }
+            in_doubt = in_doubt.or((!is_newer && !ended_with_segment).then_some(*at));
         }
-        Ok(())
+        Ok(in_doubt)
     }
+
+    /// Returns `true` if nothing counts that a segment before the one of `at`, or that one, says of a page.
+    fn is_replaced_since(&self, page: u64, at: Lsn) -> bool {
+        let state = usize::try_from(page).ok().and_then(|page| self.pages.get(page)?.as_ref());
+        state.and_then(|state| state.parts().next()).is_some_and(|(lsn, _)| base(lsn) > base(at))
+    }
+}
+
+/// Says that a message is damaged.
+pub(super) fn damaged_at(at: Lsn) -> BackendError {
+    damaged(format!("a message at {at} of its log is damaged"))
 }
 
 /// Returns a limit on the numbers of pages. Each takes a message, few of which are this short; and numbers come in
 /// another order than pages are written.
 fn pages_max(file: &LogFile) -> u64 {
     (file.len() / 16).max(1 << 20)
-}
-
-/// Returns `true` if the rest of a segment holds a sound message of a later use of it.
-fn holds_newer(segment: &SegmentBytes, at: Lsn) -> Result<bool, BackendError> {
-    let mut is_newer = false;
-    Search::from(number_of(at) + 1).each(segment.from(at), &mut |_| is_newer = true)?;
-    Ok(is_newer)
 }
 
 /// Requires every part of a page to lie in a segment that begins where the part's position says.
