@@ -22,7 +22,7 @@ pub struct StoreCheck {
 
 impl StoreReader {
     /// Audits everything stored, but asks no rules: every record, the numbering and chain of every branch, the index
-    /// of idempotency keys, how many matches and branches there are, and that no record belongs to nothing.
+    /// of idempotency keys, how many matches, branches and entries there are, and that no record belongs to nothing.
     ///
     /// What FORMAT and WATERMARK say is compared whenever a store is opened. `observe` receives the progress.
     ///

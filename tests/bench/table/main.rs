@@ -19,7 +19,6 @@ mod stores;
 
 use std::fmt::Display;
 use std::io::{Write, stderr, stdout};
-use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -103,10 +102,8 @@ pub(crate) fn yardstick() -> Duration {
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let Some((first, [dir])) = args.split_first()
-        && first == store::OPEN
-    {
-        return print(store::open_here(Path::new(dir)));
+    if let Some(opened) = store::opened_here(&args) {
+        return print(opened);
     }
     let scale = Scale { quick: args.iter().any(|arg| arg == "--quick") };
     // cargo adds `--bench` by itself.

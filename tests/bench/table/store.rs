@@ -1,11 +1,12 @@
 //! The store: reading with every check, durable appends beside others, and what it takes to keep much.
 
+use std::ops::Deref;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use turnfold_store::{BranchName, NewEntry, Store};
+use turnfold_store::{BranchName, NewEntry, Store, StoreError, StoreReader};
 
 use crate::input::{Play, fixture};
 use crate::measure::{Clock, fastest_of, take_turns, time};
@@ -137,24 +138,40 @@ pub(crate) fn sizes(dir: &Path, scale: Scale) -> Table {
         let dir = dir.join(name);
         let wrote = time(|| write_many_matches(&dir, &play, matches, per_match));
         let entries = matches * per_match as u64;
-        let opened: Vec<Opened> = (0..scale.rounds()).map(|_| open_elsewhere(&dir)).collect();
-        let fastest = opened.iter().map(|opened| opened.took).min().expect("there is a round at least");
-        let memory = opened.iter().map(|opened| opened.memory_kib).min().expect("there is a round at least");
+        let least = |how| {
+            let opened: Vec<Opened> = (0..scale.rounds()).map(|_| open_elsewhere(how, &dir)).collect();
+            let took = opened.iter().map(|opened| opened.took).min().expect("there is a round at least");
+            let memory_kib = opened.iter().map(|opened| opened.memory_kib).min();
+            Opened { took, memory_kib: memory_kib.expect("there is a round at least") }
+        };
+        let (read, Opened { took, memory_kib: memory }) = (least(READ), least(OPEN));
         rows.push(row![
             format!("{entries} entries, {matches} matches"),
             Time(wrote),
             bytes_in(&dir) / entries,
-            Time(fastest),
+            Time(read.took),
+            Time(read.took).at_most(READ_TARGET),
+            Time(took),
             format!("{} MiB", memory / 1024),
             format!("{} bytes", memory * 1024 / entries),
         ]);
     }
     Table {
         title: "Stores of many matches",
-        about: "Written by 8 threads, two commits for each match. Opened in a process of its own; memory is what is \
-                resident once it is open and the head of one match has been read."
+        about: "Written by 8 threads, two commits for each match. Opened in a process of its own, for \
+                reading and for writing, which lets sled in too; memory is what is resident once it is open for \
+                writing and the head of one match has been read."
             .to_owned(),
-        columns: &["store", "written in", "bytes an entry on disk", "open", "memory", "memory an entry"],
+        columns: &[
+            "store",
+            "written in",
+            "bytes an entry on disk",
+            "open for reading",
+            "target",
+            "for writing",
+            "memory",
+            "memory an entry",
+        ],
         rows,
     }
 }
@@ -164,22 +181,40 @@ struct Opened {
     memory_kib: u64,
 }
 
-/// The first argument of a process that opens the store named by the second and tells what it took.
-pub(crate) const OPEN: &str = "--open";
+/// The first argument of a process that opens the store named by the second, for writing or for reading, and tells what
+/// it took.
+const OPEN: &str = "--open";
+const READ: &str = "--open-for-reading";
 
-fn open_elsewhere(dir: &Path) -> Opened {
+/// The longest that a store may take to open for reading.
+const READ_TARGET: Duration = Duration::from_millis(25);
+
+fn open_elsewhere(how: &str, dir: &Path) -> Opened {
     let program = std::env::current_exe().expect("the program has a path");
-    let output = Command::new(program).arg(OPEN).arg(dir).output().expect("the program starts again");
+    let output = Command::new(program).arg(how).arg(dir).output().expect("the program starts again");
     let told = String::from_utf8_lossy(&output.stdout);
     let mut numbers = told.split_whitespace().map(|word| word.parse().expect("a number"));
     let mut next = || numbers.next().unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
     Opened { took: Duration::from_micros(next()), memory_kib: next() }
 }
 
+/// Does what the arguments of this process say, if it was started to open a store.
+pub(crate) fn opened_here(args: &[String]) -> Option<String> {
+    let [how, dir] = args else { return None };
+    let dir = Path::new(dir);
+    match how.as_str() {
+        OPEN => Some(open_here(|| Store::open(dir))),
+        READ => Some(open_here(|| StoreReader::open(dir).map(Box::new))),
+        _ => None,
+    }
+}
+
 /// Opens a store and gives the microseconds that took and the memory in KiB.
-pub(crate) fn open_here(dir: &Path) -> String {
+fn open_here<Opened: Deref<Target = StoreReader>>(
+    open: impl FnOnce() -> Result<Opened, StoreError>,
+) -> String {
     let mut store = None;
-    let took = time(|| store = Some(Store::open(dir).expect("the store opens")));
+    let took = time(|| store = Some(open().expect("the store opens")));
     let head = store.as_ref().map(|store| store.head(&match_name(0), &BranchName::main()));
     assert!(head.is_some_and(|head| head.is_ok_and(|head| head > 0)), "the match is there");
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,11 +1,10 @@
 //! What lies behind the tip, and everywhere else where no page has a part: all that sled writes to when it opens.
 
-use std::collections::BTreeSet;
-
 use super::message::{NODE, Search};
 use super::reader::LogReader;
 use super::replay::walk_segment;
 use super::segment::{HEADER_BYTES, SEGMENT_BYTES, SegmentBytes, base, number_of};
+use super::snapshot::PageState;
 use crate::backend::BackendError;
 use crate::backend::sled::raw;
 use crate::layout::key;
@@ -26,13 +25,18 @@ pub(in crate::backend) struct Loose {
 impl LogReader {
     /// Reads all segments in which sled may write when it opens.
     pub(in crate::backend) fn loose(&self) -> Result<Vec<Loose>, BackendError> {
-        let pages = self.found.snapshot.pages.iter();
-        let used: BTreeSet<u64> =
-            pages.flat_map(|page| page.parts().map(|(_, offset)| base(offset))).collect();
+        let offsets = (0..self.file.len()).step_by(usize::try_from(SEGMENT_BYTES).unwrap_or(usize::MAX));
+        let mut used = vec![false; usize::try_from(number_of(self.file.len()) + 1).unwrap_or_default()];
+        for (_, offset) in self.found.snapshot.pages.iter().flat_map(PageState::parts) {
+            if let Some(used) = usize::try_from(number_of(offset)).ok().and_then(|index| used.get_mut(index))
+            {
+                *used = true;
+            }
+        }
         let mut found = Vec::new();
-        for offset in (0..self.file.len()).step_by(usize::try_from(SEGMENT_BYTES).unwrap_or(usize::MAX)) {
+        for (offset, is_used) in offsets.zip(used) {
             let is_active = self.found.snapshot.active == Some(offset);
-            if used.contains(&offset) && !is_active {
+            if is_used && !is_active {
                 continue;
             }
             let segment = self.file.segment(offset)?;
