@@ -1,67 +1,70 @@
-//! The effects of an entry as text, one after the other in one string.
+//! The effects of an entry as text, in one string.
 
 use core::fmt::{self, Display, Write};
+use core::iter;
 
 use alloc::string::String;
 
 /// What a command did, or as much of it as a viewer may know: one text for each effect, such as `moved unit=a to=1,2`.
 ///
-/// An effect is one line, so that all of them stand in one string with a line feed between them.
+/// `Display` joins them by `; `, and so they are held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    lines: String,
+    joined: String,
 }
 
 /// What separates effects in the text of an outcome.
 const SEPARATOR: &str = "; ";
 
+/// The effects of most entries are shorter, so that their string need not grow.
+const MOST_BYTES: usize = 64;
+
 impl Effects {
     /// Writes effects as text.
     pub(crate) fn of(effects: impl Iterator<Item = impl Display>) -> Self {
-        let mut lines = String::new();
+        let mut joined = String::with_capacity(MOST_BYTES);
         for effect in effects {
-            lines.push_str(if lines.is_empty() { "" } else { "\n" });
-            write!(lines, "{effect}").expect("writing to a string cannot fail");
+            joined.push_str(if joined.is_empty() { "" } else { SEPARATOR });
+            write!(joined, "{effect}").expect("writing to a string cannot fail");
         }
-        Self { lines }
+        Self { joined }
     }
 
     /// Reads one effect or more, joined by `; `, or returns `None` if the text is not that.
     pub(crate) fn read(text: &str) -> Option<Self> {
-        let mut lines = String::with_capacity(text.len());
         let mut rest = Some(text);
         while let Some(text) = rest {
             let (effect, after) = split_first(text)?;
             if !is_effect(effect) {
                 return None;
             }
-            lines.push_str(if lines.is_empty() { "" } else { "\n" });
-            lines.push_str(effect);
             rest = after;
         }
-        Some(Self { lines })
+        Some(Self { joined: text.into() })
     }
 
     /// Returns the text of each effect, in order of happening.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.lines.lines()
+        let mut rest = Some(self.joined.as_str()).filter(|joined| !joined.is_empty());
+        iter::from_fn(move || {
+            let text = rest.take()?;
+            let (effect, after) = split_first(text).unwrap_or((text, None));
+            rest = after;
+            Some(effect)
+        })
     }
 
     /// Returns `true` if there is no effect.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.joined.is_empty()
     }
 }
 
 /// Writes the effects joined by `; `.
 impl Display for Effects {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, effect) in self.iter().enumerate() {
-            out.write_str(if index == 0 { "" } else { SEPARATOR })?;
-            out.write_str(effect)?;
-        }
-        Ok(())
+        out.write_str(&self.joined)
     }
 }
 

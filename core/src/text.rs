@@ -33,9 +33,11 @@ pub fn split_verb(text: &str) -> (&str, Option<&str>) {
 ///
 /// # Errors
 /// [`Malformed`] when `word` is anything else or outside the range of `N`.
-pub fn number<N: FromStr + fmt::Display>(word: &str) -> Result<N, Malformed> {
-    let canonical = word.parse::<N>().ok().filter(|value| value.to_string() == word);
-    canonical.ok_or_else(|| Malformed::expected("a number", word))
+pub fn number<N: FromStr>(word: &str) -> Result<N, Malformed> {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let is_canonical = word == "0" || !digits.starts_with(['0', '+']);
+    let read = word.parse::<N>().ok().filter(|_| is_canonical);
+    read.ok_or_else(|| Malformed::expected("a number", word))
 }
 
 /// Writes text in double quotes on one line, escaping `"`, `\` and control characters.

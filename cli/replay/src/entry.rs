@@ -171,10 +171,13 @@ impl FromStr for ShortHash {
     type Err = NotAShortHash;
 
     fn from_str(text: &str) -> Result<Self, NotAShortHash> {
-        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        if text.len() != Self::DIGITS || !text.bytes().all(is_digit) {
-            return Err(NotAShortHash);
-        }
-        u64::from_str_radix(text, 16).map(|hash| Self(hash.to_be_bytes())).map_err(|_| NotAShortHash)
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Some(byte - b'0'),
+            b'a'..=b'f' => Some(byte - b'a' + 10),
+            _ => None,
+        };
+        let hash = text.bytes().try_fold(0_u64, |hash, byte| Some(hash << 4 | u64::from(digit(byte)?)));
+        let hash = hash.filter(|_| text.len() == Self::DIGITS).ok_or(NotAShortHash)?;
+        Ok(Self(hash.to_be_bytes()))
     }
 }

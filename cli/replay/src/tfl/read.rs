@@ -217,7 +217,7 @@ fn is_code(word: &str) -> bool {
 /// Requires the text from `start` to `end` to be `N` lowercase hex digits.
 fn hex<'a, const N: usize>(line: &SourceLine<'a>, start: usize, end: usize) -> Result<&'a str, TflError> {
     let digits = line.slice(start, end);
-    let wrong = digits.find(|character: char| !matches!(character, '0'..='9' | 'a'..='f'));
+    let wrong = digits.bytes().position(|byte| !matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     match wrong {
         None if digits.len() == N => Ok(digits),
         Some(place) if place < N => Err(line.expected(

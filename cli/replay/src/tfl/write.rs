@@ -30,8 +30,15 @@ impl fmt::Display for ReplayLine {
 impl fmt::Display for LogEntry {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {} {}", self.seq, self.seat, self.command)?;
-        self.outcome.as_ref().map_or(Ok(()), |outcome| write!(out, " => {outcome}"))?;
-        self.hash.as_ref().map_or(Ok(()), |hash| write!(out, " #{hash}"))
+        if let Some(outcome) = &self.outcome {
+            out.write_str(" => ")?;
+            outcome.fmt(out)?;
+        }
+        if let Some(hash) = &self.hash {
+            out.write_str(" #")?;
+            hash.fmt(out)?;
+        }
+        Ok(())
     }
 }
 

@@ -37,10 +37,10 @@ pub(super) fn within_reach(state: &State, unit: &Unit, to: Hex) -> bool {
         if !settled.insert(hex) {
             continue;
         }
-        for next in hex.neighbors().filter(|&next| open(next)) {
+        for next in hex.neighbors() {
             let longer = steps + 1 + next.distance(to) - direct;
             let Ok(index) = usize::try_from(longer) else { continue };
-            if longer > slack || settled.contains(&next) {
+            if longer > slack || settled.contains(&next) || !open(next) {
                 continue;
             }
             if waiting.len() <= index {
