@@ -222,6 +222,29 @@ impl Ruling {
     }
 }
 
+/// Declares the reasons of a ruling, each with what the ruling says about it.
+macro_rules! reasons {
+    ($(#[$docs:meta])* pub enum $name:ident { $($(#[$doc:meta])* $reason:ident = $ruling:expr,)* }) => {
+        $(#[$docs])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$doc])* $reason,)*
+        }
+
+        impl $crate::outcome::Ruled for $name {
+            const ALL: &'static [Self] = &[$(Self::$reason),*];
+
+            fn ruling(self) -> $crate::outcome::Ruling {
+                match self {
+                    $(Self::$reason => $ruling,)*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use reasons;
+
 /// The reason of rulesets that never have one.
 impl Ruled for Infallible {
     const ALL: &'static [Self] = &[];

@@ -306,9 +306,7 @@ fn reasons_give_the_rules_that_their_docs_name() {
                 doc = comment.split_once(':').map(|(ids, _)| rule_ids(ids)).unwrap_or_default();
                 continue;
             }
-            let variant =
-                line.strip_suffix(',').filter(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()));
-            if let Some(variant) = variant {
+            if let Some((variant, _)) = line.split_once(" = Ruling::of(") {
                 let code = snake_case(variant);
                 let given = rules.rule_ids(&code);
                 assert_eq!(rule_ids(&given.join(" ")), doc, "the rules of `{code}` of {name}");
