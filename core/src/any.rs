@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 use crate::decode::DecodeError;
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
+use crate::json::Json;
 use crate::outcome::{Outcome, Rejected, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, SetupError};
@@ -174,7 +175,7 @@ pub trait AnyState: sealed::Sealed + Send {
     fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)>;
 
     /// Returns the view of `viewer` as a JSON document.
-    fn view(&self, viewer: Seat) -> String;
+    fn view(&self, viewer: Seat) -> Json;
 
     /// Returns the view of `viewer` as a JSON value.
     fn view_value(&self, viewer: Seat) -> serde_json::Value;
@@ -229,11 +230,11 @@ pub trait Step {
     /// Returns its outcome, with the effects the viewer may know of.
     fn outcome(&self) -> Outcome;
     /// Returns the effects the viewer may know of, as a JSON array.
-    fn effects_json(&self) -> String;
+    fn effects_json(&self) -> Json;
     /// Returns the hash of the state after the entry.
     fn state_hash(&mut self) -> Digest;
     /// Returns a view of the state after the entry as a JSON document.
-    fn view(&self, viewer: Seat) -> String;
+    fn view(&self, viewer: Seat) -> Json;
     /// Returns a view of the state after the entry as a JSON value.
     fn view_value(&self, viewer: Seat) -> serde_json::Value;
 }

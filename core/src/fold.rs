@@ -1,5 +1,7 @@
 //! The fold: commands in, state and outcomes out. Generic, so that each ruleset's loop is its own.
 
+use core::fmt::Write;
+
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -10,6 +12,7 @@ use crate::any::{CommandSource, FoldError, Logged, Step};
 use crate::dice::DicePolicy;
 use crate::digest::Digest;
 use crate::hash::StateHasher;
+use crate::json::Json;
 use crate::outcome::{Effects, Outcome, Ruled, Verdict};
 use crate::rules::{Part, Rules};
 use crate::seat::Seat;
@@ -28,6 +31,9 @@ pub fn fold<'a, R: Rules>(
     }
     Ok(())
 }
+
+/// Most commands are shorter, so that the string of their text need not grow.
+const MOST_BYTES: usize = 32;
 
 /// A state being folded, with buffers that are reused from entry to entry.
 pub(crate) struct Folder<R: Rules> {
@@ -91,10 +97,6 @@ impl<R: Rules> Folder<R> {
     }
 }
 
-pub(crate) fn to_json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("plain data encodes")
-}
-
 /// A view with the name of its ruleset before it.
 #[derive(Serialize)]
 struct Named<V> {
@@ -110,8 +112,8 @@ impl<V> Named<V> {
 }
 
 /// Returns a view as JSON, with the name of its ruleset before its fields.
-pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Seat) -> String {
-    to_json(&Named::of::<R>(state, viewer))
+pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Seat) -> Json {
+    Json::of(&Named::of::<R>(state, viewer))
 }
 
 /// Returns a view with the name of its ruleset before it.
@@ -169,7 +171,9 @@ impl<R: Rules> Step for Folded<'_, R> {
     }
 
     fn command(&self) -> String {
-        self.command.to_string()
+        let mut text = String::with_capacity(MOST_BYTES);
+        write!(text, "{}", self.command).expect("writing to a string cannot fail");
+        text
     }
 
     fn command_bytes(&self) -> Vec<u8> {
@@ -188,15 +192,15 @@ impl<R: Rules> Step for Folded<'_, R> {
         Outcome::of(self.verdict(), || Effects::of(self.visible_effects()))
     }
 
-    fn effects_json(&self) -> String {
-        to_json(&self.visible_effects().collect::<Vec<_>>())
+    fn effects_json(&self) -> Json {
+        Json::of(&self.visible_effects().collect::<Vec<_>>())
     }
 
     fn state_hash(&mut self) -> Digest {
         self.hasher.hash::<R>(self.state)
     }
 
-    fn view(&self, viewer: Seat) -> String {
+    fn view(&self, viewer: Seat) -> Json {
         view_json::<R>(self.state, viewer)
     }
 

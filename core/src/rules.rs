@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::admission::{Denied, Issuer, Refusal};
 use crate::dice::DueRoll;
+use crate::json::Json;
 use crate::outcome::{EffectSink, Ruled, Verdict};
 use crate::picture::Picture;
 use crate::seat::Seat;
@@ -254,17 +255,14 @@ pub struct Answer {
     /// One line for people.
     pub text: String,
     /// A JSON document for programs.
-    pub json: String,
+    pub json: Json,
 }
 
 impl Answer {
     /// Returns an answer; `value` becomes the JSON.
-    ///
-    /// # Panics
-    /// Never for the plain data of rulesets, which always encodes.
     #[must_use]
     pub fn new(text: String, value: &impl Serialize) -> Self {
-        Self { text, json: serde_json::to_string(value).expect("plain data encodes") }
+        Self { text, json: Json::of(value) }
     }
 }
 

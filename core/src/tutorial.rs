@@ -198,7 +198,7 @@
 //! state.fold(&log, &DicePolicy::Recorded, &mut |step| outcomes.push(step.outcome().to_string()))?;
 //! assert_eq!(outcomes, ["added total=18", "added total=21; match_over winner=p2"]);
 //! assert!(state.over() && state.legal(Seat::P1).is_empty());
-//! assert_eq!(state.view(Seat::P1), r#"{"ruleset":"twentyone","total":21,"turn":"p1"}"#);
+//! assert_eq!(&*state.view(Seat::P1), r#"{"ruleset":"twentyone","total":21,"turn":"p1"}"#);
 //! let late = state.judge(Seat::P1, "add 1").unwrap_err();
 //! assert_eq!((late.code, late.message.as_str()), ("match_over", "the match is over"));
 //! # Ok::<(), Box<dyn core::error::Error>>(())

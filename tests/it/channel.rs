@@ -109,7 +109,7 @@ fn check(state: &mut dyn AnyState, script: &str) {
         let found = match first {
             "view" => member(&view(state, Seat::P1), rest).to_string(),
             "ask" => answer().map_or_else(|error| error.to_string(), |answer| answer.text),
-            "json" => answer().map_or_else(|error| error.to_string(), |answer| answer.json),
+            "json" => answer().map_or_else(|error| error.to_string(), |answer| answer.json.to_string()),
             seat => told(state, seat.parse().unwrap(), rest),
         };
         if found != expected {

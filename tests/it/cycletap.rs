@@ -69,7 +69,9 @@ fn answer(state: &mut dyn AnyState, asked: &str) -> String {
     match verb {
         "view" => member(state, seat(), more),
         "ask" => state.query(seat(), more).map_or_else(|error| error.to_string(), |answer| answer.text),
-        "json" => state.query(seat(), more).map_or_else(|error| error.to_string(), |answer| answer.json),
+        "json" => {
+            state.query(seat(), more).map_or_else(|error| error.to_string(), |answer| answer.json.to_string())
+        }
         "legal" => state.legal(seat()).join("; "),
         seat => told(state, seat.parse().unwrap(), rest),
     }

@@ -38,9 +38,9 @@ pub(crate) fn check(ruleset: &str, toml: &str, script: &str) {
             "view" => member(&*state, rest).to_string(),
             "units" => of_units(&*state, rest),
             "ask" => state.query(Seat::P1, rest).map_or_else(|error| error.to_string(), |answer| answer.text),
-            "json" => {
-                state.query(Seat::P1, rest).map_or_else(|error| error.to_string(), |answer| answer.json)
-            }
+            "json" => state
+                .query(Seat::P1, rest)
+                .map_or_else(|error| error.to_string(), |answer| answer.json.to_string()),
             "legal" => legal(&*state, rest.parse().unwrap()),
             seat => {
                 seq += 1;

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{Answer, AnyState, DicePolicy, Digest, FoldError, Logged, QueryError, Seat, Step};
+use turnfold_core::{Answer, AnyState, DicePolicy, Digest, FoldError, Json, Logged, QueryError, Seat, Step};
 
 /// The seat that looks, as `--as` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Eyes {
 
     /// Returns the view of a state as JSON.
     #[must_use]
-    pub fn view_json(self, state: &dyn AnyState) -> String {
+    pub fn view_json(self, state: &dyn AnyState) -> Json {
         state.view(self.0)
     }
 
@@ -92,7 +92,7 @@ impl Eyes {
 
     /// Returns the view of the state after an entry, as JSON.
     #[must_use]
-    pub fn step_view(self, step: &dyn Step) -> String {
+    pub fn step_view(self, step: &dyn Step) -> Json {
         step.view(self.0)
     }
 

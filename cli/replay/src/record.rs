@@ -1,8 +1,7 @@
 //! An entry as the rules compute it, with everything there is to show of it.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
-use turnfold_core::{AnyState, Digest, Outcome, Rejected, Seat, Step, Verdict};
+use turnfold_core::{AnyState, Digest, Json, Outcome, Rejected, Seat, Step, Verdict};
 use turnfold_store::NewEntry;
 
 use crate::eyes::Eyes;
@@ -45,9 +44,9 @@ pub struct Record {
     pub is_concealed: bool,
     /// The hash of the state after it, where the eyes may know it.
     pub state_hash: Option<Digest>,
-    effects: Box<RawValue>,
-    view: Option<Box<RawValue>>,
-    views: Vec<(Seat, Box<RawValue>)>,
+    effects: Json,
+    view: Option<Json>,
+    views: Vec<(Seat, Json)>,
 }
 
 impl Record {
@@ -67,10 +66,10 @@ impl Record {
             outcome: step.outcome(),
             message,
             is_concealed: step.concealed(),
-            effects: raw(step.effects_json()),
+            effects: step.effects_json(),
             state_hash: eyes.step_hash(step),
-            view: state.then(|| raw(eyes.step_view(step))),
-            views: eyes.may_look_as(views).map(|seat| (seat, raw(step.view(seat)))).collect(),
+            view: state.then(|| eyes.step_view(step)),
+            views: eyes.may_look_as(views).map(|seat| (seat, step.view(seat))).collect(),
         }
     }
 
@@ -92,10 +91,10 @@ impl Record {
             outcome: Outcome::from(&rejected),
             message: Some(rejected.message),
             is_concealed: false,
-            effects: raw("[]".into()),
+            effects: Json::of(&[(); 0]),
             state_hash: eyes.state_hash(state),
-            view: detail.state.then(|| raw(eyes.view_json(state))),
-            views: eyes.may_look_as(detail.views).map(|seat| (seat, raw(state.view(seat)))).collect(),
+            view: detail.state.then(|| eyes.view_json(state)),
+            views: eyes.may_look_as(detail.views).map(|seat| (seat, state.view(seat))).collect(),
         }
     }
 
@@ -116,7 +115,6 @@ impl Record {
     /// Returns the record as a JSON document.
     #[must_use]
     pub fn to_json(&self) -> RecordJson<'_> {
-        let views: Vec<_> = self.views.iter().map(|(seat, view)| (*seat, &**view)).collect();
         RecordJson {
             seq: self.seq,
             seat: self.seat,
@@ -126,15 +124,10 @@ impl Record {
             message: self.message.as_deref(),
             effects: &self.effects,
             state_hash: self.state_hash.map(|hash| hash.to_string()),
-            view: self.view.as_deref(),
-            views: (!views.is_empty()).then_some(Views(views)),
+            view: self.view.as_ref(),
+            views: (!self.views.is_empty()).then_some(Views(&self.views)),
         }
     }
-}
-
-/// Takes a JSON document made by the core into a larger one.
-fn raw(json: String) -> Box<RawValue> {
-    RawValue::from_string(json).expect("the core writes JSON")
 }
 
 /// A record as a JSON document; a contract.
@@ -146,19 +139,19 @@ pub struct RecordJson<'a> {
     outcome: &'static str,
     reason: Option<&'a str>,
     message: Option<&'a str>,
-    effects: &'a RawValue,
+    effects: &'a Json,
     state_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    view: Option<&'a RawValue>,
+    view: Option<&'a Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
     views: Option<Views<'a>>,
 }
 
 #[derive(Debug)]
-struct Views<'a>(Vec<(Seat, &'a RawValue)>);
+struct Views<'a>(&'a [(Seat, Json)]);
 
 impl Serialize for Views<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
+        serializer.collect_map(self.0.iter().map(|(seat, view)| (seat, view)))
     }
 }

@@ -1,6 +1,5 @@
 //! `turnfold ask`: a ruleset's queries.
 
-use serde_json::value::RawValue;
 use turnfold_replay::{Eyes, SourceName, sight::seek};
 
 use crate::context::Context;
@@ -32,7 +31,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let answer = answer.map_err(|error| Failure::usage(error.to_string()))?;
     let output = &mut context.output;
     if output.is_json() {
-        output.json(&RawValue::from_string(answer.json).map_err(Failure::internal)?)?;
+        output.json(&answer.json)?;
     } else {
         output.line(answer.text)?;
     }

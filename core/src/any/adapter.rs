@@ -12,6 +12,7 @@ use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
 use crate::fold::{Folder, view_json, view_value};
 use crate::hash::hash_as;
+use crate::json::Json;
 use crate::outcome::{Rejected, Ruled, Verdict};
 use crate::picture::Picture;
 use crate::rules::{Answer, QueryError, Rules, SetupError};
@@ -187,7 +188,7 @@ impl<R: Rules> AnyState for Folder<R> {
         drawn.map(|(seat, command)| (seat, command.to_string()))
     }
 
-    fn view(&self, viewer: Seat) -> String {
+    fn view(&self, viewer: Seat) -> Json {
         view_json::<R>(&self.state, viewer)
     }
 

@@ -101,7 +101,7 @@ fn take_command((row, ids): &Take) -> String {
 
 /// Asks whether a channel could be carried out, tokens disregarded.
 fn is_possible(state: &dyn AnyState, channel: u64) -> bool {
-    state.query(Seat::P1, &format!("possible {channel}")).unwrap().json == "true"
+    *state.query(Seat::P1, &format!("possible {channel}")).unwrap().json == *"true"
 }
 
 fn rejection(state: &dyn AnyState, seat: Seat, command: &str) -> Option<&'static str> {

@@ -54,8 +54,9 @@ fn ch_1_a_seed_deals_energies_then_plenitude_then_what_is_known() {
 
 #[test]
 fn ch_1_seeds_differ() {
-    let deals: BTreeSet<String> =
-        (0..20).map(|seed| start(&format!("players = 2\nseed = {seed}")).view(Seat::Host)).collect();
+    let deals: BTreeSet<String> = (0..20)
+        .map(|seed| start(&format!("players = 2\nseed = {seed}")).view(Seat::Host).to_string())
+        .collect();
     assert_eq!(deals.len(), 20);
 }
 

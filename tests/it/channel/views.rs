@@ -34,7 +34,7 @@ fn the_view_has_the_fields_of_the_contract_in_their_order() {
                   \"choice\":null,\"already_moved\":[],\"already_moved_code\":0,\"possibles\":{},\
                   \"channels\":[1,2,3,7,8],";
     assert_eq!(
-        state.view(Seat::P1),
+        state.view(Seat::P1).to_string(),
         [before, table, &players("b1c5k4k5b2", "[0,10,1]", "[0,7]", "[]")].concat()
     );
     check(
@@ -46,7 +46,7 @@ fn the_view_has_the_fields_of_the_contract_in_their_order() {
                   \"choice\":0,\"already_moved\":[7],\"already_moved_code\":7,\
                   \"possibles\":{\"1\":{\"0\":2},\"10\":{\"0\":2}},\"channels\":null,";
     assert_eq!(
-        state.view(Seat::P1),
+        state.view(Seat::P1).to_string(),
         [midway, table, &players("b1c5k4k5c3", "[0,10,1]", "[]", "[7]")].concat()
     );
 }

@@ -13,7 +13,7 @@ fn sight(state: &dyn AnyState, viewer: Seat) -> Vec<String> {
     fn write(sight: &mut Vec<String>, what: &impl Debug) {
         sight.push(format!("{what:?}"));
     }
-    let mut sight = vec![state.view(viewer)];
+    let mut sight = vec![state.view(viewer).to_string()];
     let candidates = state.candidates(viewer);
     write(&mut sight, &state.legal(viewer));
     write(&mut sight, &state.picture(viewer));
@@ -106,7 +106,7 @@ fn shown(toml: &str, log: &[(Seat, String)], viewer: Seat) -> Vec<String> {
     let mut shown = Vec::new();
     let observe = &mut |step: &mut dyn turnfold_core::Step| {
         if step.concealed() {
-            assert_eq!(step.effects_json(), "[]", "{} {}", step.seat(), step.command());
+            assert_eq!(&*step.effects_json(), "[]", "{} {}", step.seat(), step.command());
         } else {
             let (text, json) = (step.outcome().to_string(), step.effects_json());
             shown.push(format!("{} {} => {text} {json}", step.seat(), step.command()));

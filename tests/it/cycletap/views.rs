@@ -31,14 +31,14 @@ fn the_view_has_the_fields_of_the_contract_in_their_order() {
     };
     let own = r#"{"p1":{"total":4,"used":0,"available":4},"p2":null}"#;
     let defense = r#"[{"seat":"p1","number":2,"unit":"u2","kind":"defense","from":[0,2],"path":[]}]"#;
-    assert_eq!(state.view(Seat::P1), planning(tap, own, defense));
+    assert_eq!(state.view(Seat::P1).to_string(), planning(tap, own, defense));
     // CT-19
     let other = r#"{"p1":null,"p2":{"total":1,"used":0,"available":1}}"#;
-    assert_eq!(state.view(Seat::P2), planning("null", other, "[]"));
+    assert_eq!(state.view(Seat::P2).to_string(), planning("null", other, "[]"));
     let both = r#"{"p1":{"total":4,"used":0,"available":4},"p2":{"total":1,"used":0,"available":1}}"#;
-    assert_eq!(state.view(Seat::Host), planning(tap, both, defense));
+    assert_eq!(state.view(Seat::Host).to_string(), planning(tap, both, defense));
     // Who sits elsewhere sees what neither player hides.
-    assert_eq!(state.view(Seat::P3), planning("null", r#"{"p1":null,"p2":null}"#, "[]"));
+    assert_eq!(state.view(Seat::P3).to_string(), planning("null", r#"{"p1":null,"p2":null}"#, "[]"));
 }
 
 #[test]

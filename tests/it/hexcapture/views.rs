@@ -16,7 +16,7 @@ fn the_view_has_the_fields_of_the_contract_in_their_order() {
         r#""action":false,"charge_since":null,"releasing":false,"cooldown":0,"carried":null,"flash":null,"chance":null,"due_roll":null,"#,
         r#""world":[{"at":[0,1],"color":2},{"at":[1,0],"color":0}],"inventory":[],"eaten":[0,0,0,0,0,0,0,0],"adjacent":[0,0,0,0,0,0,0,0]}"#,
     );
-    assert_eq!(state.view(Seat::P1), before);
+    assert_eq!(state.view(Seat::P1).to_string(), before);
     for (seat, command) in [
         (Seat::P1, "move se"),
         (Seat::P1, "act"),
@@ -32,7 +32,7 @@ fn the_view_has_the_fields_of_the_contract_in_their_order() {
         r#""chance":null,"due_roll":{"purpose":"eat","count":1,"low":0,"high":90},"#,
         r#""world":[{"at":[0,1],"color":2},{"at":[1,0],"color":0}],"inventory":[],"eaten":[0,0,0,0,0,0,0,0],"adjacent":[0,0,0,0,0,0,0,0]}"#,
     );
-    assert_eq!(state.view(Seat::P1), after);
+    assert_eq!(state.view(Seat::P1).to_string(), after);
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn the_view_has_the_fields_of_the_contract_in_their_order() {
         r#""impulse":null,"active_player":null,"remaining_in_impulse":null,"moved":[],"cursor":[0,0],"selected":null,"#,
     );
     let due = r#""due_roll":{"purpose":"initiative","count":4,"low":1,"high":6},"prompt":"Roll for initiative","status":""}"#;
-    assert_eq!(state.view(Seat::P1), [before, UNITS, due].concat());
+    assert_eq!(state.view(Seat::P1).to_string(), [before, UNITS, due].concat());
 
     told(&mut *state, 1, Seat::Host, "roll 1 1 6 6");
     told(&mut *state, 2, Seat::P1, "confirm");
@@ -28,7 +28,7 @@ fn the_view_has_the_fields_of_the_contract_in_their_order() {
         r#""impulse":0,"active_player":"p1","remaining_in_impulse":2,"moved":[],"cursor":[0,2],"selected":"atlas","#,
     );
     let texts = r#""due_roll":null,"prompt":"Player 1: move Atlas AS7-D","status":"Player 1's turn — move 2 of 2 units"}"#;
-    assert_eq!(state.view(Seat::P1), [moving, UNITS, texts].concat());
+    assert_eq!(state.view(Seat::P1).to_string(), [moving, UNITS, texts].concat());
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn the_view_has_the_fields_of_the_contract_in_their_order() {
         r#""has_moved":false,"has_attacked":false,"standard_action_used":false,"#,
         r#""skills":[],"statuses":[{"id":"rage","kind":"mark","value":0,"duration":null}]}]}"#,
     );
-    assert_eq!(state.view(Seat::P1), before);
+    assert_eq!(state.view(Seat::P1).to_string(), before);
 
     for (seq, (seat, command)) in (1..).zip([
         (Seat::Host, "advance"),
@@ -50,9 +50,9 @@ fn the_view_has_the_fields_of_the_contract_in_their_order() {
         r#""skills":[],"statuses":[{"id":"rage","kind":"mark","value":0,"duration":null},"#,
         r#"{"id":"poison","kind":"dot","value":3,"duration":2}]}]}"#,
     );
-    assert_eq!(state.view(Seat::P1), later);
+    assert_eq!(state.view(Seat::P1).to_string(), later);
     for viewer in Seat::ALL {
-        assert_eq!(state.view(viewer), later);
+        assert_eq!(state.view(viewer).to_string(), later);
         assert_eq!(state.picture(viewer), state.picture(Seat::Host));
     }
 }

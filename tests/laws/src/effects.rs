@@ -13,7 +13,7 @@ use super::report::{Law, Report};
 pub(super) fn check(report: &mut Report, entry: &PlayedEntry) {
     let PlayedEntry { outcome, effects_json: json, .. } = entry;
     let applied = entry.verdict == Verdict::Applied(());
-    let some = outcome.effects().next().is_some() || json != "[]";
+    let some = outcome.effects().next().is_some() || **json != *"[]";
     report.expect(Law::AppliedHasEffects, applied == some, || {
         format!("the verdict is {:?} and the outcome is `{outcome}`", entry.verdict)
     });

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{
-    AnyRules, AnyState, CommandSource, DicePolicy, Digest, FoldError, Logged, Outcome, Seat, Seed, Step,
-    Verdict,
+    AnyRules, AnyState, CommandSource, DicePolicy, Digest, FoldError, Json, Logged, Outcome, Seat, Seed,
+    Step, Verdict,
 };
 
 use super::report::{Law, Report};
@@ -71,7 +71,7 @@ pub struct PlayedEntry {
     /// What became of it, with its effects.
     pub outcome: Outcome,
     /// Its effects as a JSON array.
-    pub effects_json: String,
+    pub effects_json: Json,
     /// The hash of the state after it.
     pub hash: Digest,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{Answer, AnyRules, AnyState, QueryError, Rejected, Seat, Verdict};
+use turnfold_core::{Answer, AnyRules, AnyState, Json, QueryError, Rejected, Seat, Verdict};
 
 use super::Moment;
 use super::effects::Object;
@@ -28,8 +28,9 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
         let mut after = state.fork();
         let mut hidden = false;
         let folded = after.fold_as(viewer, &[entry.logged()], &moment.played.dice, &mut |step| {
-            hidden =
-                step.concealed() && step.outcome().effects().next().is_none() && step.effects_json() == "[]";
+            hidden = step.concealed()
+                && step.outcome().effects().next().is_none()
+                && *step.effects_json() == *"[]";
         });
         if folded.is_err() || !hidden {
             continue;
@@ -81,7 +82,7 @@ fn check_twice(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
 
 /// All that a viewer can learn of a state.
 struct Sight<'a> {
-    view: String,
+    view: Json,
     legal: Vec<String>,
     candidates: Vec<String>,
     picture: Picture,
