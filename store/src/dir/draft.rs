@@ -167,7 +167,8 @@ impl<T> Drop for Draft<T> {
     }
 }
 
-/// Renames or removes something of a draft while no signal can abandon it.
+/// Makes directories for a draft, or renames or removes something of it, while no signal can abandon it. Never returns
+/// once one has: what makes a directory with those above it, as sled does when it opens, would make the draft anew.
 pub(crate) fn uninterrupted<R>(act: impl FnOnce() -> R) -> R {
     let live = live();
     let result = act();

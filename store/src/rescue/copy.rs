@@ -8,7 +8,7 @@ use crate::backend::sled::disk::DiskBackend;
 use crate::dir::lock::Lock;
 use crate::dir::places::{SLED_DIR, WATERMARK_FILE};
 use crate::dir::regular::open_regular;
-use crate::dir::{private, swap};
+use crate::dir::{draft, private, swap};
 use crate::reader::records::Records;
 
 /// What is left out of a copy before sled is asked to open it.
@@ -44,13 +44,14 @@ pub(super) fn open_copy(copy: &Path, without: Without) -> Result<Records, String
         }
     }
     let lock = Lock::take(copy).map_err(|error| error.to_string())?;
-    let backend = DiskBackend::open_or_create(copy, lock).map_err(|error| error.to_string())?;
+    let opened = draft::uninterrupted(|| DiskBackend::open_or_create(copy, lock));
+    let backend = opened.map_err(|error| error.to_string())?;
     Ok(Records::new(Box::new(backend), None))
 }
 
 /// Copies what is a store's: known names, and of them only folders and regular files that lie in the store itself.
 pub(super) fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
+    draft::uninterrupted(|| fs::create_dir_all(to))?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (path, target, kind) = (entry.path(), to.join(entry.file_name()), entry.file_type()?);

@@ -93,5 +93,5 @@ fn sync_all(dir: &Path) -> io::Result<()> {
 
 /// Opens a new store in a directory of our own.
 pub(super) fn create(dir: &Path) -> Result<Store, RescueError> {
-    Ok(Store::open_or_create(dir)?)
+    Ok(draft::uninterrupted(|| Store::open_or_create(dir))?)
 }
