@@ -50,12 +50,12 @@ impl Store {
     /// As for [`open`](Store::open); [`StoreError::NotAStore`] when the directory belongs to something else, which is
     /// then left as it is.
     pub fn open_or_create(dir: &Path) -> Result<Self, StoreError> {
-        Self::open_or_create_by(dir, Ok)
+        Self::open_or_create_by(dir, std::convert::identity)
     }
 
     fn open_or_create_by(
         dir: &Path,
-        adapt: impl FnOnce(DiskBackend) -> Result<DiskBackend, BackendError>,
+        adapt: impl FnOnce(DiskBackend) -> DiskBackend,
     ) -> Result<Self, StoreError> {
         let held = format::hold_or_create(dir)?;
         let opened = if held.is_complete {
@@ -64,7 +64,7 @@ impl Store {
             require_nothing_committed(dir)?;
             DiskBackend::open_or_create(dir, held.lock)?
         };
-        let backend = Box::new(adapt(opened)?);
+        let backend = Box::new(adapt(opened));
         if !held.is_complete {
             initialize(backend.as_ref())?;
             format::complete(dir)?;

@@ -52,6 +52,8 @@ pub(crate) enum Trust {
     AllSyncs,
     /// Not those that our `sync_file_range` makes: as if it were not bound and sled called the C library's.
     NotTheBinding,
+    /// Not those after a flush: as if the store left all to sled.
+    NotTheFlushes,
 }
 
 #[derive(Clone, Debug)]
@@ -108,6 +110,7 @@ impl Disk {
             }
             Event::SetLength { file, length } => self.change(*file, RecordChange::SetLength(*length)),
             Event::Sync { by: SyncedBy::SledsHandle, .. } if self.trust == Trust::NotTheBinding => {}
+            Event::Sync { by: SyncedBy::SecondHandle, .. } if self.trust == Trust::NotTheFlushes => {}
             Event::Sync { file, .. } => {
                 let (content, changes) = self.files.get_mut(file).unwrap();
                 for change in changes.drain(..) {

@@ -56,7 +56,9 @@ pub(crate) enum Event {
 pub(crate) enum SyncedBy {
     /// `fdatasync` of the very handle through which sled writes: our `sync_file_range`.
     SledsHandle,
-    /// Any other: the store's second handle, sled's own `fsync`, and all other files.
+    /// `fdatasync` of the store's second handle on sled's file, after a flush.
+    SecondHandle,
+    /// Any other: sled's own `fsync`, and all other files.
     Another,
 }
 
@@ -130,7 +132,13 @@ impl Tape {
 
     fn synced(&mut self, handle: c_int, data_only: bool) {
         if let Some((file, is_sleds)) = self.handles.get(&handle) {
-            let by = if data_only && *is_sleds { SyncedBy::SledsHandle } else { SyncedBy::Another };
+            let is_db = |path: &PathBuf| path.ends_with("sled/db");
+            let of_db = self.files.iter().any(|(path, of_path)| of_path == file && is_db(path));
+            let by = match (data_only, *is_sleds) {
+                (true, true) => SyncedBy::SledsHandle,
+                (true, false) if of_db => SyncedBy::SecondHandle,
+                _ => SyncedBy::Another,
+            };
             self.events.push(Event::Sync { file: *file, by });
         } else if let Some(path) = self.folders.get(&handle) {
             self.events.push(Event::SyncFolder { path: path.clone() });

@@ -26,7 +26,7 @@ pub(super) use loose::Loose;
 pub(super) use message::{LINK, NODE};
 pub(crate) use reader::LogReader;
 pub(super) use reader::segments_since_snapshot;
-pub(super) use segment::SEGMENT_BYTES;
+pub(super) use segment::{SEGMENT_BYTES, UNSYNCED_BYTES_MAX};
 pub(super) use snapshot::paths as snapshot_paths;
 
 use crate::backend::BackendError;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::message::{self, Kind, Message, Search};
-use super::segment::{HEADER_BYTES, Headers, LogFile, SEGMENT_BYTES, SegmentBytes, base, number_of};
+use super::segment::{HEADER_BYTES, Header, Headers, LogFile, SEGMENT_BYTES, SegmentBytes, base, number_of};
 use super::snapshot::{PageState, Part, Snapshot};
 use super::{Lsn, damaged};
 use crate::backend::BackendError;
@@ -85,10 +85,11 @@ pub(super) fn recover(file: &LogFile, old: Snapshot) -> Result<Recovered, Backen
         )));
     }
     let reach = end.reach.max(from);
-    let stable = headers.values().map(|header| header.stable).max().unwrap_or(-1);
-    if i64::try_from(reach).is_ok_and(|reach| reach <= stable) {
+    if let Some(durable) =
+        headers.values().filter_map(Header::durable).max().filter(|durable| reach <= *durable)
+    {
         let found = damaged_at(end.at.unwrap_or(from));
-        return Err(damaged(format!("{found}, and what follows was durable up to {stable}")));
+        return Err(damaged(format!("{found}, and what follows was durable up to {durable}")));
     }
     let in_doubt = replay.require_used_again(file, end.is_full)?;
     let pages = replay.pages.into_iter().collect::<Option<Vec<_>>>();

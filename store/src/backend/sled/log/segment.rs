@@ -13,6 +13,10 @@ use crate::dir::regular::open_regular;
 /// The size of a segment, across which no message goes.
 pub(in crate::backend) const SEGMENT_BYTES: u64 = 512 * 1024;
 
+/// So many bytes of one segment may not be durable although sled believes that they are. Were it more, sled could use
+/// segments again whose successors are not on disk yet.
+pub(in crate::backend) const UNSYNCED_BYTES_MAX: u64 = 128 * 1024;
+
 /// The bytes before the first message of a segment.
 pub(super) const HEADER_BYTES: u64 = 20;
 
@@ -34,8 +38,18 @@ pub(super) const fn number_of(at: Lsn) -> u64 {
 pub(super) struct Header {
     /// The position of its first byte.
     pub(super) lsn: Lsn,
-    /// Up to there everything was durable when the segment began; -1 when nothing was.
+    /// Up to there sled believed everything to be durable when the segment began; -1 when nothing was.
     pub(super) stable: i64,
+}
+
+impl Header {
+    /// Returns the position up to which everything was durable for sure when the segment began.
+    pub(super) fn durable(&self) -> Option<Lsn> {
+        let stable = u64::try_from(self.stable).ok()?;
+        let is_end = (stable + 1).is_multiple_of(SEGMENT_BYTES);
+        // Whole segments are always synced.
+        Some(if is_end { stable } else { base(stable).max(stable.saturating_sub(UNSYNCED_BYTES_MAX)) })
+    }
 }
 
 /// The headers of all segments in use, by their offset in the file.
