@@ -3,6 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use alloc::string::ToString;
+use serde::de::{IntoDeserializer, value};
 use serde::{Deserialize, Serialize};
 
 use super::ranged::{EnergyId, Row};
@@ -38,22 +40,6 @@ impl Color {
         Self::White,
     ];
 
-    /// Returns the color's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Purple => "purple",
-            Self::DarkBlue => "darkblue",
-            Self::Blue => "blue",
-            Self::Green => "green",
-            Self::Yellow => "yellow",
-            Self::Orange => "orange",
-            Self::Red => "red",
-            Self::Black => "black",
-            Self::White => "white",
-        }
-    }
-
     /// Returns `true` if the color has no chakra of its own and may enter the earth.
     #[must_use]
     pub const fn is_black_or_white(self) -> bool {
@@ -63,7 +49,7 @@ impl Color {
 
 impl fmt::Display for Color {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.name())
+        self.serialize(out)
     }
 }
 
@@ -71,8 +57,8 @@ impl FromStr for Color {
     type Err = Malformed;
 
     fn from_str(word: &str) -> Result<Self, Malformed> {
-        let named = Self::ALL.into_iter().find(|color| color.name() == word);
-        named.ok_or_else(|| Malformed::expected("a color such as `purple` or `black`", word))
+        let named: Result<Self, value::Error> = Self::deserialize(word.into_deserializer());
+        named.map_err(|_| Malformed::expected("a color such as `purple` or `black`", word))
     }
 }
 
@@ -119,7 +105,7 @@ impl TryFrom<Color> for Chakra {
 
     fn try_from(color: Color) -> Result<Self, Malformed> {
         if color.is_black_or_white() {
-            return Err(Malformed::expected("the color of a chakra", color.name()));
+            return Err(Malformed::expected("the color of a chakra", &color.to_string()));
         }
         Ok(Self(color))
     }

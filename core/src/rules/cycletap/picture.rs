@@ -130,7 +130,6 @@ fn numbered(sign: char, path: &[Hex], tint: Tint) -> impl Iterator<Item = (Hex, 
 fn legend(state: &State, viewer: Seat) -> Vec<TextLine> {
     let unit = |(&id, unit): (&UnitId, &Unit)| {
         let Unit { owner, kind, at, strength } = unit;
-        let kind = kind.name();
         TextLine::default()
             .with(format!("{:4}", label(id, unit)), tint(*owner))
             .with(format!(" {owner} {kind} ({id}) at {at}, strength {strength}"), Tint::Plain)

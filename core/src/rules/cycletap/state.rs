@@ -1,5 +1,7 @@
 //! The state of a match: the units, the orders and what the planning seat has tapped.
 
+use core::fmt;
+
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
@@ -55,17 +57,14 @@ pub enum UnitKind {
     Captain,
 }
 
-impl UnitKind {
-    /// Returns the kind's name as setups write it.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Infantry => "infantry",
-            Self::Cavalry => "cavalry",
-            Self::Officer => "officer",
-            Self::Captain => "captain",
-        }
+/// As setups write it.
+impl fmt::Display for UnitKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(out)
     }
+}
 
+impl UnitKind {
     /// Returns the strength of a unit whose setup names none.
     pub(super) const fn default_strength(self) -> u32 {
         match self {

@@ -62,10 +62,7 @@ pub enum FailureCause {
 
 impl fmt::Display for FailureCause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Roll => "roll",
-            Self::NotAdjacent => "not_adjacent",
-        })
+        self.serialize(out)
     }
 }
 

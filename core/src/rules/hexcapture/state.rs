@@ -72,10 +72,7 @@ pub enum Field {
 
 impl fmt::Display for Field {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::World => "world",
-            Self::Inventory => "inventory",
-        })
+        self.serialize(out)
     }
 }
 

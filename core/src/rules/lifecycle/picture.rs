@@ -98,7 +98,7 @@ fn bar(charge: u64) -> String {
 }
 
 fn status_words(status: &Status) -> String {
-    let kind = status.kind.name();
+    let kind = status.kind;
     let value = if status.value > 0 { format!(" {}", status.value) } else { String::new() };
     let left = status.duration.turns().map_or_else(String::new, |turns| format!(", {turns} left"));
     format!("{} ({kind}{value}{left})", status.id)

@@ -36,15 +36,10 @@ pub enum StatusKind {
     Mark,
 }
 
-impl StatusKind {
-    /// Returns the kind's name as setups and views write it.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Dot => "dot",
-            Self::Hot => "hot",
-            Self::Stun => "stun",
-            Self::Mark => "mark",
-        }
+/// As setups and views write it.
+impl fmt::Display for StatusKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(out)
     }
 }
 

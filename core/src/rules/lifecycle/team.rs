@@ -25,17 +25,10 @@ impl Team {
             Self::Enemy => Seat::P2,
         }
     }
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Player => "player",
-            Self::Enemy => "enemy",
-        }
-    }
 }
 
 impl fmt::Display for Team {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.name())
+        self.serialize(out)
     }
 }
