@@ -30,13 +30,18 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Returns the file, which must not exist unless it is to be overwritten; `None` is standard output.
     pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
-        match &self.output {
-            Some(path) if path.exists() && !self.force => {
-                Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"))
-            }
-            path => Ok(path.as_deref()),
-        }
+        let path = self.output.as_deref();
+        path.map_or(Ok(()), |path| check_new(path, self.force))?;
+        Ok(path)
     }
+}
+
+/// Requires that a file to be written does not exist, unless it is to be overwritten.
+pub(crate) fn check_new(path: &Path, force: bool) -> Result<(), Failure> {
+    if path.exists() && !force {
+        return Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"));
+    }
+    Ok(())
 }
 
 /// Writes a file so that whoever looks sees the old content or the new, also after a crash: a temporary file beside

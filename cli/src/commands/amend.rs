@@ -109,10 +109,7 @@ impl ChangeArgs {
 impl Args {
     fn target(&self) -> Result<Target<'_>, Failure> {
         match (&self.branch, &self.output) {
-            (_, Some(path)) if path.exists() && !self.force => {
-                Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"))
-            }
-            (_, Some(path)) => Ok(Target::File(path)),
+            (_, Some(path)) => files::check_new(path, self.force).map(|()| Target::File(path)),
             (Some(branch), None) => Ok(Target::Branch(branch)),
             (None, None) => Err(Failure::usage("`amend` needs `--branch` or `--output`")),
         }

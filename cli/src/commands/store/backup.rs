@@ -51,11 +51,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         })?;
         return Ok(Answer::Yes);
     }
-    if args.file.exists() && !args.force {
-        return Err(
-            Failure::usage(format!("`{}` exists", args.file.display())).hint("`--force` overwrites it")
-        );
-    }
+    files::check_new(&args.file, args.force)?;
     let store = context.read_store()?;
     let progress = Progress::new("backing up");
     let totals = files::write_private(&args.file, args.force, |file| {
