@@ -20,7 +20,7 @@ pub(crate) fn print_after(before: &str, record: &Record, output: &mut Output) ->
         return print_rejected(record, None, output);
     }
     if output.is_json() {
-        output.json(&record.to_json())?;
+        output.json(record)?;
         return Ok(());
     }
     let width = output.width();
@@ -37,7 +37,7 @@ pub(crate) fn print_rejected(
     output: &mut Output,
 ) -> Result<(), Failure> {
     if output.is_json() {
-        output.json(&record.to_json())?;
+        output.json(record)?;
     } else {
         output.line(rejected_line(record, place))?;
     }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde::Serialize;
 use turnfold_core::Digest;
 
 use crate::dir::snapshots::{SNAPSHOT_INTERVAL, has_snapshot};
@@ -18,15 +19,17 @@ use crate::reader::records::Records;
 use crate::reader::store_reader::StoreReader;
 
 /// Something stored that is not what was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Damage {
     /// The match concerned; `None` when it concerns the store as a whole.
+    #[serde(rename = "match")]
     pub match_name: Option<MatchName>,
     /// The branch concerned; `None` when it concerns the match as a whole.
     pub branch: Option<BranchName>,
     /// The entry concerned, where it is one.
     pub seq: Option<Seq>,
     /// What is wrong.
+    #[serde(rename = "message")]
     pub reason: String,
 }
 

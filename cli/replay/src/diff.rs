@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use similar::udiff::UnifiedHunkHeader;
 use similar::{Change, ChangeTag, DiffOp, TextDiff};
-use turnfold_core::{Outcome, Seat};
+use turnfold_core::{Digest, Outcome, Seat};
 
 use crate::difference::{Difference, differences};
 use crate::divergence::{Claim, Divergence, DivergenceKind, Subject};
@@ -41,7 +41,7 @@ impl Folded {
             source: sight.name().clone(),
             name: sight.name().to_string(),
             entries: played.len() as u64,
-            state_hash: sight.state_hash(state.as_ref()).map(|hash| hash.to_string()),
+            state_hash: sight.state_hash(state.as_ref()),
             recorded_differs_at: contradicted_at,
         };
         let (ruleset, version) = (sight.rules().name(), sight.rules().version());
@@ -136,7 +136,7 @@ pub struct Side {
     /// The number of its entries.
     pub entries: u64,
     /// Null when looking as a player.
-    pub state_hash: Option<String>,
+    pub state_hash: Option<Digest>,
     /// The first entry of which the source records something else than this build's rules compute.
     pub recorded_differs_at: Option<u64>,
 }

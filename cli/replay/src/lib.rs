@@ -115,7 +115,7 @@ pub use limits::Limits;
 pub use line::LineOfPlay;
 pub use position::{Passed, Position, Tail};
 pub use question::{Judgment, Question};
-pub use record::{Detail, Record, RecordJson};
+pub use record::{Detail, Record};
 pub use revision::{EntryName, FileName, RangeName, Revision, SourceName};
 pub use script::{OtherSeat, ScriptLine};
 pub use seen::Seen;

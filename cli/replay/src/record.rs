@@ -1,6 +1,6 @@
 //! An entry as the rules compute it, with everything there is to show of it.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use turnfold_core::{AnyState, Digest, Json, Outcome, Rejected, Seat, Step, Verdict};
 use turnfold_store::NewEntry;
 
@@ -25,8 +25,8 @@ impl Detail {
     }
 }
 
-/// A command and what became of it.
-#[derive(Clone, Debug)]
+/// A command and what became of it. What it serializes as is a contract.
+#[derive(Clone, Debug, Serialize)]
 pub struct Record {
     /// Its number; a rejected command has none.
     pub seq: Option<u64>,
@@ -35,18 +35,32 @@ pub struct Record {
     /// The command in canonical text, or what stands for one.
     pub command: String,
     /// The command as the store takes it; empty for a rejected one.
+    #[serde(skip)]
     pub command_bytes: Vec<u8>,
     /// What became of it.
+    #[serde(flatten, serialize_with = "kind_and_reason")]
     pub outcome: Outcome,
     /// Why it was ignored or rejected, in words.
     pub message: Option<String>,
     /// Whether the eyes may not know of it.
+    #[serde(skip)]
     pub is_concealed: bool,
+    effects: Json,
     /// The hash of the state after it, where the eyes may know it.
     pub state_hash: Option<Digest>,
-    effects: Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
     view: Option<Json>,
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_seat")]
     views: Vec<(Seat, Json)>,
+}
+
+/// Writes the kind of an outcome and the name of its reason; its effects follow as JSON.
+fn kind_and_reason<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map([("outcome", Some(outcome.kind())), ("reason", outcome.code())])
+}
+
+fn by_seat<S: Serializer>(views: &[(Seat, Json)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(views.iter().map(|(seat, view)| (seat, view)))
 }
 
 impl Record {
@@ -110,48 +124,5 @@ impl Record {
     pub fn text(&self) -> String {
         let seat = self.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
         format!("{seat}{} => {}", self.command, self.outcome)
-    }
-
-    /// Returns the record as a JSON document.
-    #[must_use]
-    pub fn to_json(&self) -> RecordJson<'_> {
-        RecordJson {
-            seq: self.seq,
-            seat: self.seat,
-            command: &self.command,
-            outcome: self.outcome.kind(),
-            reason: self.outcome.code(),
-            message: self.message.as_deref(),
-            effects: &self.effects,
-            state_hash: self.state_hash.map(|hash| hash.to_string()),
-            view: self.view.as_ref(),
-            views: (!self.views.is_empty()).then_some(Views(&self.views)),
-        }
-    }
-}
-
-/// A record as a JSON document; a contract.
-#[derive(Debug, Serialize)]
-pub struct RecordJson<'a> {
-    seq: Option<u64>,
-    seat: Option<Seat>,
-    command: &'a str,
-    outcome: &'static str,
-    reason: Option<&'a str>,
-    message: Option<&'a str>,
-    effects: &'a Json,
-    state_hash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    view: Option<&'a Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    views: Option<Views<'a>>,
-}
-
-#[derive(Debug)]
-struct Views<'a>(&'a [(Seat, Json)]);
-
-impl Serialize for Views<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(seat, view)| (seat, view)))
     }
 }

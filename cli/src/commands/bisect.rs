@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 use turnfold_replay::{
-    Bisection, Condition, Difference, Eyes, Flip, Question, Record, RecordJson, ReplayError, Sight,
-    SourceName,
+    Bisection, Condition, Difference, Eyes, Flip, Question, Record, ReplayError, Sight, SourceName,
     bisect::{self, bisect},
 };
 
@@ -50,7 +49,7 @@ struct BisectJson<'a> {
     /// The entries among which the first one is, where some could not be told.
     suspects: Vec<u64>,
     probes: u64,
-    entry: Option<RecordJson<'a>>,
+    entry: Option<&'a Record>,
     state: Vec<Difference>,
 }
 
@@ -85,7 +84,7 @@ fn report(args: &Args, flip: Flip, output: &mut Output) -> Result<Answer, Failur
     let (first, last) = suspects.clone().into_inner();
     let is_found = first == last;
     if output.is_json() {
-        let entry = record.as_ref().map(Record::to_json);
+        let entry = record.as_ref();
         let (first, suspects) = (is_found.then_some(last), suspects.collect());
         output.json(&BisectJson { first, suspects, probes, entry, state })?;
         return Ok(if is_found { Answer::Yes } else { Answer::No });

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use turnfold_replay::{
-    Difference, Eyes, FieldChange, RecordJson, Sight, SourceName, blame::blame, path::check_path,
+    Difference, Eyes, FieldChange, Record, Sight, SourceName, blame::blame, path::check_path,
 };
 
 use crate::context::Context;
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct ChangeJson<'a> {
     #[serde(flatten)]
-    entry: RecordJson<'a>,
+    entry: &'a Record,
     #[serde(flatten)]
     difference: &'a Difference,
 }
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 fn print(FieldChange { record, difference }: &FieldChange, context: &mut Context) -> Result<(), Failure> {
     let output = &mut context.output;
     if output.is_json() {
-        output.json(&ChangeJson { entry: record.to_json(), difference })?;
+        output.json(&ChangeJson { entry: record, difference })?;
         return Ok(());
     }
     output.line(paint(Tone::Strong, difference))?;

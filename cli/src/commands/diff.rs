@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use turnfold_replay::{
-    Comparison, DiffStat, Difference, Divergence, Eyes, Record, RecordJson, Side, Sight, SourceName,
+    Comparison, DiffStat, Difference, Divergence, Eyes, Record, Side, Sight, SourceName,
     diff::{compare, records_of},
     outcomes::changed_claims,
     revision::shell_path,
@@ -63,8 +63,8 @@ struct DiffJson<'a> {
 /// An entry in each line of play, or in one.
 #[derive(Serialize)]
 struct EntryPair<'a> {
-    a: Option<RecordJson<'a>>,
-    b: Option<RecordJson<'a>>,
+    a: Option<&'a Record>,
+    b: Option<&'a Record>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -90,9 +90,9 @@ fn print_json(comparison: &Comparison, [a, b]: [&Sight; 2], output: &mut Output)
     let Comparison { stat, pairs, .. } = comparison;
     let records_a = records_of(a, pairs.iter().filter_map(|(seq, _)| *seq))?;
     let records_b = records_of(b, pairs.iter().filter_map(|(_, seq)| *seq))?;
-    let entries = pairs.iter().map(|&(a, b)| {
-        let (a, b) = (a.and_then(|seq| records_a.get(&seq)), b.and_then(|seq| records_b.get(&seq)));
-        EntryPair { a: a.map(Record::to_json), b: b.map(Record::to_json) }
+    let entries = pairs.iter().map(|&(a, b)| EntryPair {
+        a: a.and_then(|seq| records_a.get(&seq)),
+        b: b.and_then(|seq| records_b.get(&seq)),
     });
     let entries = entries.collect();
     output.json(&DiffJson {
@@ -133,7 +133,7 @@ fn print(comparison: &Comparison, output: &mut Output) -> Result<(), Failure> {
         print_note(side, output)?;
     }
     if stat.equal {
-        let hash = a.state_hash.as_ref().map(|hash| paint(Tone::Faint, format_args!(" #{hash:.16}")));
+        let hash = a.state_hash.map(|hash| paint(Tone::Faint, format_args!(" #{hash:.16}")));
         let (hash, entries) = (hash.unwrap_or_default(), counted(a.entries, "entry", "entries"));
         output.line(format_args!("{} and {} are equal: {entries}{hash}", a.shown(), b.shown()))?;
         return Ok(());

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
 use turnfold_core::Seat;
-use turnfold_replay::{Eyes, RangeName, Record, RecordJson, Tail, sight::look_at_last};
+use turnfold_replay::{Eyes, RangeName, Record, Tail, sight::look_at_last};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -77,7 +77,7 @@ impl Args {
 #[derive(Serialize)]
 struct LogLine<'a> {
     #[serde(flatten)]
-    record: RecordJson<'a>,
+    record: &'a Record,
     recorded_at_ms: Option<i64>,
     key: Option<&'a str>,
 }
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     })?;
     for Line { record, recorded_at_ms, key } in &lines {
         if context.output.is_json() {
-            let (record, key) = (record.to_json(), key.as_deref());
+            let key = key.as_deref();
             context.output.json(&LogLine { record, recorded_at_ms: *recorded_at_ms, key })?;
             continue;
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use turnfold_core::{AnyRules, DicePolicy, DueRoll, Registry, Seed, SetupError};
+use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Seed, SetupError};
 use turnfold_replay::{input, line::find_rules, revision::new_match_name};
 use turnfold_store::{Genesis, MatchName};
 
@@ -147,7 +147,7 @@ struct Created {
     example_setup: bool,
     dice: &'static str,
     seed: Option<String>,
-    state_hash: String,
+    state_hash: Digest,
     due_roll: Option<DueRoll>,
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
             example_setup: is_example,
             dice,
             seed,
-            state_hash: state.state_hash().to_string(),
+            state_hash: state.state_hash(),
             due_roll: state.due_roll(),
         })?;
         return Ok(Answer::Yes);

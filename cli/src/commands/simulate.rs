@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
+use turnfold_core::{AnyState, DicePolicy, Digest, FoldError, Simulation, Step};
 use turnfold_replay::{Passed, Replay, line::find_rules, revision::new_match_name};
 use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 
@@ -58,7 +58,7 @@ struct SimulateJson {
     entries: u64,
     /// Whether play ended before it had as many entries as were asked for.
     over: bool,
-    state_hash: String,
+    state_hash: Digest,
     #[serde(rename = "match")]
     match_name: Option<String>,
     file: Option<String>,
@@ -103,7 +103,7 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
         seed: args.seed,
         entries,
         over: entries < u64::from(args.steps),
-        state_hash: state.state_hash().to_string(),
+        state_hash: state.state_hash(),
         match_name: args.into.map(|name| name.to_string()),
         file: file.map(|path| path.display().to_string()),
         replay: replay.filter(|_| file.is_none()),
@@ -185,12 +185,11 @@ fn print(summary: &SimulateJson, context: &mut Context) -> Result<Answer, Failur
         (Some(name), _) => format!("match {}", paint(Tone::Strong, name)),
         (None, file) => format!("`{}`", file.as_deref().unwrap_or_default()),
     };
-    let hash = summary.state_hash.get(..16).unwrap_or_default();
     let entries = counted(summary.entries, "entry", "entries");
     let over = if summary.over { ", then the match was over" } else { "" };
     output.line(format_args!(
         "played {entries} at random into {place}{over} {}",
-        paint(Tone::Faint, format_args!("#{hash}"))
+        paint(Tone::Faint, format_args!("#{:.16}", summary.state_hash))
     ))?;
     Ok(Answer::Yes)
 }

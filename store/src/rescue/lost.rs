@@ -1,12 +1,15 @@
 //! What a salvage could not save.
 
+use serde::Serialize;
+
 use crate::entry::Seq;
 use crate::names::{BranchName, MatchName};
 
 /// Something that could not be saved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostEntries {
     /// The match; `None` when it is not known, or when this concerns the store as a whole.
+    #[serde(rename = "match")]
     pub match_name: Option<MatchName>,
     /// The branch; `None` when it concerns the match as a whole.
     pub branch: Option<BranchName>,

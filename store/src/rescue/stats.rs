@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::part::Totals;
 use crate::error::StoreError;
 use crate::layout::key;
@@ -31,9 +33,10 @@ pub struct StoreStats {
 }
 
 /// How much a match holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatchStats {
     /// Its name.
+    #[serde(rename = "match")]
     pub name: MatchName,
     /// Its branches, `main` among them.
     pub branches: u64,

@@ -1,9 +1,9 @@
 //! What an amendment changed, told as lines for people and as a document for programs.
 
 use serde::Serialize;
-use turnfold_core::{Outcome, Seat};
+use turnfold_core::{Digest, Outcome, Seat};
 use turnfold_replay::{
-    Amendment, ChangedRoll, Claim, Difference, Divergence, Record, RecordJson,
+    Amendment, ChangedRoll, Claim, Difference, Divergence, Record,
     difference::{differences, view_of},
 };
 
@@ -31,12 +31,12 @@ pub(crate) struct AmendmentJson<'a> {
     /// The number of the changed entry.
     seq: u64,
     target: &'a str,
-    removed: Option<RecordJson<'a>>,
-    added: Option<RecordJson<'a>>,
+    removed: Option<&'a Record>,
+    added: Option<&'a Record>,
     /// The number of entries, and how many of them were played again.
     entries: u64,
     kept: u64,
-    state_hash: String,
+    state_hash: Digest,
     conflicts: Vec<ConflictJson<'a>>,
     outcomes: Vec<OutcomeJson<'a>>,
     rolls: Vec<RollJson<'a>>,
@@ -92,11 +92,11 @@ impl<'a> Report<'a> {
             source: &names.source,
             seq: amendment.seq,
             target: &names.target,
-            removed: amendment.removed.as_ref().map(Record::to_json),
-            added: amendment.added.as_ref().map(Record::to_json),
+            removed: amendment.removed.as_ref(),
+            added: amendment.added.as_ref(),
             entries: amendment.head(),
             kept: amendment.kept,
-            state_hash: amendment.after().state_hash().to_string(),
+            state_hash: amendment.after().state_hash(),
             conflicts: amendment.conflicts.iter().map(ConflictJson::of).collect(),
             outcomes: amendment.outcomes.iter().map(OutcomeJson::of).collect(),
             rolls: amendment.rolls.iter().map(RollJson::of).collect(),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use turnfold_replay::Sources;
-use turnfold_store::{BranchName, Damage, MatchName, NEXT_STEP};
+use turnfold_store::{Damage, MatchName, NEXT_STEP, Totals};
 
 use super::progress::Progress;
 use super::totals::told;
@@ -22,19 +22,9 @@ pub(crate) struct Args {}
 #[derive(Serialize)]
 struct CheckJson<'a> {
     ok: bool,
-    matches: u64,
-    branches: u64,
-    entries: u64,
-    findings: Vec<FindingJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct FindingJson<'a> {
-    #[serde(rename = "match")]
-    match_name: Option<&'a str>,
-    branch: Option<&'a str>,
-    seq: Option<u64>,
-    message: &'a str,
+    #[serde(flatten)]
+    sound: Totals,
+    findings: &'a [Damage],
 }
 
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -46,10 +36,8 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
     if output.is_json() {
         output.json(&CheckJson {
             ok: check.damage.is_empty(),
-            matches: check.sound.matches,
-            branches: check.sound.branches,
-            entries: check.sound.entries,
-            findings: check.damage.iter().map(to_json).collect(),
+            sound: check.sound,
+            findings: &check.damage,
         })?;
     } else {
         for Damage { match_name, branch, seq, reason } in &check.damage {
@@ -68,13 +56,4 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
     output.flush()?;
     let findings = counted(check.damage.len() as u64, "finding", "findings");
     Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(NEXT_STEP))
-}
-
-fn to_json(damage: &Damage) -> FindingJson<'_> {
-    FindingJson {
-        match_name: damage.match_name.as_ref().map(MatchName::as_str),
-        branch: damage.branch.as_ref().map(BranchName::as_str),
-        seq: damage.seq,
-        message: &damage.reason,
-    }
 }

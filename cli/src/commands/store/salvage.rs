@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use turnfold_store::{BranchName, LostEntries, MatchName, Store};
+use turnfold_store::{LostEntries, Store, Totals};
 
 use super::progress::Progress;
 use super::totals::told;
@@ -32,20 +32,9 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct SalvageJson<'a> {
     store: String,
-    matches: u64,
-    branches: u64,
-    entries: u64,
-    lost: Vec<LostJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct LostJson<'a> {
-    #[serde(rename = "match")]
-    match_name: Option<&'a str>,
-    branch: Option<&'a str>,
-    from: Option<u64>,
-    to: Option<u64>,
-    reason: &'a str,
+    #[serde(flatten)]
+    saved: Totals,
+    lost: &'a [LostEntries],
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -58,10 +47,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if output.is_json() {
         output.json(&SalvageJson {
             store: args.new_dir.display().to_string(),
-            matches: salvage.saved.matches,
-            branches: salvage.saved.branches,
-            entries: salvage.saved.entries,
-            lost: salvage.lost.iter().map(to_json).collect(),
+            saved: salvage.saved,
+            lost: &salvage.lost,
         })?;
         return Ok(answer);
     }
@@ -86,14 +73,4 @@ fn place(lost: &LostEntries) -> String {
         (None, None) => String::new(),
     };
     format!(" {match_name}{branch}{entries}")
-}
-
-fn to_json(lost: &LostEntries) -> LostJson<'_> {
-    LostJson {
-        match_name: lost.match_name.as_ref().map(MatchName::as_str),
-        branch: lost.branch.as_ref().map(BranchName::as_str),
-        from: lost.from,
-        to: lost.to,
-        reason: &lost.reason,
-    }
 }

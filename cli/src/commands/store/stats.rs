@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use turnfold_replay::Sources;
-use turnfold_store::{MatchStats, Store, StoreStats};
+use turnfold_store::{MatchStats, Store, StoreStats, Totals};
 
 use super::progress::Progress;
 use super::totals::told;
@@ -23,24 +23,14 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct StatsJson<'a> {
-    matches: u64,
-    branches: u64,
-    entries: u64,
+    #[serde(flatten)]
+    totals: Totals,
     pages: u64,
     entries_on_pages: u64,
     tails: u64,
     entry_bytes: u64,
     bytes_on_disk: u64,
-    largest: Vec<LargestJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct LargestJson<'a> {
-    #[serde(rename = "match")]
-    match_name: &'a str,
-    branches: u64,
-    entries: u64,
-    entry_bytes: u64,
+    largest: &'a [MatchStats],
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -79,21 +69,6 @@ fn print(stats: &StoreStats, bytes_on_disk: u64, context: &mut Context) -> Resul
 }
 
 fn to_json(stats: &StoreStats, bytes_on_disk: u64) -> StatsJson<'_> {
-    let largest = stats.largest.iter().map(|found| LargestJson {
-        match_name: found.name.as_str(),
-        branches: found.branches,
-        entries: found.entries,
-        entry_bytes: found.entry_bytes,
-    });
-    StatsJson {
-        matches: stats.totals.matches,
-        branches: stats.totals.branches,
-        entries: stats.totals.entries,
-        pages: stats.pages,
-        entries_on_pages: stats.entries_on_pages,
-        tails: stats.tails,
-        entry_bytes: stats.entry_bytes,
-        bytes_on_disk,
-        largest: largest.collect(),
-    }
+    let &StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, ref largest } = stats;
+    StatsJson { totals, pages, entries_on_pages, tails, entry_bytes, bytes_on_disk, largest }
 }
