@@ -124,6 +124,8 @@ fn usage(error: &clap::Error, format: Format) -> ExitCode {
 }
 
 /// Takes what is wrong and the tips from clap's message, and leaves out its usage section.
+///
+/// clap's `ErrorFormatter` cannot do this: the sentences that `RichFormatter` makes of an error's parts are private.
 fn in_one_line(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let paragraphs =

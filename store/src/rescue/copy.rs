@@ -50,6 +50,9 @@ pub(super) fn open_copy(copy: &Path, without: Without) -> Result<Records, String
 }
 
 /// Copies what is a store's: known names, and of them only folders and regular files that lie in the store itself.
+///
+/// This, the sync of a new store and the sum of its bytes are no shorter with `walkdir`: one looks away from other names,
+/// one syncs a folder after its files, one lets files vanish meanwhile.
 pub(super) fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     draft::uninterrupted(|| fs::create_dir_all(to))?;
     for entry in fs::read_dir(from)? {

@@ -3,6 +3,8 @@
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 /// A command and the seat that gives it.
+///
+/// It stays text, which each fold reads again: arguments are made simpler in it without knowing any grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Given {
     pub(super) seat: Seat,
