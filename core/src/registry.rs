@@ -58,19 +58,3 @@ impl Registry {
         self.rulesets.iter().copied()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_registry_keeps_its_rulesets_by_name_and_once() {
-        let names = |registry: &Registry| registry.iter().map(AnyRules::name).collect::<Vec<_>>();
-        let some = Registry::default().with(erase::<Lifecycle>()).with(erase::<Channel>());
-        assert_eq!(names(&some), ["channel", "lifecycle"]);
-        assert!(some.find("initiative").is_none());
-        let all = Registry::standard().with(erase::<Initiative>());
-        assert_eq!(names(&all), names(&Registry::standard()));
-        assert!(all.find("initiative").is_some_and(|rules| rules.version() == 1));
-    }
-}

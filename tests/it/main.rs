@@ -31,6 +31,7 @@ mod mutants;
 mod perft;
 mod platforms;
 mod readme;
+mod registry;
 mod rescue;
 mod simulation;
 #[cfg(unix)] // pseudo-terminals

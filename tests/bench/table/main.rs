@@ -1,6 +1,6 @@
 //! The table of `BENCHMARKS.md`: everything that is measured, in one run on one machine.
 //!
-//! `cargo bench -p turnfold-bench > BENCHMARKS.md` makes it anew. After `--`, `--quick` does a tenth of the
+//! `cargo bench -p turnfold-bench --bench table > BENCHMARKS.md` makes it anew. After `--`, `--quick` does a tenth of the
 //! work or less, and words choose sections by their titles. Every measurement checks what its work came to.
 
 mod command_line;
@@ -138,13 +138,13 @@ const HEAD: &str = "\
 Made by
 
 ```sh
-cargo bench -p turnfold-bench > BENCHMARKS.md
+cargo bench -p turnfold-bench --bench table > BENCHMARKS.md
 ```
 
 on a machine that does nothing else; it takes some minutes (`-- --quick` takes one, on a tenth of the work, and \
 `-- fold` one section). Absolute numbers are those of this machine and this run; what is compared ran in turns. Work of \
 one thread tells the processor time of its fastest round; work that waits for a disk tells its median. Every \
-measurement checks what its work came to: state hashes, counts of entries, answers. The benches in `core/benches/` are \
+measurement checks what its work came to: state hashes, counts of entries, answers. The benches in `tests/bench/rules/` are \
 for a closer look.
 ";
 

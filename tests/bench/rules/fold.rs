@@ -22,23 +22,23 @@ trait Measured: Rules {
 }
 
 impl Measured for Channel {
-    const SETUP: &'static str = include_str!("../../fixtures/channel/dealt-for-four-with-yinyang.toml");
+    const SETUP: &'static str = include_str!("../../../fixtures/channel/dealt-for-four-with-yinyang.toml");
 }
 
 impl Measured for Cycletap {
-    const SETUP: &'static str = include_str!("../../fixtures/cycletap/ford.toml");
+    const SETUP: &'static str = include_str!("../../../fixtures/cycletap/ford.toml");
 }
 
 impl Measured for Hexcapture {
-    const SETUP: &'static str = include_str!("../../fixtures/hexcapture/thirty-two-colours.toml");
+    const SETUP: &'static str = include_str!("../../../fixtures/hexcapture/thirty-two-colours.toml");
 }
 
 impl Measured for Initiative {
-    const SETUP: &'static str = include_str!("../../fixtures/initiative/lance-against-star.toml");
+    const SETUP: &'static str = include_str!("../../../fixtures/initiative/lance-against-star.toml");
 }
 
 impl Measured for Lifecycle {
-    const SETUP: &'static str = include_str!("../../fixtures/lifecycle/skirmish.toml");
+    const SETUP: &'static str = include_str!("../../../fixtures/lifecycle/skirmish.toml");
 }
 
 /// A simulated match.
