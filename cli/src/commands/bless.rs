@@ -1,22 +1,19 @@
 //! `turnfold bless`: write outcomes and hashes into replay files.
 
 mod consent;
+mod proposal;
 
-use std::collections::BTreeSet;
 use std::env;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use turnfold_replay::{Change, Replay, RulesChange, bless, input, limits::REPLAY, tfl};
+use turnfold_replay::{Change, RulesChange};
 
 use self::consent::Consent;
+use self::proposal::{Fate, Mode, Proposal, name};
 use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
-use crate::files;
 use crate::output::{self, Output, Tone, counted, paint};
-use crate::render::printable;
 
 /// Write outcomes and hashes into replay files
 ///
@@ -48,36 +45,21 @@ pub(crate) struct Args {
 impl Args {
     /// Returns `true` if all changes are shown at once and nothing is asked, so that a pager may show them.
     pub(crate) fn is_paged(&self, output: &Output) -> bool {
-        self.check || !self.accept && Mode::choose(self, output).is_ok_and(|mode| mode == Mode::Tell)
+        self.check || !self.accept && self.mode(output).is_ok_and(|mode| mode == Mode::Tell)
     }
-}
 
-/// Who decides what is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    /// Everything is.
-    Accept,
-    /// Somebody at the terminal does.
-    Ask,
-    /// Nothing is.
-    Check,
-    /// Nothing is, as nobody is there to ask.
-    Tell,
-}
-
-impl Mode {
-    fn choose(args: &Args, output: &Output) -> Result<Self, Failure> {
-        if args.check {
-            return Ok(Self::Check);
+    fn mode(&self, output: &Output) -> Result<Mode, Failure> {
+        if self.check {
+            return Ok(Mode::Check);
         }
         if runs_in_ci() {
             return Err(Failure::usage("golden logs are not blessed where the variable `CI` is set")
                 .hint("`--check` tells what would change"));
         }
-        Ok(match args.accept {
-            true => Self::Accept,
-            false if !output.is_json() && output::is_attended() => Self::Ask,
-            false => Self::Tell,
+        Ok(match self.accept {
+            true => Mode::Accept,
+            false if !output.is_json() && output::is_attended() => Mode::Ask,
+            false => Mode::Tell,
         })
     }
 }
@@ -85,30 +67,6 @@ impl Mode {
 /// Returns `true` if the program runs under continuous integration, where all services set `CI`, most of them to `true`.
 fn runs_in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !["", "0", "false"].contains(&value.to_string_lossy().as_ref()))
-}
-
-/// A file with what would become of it.
-struct Proposal {
-    path: PathBuf,
-    /// What the judgement rests on.
-    old: Vec<u8>,
-    replay: Replay,
-    blessed: Replay,
-    changes: Vec<Change>,
-    rules_change: Option<RulesChange>,
-}
-
-/// What became of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// Blessing it changes nothing.
-    Unchanged,
-    /// All changes were written.
-    Written,
-    /// Some were.
-    InPart,
-    /// None was.
-    Left,
 }
 
 #[derive(Serialize)]
@@ -123,7 +81,7 @@ struct BlessJson<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let mode = Mode::choose(args, &context.output)?;
+    let mode = args.mode(&context.output)?;
     let proposals: Vec<_> =
         args.files.iter().map(|file| (file.as_path(), Proposal::of(file, context))).collect();
     let mut consent = Consent::default();
@@ -201,114 +159,4 @@ fn report(
     };
     output.line(format_args!("{} {}", paint(tone, word), name(path)))?;
     Ok(())
-}
-
-fn name(path: &Path) -> String {
-    printable(&path.display().to_string()).into_owned()
-}
-
-/// What of a file's changes is accepted.
-enum Accepted {
-    All,
-    None,
-    /// The lines with these numbers.
-    Lines(BTreeSet<usize>),
-}
-
-impl Proposal {
-    /// Judges a file.
-    fn of(path: &Path, context: &Context) -> Result<Self, Failure> {
-        let old = input::read_file(path, &REPLAY)?;
-        let replay = tfl::read(&path.display().to_string(), &old, &context.registry)?;
-        let blessed = bless::bless(&replay)?;
-        let (changes, rules_change) = (replay.changes(&blessed), replay.rules_change(&blessed));
-        Ok(Self { path: path.into(), old, replay, blessed, changes, rules_change })
-    }
-
-    fn is_change(&self) -> bool {
-        self.old != self.blessed.to_string().as_bytes()
-    }
-
-    /// Shows the changes where somebody has to know them, and finds out which are accepted.
-    fn review(&self, mode: Mode, consent: &mut Consent, output: &mut Output) -> Result<Accepted, Failure> {
-        if !self.is_change() {
-            return Ok(Accepted::None);
-        }
-        let asks = mode == Mode::Ask && !consent.is_settled();
-        if !output.is_json() {
-            // Nobody reads changes that are decided already, and those that are asked about are shown one by one.
-            if !asks && matches!(mode, Mode::Check | Mode::Tell) {
-                self.show(&self.changes, output)?;
-            }
-            if let Some(change) = &self.rules_change {
-                let warning = paint(Tone::Odd, "rules change?");
-                output.line(format_args!("{warning} {}: {}", name(&self.path), change.text()))?;
-            }
-        }
-        match mode {
-            Mode::Accept => Ok(Accepted::All),
-            Mode::Check | Mode::Tell => Ok(Accepted::None),
-            Mode::Ask => self.ask(consent, output),
-        }
-    }
-
-    /// Asks about change after change. The closing line follows from the others, so it is asked about only where
-    /// nothing else changes.
-    fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Accepted, Failure> {
-        let of_lines = self.changes.split(Change::is_of_closing_line).next().unwrap_or_default();
-        let asked_about = if of_lines.is_empty() { self.changes.as_slice() } else { of_lines };
-        let mut accepted = BTreeSet::new();
-        let mut refused = false;
-        for unit in bless::in_units(asked_about) {
-            if !consent.is_settled() {
-                output.lines(&self.painted(unit))?;
-            }
-            let line = unit.first().map_or(0, |change| change.line);
-            let place = format!("{}:{line}", name(&self.path));
-            let mut say = |text: &str| output.text(text).and_then(|()| output.flush());
-            if consent.ask(&place, &mut io::stdin().lock(), &mut say)? {
-                accepted.extend(unit.iter().map(|change| change.line));
-            } else {
-                refused = true;
-            }
-        }
-        Ok(match (accepted.is_empty(), refused) {
-            (_, false) => Accepted::All,
-            (true, true) => Accepted::None,
-            (false, true) => Accepted::Lines(accepted),
-        })
-    }
-
-    fn show(&self, changes: &[Change], output: &mut Output) -> Result<(), Failure> {
-        Ok(self.painted(changes).iter().try_for_each(|line| output.line(line))?)
-    }
-
-    fn painted(&self, changes: &[Change]) -> Vec<String> {
-        let lines = bless::change_lines(&self.path.display().to_string(), changes);
-        lines.into_iter().map(|(tone, line)| paint(tone, line)).collect()
-    }
-
-    /// Writes what is accepted, unless the file is no longer what was judged. A link stays one.
-    fn write(&self, accepted: &Accepted) -> Result<Fate, Failure> {
-        let (new, fate) = match accepted {
-            _ if !self.is_change() => return Ok(Fate::Unchanged),
-            Accepted::None => return Ok(Fate::Left),
-            Accepted::All => (self.blessed.to_string(), Fate::Written),
-            Accepted::Lines(lines) => {
-                let replay = self.replay.bless_lines(&self.blessed, |line| lines.contains(&line));
-                (replay.to_string(), Fate::InPart)
-            }
-        };
-        let unreadable = |error: io::Error| Failure::file("read replay", &self.path, &error);
-        let current = input::read_file(&self.path, &REPLAY)?;
-        if current == new.as_bytes() {
-            return Ok(fate);
-        }
-        if current != self.old {
-            return Err(Failure::negative(format!("`{}` was changed meanwhile", name(&self.path)))
-                .hint("nothing was written to it, bless it again"));
-        }
-        files::write_whole(&fs::canonicalize(&self.path).map_err(unreadable)?, new.as_bytes())?;
-        Ok(fate)
-    }
 }

@@ -1,6 +1,7 @@
 //! `turnfold play`: append commands to a match.
 
-use std::ops::RangeInclusive;
+mod repeat;
+
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -8,10 +9,11 @@ use serde::Serialize;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll};
 use turnfold_replay::{
     Detail, Eyes, LineOfPlay, Position, Record, ReplayError, Revision, ScriptLine, Session, Sight, Sources,
-    Tail, position::keep_snapshots, session::is_roll,
+    Tail, position::keep_snapshots,
 };
 use turnfold_store::{IdempotencyKey, Store};
 
+use self::repeat::repeat;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -173,7 +175,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if let Some(key) = &args.key
         && let Some(range) = store.find_idempotency_key(match_name, branch, key)?
     {
-        return repeat(args, &lines, &store, range, context);
+        return repeat(&args.revision, args.eyes(), &lines, &store, range, context);
     }
     let whole = Revision { seq: None, ..args.revision.clone() };
     let end = End::of(args.eyes(), &whole, &store, context)?;
@@ -250,67 +252,4 @@ fn nothing_played(
         }
     };
     Ok(context.output.line(text)?)
-}
-
-/// Prints what the first call with this key did.
-fn repeat(
-    args: &Args,
-    lines: &[ScriptLine],
-    store: &Store,
-    range: RangeInclusive<u64>,
-    context: &mut Context,
-) -> Result<Answer, Failure> {
-    let (first, last) = range.into_inner();
-    let revision = args.revision.at(last);
-    let count = last.saturating_sub(first).saturating_add(1);
-    let mut position = Position::before_entries_of(
-        Tail::last(count),
-        &revision,
-        &context.registry,
-        store,
-        context.build().as_ref(),
-        Some(store),
-    )?;
-    let mut records = Vec::new();
-    position.fold(&mut |seen| records.push(seen.record()))?;
-    if !is_same_request(lines, &records, position.rules) {
-        let whole = Revision { seq: None, ..revision };
-        // Whose commands they were, and so how many, may be a secret.
-        let entries =
-            if args.eyes().see_all() { format!(", entries {first} to {last}") } else { String::new() };
-        let failure = Failure::negative(format!("the key was used for other commands{entries} of `{whole}`"));
-        return Err(failure.hint("choose a new key"));
-    }
-    if args.eyes().see_all() {
-        tracing::info!(first, last, "the key was used before; these entries were recorded then");
-    } else {
-        let line = LineOfPlay::of_log(
-            &revision,
-            store.read(&revision.match_name, &revision.branch, None)?,
-            &context.registry,
-        )?;
-        let until = |seq: u64| usize::try_from(seq).unwrap_or(usize::MAX);
-        records = Sight::of(args.eyes(), line)?.cut(until(last)).records_after(until(first - 1))?;
-    }
-    for record in &records {
-        record::print(record, &mut context.output)?;
-    }
-    Ok(Answer::Yes)
-}
-
-/// Returns `true` if the recorded entries are the commands asked for, with nothing but rolls between them.
-fn is_same_request(lines: &[ScriptLine], records: &[Record], rules: &dyn AnyRules) -> bool {
-    let mut asked = lines.iter().peekable();
-    for record in records {
-        let matches = asked.peek().is_some_and(|line| {
-            let same_command = rules.canonical(&line.command).is_ok_and(|command| command == record.command);
-            same_command && line.seat.is_none_or(|named| Some(named) == record.seat)
-        });
-        if matches {
-            asked.next();
-        } else if !is_roll(&record.command) {
-            return false;
-        }
-    }
-    asked.next().is_none()
 }
