@@ -74,7 +74,7 @@ impl Chakra {
     /// Returns every chakra, from the top down.
     #[must_use]
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
-        Color::ALL.into_iter().filter_map(|color| Self::try_from(color).ok())
+        Color::ALL.into_iter().filter(|color| !color.is_black_or_white()).map(Self)
     }
 
     /// Returns the chakra's color.
