@@ -63,6 +63,9 @@ impl Sound<'_> {
 /// How many bytes a search for messages may check in all; more than any log that sled wrote needs.
 const SEARCH_BYTES_MAX: u64 = 1 << 32;
 
+/// So many zeros are passed over at once: the kind of a message, its fifth byte, is never zero.
+const ZEROS: [u8; 256] = [0; 256];
+
 /// A search for sound messages at every byte, which comes to an end whatever the bytes say of their lengths.
 pub(super) struct Search {
     from: u64,
@@ -85,6 +88,10 @@ impl Search {
         visit: &mut dyn FnMut(Sound<'a>),
     ) -> Result<(), BackendError> {
         while !rest.is_empty() {
+            if rest.starts_with(&ZEROS) {
+                rest = rest.get(ZEROS.len() - 4..).unwrap_or_default();
+                continue;
+            }
             if let Some(claimed) = claimed_bytes(rest, self.from) {
                 let left = self.bytes_left.checked_sub(claimed);
                 self.bytes_left =
