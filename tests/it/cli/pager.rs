@@ -104,7 +104,9 @@ fn a_pager_that_is_closed_ends_the_answer_quietly() {
 #[test]
 fn a_signal_ends_the_answer_only_after_the_pager_has_ended() {
     let sandbox = duel();
-    sandbox.write("pager", "echo '[paged]'; while ! test -e go; do sleep 0.02; done; cat; echo '[end]'");
+    // Once it has a line, the whole answer is on its way.
+    let pager = "read -r line; echo '[paged]'; while ! test -e go; do sleep 0.02; done; echo \"$line\"; cat; echo '[end]'";
+    sandbox.write("pager", pager);
     for (name, number) in [("INT", 2), ("TERM", 15), ("QUIT", 3)] {
         let _ = std::fs::remove_file(sandbox.path("go"));
         let mut command = sandbox.command(["log", "duel"]);
