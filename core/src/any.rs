@@ -4,6 +4,7 @@
 //! the private adapter below, for whatever implements [`Rules`](crate::Rules). Inside an operation the code is monomorphic.
 
 mod adapter;
+mod trial;
 
 use core::fmt;
 
@@ -177,8 +178,8 @@ pub trait AnyState: sealed::Sealed + Send {
     /// Returns the view of `viewer` as a JSON document.
     fn view(&self, viewer: Seat) -> Json;
 
-    /// Returns the view of `viewer` as a JSON value.
-    fn view_value(&self, viewer: Seat) -> serde_json::Value;
+    /// Returns what a JSON pointer leads to in the view of `viewer`; an empty one leads to all of it.
+    fn view_at(&self, viewer: Seat, path: &str) -> Option<serde_json::Value>;
 
     /// Answers a question as `seat` may know it.
     ///
@@ -191,6 +192,36 @@ pub trait AnyState: sealed::Sealed + Send {
 
     /// Returns an independent copy.
     fn fork(&self) -> Box<dyn AnyState>;
+
+    /// Begins a trial at a copy of the state.
+    fn trial(&self) -> Box<dyn AnyTrial>;
+}
+
+/// A state in which many logs are tried: their commands are read once, and it can go back to states that were kept.
+pub trait AnyTrial: sealed::Sealed {
+    /// Reads a command and returns its number, under which it can be folded from then on.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the text is no command of this ruleset.
+    fn read(&mut self, seat: Seat, command: &str) -> Result<usize, Malformed>;
+
+    /// Folds a command by its number, rolls as they are recorded; returns `true` if the rules accept it.
+    fn fold(&mut self, command: usize) -> bool;
+
+    /// Returns the state.
+    fn state(&self) -> &dyn AnyState;
+
+    /// Keeps a copy of the state and returns its number. Numbers of forgotten ones are used again.
+    fn keep(&mut self) -> usize;
+
+    /// Goes back to a kept state.
+    fn go_back(&mut self, kept: usize);
+
+    /// Returns `true` if the state is equal to a kept one.
+    fn is_at(&self, kept: usize) -> bool;
+
+    /// Forgets a kept state.
+    fn forget(&mut self, kept: usize);
 }
 
 /// An entry to be folded.
@@ -235,8 +266,8 @@ pub trait Step {
     fn state_hash(&mut self) -> Digest;
     /// Returns a view of the state after the entry as a JSON document.
     fn view(&self, viewer: Seat) -> Json;
-    /// Returns a view of the state after the entry as a JSON value.
-    fn view_value(&self, viewer: Seat) -> serde_json::Value;
+    /// Returns what a JSON pointer leads to in a view of the state after the entry; an empty one leads to all of it.
+    fn view_at(&self, viewer: Seat, path: &str) -> Option<serde_json::Value>;
 }
 
 /// An entry that cannot be folded; all earlier ones have been.

@@ -14,6 +14,7 @@ use crate::digest::Digest;
 use crate::hash::StateHasher;
 use crate::json::Json;
 use crate::outcome::{Effects, Outcome, Ruled, Verdict};
+use crate::pointer::field_at;
 use crate::rules::{Part, Rules};
 use crate::seat::Seat;
 
@@ -116,9 +117,12 @@ pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Seat) -> Json {
     Json::of(&Named::of::<R>(state, viewer))
 }
 
-/// Returns a view with the name of its ruleset before it.
-pub(crate) fn view_value<R: Rules>(state: &R::State, viewer: Seat) -> serde_json::Value {
-    serde_json::to_value(Named::of::<R>(state, viewer)).expect("plain data encodes")
+/// Returns what a JSON pointer leads to in a view with the name of its ruleset before it.
+pub(crate) fn view_at<R: Rules>(state: &R::State, viewer: Seat, path: &str) -> Option<serde_json::Value> {
+    match path {
+        "" | "/ruleset" => field_at(&Named::of::<R>(state, viewer), path),
+        _ => field_at(&R::view(state, viewer), path),
+    }
 }
 
 fn read_command<R: Rules>(logged: &Logged<'_>) -> Result<R::Command, FoldError> {
@@ -204,7 +208,7 @@ impl<R: Rules> Step for Folded<'_, R> {
         view_json::<R>(self.state, viewer)
     }
 
-    fn view_value(&self, viewer: Seat) -> serde_json::Value {
-        view_value::<R>(self.state, viewer)
+    fn view_at(&self, viewer: Seat, path: &str) -> Option<serde_json::Value> {
+        view_at::<R>(self.state, viewer, path)
     }
 }

@@ -45,6 +45,7 @@ pub mod hex;
 mod json;
 pub mod outcome;
 pub mod picture;
+mod pointer;
 // Its list of all rulesets would compile them a second time for unit tests, which need none.
 #[cfg(not(test))]
 pub mod registry;
@@ -55,7 +56,7 @@ pub mod text;
 pub mod ticks;
 pub mod tutorial;
 
-pub use any::{AnyRules, AnyState, CommandSource, FoldError, Logged, Step};
+pub use any::{AnyRules, AnyState, AnyTrial, CommandSource, FoldError, Logged, Step};
 pub use dice::{DicePolicy, DueRoll, Seed};
 pub use digest::Digest;
 pub use hex::{Board, Direction, Hex};

@@ -142,6 +142,11 @@ fn the_store_knows_the_words_of_the_core_but_no_rules() {
 fn the_core_has_no_floats() {
     for path in files(&root().join("core/src"), ".rs") {
         for (number, line) in (1..).zip(read(&path).lines()) {
+            // A serializer has to take what no value of the core holds.
+            let asked_for = ["fn serialize_f32(", "fn serialize_f64("];
+            if asked_for.iter().any(|start| line.trim_start().starts_with(start)) {
+                continue;
+            }
             if let Some(float) = float_in(&code_of(line)) {
                 panic!("{}:{number}: `{float}` is a float", path.display());
             }

@@ -114,7 +114,8 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
             Question::Judged(judge) => judge(&self.sight.whole(RUN)?.until(count).to_replay()?)?,
             Question::Holds(condition) => {
                 let condition = *condition;
-                let view = self.sight.view(self.state_after(count)?.as_ref());
+                let state = self.state_after(count)?;
+                let view = |path: &str| self.sight.field(state.as_ref(), path);
                 condition.ask(&view, &mut self.survey).into()
             }
         };

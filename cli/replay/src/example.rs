@@ -1,7 +1,11 @@
-//! A small match that the tests of this crate read.
+//! What the tests of this crate read: a small match, and random play of every ruleset.
 
-use turnfold_core::Registry;
+use std::fs;
+use std::path::Path;
 
+use turnfold_core::{DicePolicy, Registry, Simulation};
+
+use crate::line::LineOfPlay;
 use crate::tfl::{Replay, read};
 
 /// One unit each on a board of radius 3, with recorded dice.
@@ -40,4 +44,28 @@ pub(crate) fn text(body: &str) -> String {
 /// Returns what stands after the header.
 pub(crate) fn body(replay: &Replay) -> String {
     replay.to_string().strip_prefix(HEADER).expect("the header is kept").into()
+}
+
+/// Returns random play of every ruleset, from the setups of some golden logs each.
+pub(crate) fn random_play(seed: u64, count: u64) -> Vec<LineOfPlay> {
+    let registry = Registry::standard();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../replays");
+    let mut lines = Vec::new();
+    for rules in registry.iter() {
+        let files = fs::read_dir(root.join(rules.name())).unwrap();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        for path in files.iter().step_by(files.len() / 2) {
+            let replay = read(&path.to_string_lossy(), &fs::read(path).unwrap(), &registry).unwrap();
+            let line = LineOfPlay::of_replay(path, &replay).unwrap();
+            let (mut state, mut commands) = (line.start().unwrap(), Vec::new());
+            let played =
+                Simulation::new(seed).play(state.as_mut(), &DicePolicy::Recorded, 1, count, &mut |step| {
+                    commands.push((step.seat(), step.command()));
+                });
+            assert!(played.unwrap() > 0, "{}", path.display());
+            lines.push(line.with_commands(commands.iter().map(|(seat, command)| (*seat, command.as_str()))));
+        }
+    }
+    lines
 }

@@ -48,7 +48,13 @@ impl Eyes {
     /// Returns the view of a state.
     #[must_use]
     pub fn view(self, state: &dyn AnyState) -> Value {
-        state.view_value(self.0)
+        self.field(state, "").unwrap_or_default()
+    }
+
+    /// Returns what a path leads to in the view of a state.
+    #[must_use]
+    pub fn field(self, state: &dyn AnyState, path: &str) -> Option<Value> {
+        state.view_at(self.0, path)
     }
 
     /// Returns the picture of a state.

@@ -53,7 +53,13 @@ impl Seen<'_> {
     /// Returns the view of the state after it.
     #[must_use]
     pub fn view(&self) -> Value {
-        self.step.view_value(self.eyes.seat())
+        self.field("").unwrap_or_default()
+    }
+
+    /// Returns what a path leads to in the view of the state after it.
+    #[must_use]
+    pub fn field(&self, path: &str) -> Option<Value> {
+        self.step.view_at(self.eyes.seat(), path)
     }
 
     /// Returns when it was recorded; a replay file does not know.

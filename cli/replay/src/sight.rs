@@ -137,6 +137,12 @@ impl Sight {
         self.eyes.view(state)
     }
 
+    /// Returns what a path leads to in the view of a state.
+    #[must_use]
+    pub fn field(&self, state: &dyn AnyState, path: &str) -> Option<Value> {
+        self.eyes.field(state, path)
+    }
+
     /// Returns the hash of a state, where the eyes may know it.
     #[must_use]
     pub fn state_hash(&self, state: &dyn AnyState) -> Option<Digest> {

@@ -6,11 +6,12 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{AnyRules, AnyState, FoldError, Logged, Step, sealed};
+use super::trial::trial;
+use super::{AnyRules, AnyState, AnyTrial, FoldError, Logged, Step, sealed};
 use crate::decode::{DecodeError, decode_strictly};
 use crate::dice::{DicePolicy, DiceStream, DueRoll};
 use crate::digest::Digest;
-use crate::fold::{Folder, view_json, view_value};
+use crate::fold::{Folder, view_at, view_json};
 use crate::hash::hash_as;
 use crate::json::Json;
 use crate::outcome::{Rejected, Ruled, Verdict};
@@ -192,8 +193,8 @@ impl<R: Rules> AnyState for Folder<R> {
         view_json::<R>(&self.state, viewer)
     }
 
-    fn view_value(&self, viewer: Seat) -> serde_json::Value {
-        view_value::<R>(&self.state, viewer)
+    fn view_at(&self, viewer: Seat, path: &str) -> Option<serde_json::Value> {
+        view_at::<R>(&self.state, viewer, path)
     }
 
     fn query(&self, seat: Seat, question: &str) -> Result<Answer, QueryError> {
@@ -211,5 +212,9 @@ impl<R: Rules> AnyState for Folder<R> {
 
     fn fork(&self) -> Box<dyn AnyState> {
         Box::new(Self::new(self.state.clone()))
+    }
+
+    fn trial(&self) -> Box<dyn AnyTrial> {
+        trial::<R>(self.state.clone())
     }
 }

@@ -1,17 +1,18 @@
 //! What a shrunk log must still show.
 
 use std::marker::PhantomData;
-use std::rc::Rc;
 
 use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Outcome, Rejected, Seat};
 
 use super::given::Given;
 use crate::condition::{Condition, Survey};
-use crate::difference::view_of;
 use crate::error::ReplayError;
 use crate::line::LineOfPlay;
 use crate::question::Judgment;
 use crate::tfl::Replay;
+
+/// The commands of a log, each with its seat.
+pub(super) type Log<'a> = dyn Iterator<Item = (Seat, &'a str)> + 'a;
 
 /// Decides whether a log shows what is looked for.
 pub(super) trait Goal {
@@ -19,9 +20,9 @@ pub(super) trait Goal {
     type Error: From<ReplayError>;
 
     /// Returns `true` if the log, which leads to this state, shows it.
-    fn shows(&mut self, log: &[Rc<Given>], state: &dyn AnyState) -> Result<bool, Self::Error>;
+    fn shows(&mut self, log: &mut Log<'_>, state: &dyn AnyState) -> Result<bool, Self::Error>;
 
-    /// Returns `true` if the state alone shows it, so that a log may end there.
+    /// Returns `true` if the state alone shows it, so that a log may end there. States that are equal give one answer.
     fn seen_in(&mut self, _state: &dyn AnyState) -> bool {
         false
     }
@@ -43,7 +44,7 @@ impl<'a, E> When<'a, E> {
     /// Requires that the condition makes sense, before it is said not to be there; `setup` is the state before the
     /// first entry.
     pub(super) fn check(&mut self, setup: &dyn AnyState) -> Result<(), ReplayError> {
-        self.condition.ask(&view_of(setup, self.seat), &mut self.survey);
+        self.condition.ask(&|path| setup.view_at(self.seat, path), &mut self.survey);
         Ok(self.condition.check(&self.survey)?)
     }
 }
@@ -51,12 +52,12 @@ impl<'a, E> When<'a, E> {
 impl<E: From<ReplayError>> Goal for When<'_, E> {
     type Error = E;
 
-    fn shows(&mut self, _log: &[Rc<Given>], state: &dyn AnyState) -> Result<bool, E> {
+    fn shows(&mut self, _log: &mut Log<'_>, state: &dyn AnyState) -> Result<bool, E> {
         Ok(self.seen_in(state))
     }
 
     fn seen_in(&mut self, state: &dyn AnyState) -> bool {
-        self.condition.ask(&view_of(state, self.seat), &mut self.survey)
+        self.condition.ask(&|path| state.view_at(self.seat, path), &mut self.survey)
     }
 }
 
@@ -69,9 +70,8 @@ pub(super) struct StillBad<'a, E> {
 impl<E: From<ReplayError>> Goal for StillBad<'_, E> {
     type Error = E;
 
-    fn shows(&mut self, log: &[Rc<Given>], _state: &dyn AnyState) -> Result<bool, E> {
-        let commands = log.iter().map(|given| (given.seat, given.command.as_str()));
-        let candidate = self.source.with_commands(commands).to_replay()?;
+    fn shows(&mut self, log: &mut Log<'_>, _state: &dyn AnyState) -> Result<bool, E> {
+        let candidate = self.source.with_commands(log).to_replay()?;
         Ok((self.judge)(&candidate)? == Judgment::Yes)
     }
 }
@@ -95,7 +95,7 @@ impl SameAnswer {
 impl Goal for SameAnswer {
     type Error = ReplayError;
 
-    fn shows(&mut self, _log: &[Rc<Given>], state: &dyn AnyState) -> Result<bool, ReplayError> {
+    fn shows(&mut self, _log: &mut Log<'_>, state: &dyn AnyState) -> Result<bool, ReplayError> {
         Ok(answer(&self.given, self.is_attempt, state) == self.answer)
     }
 }

@@ -13,9 +13,13 @@ mod arguments;
 mod failing;
 mod given;
 mod goal;
+mod kept;
 mod parts;
 mod search;
 mod shrinker;
 
 pub use failing::shrink_failing;
 pub use search::{Least, Progress, Shrinking, shrink};
+
+#[cfg(test)]
+mod tests;

@@ -1,37 +1,32 @@
 //! The parts of a log that may be left out, for any ruleset: rounds, turns, entries.
 
-use std::rc::Rc;
-
 use turnfold_core::Seat;
 
-use super::given::Given;
-
-/// Finds where the parts of a log start; the first part starts with the log.
-pub(super) type Starts = fn(&[Rc<Given>]) -> Vec<usize>;
+/// Finds where the parts of a log start, given the seats of its entries; the first part starts with the log.
+pub(super) type Starts = fn(&[Seat]) -> Vec<usize>;
 
 /// A round starts where play comes back to whoever leads it: to the host, who ends turns and lets time pass, or in games
 /// without a host to the seat of the first entry.
-pub(super) fn rounds(log: &[Rc<Given>]) -> Vec<usize> {
-    let host = log.iter().map(|given| given.seat).find(|seat| *seat == Seat::Host);
-    let leader = host.or_else(|| log.first().map(|given| given.seat));
-    changes(log, |before, seat| Some(seat) == leader && before != seat)
+pub(super) fn rounds(seats: &[Seat]) -> Vec<usize> {
+    let host = seats.contains(&Seat::Host).then_some(Seat::Host);
+    let leader = host.or_else(|| seats.first().copied());
+    changes(seats, |before, seat| Some(seat) == leader && before != seat)
 }
 
 /// A turn is all that a seat does before another does anything.
-pub(super) fn turns(log: &[Rc<Given>]) -> Vec<usize> {
-    changes(log, |before, seat| before != seat)
+pub(super) fn turns(seats: &[Seat]) -> Vec<usize> {
+    changes(seats, |before, seat| before != seat)
 }
 
-pub(super) fn entries(log: &[Rc<Given>]) -> Vec<usize> {
-    (0..log.len()).collect()
+pub(super) fn entries(seats: &[Seat]) -> Vec<usize> {
+    (0..seats.len()).collect()
 }
 
 /// Returns the start of the log and where one seat follows another so.
-fn changes(log: &[Rc<Given>], starts: impl Fn(Seat, Seat) -> bool) -> Vec<usize> {
-    let seats = log.iter().map(|given| given.seat);
-    let pairs = seats.clone().zip(seats.skip(1)).enumerate();
-    let changes = pairs.filter(|(_, (before, seat))| starts(*before, *seat)).map(|(index, _)| index + 1);
-    log.first().map(|_| 0).into_iter().chain(changes).collect()
+fn changes(seats: &[Seat], starts: impl Fn(Seat, Seat) -> bool) -> Vec<usize> {
+    let pairs = seats.iter().zip(seats.iter().skip(1)).enumerate();
+    let changes = pairs.filter(|(_, (before, seat))| starts(**before, **seat)).map(|(index, _)| index + 1);
+    seats.first().map(|_| 0).into_iter().chain(changes).collect()
 }
 
 #[cfg(test)]
@@ -39,9 +34,7 @@ mod tests {
     use super::*;
 
     fn check(seats: &[Seat], expected: [&[usize]; 3]) {
-        let given = |seat: &Seat| Rc::new(Given { seat: *seat, command: String::new() });
-        let log: Vec<_> = seats.iter().map(given).collect();
-        assert_eq!([rounds(&log), turns(&log), entries(&log)].each_ref().map(Vec::as_slice), expected);
+        assert_eq!([rounds(seats), turns(seats), entries(seats)].each_ref().map(Vec::as_slice), expected);
     }
 
     #[test]

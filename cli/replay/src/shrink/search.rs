@@ -1,11 +1,8 @@
 //! The smallest log that shows something.
 
-use std::rc::Rc;
-
 use turnfold_core::{AnyState, DicePolicy, Seat};
 
-use super::given::Given;
-use super::goal::{Goal, StillBad, When};
+use super::goal::{Goal, Log, StillBad, When};
 use super::shrinker::Shrinker;
 use crate::error::ReplayError;
 use crate::line::LineOfPlay;
@@ -93,7 +90,7 @@ impl Least {
 impl<G: Goal> Goal for &mut G {
     type Error = G::Error;
 
-    fn shows(&mut self, log: &[Rc<Given>], state: &dyn AnyState) -> Result<bool, G::Error> {
+    fn shows(&mut self, log: &mut Log<'_>, state: &dyn AnyState) -> Result<bool, G::Error> {
         (**self).shows(log, state)
     }
 

@@ -90,7 +90,8 @@ impl Chakra {
 
     /// Returns the chakra whose row this is; `None` for universe and earth.
     pub(super) fn of_row(row: Row) -> Option<Self> {
-        Self::all().nth(usize::from(row.get()).checked_sub(2)?)
+        let color = Color::ALL.get(usize::from(row.get()).checked_sub(2)?)?;
+        (!color.is_black_or_white()).then_some(Self(*color))
     }
 
     /// Returns the chakra's row.

@@ -114,7 +114,7 @@ fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Resu
     if colors.len() < energies.len() {
         return Err(Rejection::SameColour);
     }
-    let row = u16::try_from(row).ok().and_then(|row| Row::try_from(row).ok());
+    let row = u16::try_from(row).ok().and_then(Row::new);
     let row = row.filter(|row| *row != Row::EARTH).ok_or(Rejection::BadRow)?;
     if player.board.room(row) < energies.len() {
         return Err(Rejection::RowFull);

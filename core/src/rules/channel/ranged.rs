@@ -28,6 +28,11 @@ impl<const LOW: u16, const HIGH: u16> Ranged<LOW, HIGH> {
         (LOW..=HIGH).map(Self)
     }
 
+    /// Returns the number if it is in the range.
+    pub(super) fn new(value: u16) -> Option<Self> {
+        (LOW..=HIGH).contains(&value).then_some(Self(value))
+    }
+
     /// Returns the number.
     #[must_use]
     pub const fn get(self) -> u16 {
@@ -43,7 +48,7 @@ impl Row {
 
     /// Returns the row `by` rows further down, or `None` beyond the ends.
     pub(super) fn down(self, by: i16) -> Option<Self> {
-        Self::try_from(self.0.checked_add_signed(by)?).ok()
+        Self::new(self.0.checked_add_signed(by)?)
     }
 }
 
@@ -56,10 +61,8 @@ impl<const LOW: u16, const HIGH: u16> TryFrom<u16> for Ranged<LOW, HIGH> {
     type Error = Malformed;
 
     fn try_from(value: u16) -> Result<Self, Malformed> {
-        let inside = (LOW..=HIGH).contains(&value);
-        inside
-            .then_some(Self(value))
-            .ok_or_else(|| Malformed::expected(&format!("a number of {LOW} to {HIGH}"), &value.to_string()))
+        let expected = || format!("a number of {LOW} to {HIGH}");
+        Self::new(value).ok_or_else(|| Malformed::expected(&expected(), &value.to_string()))
     }
 }
 

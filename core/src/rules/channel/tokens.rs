@@ -36,7 +36,7 @@ impl FromStr for Token {
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let notch = |number: &str| {
             let row = number.parse::<Ranged<1, 7>>().ok()?.get() + 1;
-            Chakra::of_row(Row::try_from(row).ok()?)
+            Chakra::of_row(Row::new(row)?)
         };
         let token = match text.split_at_checked(1) {
             Some(("b", place)) => place.parse().ok().map(Self::Board),
@@ -73,7 +73,7 @@ impl Tokens {
 
     /// Returns the token to be used next: the one at the highest place of the board.
     pub(super) fn next_free(&self) -> Option<TokenNumber> {
-        let highest = Token::Board(Ranged::try_from(self.on_board()).ok()?);
+        let highest = Token::Board(Ranged::new(self.on_board())?);
         self.at(highest)
     }
 

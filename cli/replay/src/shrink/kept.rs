@@ -1,0 +1,226 @@
+//! A log with states kept along it, from which candidates are folded on.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::rc::Rc;
+
+use turnfold_core::{AnyState, AnyTrial, Seat};
+
+use super::given::Given;
+
+/// The most states that are kept of a log, however long it is.
+const KEPT_MAX: usize = 256;
+
+/// The least number of entries between two kept states: to fold fewer costs less than to compare states.
+const STRIDE_MIN: usize = 8;
+
+/// A log and the states after some of its entries.
+pub(super) struct KeptLog {
+    trial: Box<dyn AnyTrial>,
+    /// Every command there was in any log, by its number in the trial.
+    given: Vec<Rc<Given>>,
+    numbers: BTreeMap<Rc<Given>, usize>,
+    /// The numbers of the commands.
+    entries: Vec<usize>,
+    /// In the order of the log; before the first entry and after the last there is always one.
+    marks: Vec<Mark>,
+    /// No state after more entries than these shows what is looked for, but the last.
+    quiet_after: usize,
+}
+
+/// A kept state.
+#[derive(Clone, Copy)]
+struct Mark {
+    /// The number of entries before it.
+    after: usize,
+    /// Its number in the trial.
+    kept: usize,
+}
+
+/// A log that differs from another in one part: its first `kept` entries, then `between`, then its entries from
+/// `resume` on.
+pub(super) struct Candidate {
+    pub(super) kept: usize,
+    pub(super) between: Vec<usize>,
+    pub(super) resume: usize,
+}
+
+/// A candidate without what the rules do not accept. The trial is in the state at its end.
+pub(super) struct Folded {
+    pub(super) entries: Vec<usize>,
+    /// The last state shows what is looked for, the others after the kept entries do not.
+    pub(super) shown: bool,
+    /// How many entries of the candidate and of the log lead to the same state, where there is one: the rest is the
+    /// same, too.
+    met: Option<(usize, usize)>,
+}
+
+impl KeptLog {
+    /// Begins with an empty log.
+    pub(super) fn new(start: &dyn AnyState) -> Self {
+        let mut trial = start.trial();
+        let start = Mark { after: 0, kept: trial.keep() };
+        Self {
+            trial,
+            given: Vec::new(),
+            numbers: BTreeMap::new(),
+            entries: Vec::new(),
+            marks: vec![start],
+            quiet_after: 0,
+        }
+    }
+
+    /// Returns the number of a command; `None` where the rules cannot read it.
+    pub(super) fn number(&mut self, seat: Seat, command: String) -> Option<usize> {
+        let given = Given { seat, command };
+        if let Some(number) = self.numbers.get(&given) {
+            return Some(*number);
+        }
+        let number = self.trial.read(seat, &given.command).ok()?;
+        let given = Rc::new(given);
+        self.given.push(Rc::clone(&given));
+        self.numbers.insert(given, number);
+        Some(number)
+    }
+
+    /// Returns the numbers of the commands.
+    pub(super) fn entries(&self) -> &[usize] {
+        &self.entries
+    }
+
+    /// Returns the command of an entry.
+    pub(super) fn given(&self, index: usize) -> Option<&Given> {
+        self.given.get(*self.entries.get(index)?).map(Rc::as_ref)
+    }
+
+    /// Returns the commands of some numbers.
+    pub(super) fn commands<'a>(&'a self, numbers: &'a [usize]) -> impl Iterator<Item = (Seat, &'a str)> {
+        let given = numbers.iter().filter_map(|number| self.given.get(*number));
+        given.map(|given| (given.seat, given.command.as_str()))
+    }
+
+    /// Returns the seats of the entries.
+    pub(super) fn seats(&self) -> Vec<Seat> {
+        self.commands(&self.entries).map(|(seat, _)| seat).collect()
+    }
+
+    /// Returns the numbers of all commands of a candidate.
+    pub(super) fn numbers_of(&self, candidate: &Candidate) -> Vec<usize> {
+        let Candidate { kept, between, resume } = candidate;
+        [self.until(*kept), between, self.from(*resume)].concat()
+    }
+
+    fn until(&self, count: usize) -> &[usize] {
+        self.entries.get(..count).unwrap_or(&self.entries)
+    }
+
+    fn from(&self, index: usize) -> &[usize] {
+        self.entries.get(index..).unwrap_or_default()
+    }
+
+    /// Returns the state that was come to last.
+    pub(super) fn state(&self) -> &dyn AnyState {
+        self.trial.state()
+    }
+
+    /// Folds a candidate. With `everywhere` it ends at the first state after the kept entries of which `shows` returns
+    /// `true`.
+    ///
+    /// Where it comes to a state of the log, the rest is known.
+    pub(super) fn fold(
+        &mut self,
+        candidate: &Candidate,
+        everywhere: bool,
+        shows: &mut dyn FnMut(&dyn AnyState) -> bool,
+    ) -> Folded {
+        let Candidate { kept, between, resume } = candidate;
+        self.go_to(*kept);
+        let mut entries = self.until(*kept).to_vec();
+        let quiet_after = if everywhere { self.quiet_after } else { 0 };
+        let mut ends = |state: &dyn AnyState| everywhere && shows(state);
+        for number in between {
+            if self.trial.fold(*number) {
+                entries.push(*number);
+                if ends(self.trial.state()) {
+                    return Folded { entries, shown: true, met: None };
+                }
+            }
+        }
+        let comparable = self.marks.partition_point(|mark| mark.after < quiet_after.max(*resume));
+        let mut marks = self.marks.iter().skip(comparable).peekable();
+        for (index, number) in self.entries.iter().enumerate().skip(*resume) {
+            let mark = marks.next_if(|mark| mark.after == index);
+            if mark.is_some_and(|mark| self.trial.is_at(mark.kept)) {
+                let met = Some((entries.len(), index));
+                entries.extend(self.from(index));
+                self.go_back(self.entries.len());
+                return Folded { entries, shown: ends(self.trial.state()), met };
+            }
+            if self.trial.fold(*number) {
+                entries.push(*number);
+                if ends(self.trial.state()) {
+                    return Folded { entries, shown: true, met: None };
+                }
+            } else if self.trial.state().over() {
+                break;
+            }
+        }
+        Folded { entries, shown: false, met: None }
+    }
+
+    /// Takes a candidate that was folded and shows what is looked for; `everywhere` if all its states after the kept
+    /// entries were looked at.
+    pub(super) fn take(&mut self, candidate: &Candidate, folded: Folded, everywhere: bool) {
+        self.entries = folded.entries;
+        self.quiet_after = match folded.met {
+            _ if everywhere => self.quiet_after.min(candidate.kept),
+            Some((after, index)) => self.quiet_after.max(index) - index + after,
+            None => self.entries.len(),
+        };
+        let Some((met_after, index)) = folded.met else { return self.keep_states(candidate.kept) };
+        for mark in mem::take(&mut self.marks) {
+            if mark.after >= index {
+                self.marks.push(Mark { after: mark.after - index + met_after, ..mark });
+            } else if mark.after <= candidate.kept && mark.after < met_after {
+                self.marks.push(mark);
+            } else {
+                self.trial.forget(mark.kept);
+            }
+        }
+    }
+
+    /// Keeps states along the log, anew after its first `count` entries.
+    pub(super) fn keep_states(&mut self, count: usize) {
+        let valid = self.marks.partition_point(|mark| mark.after <= count);
+        for mark in self.marks.split_off(valid) {
+            self.trial.forget(mark.kept);
+        }
+        let stride = self.entries.len().div_ceil(KEPT_MAX).max(STRIDE_MIN);
+        let mut next = self.go_back(count) + stride;
+        let start = next - stride;
+        for (after, number) in (1..).zip(&self.entries).skip(start) {
+            self.trial.fold(*number);
+            let is_due = after == next && self.marks.len() < KEPT_MAX;
+            if is_due || after == self.entries.len() {
+                self.marks.push(Mark { after, kept: self.trial.keep() });
+                next = after + stride;
+            }
+        }
+    }
+
+    /// Goes to the state after the first `count` entries.
+    fn go_to(&mut self, count: usize) {
+        let from = self.go_back(count);
+        for number in self.entries.get(from..count).unwrap_or_default() {
+            self.trial.fold(*number);
+        }
+    }
+
+    /// Goes back to the last kept state within the first `count` entries; returns the number of entries before it.
+    fn go_back(&mut self, count: usize) -> usize {
+        let before = self.marks.partition_point(|mark| mark.after <= count);
+        let Some(mark) = before.checked_sub(1).and_then(|last| self.marks.get(last)) else { return 0 };
+        self.trial.go_back(mark.kept);
+        mark.after
+    }
+}

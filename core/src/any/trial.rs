@@ -1,0 +1,70 @@
+//! Trials: commands that are read once and folded in ever new orders.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::{AnyState, AnyTrial, sealed};
+use crate::fold::Folder;
+use crate::rules::Rules;
+use crate::seat::Seat;
+use crate::text::Malformed;
+
+/// The one implementation of the erased trait.
+struct Trial<R: Rules> {
+    folder: Folder<R>,
+    commands: Vec<(Seat, R::Command)>,
+    /// Kept states by their numbers.
+    kept: Vec<Option<R::State>>,
+    /// Numbers that are free again.
+    free: Vec<usize>,
+}
+
+/// Begins a trial at a state.
+pub(super) fn trial<R: Rules>(state: R::State) -> Box<dyn AnyTrial> {
+    let folder = Folder::<R>::new(state);
+    Box::new(Trial { folder, commands: Vec::new(), kept: Vec::new(), free: Vec::new() })
+}
+
+impl<R: Rules> sealed::Sealed for Trial<R> {}
+
+impl<R: Rules> AnyTrial for Trial<R> {
+    fn read(&mut self, seat: Seat, command: &str) -> Result<usize, Malformed> {
+        self.commands.push((seat, command.parse()?));
+        Ok(self.commands.len() - 1)
+    }
+
+    fn fold(&mut self, command: usize) -> bool {
+        let Some((seat, command)) = self.commands.get(command) else { return false };
+        R::apply(&mut self.folder.state, *seat, command, &mut ()).is_ok()
+    }
+
+    fn state(&self) -> &dyn AnyState {
+        &self.folder
+    }
+
+    fn keep(&mut self) -> usize {
+        let number = self.free.pop().unwrap_or(self.kept.len());
+        let state = Some(self.folder.state.clone());
+        match self.kept.get_mut(number) {
+            Some(slot) => *slot = state,
+            None => self.kept.push(state),
+        }
+        number
+    }
+
+    fn go_back(&mut self, kept: usize) {
+        if let Some(Some(state)) = self.kept.get(kept) {
+            self.folder.state.clone_from(state);
+        }
+    }
+
+    fn is_at(&self, kept: usize) -> bool {
+        matches!(self.kept.get(kept), Some(Some(state)) if *state == self.folder.state)
+    }
+
+    fn forget(&mut self, kept: usize) {
+        if self.kept.get_mut(kept).and_then(Option::take).is_some() {
+            self.free.push(kept);
+        }
+    }
+}
