@@ -58,7 +58,7 @@ impl Sources for Context {
 
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {
         let bytes = files::read_input_or_stdin(path, &REPLAY)?;
-        Ok(tfl::read(&input_name(path), &bytes, &self.registry)?)
+        Ok(tfl::read_also_seen(&input_name(path), &bytes, &self.registry)?)
     }
 
     fn build(&self) -> Option<Digest> {

@@ -94,7 +94,12 @@ impl Failure {
 
     /// What the library says, with what did not happen because of it.
     pub(crate) fn undone(error: ReplayError, undone: &str) -> Self {
-        let is_untrue = matches!(error, ReplayError::UntrueEntry { .. } | ReplayError::UntrueClosing { .. });
+        let is_untrue = matches!(
+            error,
+            ReplayError::UntrueHeader { .. }
+                | ReplayError::UntrueEntry { .. }
+                | ReplayError::UntrueClosing { .. }
+        );
         let failure = Self::from(error);
         if !is_untrue {
             return failure;
@@ -170,6 +175,7 @@ impl From<ReplayError> for Failure {
             E::Input(error) => FailureKind::of_input(error),
             E::Entry { .. }
             | E::ConcealedEntry { .. }
+            | E::UntrueHeader { .. }
             | E::UntrueEntry { .. }
             | E::UntrueClosing { .. }
             | E::NotReloadable { .. }
@@ -206,7 +212,9 @@ fn hint(error: &ReplayError) -> Option<String> {
         }
         E::ConcealedEntry { .. } => "the host can see which".into(),
         E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),
-        E::UntrueEntry { file, .. } | E::UntrueClosing { file } if file != "<stdin>" => {
+        E::UntrueHeader { file } | E::UntrueEntry { file, .. } | E::UntrueClosing { file }
+            if file != "<stdin>" =>
+        {
             format!("`turnfold check {file}` explains it")
         }
         E::Concealed(_) => "leave out `--as`".into(),

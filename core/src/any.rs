@@ -86,11 +86,11 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// [`SetupError`] when the bytes are no setup, or one that cannot be played.
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError>;
 
-    /// Resumes a match from the bytes of a state.
+    /// Resumes a match from the bytes of a state that so many rolls led to.
     ///
     /// # Errors
     /// [`DecodeError`] when the bytes are not exactly a state of this ruleset.
-    fn resume(&self, state: &[u8]) -> Result<Box<dyn AnyState>, DecodeError>;
+    fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError>;
 }
 
 impl fmt::Debug for dyn AnyRules {
@@ -118,6 +118,15 @@ pub trait AnyState: sealed::Sealed + Send {
 
     /// Returns the roll that is due.
     fn due_roll(&self) -> Option<DueRoll>;
+
+    /// Returns the number of rolls that led to the state, on which the seeded dice depend.
+    ///
+    /// It counts rolls that were applied, from the start of the match, and is no part of the state or its hash.
+    fn rolls(&self) -> u64;
+
+    /// Returns the values that the dice give for the roll that is due, or `None` if none is due or any values in range
+    /// are accepted.
+    fn seeded_roll(&self, dice: &DicePolicy) -> Option<Vec<i32>>;
 
     /// Returns the command that records rolled values, or `None` for a game without dice.
     fn roll_command(&self, values: Vec<i32>) -> Option<String>;
@@ -160,7 +169,7 @@ pub trait AnyState: sealed::Sealed + Send {
     /// Returns the hash of a state of the same bytes under another version of the ruleset.
     fn state_hash_as(&self, version: u32) -> Digest;
 
-    /// Returns the state's bytes, from which it can be resumed.
+    /// Returns the state's bytes, from which it can be resumed together with [`rolls`](AnyState::rolls).
     fn state_bytes(&self) -> Vec<u8>;
 
     /// Returns the commands that `judge` would apply now, in canonical text.
@@ -174,6 +183,15 @@ pub trait AnyState: sealed::Sealed + Send {
     ///
     /// [`Simulation`]: crate::simulate::Simulation
     fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)>;
+
+    /// Returns the bytes of a setup that tells no more than `viewer` may know of the one from which this state came.
+    ///
+    /// A match that begins with it and has the entries that the viewer may know of is the same in all that the viewer
+    /// sees.
+    ///
+    /// # Errors
+    /// [`SetupError`] when the bytes are no setup of this ruleset.
+    fn setup_seen(&self, setup: &[u8], viewer: Seat) -> Result<Vec<u8>, SetupError>;
 
     /// Returns the view of `viewer` as a JSON document.
     fn view(&self, viewer: Seat) -> Json;

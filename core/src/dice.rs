@@ -90,7 +90,7 @@ impl FromStr for Seed {
 pub enum DicePolicy {
     /// From outside, such as dice on a table; only their count and range are checked.
     Recorded,
-    /// Computed from a seed and the number of the entry that records the roll.
+    /// Computed from a seed and how many rolls came before, those of a branch's prefix included.
     Seeded(Seed),
 }
 
@@ -104,13 +104,14 @@ impl fmt::Display for DicePolicy {
 }
 
 impl DicePolicy {
-    /// Returns the one roll that entry `seq` may record, or `None` where any values in range are accepted.
+    /// Returns the values of the `roll`-th roll of a line of play, counted from 1, or `None` where any values in range
+    /// are accepted.
     #[must_use]
-    pub fn values(&self, seq: u64, due: &DueRoll) -> Option<Vec<i32>> {
+    pub fn values(&self, roll: u64, due: &DueRoll) -> Option<Vec<i32>> {
         match self {
             Self::Recorded => None,
             Self::Seeded(seed) => {
-                let mut stream = DiceStream::for_entry(seed, seq);
+                let mut stream = DiceStream::for_roll(seed, roll);
                 Some((0..due.count).map(|_| stream.draw(due.low, due.high)).collect())
             }
         }
@@ -130,10 +131,10 @@ impl DiceStream {
         Self { words: blake3::Hasher::new_keyed(key).update(&number.to_le_bytes()).finalize_xof() }
     }
 
-    /// Opens the stream of entry `seq` of a match seeded with `seed`.
+    /// Opens the stream of the `roll`-th roll of a match seeded with `seed`.
     #[must_use]
-    pub fn for_entry(seed: &Seed, seq: u64) -> Self {
-        Self::new(&blake3::derive_key("turnfold v1 dice", &seed.0), seq)
+    pub fn for_roll(seed: &Seed, roll: u64) -> Self {
+        Self::new(&blake3::derive_key("turnfold v1 dice", &seed.0), roll)
     }
 
     /// Opens the stream from which a ruleset expands a setup's `seed`.
@@ -172,7 +173,7 @@ mod tests {
     const SEED: Seed = Seed::new([7; 32]);
 
     #[test]
-    fn draws_stay_in_range_and_depend_on_seed_and_entry_only() {
+    fn draws_stay_in_range_and_depend_on_seed_and_roll_only() {
         let due = DueRoll { purpose: "test", count: 600, low: 1, high: 6 };
         let values = DicePolicy::Seeded(SEED).values(3, &due).unwrap();
         assert!(due.accepts(&values));

@@ -39,6 +39,8 @@ const MOST_BYTES: usize = 32;
 /// A state being folded, with buffers that are reused from entry to entry.
 pub(crate) struct Folder<R: Rules> {
     pub(crate) state: R::State,
+    /// How many rolls led to the state.
+    pub(crate) rolls: u64,
     pub(crate) hasher: StateHasher,
     effects: Vec<R::Effect>,
 }
@@ -47,8 +49,8 @@ pub(crate) struct Folder<R: Rules> {
 type Audience<'a, R> = Option<(Seat, &'a <R as Rules>::State)>;
 
 impl<R: Rules> Folder<R> {
-    pub(crate) fn new(state: R::State) -> Self {
-        Self { state, hasher: StateHasher::default(), effects: Vec::new() }
+    pub(crate) fn new(state: R::State, rolls: u64) -> Self {
+        Self { state, rolls, hasher: StateHasher::default(), effects: Vec::new() }
     }
 
     /// Folds one entry after another and passes each to `observe`, as `audience` may see it.
@@ -65,7 +67,8 @@ impl<R: Rules> Folder<R> {
             self.effects.clear();
             let verdict = R::apply(&mut self.state, logged.seat, &command, &mut self.effects)
                 .map_err(|rejection| FoldError::rejected(logged.seq, rejection))?;
-            let Self { state, hasher, effects } = self;
+            self.count(Some(&verdict), &command);
+            let Self { state, hasher, effects, .. } = self;
             let (seq, seat) = (logged.seq, logged.seat);
             observe(&mut Folded::<R> {
                 seq,
@@ -81,6 +84,13 @@ impl<R: Rules> Folder<R> {
         Ok(())
     }
 
+    /// Counts a command if it is a roll that was applied.
+    pub(crate) fn count(&mut self, verdict: Option<&Verdict<(), R::Reason>>, command: &R::Command) {
+        if verdict == Some(&Verdict::Applied(())) && R::rolled(command).is_some() {
+            self.rolls = self.rolls.saturating_add(1);
+        }
+    }
+
     /// Requires a roll of a seeded match to be the one its seed gives. Whether a roll is due is for `judge`.
     fn check_dice(
         &self,
@@ -89,7 +99,7 @@ impl<R: Rules> Folder<R> {
         dice: &DicePolicy,
     ) -> Result<(), FoldError> {
         let (Some(found), Some(due)) = (R::rolled(command), R::due_roll(&self.state)) else { return Ok(()) };
-        match dice.values(logged.seq, &due) {
+        match dice.values(self.rolls.saturating_add(1), &due) {
             Some(expected) if expected != found && R::judge(&self.state, logged.seat, command).is_ok() => {
                 Err(FoldError::WrongRoll { seq: logged.seq, expected, found: found.to_vec() })
             }

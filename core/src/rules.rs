@@ -165,6 +165,17 @@ pub trait Rules: Sized + Send + Sync + 'static {
         true
     }
 
+    /// Returns a setup that tells no more of `setup` than `viewer` may know when the state of the match is `now`. Games
+    /// whose setups hold no secrets keep this default.
+    ///
+    /// What stands in place of a secret must not depend on it. A match that begins with this setup and has those
+    /// entries that the viewer may know of at `now` must be the same one in all that the viewer sees.
+    #[must_use]
+    fn setup_seen(setup: &Self::Setup, now: &Self::State, viewer: Seat) -> Self::Setup {
+        let _ = (now, viewer);
+        setup.clone()
+    }
+
     /// Returns the seat that issues `command` when none is named: the host or the player whose turn it is.
     fn default_seat(state: &Self::State, command: &Self::Command) -> Seat {
         match Self::issuer(command) {

@@ -55,7 +55,7 @@ impl Simulation {
         let mut chance = DiceStream::new(&self.key, seq);
         let Some(due) = state.due_roll() else { return state.random_command(&mut chance) };
         let drawn = || (0..due.count).map(|_| chance.draw(due.low, due.high)).collect();
-        let values = dice.values(seq, &due).unwrap_or_else(drawn);
+        let values = state.seeded_roll(dice).unwrap_or_else(drawn);
         state.roll_command(values).map(|roll| (Seat::Host, roll))
     }
 

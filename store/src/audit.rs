@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 use turnfold_core::Digest;
 
-use crate::dir::snapshots::{SNAPSHOT_INTERVAL, has_snapshot};
+use crate::dir::snapshots::{SNAPSHOT_INTERVAL, Snapshot, has_snapshot};
 use crate::entry::{Entry, Genesis, Seq};
 use crate::error::StoreError;
 use crate::layout::record::IdempotencyRecord;
@@ -68,6 +68,8 @@ pub enum Audited<'a> {
     Snapshot {
         /// The entry.
         seq: Seq,
+        /// How many rolls led to the state.
+        rolls: u64,
         /// The state as its ruleset encodes it.
         state: &'a [u8],
         /// The file.
@@ -191,9 +193,9 @@ impl Audit<'_> {
         let snapshots = self.records.snapshots.as_ref().filter(|snapshots| snapshots.exist());
         let Some(snapshots) = snapshots.filter(|_| has_snapshot(seq)) else { return Ok(()) };
         let name = line.link_at(self.records, seq)?;
-        if let Some(state) = snapshots.read(&name, seq, None) {
+        if let Some(Snapshot { rolls, state, .. }) = snapshots.read(&name, seq, None) {
             let path = snapshots.path(&name);
-            (self.observe)(Audited::Snapshot { seq, state: &state, path: &path });
+            (self.observe)(Audited::Snapshot { seq, rolls, state: &state, path: &path });
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ pub struct Genesis {
 
 impl Genesis {
     /// The only format there is.
-    pub const FORMAT: u16 = 1;
+    pub const FORMAT: u16 = 2;
 
     /// Returns the link that the chain of entries begins with.
     #[must_use]

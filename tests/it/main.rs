@@ -23,6 +23,7 @@ mod durable;
 mod example;
 #[cfg(target_os = "linux")] // strace
 mod faults;
+mod formats;
 mod fuzz;
 mod goldens;
 mod layout;
@@ -34,6 +35,7 @@ mod readme;
 mod registry;
 mod rescue;
 mod simulation;
+mod stores;
 #[cfg(unix)] // pseudo-terminals
 mod terminal;
 mod verify;

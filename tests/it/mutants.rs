@@ -13,7 +13,8 @@ use turnfold_core::rules::cycletap::{self, Cycletap};
 use turnfold_core::rules::hexcapture::Hexcapture;
 use turnfold_core::rules::initiative::{self, Initiative};
 use turnfold_core::rules::lifecycle::Lifecycle;
-use turnfold_core::{CommandSource, DicePolicy, Logged, Seat};
+use turnfold_core::{CommandSource, DicePolicy, Logged, Registry, Seat};
+use turnfold_replay::tfl;
 
 use crate::sandbox::{Sandbox, workspace};
 use altered::{Alteration, Altered};
@@ -140,8 +141,10 @@ fn blessed_by(rules: &dyn AnyRules, golden: &str) -> String {
         .map_or(DicePolicy::Recorded, |seed| DicePolicy::Seeded(seed.as_str().unwrap().parse().unwrap()));
     let setup = rules.read_setup(&toml::to_string(&header_table["setup"]).unwrap()).unwrap();
     let mut state = rules.start(&setup).unwrap();
-    let mut blessed = format!("turnfold replay 1\n+++\n{header}+++\n");
+    let mut blessed = format!("turnfold replay 2\n+++\n{header}+++\n");
+    let canonical = tfl::read("golden", golden.as_bytes(), &Registry::standard()).unwrap().header;
     let (mut count, mut log) = (0, blake3::Hasher::new());
+    log.update(canonical.canonical().as_bytes());
     for line in lines.lines().filter(|line| !line.starts_with(['=', '!'])) {
         let mut entry = String::new();
         if line.starts_with(|digit: char| digit.is_ascii_digit()) {
@@ -162,7 +165,8 @@ fn blessed_by(rules: &dyn AnyRules, golden: &str) -> String {
         }
         blessed += &entry;
     }
-    blessed + &format!("= {count} state {} log {}\n", state.state_hash(), log.finalize())
+    let (state, mark) = (state.state_hash(), canonical.mark());
+    blessed + &format!("= {count} state {state} log {} header {mark}\n", log.finalize())
 }
 
 /// What `check` must say of the first entry in which the altered build's log differs.
@@ -272,12 +276,12 @@ fn altered_rules_of_a_seeded_roll_are_told_from_altered_dice() {
         &Finding {
             golden: "initiative/lance-against-star.tfl",
             seq: 1,
-            command: "roll 3 3 2 1",
+            command: "roll 3 5 4 2",
             kind: "outcome",
             rules: &[],
             dice: Some("other_rules"),
             sides: "before_and_after",
-            field: r#"/initiative null → {"rolls":{"p1":6,"p2":3},"loser":"p2","winner":"p1"}"#,
+            field: r#"/initiative null → {"rolls":{"p1":8,"p2":6},"loser":"p2","winner":"p1"}"#,
         },
     );
 }

@@ -111,12 +111,12 @@ fn count_by_force(rules: &dyn AnyRules, section: &Section, texts: &[String]) -> 
     };
     let setup = fs::read_to_string(workspace().join(&section.setup)).unwrap();
     let state = rules.start(&rules.read_setup(&setup).unwrap()).unwrap();
-    let mut reached = BTreeMap::from([(state.state_bytes(), 1_u64)]);
+    let mut reached = BTreeMap::from([((state.state_bytes(), 0), 1_u64)]);
     let mut counts = Vec::new();
     for depth in 1..=section.counts.len() as u64 {
         let mut next = BTreeMap::new();
-        for (bytes, sequences) in reached {
-            let state = rules.resume(&bytes).unwrap();
+        for ((bytes, rolls), sequences) in reached {
+            let state = rules.resume(&bytes, rolls).unwrap();
             // Beside those who play, somebody who does not and the host.
             for seat in state.players().iter().copied().chain([Seat::P8, Seat::Host]) {
                 for text in texts.iter().filter(|text| applies(&*state, seat, text)) {
@@ -136,11 +136,16 @@ fn applies(state: &dyn AnyState, seat: Seat, text: &str) -> bool {
     state.judge(seat, text) == Ok(Verdict::Applied(()))
 }
 
-/// Returns the bytes of the state after a command; a roll that is not the one of the seed has none.
-fn folded(state: &dyn AnyState, seq: u64, seat: Seat, text: &str, dice: &DicePolicy) -> Option<Vec<u8>> {
+/// What decides which commands follow: the bytes of a state and, where the dice are seeded, how many were rolled.
+type Key = (Vec<u8>, u64);
+
+/// Returns the state after a command, or `None` for a roll that is not the one of the seed.
+fn folded(state: &dyn AnyState, seq: u64, seat: Seat, text: &str, dice: &DicePolicy) -> Option<Key> {
     let mut after = state.fork();
     let entry = Logged { seq, seat, command: CommandSource::Text(text) };
-    after.fold(&[entry], dice, &mut |_| {}).ok().map(|()| after.state_bytes())
+    after.fold(&[entry], dice, &mut |_| {}).ok()?;
+    let rolls = if *dice == DicePolicy::Recorded { 0 } else { after.rolls() };
+    Some((after.state_bytes(), rolls))
 }
 
 fn check(ruleset: &str) {

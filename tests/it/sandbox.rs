@@ -27,7 +27,11 @@ pub(crate) struct Sandbox {
 impl Sandbox {
     pub(crate) fn new() -> Self {
         let dir = TempDir::new().unwrap();
-        copy_folder(&workspace().join("fixtures"), &dir.path().join("fixtures"));
+        // All but the stores, which few tests need.
+        for ruleset in RULESETS {
+            let folder = Path::new("fixtures").join(ruleset.name());
+            copy_folder(&workspace().join(&folder), &dir.path().join(folder));
+        }
         Self { dir }
     }
 
@@ -151,7 +155,7 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     words
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

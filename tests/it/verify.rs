@@ -123,14 +123,16 @@ fn a_kept_state_that_its_entries_do_not_fold_to_is_named() {
     let (entries, state) = commands(SNAPSHOT_INTERVAL);
     store.create_match(&name(), &genesis(), entries).unwrap();
     let (main, build) = (BranchName::main(), Digest::new([1; 32]));
-    let keep = |state| {
-        let snapshot = Snapshot { seq: SNAPSHOT_INTERVAL, state };
+    let keep = |rolls, state| {
+        let snapshot = Snapshot { seq: SNAPSHOT_INTERVAL, rolls, state };
         store.keep_snapshot(&name(), &main, &snapshot, &build).unwrap();
     };
-    keep(state.state_bytes());
+    keep(state.rolls(), state.state_bytes());
     assert_eq!(verified(&store).findings, []);
+    keep(state.rolls() + 1, state.state_bytes());
+    assert_eq!(verified(&store).findings[0].kind, FindingKind::WrongSnapshot);
     // The state of another entry, under a proper check: what rules that changed unnoticed would leave.
-    keep(start().state_bytes());
+    keep(state.rolls(), start().state_bytes());
     let Verification { branches, findings } = verified(&store);
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!((finding.kind, finding.seq), (FindingKind::WrongSnapshot, Some(SNAPSHOT_INTERVAL)));

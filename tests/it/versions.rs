@@ -85,9 +85,9 @@ fn a_replay_file_of_another_version_is_refused() {
              [setup]\nradius = 1\n+++\n1 host roll 1 1 2 2\n"
         )
     };
-    sandbox.write("format.tfl", replay(2, "initiative", 1));
-    sandbox.write("version.tfl", replay(1, "initiative", 99));
-    sandbox.write("ruleset.tfl", replay(1, "backgammon", 1));
+    sandbox.write("format.tfl", replay(1, "initiative", 1));
+    sandbox.write("version.tfl", replay(2, "initiative", 99));
+    sandbox.write("ruleset.tfl", replay(2, "backgammon", 1));
     check(
         &sandbox,
         "bless format.tfl
@@ -98,7 +98,7 @@ fn a_replay_file_of_another_version_is_refused() {
          replay ruleset.tfl",
         str![[r#"
 $ turnfold bless format.tfl
-stderr| error: format.tfl:1:17: expected `turnfold replay 1`, the one format that this build reads, found `2`
+stderr| error: format.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
 exit 2
 $ turnfold bless version.tfl
 stderr| error: version.tfl:4:11: expected version 1 of `initiative`, the one of this build, found 99
@@ -107,7 +107,7 @@ $ turnfold bless ruleset.tfl
 stderr| error: ruleset.tfl:3:11: expected a ruleset of this build ([RULESETS]), found `backgammon`
 exit 2
 $ turnfold check format.tfl
-failed format.tfl:1:17: expected `turnfold replay 1`, the one format that this build reads, found `2`
+failed format.tfl:1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold import version.tfl

@@ -59,7 +59,7 @@ pub struct ChangedRoll {
 
 /// Changes entry `seq` of a blessed replay and plays the later ones again.
 ///
-/// Seeded dice are rolled again by the seed, because their values follow from the numbers of the entries; recorded
+/// Seeded dice are rolled again by the seed, because their values follow from the number of rolls before; recorded
 /// rolls keep their values and are conflicts where no roll is due. Without a seat of its own, the new command is
 /// given by `seat`, or by whose command it is. The inner result is its record when it is rejected. `progress` is called
 /// for each entry from the changed one on.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use turnfold_core::{Digest, Outcome, Rejected, Seat};
 
 use crate::entry::{Attempt, LogEntry, ShortHash};
-use crate::tfl::Closing;
+use crate::tfl::{Closing, HeaderMark};
 
 /// Something of which two accounts differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,11 @@ pub enum Subject {
         /// The command, as it is recorded.
         command: String,
     },
+    /// The header of a file.
+    Header {
+        /// The value that differs, where only one does, such as `setup.units[2].at`.
+        path: Option<String>,
+    },
     /// The end of the log, or the closing line of a file.
     End {
         /// The last entry, or 0.
@@ -70,6 +75,8 @@ pub enum DivergenceKind {
     WrongRoll,
     /// An attempt is accepted, or rejected for another reason.
     Attempt,
+    /// The header is not the one that the closing line names.
+    Header,
     /// The number of entries in the closing line.
     ClosingCount,
     /// The state hash in the closing line.
@@ -106,6 +113,8 @@ pub enum Claim {
     Digest(Digest),
     /// The closing line.
     Closing(Closing),
+    /// The header.
+    Header(HeaderMark),
     /// What came of folding a second time, or why an entry cannot be folded.
     Run(String),
 }
@@ -224,7 +233,7 @@ impl Subject {
     pub fn command(&self) -> Option<(Seat, &str)> {
         match self {
             Self::Entry { seat, command, .. } | Self::Attempt { seat, command, .. } => Some((*seat, command)),
-            Self::End { .. } => None,
+            Self::Header { .. } | Self::End { .. } => None,
         }
     }
 }
@@ -234,6 +243,7 @@ impl fmt::Display for Subject {
         match self {
             Self::Entry { seq, seat, command } => write!(out, "entry {seq} ({seat} {command})"),
             Self::Attempt { seat, command, .. } => write!(out, "attempt ({seat} {command})"),
+            Self::Header { .. } => out.write_str("header"),
             Self::End { .. } => out.write_str("closing line"),
         }
     }
@@ -284,6 +294,7 @@ impl fmt::Display for Claim {
             Self::Count(count) => count.fmt(out),
             Self::Digest(digest) => digest.fmt(out),
             Self::Closing(closing) => closing.fmt(out),
+            Self::Header(mark) => mark.fmt(out),
         }
     }
 }

@@ -8,7 +8,7 @@ use turnfold_core::{FoldError, Rejected, SetupError};
 use turnfold_store::{MatchName, StoreError};
 
 use crate::condition::ConditionError;
-use crate::eyes::Concealed;
+use crate::eyes::{Concealed, Eyes, NotOfSeat};
 use crate::input::InputError;
 use crate::limits::REPLAY_ENTRIES_MAX;
 use crate::revision::SourceName;
@@ -126,6 +126,12 @@ pub enum ReplayError {
         /// The entry.
         seq: u64,
     },
+    /// A header that is not the one that the closing line names.
+    #[error("{file}: the header is not the one that was blessed")]
+    UntrueHeader {
+        /// The file.
+        file: String,
+    },
     /// A closing line that is not that of its entries.
     #[error("{file}: the closing line is not that of its entries")]
     UntrueClosing {
@@ -135,6 +141,20 @@ pub enum ReplayError {
     /// What only somebody may see from whom nothing is concealed.
     #[error(transparent)]
     Concealed(#[from] Concealed),
+    /// A replay file that tells what another seat may know.
+    #[error(transparent)]
+    NotOfSeat(#[from] NotOfSeat),
+    /// A match of which no file can tell what a seat may know: without the rest, its rules show that seat something
+    /// else.
+    #[error("`{line}`: without what {eyes} may not know, `{}` shows {eyes} something else", rules)]
+    NotSeparable {
+        /// The line of play.
+        line: SourceName,
+        /// Whose knowledge it is.
+        eyes: Eyes,
+        /// The ruleset.
+        rules: &'static str,
+    },
     /// A command of another seat than the one that plays.
     #[error(transparent)]
     OtherSeat(#[from] OtherSeat),

@@ -9,7 +9,7 @@ use crate::line::LineOfPlay;
 use crate::tfl::{Replay, read};
 
 /// One unit each on a board of radius 3, with recorded dice.
-const HEADER: &str = r#"turnfold replay 1
+const HEADER: &str = r#"turnfold replay 2
 +++
 ruleset = "initiative"   # kept as it is
 version = 1

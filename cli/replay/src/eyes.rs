@@ -12,6 +12,8 @@ use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{Answer, AnyState, DicePolicy, Digest, FoldError, Json, Logged, QueryError, Seat, Step};
 
+use crate::tfl::SeenBy;
+
 /// The seat that looks, as `--as` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eyes(Seat);
@@ -32,6 +34,16 @@ impl Eyes {
     /// [`Concealed`] with what is refused.
     pub fn require_all(self, what: &'static str) -> Result<(), Concealed> {
         if self.see_all() { Ok(()) } else { Err(Concealed { what, eyes: self }) }
+    }
+
+    /// Returns the eyes with which a line of play is looked at that tells only what a seat may know. To these it tells
+    /// all it has.
+    pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {
+        match view {
+            Some(SeenBy { seat, .. }) if self.see_all() || self.0 == seat => Ok(Self(seat)),
+            Some(SeenBy { seat, .. }) => Err(NotOfSeat { seat, eyes: self }),
+            None => Ok(self),
+        }
     }
 
     /// Returns the seat, for this library alone.
@@ -134,6 +146,16 @@ impl Eyes {
             state.fold_as(self.0, log, dice, observe)
         }
     }
+}
+
+/// A replay file that tells what one seat may know, looked at by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a file that tells what `{eyes}` may know, found one of `{seat}`")]
+pub struct NotOfSeat {
+    /// The seat whose knowledge the file tells.
+    pub seat: Seat,
+    /// Who wants to look at it.
+    pub eyes: Eyes,
 }
 
 /// What only somebody may see from whom nothing is concealed.

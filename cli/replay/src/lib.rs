@@ -28,7 +28,7 @@
 //! use turnfold_replay::bisect::bisect;
 //! use turnfold_replay::{Bisection, Eyes, LineOfPlay, Question, ReplayError, Sight, bless, tfl};
 //!
-//! let script = b"turnfold replay 1
+//! let script = b"turnfold replay 2
 //! +++
 //! ruleset = \"initiative\"
 //! version = 1
@@ -82,6 +82,7 @@ pub mod condition;
 pub mod diff;
 pub mod difference;
 pub mod impact;
+pub mod links;
 pub mod outcomes;
 pub mod path;
 pub mod question;
@@ -101,18 +102,21 @@ pub use amend::{Amending, Amendment, ChangedRoll};
 pub use bisect::{Bisection, Flip};
 pub use blame::FieldChange;
 pub use bless::{Change, RulesChange};
-pub use check::{AllDifferences, CheckLimits, CheckReport, Checked, FileCheck, Mismatch, check};
+pub use check::{
+    AllDifferences, CheckLimits, CheckReport, Checked, FileCheck, Mismatch, MismatchReport, check,
+};
 pub use condition::{Condition, ConditionError};
 pub use diff::{Comparison, DiffStat, Side};
 pub use difference::Difference;
 pub use divergence::{Claim, Divergence, DivergenceKind, Hashes, Subject};
 pub use entry::{Attempt, CommandForm, LogEntry, ShortHash};
 pub use error::ReplayError;
-pub use eyes::{Concealed, Eyes};
+pub use eyes::{Concealed, Eyes, NotOfSeat};
 pub use impact::{Departure, RecordedLog};
 pub use input::InputError;
 pub use limits::Limits;
 pub use line::LineOfPlay;
+pub use links::QuotedLink;
 pub use position::{Passed, Position, Tail};
 pub use question::{Judgment, Question};
 pub use record::{Detail, Record};
@@ -124,5 +128,5 @@ pub use shrink::{Least, Shrinking};
 pub use sight::Sight;
 pub use sources::Sources;
 pub use text::{StyledLine, Tone};
-pub use tfl::{Closing, Header, Replay, ReplayLine, TflError};
-pub use verify::{Finding, FindingKind, Verification};
+pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
+pub use verify::{Finding, FindingKind, Verification, VerifiedBranch};

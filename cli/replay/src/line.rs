@@ -10,7 +10,7 @@ use crate::error::ReplayError;
 use crate::limits::REPLAY_ENTRIES_MAX;
 use crate::revision::{FileName, Revision, SourceName};
 use crate::sources::Sources;
-use crate::tfl::Replay;
+use crate::tfl::{Replay, SeenBy};
 
 /// A setup and its entries, ready to be folded.
 pub struct LineOfPlay {
@@ -26,10 +26,12 @@ pub struct LineOfPlay {
     pub title: String,
     /// The entries, numbered from 1.
     pub entries: Vec<LogEntry>,
+    /// Who may know all of it, where that is not everything there is.
+    pub view: Option<SeenBy>,
 }
 
 impl LineOfPlay {
-    /// Reads a revision or a replay file.
+    /// Reads a revision or a replay file, of which everything must be known.
     ///
     /// # Errors
     /// What is wrong with the store, the file or the revision.
@@ -37,6 +39,15 @@ impl LineOfPlay {
         match name {
             SourceName::Revision(revision) => Self::of_revision(revision, sources),
             SourceName::File(file) => Self::of_file(file, sources),
+        }
+    }
+
+    /// Reads a revision or a replay file, also one that tells only what a seat may know; whoever looks at it must
+    /// look with the eyes of that seat.
+    pub(crate) fn load_also_seen(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        match name {
+            SourceName::Revision(revision) => Self::of_revision(revision, sources),
+            SourceName::File(file) => Self::of_read(file, &sources.read_replay(&file.path)?),
         }
     }
 
@@ -63,15 +74,20 @@ impl LineOfPlay {
             dice: log.genesis.dice,
             title: log.genesis.title,
             entries: log.entries.into_iter().map(LogEntry::from).collect(),
+            view: None,
         })
     }
 
-    /// Reads a replay file.
+    /// Reads a replay file, which must tell everything there is.
     ///
     /// # Errors
     /// What is wrong with the file.
     pub fn of_file(file: &FileName, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        let mut line = Self::of_replay(&file.path, &sources.read_replay(&file.path)?)?;
+        Self::of_read(file, &sources.read_replay(&file.path)?.whole()?)
+    }
+
+    fn of_read(file: &FileName, replay: &Replay) -> Result<Self, ReplayError> {
+        let mut line = Self::of_replay(&file.path, replay)?;
         if let Some(seq) = file.seq {
             line.cut_after(seq)?;
         }
@@ -106,6 +122,7 @@ impl LineOfPlay {
             dice: replay.header.dice,
             title: replay.header.title.clone(),
             entries: replay.entries().cloned().collect(),
+            view: replay.header.view,
         })
     }
 
@@ -160,18 +177,22 @@ impl LineOfPlay {
         }
     }
 
-    /// Returns a line of play from the same setup with other entries, their rolls recorded as they are.
+    /// Returns a line of play from the same setup with other entries and their rolls as they are: recorded, unless the
+    /// seed gives the very same.
     #[must_use]
     pub fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
         let entry = |(seq, (seat, command)): (u64, (Seat, &str))| LogEntry::new(seq, seat, command);
-        Self {
+        let mut line = Self {
             name: self.name.clone(),
             setup: self.setup.clone(),
             title: self.title.clone(),
-            dice: DicePolicy::Recorded,
             entries: (1..).zip(commands).map(entry).collect(),
             ..*self
+        };
+        if line.dice != DicePolicy::Recorded && line.fold(&mut |_| {}).is_err() {
+            line.dice = DicePolicy::Recorded;
         }
+        line
     }
 
     /// Returns the line of play as a replay, with every outcome and hash.
@@ -183,7 +204,7 @@ impl LineOfPlay {
             return Err(ReplayError::TooLong { line: self.name.clone() });
         }
         let name = self.name.to_string();
-        let mut replay = Replay::compose(&name, self.rules, self.dice, &self.title, &self.setup)
+        let mut replay = Replay::compose(&name, self.rules, self.dice, &self.title, &self.setup, None)
             .map_err(|cause| broken_setup(&self.name, cause))?;
         let mut recorded = self.entries.iter();
         let state = self.fold(&mut |step| {

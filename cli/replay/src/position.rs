@@ -118,7 +118,7 @@ impl Position {
             if let (Some(build), Some(keeper)) = (build, keeper)
                 && at.is_multiple_of(SNAPSHOT_INTERVAL)
             {
-                let snapshot = Snapshot { seq: at, state: state.state_bytes() };
+                let snapshot = Snapshot { seq: at, rolls: state.rolls(), state: state.state_bytes() };
                 keeper.keep_snapshot(match_name, branch, &snapshot, build)?;
             }
         }
@@ -182,7 +182,7 @@ impl Passed {
     /// Notes the state after entry `seq`.
     pub fn note(&mut self, seq: u64, state: &dyn AnyState) {
         if seq.is_multiple_of(SNAPSHOT_INTERVAL) {
-            self.0.push(Snapshot { seq, state: state.state_bytes() });
+            self.0.push(Snapshot { seq, rolls: state.rolls(), state: state.state_bytes() });
         }
     }
 
@@ -212,7 +212,7 @@ fn resume(
     let Some(snapshot) = store.find_snapshot(&revision.match_name, &revision.branch, to, build)? else {
         return Ok(None);
     };
-    match rules.resume(&snapshot.state) {
+    match rules.resume(&snapshot.state, snapshot.rolls) {
         Ok(state) => Ok(Some((snapshot.seq, state))),
         Err(error) => {
             tracing::debug!(%error, seq = snapshot.seq, "a snapshot that is no state is passed over");

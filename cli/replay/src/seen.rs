@@ -43,9 +43,18 @@ impl Seen<'_> {
         self.step.outcome()
     }
 
+    /// Returns the record to print, with the view of the state after it.
+    pub fn record_with_view(&mut self) -> Record {
+        self.record_in(Detail { state: true, ..Detail::new(self.eyes) })
+    }
+
     /// Returns the record to print.
     pub fn record(&mut self) -> Record {
-        let mut record = Record::of(self.step, Detail::new(self.eyes));
+        self.record_in(Detail::new(self.eyes))
+    }
+
+    fn record_in(&mut self, detail: Detail) -> Record {
+        let mut record = Record::of(self.step, detail);
         record.seq = Some(self.seq);
         record
     }
@@ -60,6 +69,12 @@ impl Seen<'_> {
     #[must_use]
     pub fn field(&self, path: &str) -> Option<Value> {
         self.step.view_at(self.eyes.seat(), path)
+    }
+
+    /// Returns the outcome that its source records.
+    #[must_use]
+    pub fn recorded_outcome(&self) -> Option<&Outcome> {
+        self.entry.outcome.as_ref()
     }
 
     /// Returns when it was recorded; a replay file does not know.

@@ -17,20 +17,21 @@ use crate::line::LineOfPlay;
 /// [`ReplayError::NotReloadable`], and what is wrong with the line of play.
 pub fn first_unsynced(line: &LineOfPlay, window: usize) -> Result<Option<u64>, ReplayError> {
     let mut state = line.start()?;
-    // The bytes of the last states, oldest first: after entry i−window … i.
-    let mut stored = VecDeque::from([state.state_bytes()]);
+    // The last states, oldest first: after entry i−window … i.
+    let store = |state: &dyn AnyState| (state.state_bytes(), state.rolls());
+    let mut stored = VecDeque::from([store(state.as_ref())]);
     for (index, entry) in line.entries.iter().enumerate() {
         fold(line, state.as_mut(), slice::from_ref(entry))?;
-        let (Some(bytes), first) = (stored.front(), (index + 1).saturating_sub(stored.len())) else {
+        let (Some((bytes, rolls)), first) = (stored.front(), (index + 1).saturating_sub(stored.len())) else {
             return Ok(None);
         };
-        let mut reloaded =
-            line.rules.resume(bytes).map_err(|cause| ReplayError::NotReloadable { seq: first, cause })?;
+        let reloaded = line.rules.resume(bytes, *rolls);
+        let mut reloaded = reloaded.map_err(|cause| ReplayError::NotReloadable { seq: first, cause })?;
         fold(line, reloaded.as_mut(), line.entries.get(first..=index).unwrap_or_default())?;
         if reloaded.state_hash() != state.state_hash() {
             return Ok(Some(entry.seq));
         }
-        stored.push_back(state.state_bytes());
+        stored.push_back(store(state.as_ref()));
         if stored.len() > window {
             stored.pop_front();
         }

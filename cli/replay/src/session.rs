@@ -127,7 +127,7 @@ impl Session {
         let Some(due) = self.state.due_roll() else { return Ok(None) };
         let values = match self.roller {
             Roller::Nobody => return Ok(None),
-            Roller::Seeded => self.dice.values(self.next_seq, &due),
+            Roller::Seeded => self.state.seeded_roll(&self.dice),
             Roller::Outside(roll) => Some(roll(&due).map_err(ReplayError::Chance)?),
         };
         let Some(command) = values.and_then(|values| self.state.roll_command(values)) else {

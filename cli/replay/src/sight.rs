@@ -1,5 +1,7 @@
 //! Lines of play as eyes may know them: what is concealed has no entry and no number.
 
+use std::path::Path;
+
 use serde_json::Value;
 use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Step};
 use turnfold_store::NewEntry;
@@ -7,12 +9,14 @@ use turnfold_store::NewEntry;
 use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
 use crate::eyes::Eyes;
+use crate::limits::REPLAY_ENTRIES_MAX;
 use crate::line::{LineOfPlay, broken_setup};
 use crate::position::{Position, Tail};
 use crate::record::Record;
 use crate::revision::{Revision, SourceName};
 use crate::seen::Seen;
 use crate::sources::Sources;
+use crate::tfl::{Replay, ReplayLine};
 
 /// A line of play through someone's eyes.
 ///
@@ -29,15 +33,16 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// Reads a revision or a replay file; the number of its last entry is one of those that the eyes count.
+    /// Reads a revision or a replay file; the number of its last entry is one of those that the eyes count. A file that
+    /// tells what a seat may know is looked at with the eyes of that seat.
     ///
     /// # Errors
     /// What is wrong with the line of play.
     pub fn load(eyes: Eyes, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        if eyes.see_all() {
+        if eyes.see_all() && matches!(name, SourceName::Revision(_)) {
             return Self::of(eyes, LineOfPlay::load(name, sources)?);
         }
-        let sight = Self::of(eyes, LineOfPlay::load(&name.up_to(None), sources)?)?;
+        let sight = Self::of(eyes, LineOfPlay::load_also_seen(&name.up_to(None), sources)?)?;
         match name.seq() {
             Some(seq) => sight.up_to(seq),
             None => Ok(sight),
@@ -49,6 +54,7 @@ impl Sight {
     /// # Errors
     /// What is wrong with the line of play.
     pub fn of(eyes: Eyes, line: LineOfPlay) -> Result<Self, ReplayError> {
+        let eyes = eyes.narrowed(line.view)?;
         let name = line.name.clone();
         let mut sight = Self { eyes, name, line, known: Vec::new() };
         sight.known =
@@ -210,6 +216,12 @@ impl Sight {
         Self::of(self.eyes, self.line)?.records_after(count)
     }
 
+    /// Returns the eyes that look, those of a seat where the source tells no more than that seat may know.
+    #[must_use]
+    pub fn eyes(&self) -> Eyes {
+        self.eyes
+    }
+
     /// Returns the ruleset.
     #[must_use]
     pub fn rules(&self) -> &'static dyn AnyRules {
@@ -219,6 +231,9 @@ impl Sight {
     /// Returns where rolls come from.
     #[must_use]
     pub fn dice(&self) -> String {
+        if self.line.view.is_some_and(|view| view.is_seeded) {
+            return "seeded".into();
+        }
         self.eyes.dice(&self.line.dice)
     }
 
@@ -232,6 +247,58 @@ impl Sight {
         }
         let written = self.line.rules.write_setup(&self.line.setup);
         written.map_err(|cause| broken_setup(&self.name, cause))
+    }
+
+    /// Returns what the eyes may know as a replay: to the host with every outcome and hash. To a player without seed,
+    /// hashes and closing line, with the entries that it may know of and a setup that tells no secret; the rules make of
+    /// these what the player sees.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold), [`ReplayError::TooLong`], and [`ReplayError::NotSeparable`] for rules that show the
+    /// player something else when they do not have the rest.
+    pub fn to_replay(&self) -> Result<Replay, ReplayError> {
+        if self.eyes.see_all() {
+            return self.line.to_replay();
+        }
+        if self.known.len() > REPLAY_ENTRIES_MAX {
+            return Err(ReplayError::TooLong { line: self.name.clone() });
+        }
+        let Self { line: LineOfPlay { rules, dice, title, .. }, name, eyes, .. } = self;
+        let mut entries = Vec::new();
+        let state = self.fold(&mut |seen| {
+            let entry = LogEntry::new(seen.seq(), seen.seat(), seen.command());
+            entries.push(LogEntry { outcome: Some(seen.outcome()), ..entry });
+        })?;
+        let unusable = |cause| broken_setup(name, cause);
+        let setup = state.setup_seen(&self.line.setup, eyes.seat()).map_err(unusable)?;
+        let seat = Some(eyes.seat());
+        let mut replay =
+            Replay::compose(&name.to_string(), *rules, *dice, title, &setup, seat).map_err(unusable)?;
+        replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
+        let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
+        is_same.then_some(replay).ok_or_else(|| ReplayError::NotSeparable {
+            line: name.clone(),
+            eyes: *eyes,
+            rules: rules.name(),
+        })
+    }
+
+    /// Returns `true` if the rules make of a replay the outcomes that it has, and this view at its end.
+    fn shows_the_same(replay: &Replay, view: &Value) -> bool {
+        let sight = LineOfPlay::of_replay(Path::new(&replay.file), replay);
+        let Ok(sight) = sight.and_then(|line| Self::of(Eyes::HOST, line)) else { return false };
+        let mut recorded = replay.entries();
+        let mut is_same = true;
+        let end = sight.fold(&mut |seen| {
+            is_same &= recorded.next().and_then(|entry| entry.outcome.as_ref()) == Some(&seen.outcome());
+        });
+        is_same && recorded.next().is_none() && end.is_ok_and(|state| sight.view(state.as_ref()) == *view)
+    }
+
+    /// Returns the whole line of play, which the eyes may know.
+    #[must_use]
+    pub fn into_line(self) -> LineOfPlay {
+        LineOfPlay { name: self.name, ..self.line }
     }
 
     /// Returns the line of play of the host, in which nothing is concealed; `what` needs it.
@@ -252,19 +319,29 @@ impl Sight {
     }
 }
 
-/// Returns the state of a revision or replay file, as far as these eyes may ask for it.
+/// Returns the state of a revision or replay file, as far as these eyes may ask for it, and the eyes to look at it with:
+/// those of a seat where the file tells no more than that seat may know.
 ///
 /// # Errors
 /// What is wrong with the line of play; a player is told no more of it than it may know.
-pub fn seek(eyes: Eyes, name: &SourceName, sources: &dyn Sources) -> Result<Box<dyn AnyState>, ReplayError> {
+pub fn seek(
+    eyes: Eyes,
+    name: &SourceName,
+    sources: &dyn Sources,
+) -> Result<(Eyes, Box<dyn AnyState>), ReplayError> {
     // Snapshots lead to the head and to entries as the log numbers them; what else a player may ask for, and what
     // it is told when the log is broken, takes the whole line of play.
-    let is_head = matches!(name, SourceName::Revision(Revision { seq: None, .. }));
-    let straight = eyes.see_all() || is_head;
+    let straight = match name {
+        SourceName::Revision(Revision { seq, .. }) => eyes.see_all() || seq.is_none(),
+        SourceName::File(_) => false,
+    };
     match straight.then(|| Position::seek(name, sources)) {
-        Some(Ok(state)) => Ok(state),
+        Some(Ok(state)) => Ok((eyes, state)),
         Some(Err(failure)) if eyes.see_all() => Err(failure),
-        _ => Sight::load(eyes, name, sources)?.state(),
+        _ => {
+            let sight = Sight::load(eyes, name, sources)?;
+            Ok((sight.eyes, sight.state()?))
+        }
     }
 }
 
@@ -279,7 +356,7 @@ pub fn look_at_last(
     sources: &dyn Sources,
     observe: &mut dyn FnMut(&mut Seen<'_>),
 ) -> Result<(), ReplayError> {
-    if eyes.see_all() {
+    if eyes.see_all() && matches!(name, SourceName::Revision(_)) {
         return Position::before(tail, name, sources)?.fold(observe);
     }
     let sight = Sight::load(eyes, name, sources)?;

@@ -19,7 +19,7 @@ pub trait Sources {
     /// [`ReplayError::Store`].
     fn read_store(&self) -> Result<StoreReader, ReplayError>;
 
-    /// Reads a replay file, or standard input for `-`.
+    /// Reads a replay file, or standard input for `-`; also one that tells only what a seat may know.
     ///
     /// # Errors
     /// [`ReplayError::Input`] and [`ReplayError::File`].

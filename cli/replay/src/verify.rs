@@ -113,8 +113,10 @@ impl<'a> Judge<'a> {
                 self.folding = self.start.as_ref().map(|start| start.fork());
             }
             Audited::Entries(entries) => self.fold(entries),
-            Audited::Snapshot { seq, state, path } => {
-                if self.folding.as_ref().is_some_and(|folded| state != folded.state_bytes()) {
+            Audited::Snapshot { seq, rolls, state, path } => {
+                let differs =
+                    |folded: &dyn AnyState| rolls != folded.rolls() || state != folded.state_bytes();
+                if self.folding.as_deref().is_some_and(differs) {
                     let message = "its snapshot is not the state that the entries fold to; remove";
                     let message = format!("{message} `{}`", path.display());
                     self.find(Some(seq), FindingKind::WrongSnapshot, message);

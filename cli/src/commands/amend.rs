@@ -184,8 +184,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         (source_name, Target::File(path)) => {
             let original = match source_name {
                 SourceName::Revision(revision) => LineOfPlay::of_revision(revision, context)?.to_replay()?,
-                SourceName::File(FileName { path, .. }) => bless_if_true(&context.read_replay(path)?)
-                    .map_err(|error| Failure::undone(error, "nothing was written"))?,
+                SourceName::File(FileName { path, .. }) => {
+                    bless_if_true(&context.read_replay(path)?.whole()?)
+                        .map_err(|error| Failure::undone(error, "nothing was written"))?
+                }
             };
             let names = Names { source, target: path.display().to_string() };
             (to_file(args, &original, path, &names, context)?, names)

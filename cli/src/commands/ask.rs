@@ -25,9 +25,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = seek(args.eyes, &args.source, context)?;
+    let (eyes, state) = seek(args.eyes, &args.source, context)?;
     let question = args.query.join(" ");
-    let answer = args.eyes.ask(state.as_ref(), &question);
+    let answer = eyes.ask(state.as_ref(), &question);
     let answer = answer.map_err(|error| Failure::usage(error.to_string()))?;
     let output = &mut context.output;
     if output.is_json() {

@@ -75,6 +75,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     let load = |name| Sight::load(args.eyes, name, context);
     let (a, b) = (load(&args.a)?, load(&args.b)?);
+    if a.eyes() != b.eyes() {
+        let eyes = if a.eyes().see_all() { b.eyes() } else { a.eyes() };
+        return Err(Failure::usage(format!("one of the two tells only what `{eyes}` may know"))
+            .hint(format!("compare them with `--as {eyes}`")));
+    }
     let comparison = compare(&a, &b, args.context)?;
     let output = &mut context.output;
     match (args.stat, output.is_json()) {

@@ -13,7 +13,9 @@ use crate::output::{Tone, counted, paint};
 
 /// Create a match from a replay file
 ///
-/// Where the file tells outcomes and hashes they must be right; otherwise nothing is imported.
+/// Where the file tells outcomes and hashes they must be right, and its header the one that was blessed; otherwise
+/// nothing is imported. The match keeps all that the file tells. Its id, its times and so the links of its chain are
+/// new: a file does not tell them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold import duel.tfl --name again")]
 pub(crate) struct Args {
@@ -26,12 +28,15 @@ pub(crate) struct Args {
     name: Option<MatchName>,
 }
 
+/// What a file does not tell, so that the match has its own.
+const NEW: [&str; 3] = ["id", "times", "links"];
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let name = match &args.name {
         Some(name) => name.clone(),
         None => name_of(&args.file)?,
     };
-    let replay = context.read_replay(&args.file)?;
+    let replay = context.read_replay(&args.file)?.whole()?;
     let blessed = bless_if_true(&replay).map_err(|error| Failure::undone(error, "nothing was imported"))?;
     let setup = replay.setup()?;
     let rules = replay.header.rules;
@@ -57,17 +62,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     drop(store);
     if context.output.is_json() {
         let hash = state.state_hash().to_string();
-        context
-            .output
-            .json(&serde_json::json!({ "match": name.as_str(), "entries": count, "state_hash": hash }))?;
+        context.output.json(
+            &serde_json::json!({ "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW }),
+        )?;
         return Ok(Answer::Yes);
     }
     let entries = counted(count, "entry", "entries");
     let hash = paint(Tone::Faint, format_args!("#{:.16}", state.state_hash()));
     let title = paint(Tone::Strong, &name);
-    context
-        .output
-        .line(format_args!("imported match {title} from `{}`: {entries} {hash}", args.file.display()))?;
+    let output = &mut context.output;
+    output.line(format_args!("imported match {title} from `{}`: {entries} {hash}", args.file.display()))?;
+    output.line("its id, times and links are new, as a replay file tells none")?;
     Ok(Answer::Yes)
 }
 

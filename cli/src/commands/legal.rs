@@ -30,10 +30,11 @@ struct LegalCommand {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = seek(args.eyes.unwrap_or(Eyes::HOST), &args.source, context)?;
-    let commands = match args.eyes {
-        Some(eyes) => eyes.legal(state.as_ref()),
-        None => Eyes::legal_of_all(state.as_ref()),
+    let (eyes, state) = seek(args.eyes.unwrap_or(Eyes::HOST), &args.source, context)?;
+    let commands = if args.eyes.is_none() && eyes.see_all() {
+        Eyes::legal_of_all(state.as_ref())
+    } else {
+        eyes.legal(state.as_ref())
     };
     let output = &mut context.output;
     for (seat, command) in commands {

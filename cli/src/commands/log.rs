@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 
 use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
-use turnfold_core::Seat;
-use turnfold_replay::{Eyes, RangeName, Record, Tail, sight::look_at_last};
+use turnfold_core::{Digest, Seat};
+use turnfold_replay::{
+    Eyes, RangeName, Record, ReplayError, Revision, SourceName, Sources, Tail, sight::look_at_last,
+};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -46,6 +48,10 @@ pub(crate) struct Args {
     #[arg(long)]
     times: bool,
 
+    /// Print the link after each entry, which two people can compare with `verify --expect`; only the host sees them
+    #[arg(long)]
+    links: bool,
+
     /// Print only the last N entries, of those that are looked for
     #[arg(short = 'n', long, value_name = "N")]
     last: Option<u64>,
@@ -80,6 +86,8 @@ struct LogLine<'a> {
     record: &'a Record,
     recorded_at_ms: Option<i64>,
     key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<String>,
 }
 
 /// What the log tells of an entry beside its record.
@@ -89,7 +97,39 @@ struct Line {
     key: Option<String>,
 }
 
+/// The links after the entries of a line of play, from a first one on.
+#[derive(Default)]
+struct Links {
+    first: u64,
+    links: Vec<Digest>,
+}
+
+impl Links {
+    /// Reads the links of the entries to be printed, if they are asked for.
+    fn read(args: &Args, lines: &VecDeque<Line>, context: &Context) -> Result<Self, Failure> {
+        let seq = |line: Option<&Line>| line.and_then(|line| line.record.seq);
+        let (true, Some(first), Some(last)) = (args.links, seq(lines.front()), seq(lines.back())) else {
+            return Ok(Self::default());
+        };
+        let SourceName::Revision(Revision { match_name, branch, .. }) = &args.range.source else {
+            return Ok(Self::default());
+        };
+        Ok(Self { first, links: context.read_store()?.links(match_name, branch, first..=last)? })
+    }
+
+    fn after(&self, record: &Record) -> Option<Digest> {
+        let place = record.seq?.checked_sub(self.first)?;
+        self.links.get(usize::try_from(place).ok()?).copied()
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if args.links {
+        args.eyes.require_all("links").map_err(ReplayError::from)?;
+        if matches!(args.range.source, SourceName::File(_)) {
+            return Err(Failure::usage("a replay file has no links"));
+        }
+    }
     let last = usize::try_from(args.last.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let mut lines = VecDeque::new();
     look_at_last(args.eyes, args.tail(), &args.range.source, context, &mut |seen| {
@@ -102,14 +142,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             lines.pop_front();
         }
     })?;
+    let chain = Links::read(args, &lines, context)?;
     for Line { record, recorded_at_ms, key } in &lines {
+        let link = chain.after(record);
         if context.output.is_json() {
             let key = key.as_deref();
-            context.output.json(&LogLine { record, recorded_at_ms: *recorded_at_ms, key })?;
+            let link = link.map(|link| link.to_string());
+            context.output.json(&LogLine { record, recorded_at_ms: *recorded_at_ms, key, link })?;
             continue;
         }
         let time = if args.times { output::time(*recorded_at_ms) } else { String::new() };
-        record::print_after(&time, record, &mut context.output)?;
+        let link = link.map(|link| format!("{link:.16}")).unwrap_or_default();
+        let before = [time, link].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        record::print_after(&before, record, &mut context.output)?;
     }
     Ok(Answer::Yes)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Seat};
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use super::new::GameArgs;
 use crate::context::Context;
@@ -64,9 +64,11 @@ struct Share {
 /// A state and the number of sequences that lead to it.
 type Reached = (Box<dyn AnyState>, u64);
 
-/// The distinct states at a depth, by hash. What follows depends on the state alone, so that each is expanded once,
-/// however many sequences lead to it.
-type Frontier = BTreeMap<[u8; 32], Reached>;
+/// What decides which sequences follow: the hash of a state and, where the dice are seeded, how many were rolled.
+type Key = ([u8; 32], u64);
+
+/// The distinct states at a depth. Each is expanded once, however many sequences lead to it.
+type Frontier = BTreeMap<Key, Reached>;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     if args.game.draws_a_seed() {
@@ -113,7 +115,7 @@ struct Count {
 impl Count {
     /// Counts the sequences from a state that end at each depth from `first` to `last`.
     fn levels(&self, state: Box<dyn AnyState>, first: u32, last: u32) -> Result<Vec<Level>, Failure> {
-        let mut frontier = Frontier::from([(*state.state_hash().as_bytes(), (state, 1))]);
+        let mut frontier = Frontier::from([(self.key(state.as_ref()), (state, 1))]);
         let mut levels = Vec::new();
         for depth in first..=last {
             frontier = self.next(&frontier, depth)?;
@@ -132,9 +134,9 @@ impl Count {
         );
         let mut next = Frontier::new();
         for (state, count) in frontier.values() {
-            for (seat, command) in self.offers(state.as_ref(), depth) {
-                let (hash, after) = self.play(state.as_ref(), depth, seat, &command)?;
-                let (_, sequences) = next.entry(*hash.as_bytes()).or_insert((after, 0));
+            for (seat, command) in self.offers(state.as_ref()) {
+                let after = self.play(state.as_ref(), depth, seat, &command)?;
+                let (_, sequences) = next.entry(self.key(after.as_ref())).or_insert((after, 0));
                 *sequences = sequences.checked_add(*count).ok_or_else(|| too_many_sequences(depth))?;
                 if next.len() > PERFT_STATES_MAX {
                     return Err(Failure::usage(format!(
@@ -149,9 +151,14 @@ impl Count {
         Ok(next)
     }
 
-    /// Lists what every seat may say now, as command number `seq`.
-    fn offers(&self, state: &dyn AnyState, seq: u32) -> Vec<(Seat, String)> {
-        let due = state.due_roll().and_then(|due| self.dice.values(seq.into(), &due));
+    fn key(&self, state: &dyn AnyState) -> Key {
+        let rolls = if self.dice == DicePolicy::Recorded { 0 } else { state.rolls() };
+        (*state.state_hash().as_bytes(), rolls)
+    }
+
+    /// Returns what every seat may say now.
+    fn offers(&self, state: &dyn AnyState) -> Vec<(Seat, String)> {
+        let due = state.seeded_roll(&self.dice);
         if let Some(roll) = due.and_then(|values| state.roll_command(values)) {
             return vec![(Seat::Host, roll)];
         }
@@ -165,23 +172,23 @@ impl Count {
         seq: u32,
         seat: Seat,
         command: &str,
-    ) -> Result<(Digest, Box<dyn AnyState>), Failure> {
+    ) -> Result<Box<dyn AnyState>, Failure> {
         let mut after = state.fork();
         let entry = Logged { seq: seq.into(), seat, command: CommandSource::Text(command) };
         let refused =
             |error| Failure::trouble(format!("`{seat}: {command}` is offered and refused: {error}"));
         after.fold(&[entry], &self.dice, &mut |_| {}).map_err(refused)?;
-        Ok((after.state_hash(), after))
+        Ok(after)
     }
 
     /// Counts for each first command the sequences of length `depth` that begin with it.
     fn divide(&self, state: &dyn AnyState, depth: u32) -> Result<Vec<Share>, Failure> {
         let share = |(seat, command): (Seat, String)| {
-            let (_, after) = self.play(state, 1, seat, &command)?;
+            let after = self.play(state, 1, seat, &command)?;
             let sequences = self.levels(after, 2, depth)?.last().map_or(1, |level| level.sequences);
             Ok(Share { seat, command, sequences })
         };
-        self.offers(state, 1).into_iter().map(share).collect()
+        self.offers(state).into_iter().map(share).collect()
     }
 }
 

@@ -3,7 +3,9 @@
 use std::io;
 
 use turnfold_core::Seat;
-use turnfold_replay::{Detail, Divergence, DivergenceKind, Eyes, LineOfPlay, LogEntry, Record, SourceName};
+use turnfold_replay::{
+    Detail, Divergence, DivergenceKind, Eyes, LineOfPlay, LogEntry, Record, Sight, SourceName,
+};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -39,7 +41,56 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let mut line_of_play = LineOfPlay::load(&args.source, context)?;
+    let sight = Sight::load(Eyes::HOST, &args.source, context)?;
+    if sight.eyes().see_all() {
+        of_all(args, sight.into_line(), context)
+    } else {
+        of_seat(args, sight, context)
+    }
+}
+
+/// Replays a file that tells only what a seat may know, as that seat sees it.
+fn of_seat(args: &Args, mut sight: Sight, context: &mut Context) -> Result<Answer, Failure> {
+    if let Some(to) = args.to {
+        sight = sight.up_to(to)?;
+    }
+    let eyes = sight.eyes();
+    let json = context.output.is_json();
+    let mut records = Vec::new();
+    sight.fold(&mut |seen| {
+        let differs = seen.recorded_outcome().is_some_and(|recorded| *recorded != seen.outcome());
+        records.push((if args.step && json { seen.record_with_view() } else { seen.record() }, differs));
+    })?;
+    let mut state = sight.start()?;
+    if args.step && !json {
+        render::print(&eyes.picture(state.as_ref()), &mut context.output)?;
+    }
+    for (count, (record, differs)) in records.iter().enumerate() {
+        if args.step && !json && !wait_for_enter(context)? {
+            return Ok(Answer::Yes);
+        }
+        record::print(record, &mut context.output)?;
+        if args.step && !json {
+            sight.advance(state.as_mut(), count, count + 1)?;
+            render::print(&eyes.picture(state.as_ref()), &mut context.output)?;
+        }
+        if *differs {
+            context.output.flush()?;
+            let source = args.source.up_to(None);
+            return Err(Failure::negative(format!(
+                "`{source}`: entry {}: expected another outcome",
+                count + 1
+            )));
+        }
+    }
+    if !json {
+        let entries = counted(sight.head(), "entry", "entries");
+        context.output.line(format_args!("{entries}, as {eyes} may know them"))?;
+    }
+    Ok(Answer::Yes)
+}
+
+fn of_all(args: &Args, mut line_of_play: LineOfPlay, context: &mut Context) -> Result<Answer, Failure> {
     if let Some(to) = args.to {
         line_of_play.cut_after(to)?;
     }

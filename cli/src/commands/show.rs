@@ -21,11 +21,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let state = seek(args.eyes, &args.source, context)?;
-    let picture = || args.eyes.picture(state.as_ref());
+    let (eyes, state) = seek(args.eyes, &args.source, context)?;
+    let picture = || eyes.picture(state.as_ref());
     let output = &mut context.output;
     match output.format() {
-        Format::Json => output.json(&args.eyes.view(state.as_ref()))?,
+        Format::Json => output.json(&eyes.view(state.as_ref()))?,
         Format::Text => render::print(&picture(), output)?,
         Format::Svg => output.document(&render::svg(&picture()))?,
     }

@@ -125,7 +125,7 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
             (line, found, format!("`{command}` finds it"), "the command does not find it")
         }
         (None, None, SourceName::File(FileName { path, seq: None })) => {
-            let (least, command) = shrink_failing(&context.read_replay(path)?, on_try)?;
+            let (least, command) = shrink_failing(&context.read_replay(path)?.whole()?, on_try)?;
             return Ok((least, format!("`{command}` fails the check in the same way")));
         }
         (None, None, SourceName::File(FileName { seq: Some(_), .. })) => {

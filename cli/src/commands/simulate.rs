@@ -144,7 +144,8 @@ impl Play {
     fn into_replay(self, title: &str) -> Result<(Box<dyn AnyState>, Replay), Failure> {
         let Game { rules, setup, dice } = &self.game;
         let unwritable = |error: turnfold_core::SetupError| Failure::usage(error.to_string());
-        let mut replay = Replay::compose("random play", *rules, *dice, title, setup).map_err(unwritable)?;
+        let mut replay =
+            Replay::compose("random play", *rules, *dice, title, setup, None).map_err(unwritable)?;
         let state = self.play(&mut Passed::default(), &mut |step| replay.record(step, None))?;
         replay.close(state.state_hash());
         Ok((state, replay))

@@ -1,23 +1,88 @@
-//! `turnfold verify`: the audit of stored matches.
+//! `turnfold verify`: the audit of stored matches, of lines of play and of replay files.
+
+use std::str::FromStr;
 
 use serde::Serialize;
-use turnfold_replay::{Finding, FindingKind, Sources, Verification, verify::verify};
+use turnfold_replay::{
+    Closing, FileName, Finding, FindingKind, LineOfPlay, MismatchReport, QuotedLink, Revision, SourceName,
+    Sources, Verification, VerifiedBranch, check::check_replay, verify::verify,
+};
 use turnfold_store::{BranchName, Damage, MatchName, NEXT_STEP, StoreError};
 
+use self::quoted::print_quoted;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
+use crate::render::printable;
 
-/// Audit stored matches: chain, decoding, rules, seeded dice
+mod quoted;
+
+/// Audit stored matches and replay files: chain, decoding, rules, seeded dice
 ///
-/// Every entry's link is recomputed, every command decoded and folded again, every seeded roll recomputed. Exits with
+/// Every entry's link is recomputed, every command decoded and folded again, every seeded roll recomputed. A match is
+/// audited with all its branches and all that the store keeps beside them, a revision up to its entry. In a replay file
+/// every outcome and hash must be what the rules make of it, and the header the one that was blessed. Exits with
 /// 1 when a log disagrees with its rules, with 3 when the store is damaged.
+///
+/// A link proves the setup and all entries before it, with their times and keys. So two people who have the same match
+/// can compare what they have by telephone: one reads out a link that `verify` or `log --links` prints and its entry,
+/// the other runs `verify --expect`. It exits with 1 when their logs part, and tells the first entry where they do, or
+/// between which entries that is and which link to ask for next; several links may be given. An imported match has
+/// links of its own.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold verify duel")]
+#[command(after_help = "Examples:\n  turnfold verify duel\n  turnfold verify duel@flank:12 duel.tfl\n  \
+    turnfold verify duel --expect 9c41d2aa01b3c4d5@12")]
 pub(crate) struct Args {
-    /// The matches [default: all]
-    #[arg(value_name = "MATCH")]
-    matches: Vec<MatchName>,
+    /// Matches, revisions such as `duel@flank:12`, and replay files [default: all matches]
+    #[arg(value_name = "MATCH|REV|FILE")]
+    targets: Vec<Target>,
+
+    /// Require this link, or at least 16 digits of it, after an entry of the one revision; may be given again
+    #[arg(long, value_name = "LINK@SEQ", requires = "targets")]
+    expect: Vec<QuotedLink>,
+}
+
+/// What is to be audited.
+#[derive(Clone, Debug)]
+enum Target {
+    /// All of a match.
+    Match(MatchName),
+    /// A branch up to an entry.
+    Line(Revision),
+    File(FileName),
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse()? {
+            SourceName::Revision(revision) if !text.contains(['@', ':']) => {
+                Ok(Self::Match(revision.match_name))
+            }
+            SourceName::Revision(revision) => Ok(Self::Line(revision)),
+            SourceName::File(FileName { seq: Some(_), .. }) => {
+                Err(format!("expected a whole replay file, found `{text}`"))
+            }
+            SourceName::File(file) => Ok(Self::File(file)),
+        }
+    }
+}
+
+impl Args {
+    /// Returns the one line of play of which links are expected.
+    fn line_compared(&self) -> Result<Option<Revision>, Failure> {
+        match self.targets.as_slice() {
+            _ if self.expect.is_empty() => Ok(None),
+            [Target::Line(line)] => Ok(Some(line.clone())),
+            [Target::Match(name)] => {
+                Ok(Some(Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }))
+            }
+            [Target::File(_)] => Err(Failure::usage("a replay file has no links to compare")
+                .hint("`turnfold log FILE` prints state hashes, which two people can compare")),
+            _ => Err(Failure::usage("links can be compared with one revision only, found several")),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -56,11 +121,32 @@ fn code(kind: FindingKind) -> &'static str {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let compared = args.line_compared()?;
+    let mut answers = Vec::new();
+    if args.targets.is_empty() {
+        answers.push(verify_matches(None, context)?);
+    }
+    for target in &args.targets {
+        answers.push(match target {
+            // The line whose links are expected is all that is asked about.
+            Target::Match(_) | Target::Line(_) if compared.is_some() => Answer::Yes,
+            Target::Match(name) => verify_matches(Some(name), context)?,
+            Target::Line(line) => verify_line(line, context)?,
+            Target::File(file) => verify_file(file, context)?,
+        });
+    }
+    if let Some(line) = compared {
+        answers.extend([verify_line(&line, context)?, print_quoted(&line, &args.expect, context)?]);
+    }
+    Ok(if answers.contains(&Answer::No) { Answer::No } else { Answer::Yes })
+}
+
+/// Audits a match, or all of the store.
+fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<Answer, Failure> {
     let store = context.read_store()?;
-    let matches: Box<dyn Iterator<Item = Result<MatchName, StoreError>>> = if args.matches.is_empty() {
-        Box::new(store.matches_after(None)?.map(|info| info.map(|info| info.name)))
-    } else {
-        Box::new(args.matches.iter().cloned().map(Ok))
+    let matches: Box<dyn Iterator<Item = Result<MatchName, StoreError>>> = match name {
+        None => Box::new(store.matches_after(None)?.map(|info| info.map(|info| info.name))),
+        Some(name) => Box::new([Ok(name.clone())].into_iter()),
     };
     let (mut disagreeing, mut damaged) = (0, 0);
     if let Some(damage) = store.check_watermark()? {
@@ -81,6 +167,63 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(NEXT_STEP));
     }
     Ok(if disagreeing > 0 { Answer::No } else { Answer::Yes })
+}
+
+/// Audits a branch up to an entry.
+fn verify_line(revision: &Revision, context: &mut Context) -> Result<Answer, Failure> {
+    let store = context.read_store()?;
+    let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
+    let entries = log.entries.len() as u64;
+    let state = LineOfPlay::of_log(revision, log, &context.registry)?.state()?;
+    let link = store.links(&revision.match_name, &revision.branch, entries..=entries)?.first().copied();
+    let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
+    let branch =
+        VerifiedBranch { branch: revision.branch.clone(), entries, link, state_hash: state.state_hash() };
+    let verification = Verification { branches: vec![branch], findings: Vec::new() };
+    print(&revision.match_name, &verification, context)?;
+    Ok(Answer::Yes)
+}
+
+#[derive(Serialize)]
+struct VerifiedFileJson<'a> {
+    file: String,
+    ok: bool,
+    entries: u64,
+    state_hash: Option<String>,
+    log: Option<String>,
+    mismatch: Option<MismatchReport<'a>>,
+}
+
+/// Requires of a replay file all that `check` requires.
+fn verify_file(file: &FileName, context: &mut Context) -> Result<Answer, Failure> {
+    let replay = context.read_replay(&file.path)?.whole()?;
+    let checked = check_replay(&replay)?;
+    let ok = checked.difference.is_none();
+    let closing = replay.closing.filter(|_| ok);
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&VerifiedFileJson {
+            file: file.to_string(),
+            ok,
+            entries: checked.entries,
+            state_hash: closing.map(|closing| closing.state.to_string()),
+            log: closing.map(|closing| closing.log.to_string()),
+            mismatch: checked.difference.as_ref().map(|mismatch| mismatch.report()),
+        })?;
+    } else if let Some(mismatch) = &checked.difference {
+        for (tone, line) in mismatch.lines() {
+            output.line(paint(tone, line))?;
+        }
+    } else if let Some(Closing { state, log, .. }) = closing {
+        let entries = counted(checked.entries, "entry", "entries");
+        let hash = paint(Tone::Faint, format_args!("state {state:.16} log {log:.16}"));
+        output.line(format_args!(
+            "{} {}: {entries} {hash}",
+            paint(Tone::New, "ok"),
+            printable(&file.to_string())
+        ))?;
+    }
+    Ok(if ok { Answer::Yes } else { Answer::No })
 }
 
 /// Prints what concerns the store as a whole.

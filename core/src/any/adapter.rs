@@ -87,11 +87,11 @@ impl<R: Rules> AnyRules for Adapter<R> {
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
-        Ok(Box::new(Folder::<R>::new(R::start(&decode_setup::<R>(setup)?)?)))
+        Ok(Box::new(Folder::<R>::new(R::start(&decode_setup::<R>(setup)?)?, 0)))
     }
 
-    fn resume(&self, state: &[u8]) -> Result<Box<dyn AnyState>, DecodeError> {
-        Ok(Box::new(Folder::<R>::new(decode_strictly(state)?)))
+    fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError> {
+        Ok(Box::new(Folder::<R>::new(decode_strictly(state)?, rolls)))
     }
 }
 
@@ -123,6 +123,14 @@ impl<R: Rules> AnyState for Folder<R> {
 
     fn due_roll(&self) -> Option<DueRoll> {
         R::due_roll(&self.state)
+    }
+
+    fn rolls(&self) -> u64 {
+        self.rolls
+    }
+
+    fn seeded_roll(&self, dice: &DicePolicy) -> Option<Vec<i32>> {
+        dice.values(self.rolls.saturating_add(1), &R::due_roll(&self.state)?)
     }
 
     fn roll_command(&self, values: Vec<i32>) -> Option<String> {
@@ -159,7 +167,7 @@ impl<R: Rules> AnyState for Folder<R> {
         dice: &DicePolicy,
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError> {
-        let mut end = Self::new(self.state.clone());
+        let mut end = Self::new(self.state.clone(), self.rolls);
         Self::fold(&mut end, log, dice, None, &mut |_| {})?;
         Self::fold(self, log, dice, Some((viewer, &end.state)), observe)
     }
@@ -189,6 +197,11 @@ impl<R: Rules> AnyState for Folder<R> {
         drawn.map(|(seat, command)| (seat, command.to_string()))
     }
 
+    fn setup_seen(&self, setup: &[u8], viewer: Seat) -> Result<Vec<u8>, SetupError> {
+        let seen = R::setup_seen(&decode_setup::<R>(setup)?, &self.state, viewer);
+        Ok(postcard::to_allocvec(&seen).expect("plain data encodes"))
+    }
+
     fn view(&self, viewer: Seat) -> Json {
         view_json::<R>(&self.state, viewer)
     }
@@ -211,10 +224,10 @@ impl<R: Rules> AnyState for Folder<R> {
     }
 
     fn fork(&self) -> Box<dyn AnyState> {
-        Box::new(Self::new(self.state.clone()))
+        Box::new(Self::new(self.state.clone(), self.rolls))
     }
 
     fn trial(&self) -> Box<dyn AnyTrial> {
-        trial::<R>(self.state.clone())
+        trial::<R>(self.state.clone(), self.rolls)
     }
 }

@@ -13,15 +13,15 @@ use crate::text::Malformed;
 struct Trial<R: Rules> {
     folder: Folder<R>,
     commands: Vec<(Seat, R::Command)>,
-    /// Kept states by their numbers.
-    kept: Vec<Option<R::State>>,
+    /// Kept states by their numbers, each with how many rolls led to it.
+    kept: Vec<Option<(R::State, u64)>>,
     /// Numbers that are free again.
     free: Vec<usize>,
 }
 
 /// Begins a trial at a state.
-pub(super) fn trial<R: Rules>(state: R::State) -> Box<dyn AnyTrial> {
-    let folder = Folder::<R>::new(state);
+pub(super) fn trial<R: Rules>(state: R::State, rolls: u64) -> Box<dyn AnyTrial> {
+    let folder = Folder::<R>::new(state, rolls);
     Box::new(Trial { folder, commands: Vec::new(), kept: Vec::new(), free: Vec::new() })
 }
 
@@ -35,7 +35,9 @@ impl<R: Rules> AnyTrial for Trial<R> {
 
     fn fold(&mut self, command: usize) -> bool {
         let Some((seat, command)) = self.commands.get(command) else { return false };
-        R::apply(&mut self.folder.state, *seat, command, &mut ()).is_ok()
+        let applied = R::apply(&mut self.folder.state, *seat, command, &mut ());
+        self.folder.count(applied.as_ref().ok(), command);
+        applied.is_ok()
     }
 
     fn state(&self) -> &dyn AnyState {
@@ -44,7 +46,7 @@ impl<R: Rules> AnyTrial for Trial<R> {
 
     fn keep(&mut self) -> usize {
         let number = self.free.pop().unwrap_or(self.kept.len());
-        let state = Some(self.folder.state.clone());
+        let state = Some((self.folder.state.clone(), self.folder.rolls));
         match self.kept.get_mut(number) {
             Some(slot) => *slot = state,
             None => self.kept.push(state),
@@ -53,13 +55,14 @@ impl<R: Rules> AnyTrial for Trial<R> {
     }
 
     fn go_back(&mut self, kept: usize) {
-        if let Some(Some(state)) = self.kept.get(kept) {
+        if let Some(Some((state, rolls))) = self.kept.get(kept) {
             self.folder.state.clone_from(state);
+            self.folder.rolls = *rolls;
         }
     }
 
     fn is_at(&self, kept: usize) -> bool {
-        matches!(self.kept.get(kept), Some(Some(state)) if *state == self.folder.state)
+        matches!(self.kept.get(kept), Some(Some((state, _))) if *state == self.folder.state)
     }
 
     fn forget(&mut self, kept: usize) {

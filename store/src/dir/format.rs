@@ -12,7 +12,7 @@ use crate::error::StoreError;
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
-const FORMAT: &str = "turnfold store 1\n";
+const FORMAT: &str = "turnfold store 2\n";
 
 /// More than sled ever writes into its file `conf`.
 const CONF_BYTES_MAX: u64 = 1 << 16;
@@ -164,7 +164,7 @@ fn has_format(dir: &Path) -> Result<bool, StoreError> {
         let found = found.trim_end().to_owned();
         Err(StoreError::UnknownFormat { dir: dir.to_owned(), found })
     } else {
-        Err(StoreError::not_a_store(dir, "its file `FORMAT` does not say `turnfold store 1`"))
+        Err(StoreError::not_a_store(dir, "its file `FORMAT` does not say `turnfold store 2`"))
     }
 }
 

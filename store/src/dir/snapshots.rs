@@ -23,7 +23,7 @@ pub const SNAPSHOT_INTERVAL: Seq = 4096;
 /// The folder of snapshots in a store's directory.
 const SNAPSHOT_DIR: &str = "snapshots";
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// More than any state takes.
 const SNAPSHOT_BYTES_MAX: u64 = 1 << 28;
@@ -33,6 +33,8 @@ const SNAPSHOT_BYTES_MAX: u64 = 1 << 28;
 pub struct Snapshot {
     /// The entry.
     pub seq: Seq,
+    /// How many rolls led to the state.
+    pub rolls: u64,
     /// The state as its ruleset encodes it.
     pub state: Vec<u8>,
 }
@@ -43,6 +45,7 @@ struct SnapshotFile<'a> {
     version: u8,
     build: Digest,
     seq: u64,
+    rolls: u64,
     state: &'a [u8],
 }
 
@@ -66,8 +69,8 @@ impl Snapshots {
         self.dir.exists()
     }
 
-    /// Returns the state kept after the entry of a link, by this build or by any.
-    pub(crate) fn read(&self, link: &Digest, seq: Seq, build: Option<&Digest>) -> Option<Vec<u8>> {
+    /// Returns the snapshot kept after the entry of a link, by this build or by any.
+    pub(crate) fn read(&self, link: &Digest, seq: Seq, build: Option<&Digest>) -> Option<Snapshot> {
         let path = self.path(link);
         let bytes = match read_at_most(&path, SNAPSHOT_BYTES_MAX) {
             Ok(bytes) => bytes,
@@ -86,7 +89,10 @@ impl Snapshots {
                 tracing::debug!(path = %path.display(), "a snapshot of another build is passed over");
                 None
             }
-            Ok(file) => (file.seq == seq).then(|| file.state.to_vec()),
+            Ok(file) => {
+                let SnapshotFile { rolls, state, .. } = file;
+                (file.seq == seq).then(|| Snapshot { seq, rolls, state: state.to_vec() })
+            }
             Err(reason) => {
                 tracing::debug!(reason, path = %path.display(), "a damaged snapshot is passed over");
                 None
@@ -96,8 +102,8 @@ impl Snapshots {
 
     /// Writes a snapshot without waiting for the disk: one that a power cut tears is passed over.
     pub(crate) fn write(&self, link: &Digest, snapshot: &Snapshot, build: &Digest) -> io::Result<()> {
-        let Snapshot { seq, state } = snapshot;
-        let file = SnapshotFile { version: VERSION, build: *build, seq: *seq, state };
+        let Snapshot { seq, rolls, state } = snapshot;
+        let file = SnapshotFile { version: VERSION, build: *build, seq: *seq, rolls: *rolls, state };
         private::create_dir(&self.dir)?;
         let path = self.path(link);
         let draft = path.with_extension("new");

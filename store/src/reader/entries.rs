@@ -29,12 +29,28 @@ pub struct Entries<'a> {
     link: Digest,
     /// Entries before this one are checked, but not returned.
     wanted_from: Seq,
-    loaded: vec::IntoIter<Entry>,
+    loaded: vec::IntoIter<(Entry, Digest)>,
     /// What comes after the loaded entries.
     error: Option<StoreError>,
 }
 
 impl Entries<'_> {
+    /// Returns the next entry with the link after it.
+    pub(crate) fn next_linked(&mut self) -> Option<Result<(Entry, Digest), StoreError>> {
+        loop {
+            if let Some(linked) = self.loaded.next() {
+                return Some(Ok(linked));
+            }
+            if let Some(error) = self.error.take() {
+                return Some(Err(error));
+            }
+            if self.segments.is_empty() {
+                return None;
+            }
+            self.load();
+        }
+    }
+
     /// Returns the link after the last loaded entry; at the end, after the last of all.
     pub(crate) fn link(&self) -> Digest {
         self.link
@@ -50,7 +66,7 @@ impl Entries<'_> {
         self.loaded = entries.into_iter();
     }
 
-    fn load_into(&mut self, entries: &mut Vec<Entry>) -> Result<(), StoreError> {
+    fn load_into(&mut self, entries: &mut Vec<(Entry, Digest)>) -> Result<(), StoreError> {
         let Some(segment) = self.segments.front() else { return Ok(()) };
         if self.next > segment.last {
             if segment.after.is_some_and(|after| after != self.link) {
@@ -72,7 +88,7 @@ impl Entries<'_> {
     }
 
     /// Loads the page that holds the next entry; returns `true` if there is one.
-    fn load_page(&mut self, entries: &mut Vec<Entry>) -> Result<bool, StoreError> {
+    fn load_page(&mut self, entries: &mut Vec<(Entry, Digest)>) -> Result<bool, StoreError> {
         let Some(segment) = self.segments.front() else { return Ok(false) };
         let (id, last) = (segment.id, segment.last);
         let found = self.records.page_at(id, segment.first, self.next);
@@ -96,7 +112,7 @@ impl Entries<'_> {
     }
 
     /// Loads the tails that follow; returns `true` if there are any.
-    fn load_tails(&mut self, entries: &mut Vec<Entry>) -> Result<bool, StoreError> {
+    fn load_tails(&mut self, entries: &mut Vec<(Entry, Digest)>) -> Result<bool, StoreError> {
         let Some(segment) = self.segments.front() else { return Ok(false) };
         let range =
             key::of_tail(segment.id, self.next)..key::of_tail(segment.id, segment.last.saturating_add(1));
@@ -115,7 +131,7 @@ impl Entries<'_> {
     }
 
     /// Takes the next entry in: decodes it, counts it and adds it to the chain.
-    fn admit(&mut self, bytes: &[u8], entries: &mut Vec<Entry>) -> Result<(), StoreError> {
+    fn admit(&mut self, bytes: &[u8], entries: &mut Vec<(Entry, Digest)>) -> Result<(), StoreError> {
         let entry = Entry::decode(bytes).map_err(|error| self.corrupt(self.next, &error.to_string()))?;
         if entry.seq != self.next {
             let reason = format!("expected entry {}, found entry {}", self.next, entry.seq);
@@ -124,7 +140,7 @@ impl Entries<'_> {
         self.link = self.linker.link(&self.link, bytes);
         self.next += 1;
         if entry.seq >= self.wanted_from {
-            entries.push(entry);
+            entries.push((entry, self.link));
         }
         Ok(())
     }
@@ -154,18 +170,7 @@ impl Iterator for Entries<'_> {
     type Item = Result<Entry, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(entry) = self.loaded.next() {
-                return Some(Ok(entry));
-            }
-            if let Some(error) = self.error.take() {
-                return Some(Err(error));
-            }
-            if self.segments.is_empty() {
-                return None;
-            }
-            self.load();
-        }
+        Some(self.next_linked()?.map(|(entry, _)| entry))
     }
 }
 

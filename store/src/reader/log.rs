@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use turnfold_core::Digest;
+
 use super::entries::Entries;
 use super::store_reader::StoreReader;
 use crate::entry::{Entry, Genesis, Seq};
@@ -38,6 +40,31 @@ impl StoreReader {
         let line = self.records.find(match_name, branch)?;
         line.require(*range.end())?;
         line.entries(&self.records, range)
+    }
+
+    /// Returns the link after each entry of a range, checked like [`entries`](StoreReader::entries); where the range
+    /// begins at 0, the link of the setup comes first.
+    ///
+    /// # Errors
+    /// As for [`entries`](StoreReader::entries), also where the log is damaged.
+    pub fn links(
+        &self,
+        match_name: &MatchName,
+        branch: &BranchName,
+        range: RangeInclusive<Seq>,
+    ) -> Result<Vec<Digest>, StoreError> {
+        let _branches = self.records.hold_branches();
+        let line = self.records.find(match_name, branch)?;
+        line.require(*range.end())?;
+        let mut links = Vec::new();
+        if range.contains(&0) {
+            links.push(line.link_at(&self.records, 0)?);
+        }
+        let mut entries = line.entries(&self.records, range)?;
+        while let Some(linked) = entries.next_linked() {
+            links.push(linked?.1);
+        }
+        Ok(links)
     }
 
     /// Reads a branch from its first entry to `to`, or to its head.

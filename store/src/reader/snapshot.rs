@@ -31,8 +31,8 @@ impl StoreReader {
         let mut seq = to - to % SNAPSHOT_INTERVAL;
         while seq > 0 {
             let name = line.link_at(&self.records, seq)?;
-            if let Some(state) = snapshots.read(&name, seq, Some(build)) {
-                return Ok(Some(Snapshot { seq, state }));
+            if let Some(snapshot) = snapshots.read(&name, seq, Some(build)) {
+                return Ok(Some(snapshot));
             }
             seq -= SNAPSHOT_INTERVAL;
         }

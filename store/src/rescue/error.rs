@@ -18,7 +18,7 @@ pub enum RescueError {
     #[error("not a turnfold backup: unrecognized header; name a file that `store backup` wrote")]
     NotABackup,
     /// The backup was written by a build with another format.
-    #[error("the backup has the format `{}`, this build knows `turnfold backup 1`: use the build that wrote it", found.escape_debug())]
+    #[error("the backup has the format `{}`, this build knows `turnfold backup 2`: use the build that wrote it", found.escape_debug())]
     UnknownFormat {
         /// The format it names.
         found: String,

@@ -6,7 +6,7 @@ use turnfold_core::Digest;
 
 use super::error::RescueError;
 
-const MAGIC: &str = "turnfold backup 1 ";
+const MAGIC: &str = "turnfold backup 2 ";
 const PLAIN: &str = "plain\n";
 const LZ4: &str = "lz4  \n";
 

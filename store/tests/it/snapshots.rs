@@ -34,7 +34,7 @@ fn folded(store: &Store, seq: u64) -> Snapshot {
         Logged { seq: entry.seq, seat: entry.seat, command }
     });
     state.fold(&logged.collect::<Vec<_>>(), &log.genesis.dice, &mut |_| {}).unwrap();
-    Snapshot { seq, state: state.state_bytes() }
+    Snapshot { seq, rolls: state.rolls(), state: state.state_bytes() }
 }
 
 fn find(store: &Store, branch_name: &str, to: u64) -> Option<Snapshot> {
@@ -160,9 +160,9 @@ fn an_audit_hands_on_each_with_the_entries_before_it() {
     store
         .audit_with(&name("m"), &mut |audited| match audited {
             Audited::Entries(more) => entries += more.len() as u64,
-            Audited::Snapshot { seq, state, path } => {
+            Audited::Snapshot { seq, rolls, state, path } => {
                 assert_eq!(entries, seq, "what it follows was handed on before");
-                told.push(Snapshot { seq, state: state.to_vec() });
+                told.push(Snapshot { seq, rolls, state: state.to_vec() });
                 paths.push(path.to_owned());
             }
             Audited::Sound(branch) => assert_eq!((branch.entries, entries), (ENTRIES, ENTRIES)),

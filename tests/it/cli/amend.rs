@@ -265,7 +265,7 @@ created turns@a-tie-first, which begins after turns:2: 5 entries, 2 of them play
 }
 
 #[test]
-fn seeded_rolls_are_made_again_by_the_numbers_of_the_entries() {
+fn seeded_rolls_are_made_again_as_they_are_counted() {
     let sandbox = Sandbox::new();
     let setup = "fixtures/initiative/no-units.toml";
     sandbox.ok(&format!("new seeded --rules initiative --setup {setup} --dice seeded --seed {SEED}"));
@@ -275,7 +275,7 @@ fn seeded_rolls_are_made_again_by_the_numbers_of_the_entries() {
         "log seeded
          amend seeded:2 --insert next-turn --branch longer
          log seeded@longer
-         amend seeded:4 --drop --branch shorter
+         amend seeded:5 --drop --branch shorter
          log seeded@shorter
          amend seeded:1 --drop --branch same
          verify",
@@ -283,55 +283,63 @@ fn seeded_rolls_are_made_again_by_the_numbers_of_the_entries() {
 $ turnfold log seeded
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
 2 host next-turn => turn_started turn=2 #2df496a842a9e500
-3 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
-4 host next-turn => turn_started turn=3 #67fc3e75a8adb9c5
-5 host roll 2 6 2 3 => rolled p1=8 p2=5; initiative p1=8 p2=5 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 8, P2 rolled 5 — P2 moves first"; movement_complete #f4ee15b090d3aa14
+3 host roll 3 4 4 3 => rolled p1=7 p2=7; flash text="Initiative: both rolled 7 — roll again" #2df496a842a9e500
+4 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
+5 host next-turn => turn_started turn=3 #67fc3e75a8adb9c5
+6 host roll 4 5 6 5 => rolled p1=9 p2=11; initiative p1=9 p2=11 loser=p1 winner=p2; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 11 — P1 moves first"; movement_complete #1a106c73e8d4528e
 $ turnfold amend seeded:2 --insert next-turn --branch longer
 + 2 host next-turn => turn_started turn=2 #2df496a842a9e500
 rolled again by the seed
-  (none) → 3 roll 6 3 5 3
-  3 roll 6 3 5 3 → 5 roll 2 6 2 3
-  5 roll 2 6 2 3 → 7 roll 6 6 5 4
-2 outcomes differ, first that of entry 2, now 4 (host next-turn)
+  (none) → 3 roll 3 4 4 3
+  (none) → 4 roll 6 3 5 3
+  3 roll 3 4 4 3 → 6 roll 4 5 6 5
+  4 roll 6 3 5 3 → (none)
+  6 roll 4 5 6 5 → 8 roll 2 6 2 3
+2 outcomes differ, first that of entry 2, now 5 (host next-turn)
 - turn_started turn=2
 + turn_started turn=3
 state, seeded → seeded@longer
   /turn 3 → 4
-  /initiative/rolls/p1 8 → 12
-  /initiative/rolls/p2 5 → 9
-created seeded@longer, which begins after seeded:1: 7 entries, 4 of them played again #ddd32873b7df3751
+  /initiative/rolls/p1 9 → 8
+  /initiative/rolls/p2 11 → 5
+  /initiative/loser "p1" → "p2"
+  /initiative/winner "p2" → "p1"
+created seeded@longer, which begins after seeded:1: 8 entries, 4 of them played again #60e35574a02e53c2
 $ turnfold log seeded@longer
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
 2 host next-turn => turn_started turn=2 #2df496a842a9e500
-3 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
-4 host next-turn => turn_started turn=3 #67fc3e75a8adb9c5
-5 host roll 2 6 2 3 => rolled p1=8 p2=5; initiative p1=8 p2=5 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 8, P2 rolled 5 — P2 moves first"; movement_complete #f4ee15b090d3aa14
-6 host next-turn => turn_started turn=4 #1fb83df3a631b96e
-7 host roll 6 6 5 4 => rolled p1=12 p2=9; initiative p1=12 p2=9 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 12, P2 rolled 9 — P2 moves first"; movement_complete #ddd32873b7df3751
-$ turnfold amend seeded:4 --drop --branch shorter
-- 4 host next-turn
+3 host roll 3 4 4 3 => rolled p1=7 p2=7; flash text="Initiative: both rolled 7 — roll again" #2df496a842a9e500
+4 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
+5 host next-turn => turn_started turn=3 #67fc3e75a8adb9c5
+6 host roll 4 5 6 5 => rolled p1=9 p2=11; initiative p1=9 p2=11 loser=p1 winner=p2; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 11 — P1 moves first"; movement_complete #1a106c73e8d4528e
+7 host next-turn => turn_started turn=4 #1fb83df3a631b96e
+8 host roll 2 6 2 3 => rolled p1=8 p2=5; initiative p1=8 p2=5 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 8, P2 rolled 5 — P2 moves first"; movement_complete #60e35574a02e53c2
+$ turnfold amend seeded:5 --drop --branch shorter
+- 5 host next-turn
 rolled again by the seed
-  5 roll 2 6 2 3 → (none)
+  6 roll 4 5 6 5 → (none)
 state, seeded → seeded@shorter
   /turn 3 → 2
-  /initiative/rolls/p1 8 → 9
-  /initiative/rolls/p2 5 → 8
-created seeded@shorter, which begins after seeded:3: 3 entries, 0 of them played again #588f4746ad2c2ece
+  /initiative/rolls/p2 11 → 8
+  /initiative/loser "p1" → "p2"
+  /initiative/winner "p2" → "p1"
+created seeded@shorter, which begins after seeded:4: 4 entries, 0 of them played again #588f4746ad2c2ece
 $ turnfold log seeded@shorter
 1 host roll 2 5 4 2 => rolled p1=7 p2=6; initiative p1=7 p2=6 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 7, P2 rolled 6 — P2 moves first"; movement_complete #363c06c4ad373592
 2 host next-turn => turn_started turn=2 #2df496a842a9e500
-3 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
+3 host roll 3 4 4 3 => rolled p1=7 p2=7; flash text="Initiative: both rolled 7 — roll again" #2df496a842a9e500
+4 host roll 6 3 5 3 => rolled p1=9 p2=8; initiative p1=9 p2=8 loser=p2 winner=p1; movement_order impulses=; flash text="Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"; movement_complete #588f4746ad2c2ece
 $ turnfold amend seeded:1 --drop --branch same
 - 1 host roll 2 5 4 2
 rolled again by the seed
   (none) → 1 roll 2 5 4 2
 the states at the end are equal
-created seeded@same, which begins after seeded:0: 5 entries, 4 of them played again #f4ee15b090d3aa14
+created seeded@same, which begins after seeded:0: 6 entries, 5 of them played again #1a106c73e8d4528e
 $ turnfold verify
-ok seeded@main: 5 entries state f4ee15b090d3aa14 link [LINK]
-ok seeded@longer: 7 entries state ddd32873b7df3751 link [LINK]
-ok seeded@same: 5 entries state f4ee15b090d3aa14 link [LINK]
-ok seeded@shorter: 3 entries state 588f4746ad2c2ece link [LINK]
+ok seeded@main: 6 entries state 1a106c73e8d4528e link [LINK]
+ok seeded@longer: 8 entries state 60e35574a02e53c2 link [LINK]
+ok seeded@same: 6 entries state 1a106c73e8d4528e link [LINK]
+ok seeded@shorter: 4 entries state 588f4746ad2c2ece link [LINK]
 
 "#]],
     );

@@ -1,11 +1,13 @@
 //! `turnfold bless`.
 
 use snapbox::{assert_data_eq, str};
+use turnfold_core::Registry;
+use turnfold_replay::tfl;
 
 use super::check;
 use crate::sandbox::Sandbox;
 
-const SCRIPT: &str = "turnfold replay 1
+const SCRIPT: &str = "turnfold replay 2
 +++
 ruleset = \"initiative\"
 version = 1
@@ -55,7 +57,7 @@ bug.tfl:14: entry 2 (host next-turn)
 + turn_started turn=2
 + #2df496a842a9e500
 bug.tfl:15: closing line
-+ = 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log fc532dd88039ee4772537c9af401b1494a7d69742a871acedd6cc73f38077d8d
++ = 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log 590a7bc389c8d7df4491efea73c5ac3279d306836e675d23fc5413d1f98ba5c8 header 1796af28e5e5d29c6a9babeee4d82241
 would bless bug.tfl
 exit 1
 $ turnfold bless bug.tfl
@@ -72,7 +74,7 @@ bug.tfl:14: entry 2 (host next-turn)
 + turn_started turn=2
 + #2df496a842a9e500
 bug.tfl:15: closing line
-+ = 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log fc532dd88039ee4772537c9af401b1494a7d69742a871acedd6cc73f38077d8d
++ = 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log 590a7bc389c8d7df4491efea73c5ac3279d306836e675d23fc5413d1f98ba5c8 header 1796af28e5e5d29c6a9babeee4d82241
 would bless bug.tfl
 stderr| error: nothing was written: 1 file would change; `--accept` writes
 exit 1
@@ -96,7 +98,7 @@ ok bug.tfl 2 entries
     assert_data_eq!(
         sandbox.read("bug.tfl"),
         str![[r#"
-turnfold replay 1
+turnfold replay 2
 +++
 ruleset = "initiative"
 version = 1
@@ -110,7 +112,7 @@ radius = 1
 
 ! p1 cycle => rejected wrong_phase
 2 host next-turn => turn_started turn=2 #2df496a842a9e500
-= 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log fc532dd88039ee4772537c9af401b1494a7d69742a871acedd6cc73f38077d8d
+= 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log 590a7bc389c8d7df4491efea73c5ac3279d306836e675d23fc5413d1f98ba5c8 header 1796af28e5e5d29c6a9babeee4d82241
 
 "#]]
     );
@@ -120,9 +122,12 @@ radius = 1
 fn of_other_rules(sandbox: &Sandbox) -> String {
     sandbox.write("bug.tfl", SCRIPT.to_owned() + "3 host roll 1 1 2 2\n4 host next-turn\n");
     sandbox.ok("bless --accept bug.tfl");
+    let blessed = sandbox.read("bug.tfl");
+    let header = tfl::read("bug.tfl", blessed.as_bytes(), &Registry::standard()).unwrap().header;
     let mut entries = blake3::Hasher::new();
+    entries.update(header.canonical().as_bytes());
     let mut altered = String::new();
-    for line in sandbox.read("bug.tfl").lines() {
+    for line in blessed.lines() {
         let mut line = line.to_owned();
         if line.starts_with(|digit: char| digit.is_ascii_digit()) {
             if !line.starts_with('1') {
@@ -131,7 +136,7 @@ fn of_other_rules(sandbox: &Sandbox) -> String {
             entries.update(format!("{line}\n").as_bytes());
         }
         if let Some((state, _)) = line.rsplit_once(" log ").filter(|_| line.starts_with('=')) {
-            line = format!("{state} log {}", entries.finalize());
+            line = format!("{state} log {} header {}", entries.finalize(), header.mark());
         }
         altered += &(line + "\n");
     }
@@ -155,8 +160,8 @@ fn other_states_under_the_same_version_are_a_rules_change() {
 $ turnfold bless altered.tfl
 altered.tfl:14: entries 2 to 4: only the state hashes change
 altered.tfl:17: closing line
-- = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288
-+ = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log d6e65ab64ae092520b250d3869dc337faf88db1456a7e8e621f32bb2d6f75b21
+- = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log dcca7bc207536a5e7a220b54ecb1d554e9dfda875e9fcbb99506ab68f15d9067 header 1796af28e5e5d29c6a9babeee4d82241
++ = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log c0d1ab055dcef50f3a33e81cd5b8f7fae206e3c86607ef334bdd3086b1434be4 header 1796af28e5e5d29c6a9babeee4d82241
 rules change? altered.tfl: from entry 2 on, state hashes differ from those recorded, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
 would bless altered.tfl
 stderr| error: nothing was written: 1 file would change; `--accept` writes
@@ -175,13 +180,13 @@ edited.tfl:11: entry 1 (host roll 1 1 2 3)
 + #a0ed4d9747fe686b
 edited.tfl:14: entries 2 to 4: only the state hashes change
 edited.tfl:17: closing line
-- = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288
-+ = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log bade06e12271f98d19e80a9d623b86f8df9fae424a373d752c08af7349121ac2
+- = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log dcca7bc207536a5e7a220b54ecb1d554e9dfda875e9fcbb99506ab68f15d9067 header 1796af28e5e5d29c6a9babeee4d82241
++ = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 1c0094910c4f0a0c1a2b7811e908963d6923597966d5a19f146f4a8f5c88f2e8 header 1796af28e5e5d29c6a9babeee4d82241
 rules change? edited.tfl: from entry 1 on, state hashes differ from those recorded, under the same version 1 of `initiative`: unless that comes from editing the file, it is a rules change; raise the ruleset's VERSION
 would bless edited.tfl
 exit 1
 $ turnfold --format json bless --check altered.tfl
-{"file":"altered.tfl","changed":true,"written":false,"error":null,"rules_change":{"from_entry":2,"edited":false,"ruleset":"initiative","version":1},"changes":[{"line":14,"seq":2,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=2","new":"turn_started turn=2"},"state_hash":{"old":"0123456789abcdef","new":"2df496a842a9e500"}},{"line":15,"seq":3,"seat":"host","command":"roll 1 1 2 2","written_as":null,"outcome":{"old":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete","new":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete"},"state_hash":{"old":"0123456789abcdef","new":"f0da8fb1918e1382"}},{"line":16,"seq":4,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=3","new":"turn_started turn=3"},"state_hash":{"old":"0123456789abcdef","new":"67fc3e75a8adb9c5"}},{"line":17,"seq":null,"seat":null,"command":null,"written_as":null,"outcome":{"old":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log 2fc066247a7c219e316a3ca891f6a0ef45813ae20f834232f9693238eb4a3288","new":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log d6e65ab64ae092520b250d3869dc337faf88db1456a7e8e621f32bb2d6f75b21"},"state_hash":{"old":null,"new":null}}]}
+{"file":"altered.tfl","changed":true,"written":false,"error":null,"rules_change":{"from_entry":2,"edited":false,"ruleset":"initiative","version":1},"changes":[{"line":14,"seq":2,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=2","new":"turn_started turn=2"},"state_hash":{"old":"0123456789abcdef","new":"2df496a842a9e500"}},{"line":15,"seq":3,"seat":"host","command":"roll 1 1 2 2","written_as":null,"outcome":{"old":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete","new":"rolled p1=2 p2=4; initiative p1=2 p2=4 loser=p1 winner=p2; movement_order impulses=; flash text=\"Initiative: P1 rolled 2, P2 rolled 4 — P1 moves first\"; movement_complete"},"state_hash":{"old":"0123456789abcdef","new":"f0da8fb1918e1382"}},{"line":16,"seq":4,"seat":"host","command":"next-turn","written_as":null,"outcome":{"old":"turn_started turn=3","new":"turn_started turn=3"},"state_hash":{"old":"0123456789abcdef","new":"67fc3e75a8adb9c5"}},{"line":17,"seq":null,"seat":null,"command":null,"written_as":null,"outcome":{"old":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log dcca7bc207536a5e7a220b54ecb1d554e9dfda875e9fcbb99506ab68f15d9067 header 1796af28e5e5d29c6a9babeee4d82241","new":"= 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log c0d1ab055dcef50f3a33e81cd5b8f7fae206e3c86607ef334bdd3086b1434be4 header 1796af28e5e5d29c6a9babeee4d82241"},"state_hash":{"old":null,"new":null}}]}
 exit 1
 $ turnfold bless --accept altered.tfl bug.tfl
 rules change? altered.tfl: from entry 2 on, state hashes differ from those recorded, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
@@ -225,7 +230,7 @@ fn a_bad_file_is_named_and_the_others_are_blessed() {
     let sandbox = Sandbox::new();
     sandbox.write("good.tfl", SCRIPT);
     sandbox.write("more.tfl", SCRIPT);
-    sandbox.write("torn.tfl", "turnfold replay 1\n");
+    sandbox.write("torn.tfl", "turnfold replay 2\n");
     check(
         &sandbox,
         "bless --check --format json torn.tfl
@@ -254,7 +259,7 @@ $ turnfold check --quiet good.tfl more.tfl
 
 "#]],
     );
-    assert_eq!(sandbox.read("torn.tfl"), "turnfold replay 1\n");
+    assert_eq!(sandbox.read("torn.tfl"), "turnfold replay 2\n");
 }
 
 #[cfg(unix)]

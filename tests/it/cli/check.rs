@@ -341,8 +341,8 @@ hashes.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]
 + #01c8c4ec6ad17e5a
 hashes.tfl:42: entries 3 to 5: only the state hashes differ
 hashes.tfl:45: closing line: log digest differs
-- c27cfd28aecbd791a4c321c7c2e55d32a142bc214eb9e3b9922d631db67ed6c4
-+ f5681342d2479ac4abee6dfb3e5064076dead48ed348cc721393df14bde27761
+- 46803d96ff69aae625d1bf721facce0b29ade652a7021eac97d0dfce12921cd9
++ b83fb80adac1bae0af1606789ba775ab9f66b06b0e1daf2308d25da69310b950
 hashes.tfl: 6 differences
 command.tfl:41: entry 2 (p1 cycle): outcome differs
 - selected unit=atlas
@@ -380,11 +380,11 @@ $ turnfold check --all --report github hashes.tfl
 ::error file=hashes.tfl,line=40,title=entry 1 (host roll 1 2 3 4)%3A state hash differs::hashes.tfl:40: entry 1 (host roll 1 2 3 4): state hash differs%0Adice: recorded, so the values are the file's and the rules differ%0A- 0123456789abcdef%0A+ e67f02be3627678a%0Astate, before → after entry 1:%0A  /phase "initiative" → "movement"%0A  /initiative null → {"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}%0A  /movement_order/0 (none) → {"player":"p1","units":1}%0A  /movement_order/1 (none) → {"player":"p2","units":1}%0A  /movement_order/2 (none) → {"player":"p1","units":1}%0A  /movement_order/3 (none) → {"player":"p2","units":1}%0A  /impulse null → 0%0A  /active_player null → "p1"%0A  /remaining_in_impulse null → 1%0A  /cursor [0,0] → [0,2]%0A  /due_roll {"purpose":"initiative","count":4,"low":1,"high":6} → null%0A  /prompt "Roll for initiative" → "Player 1: select a unit to move (1 remaining)"%0A  /status "" → "Player 1's turn — move 1 of 1 units"%0Ato reproduce: turnfold replay hashes.tfl --to 1
 ::error file=hashes.tfl,line=41,title=entry 2 (p1 confirm)%3A outcome differs [IN-8%2C IN-9]::hashes.tfl:41: entry 2 (p1 confirm): outcome differs [IN-8, IN-9]%0A- ignored no_unit%0A+ selected unit=atlas%0A- #0123456789abcdef%0A+ #01c8c4ec6ad17e5a
 ::error file=hashes.tfl,line=42,title=entries 3 to 5%3A only the state hashes differ::hashes.tfl:42: entries 3 to 5: only the state hashes differ
-::error file=hashes.tfl,line=45,title=closing line%3A log digest differs::hashes.tfl:45: closing line: log digest differs%0A- c27cfd28aecbd791a4c321c7c2e55d32a142bc214eb9e3b9922d631db67ed6c4%0A+ f5681342d2479ac4abee6dfb3e5064076dead48ed348cc721393df14bde27761
+::error file=hashes.tfl,line=45,title=closing line%3A log digest differs::hashes.tfl:45: closing line: log digest differs%0A- 46803d96ff69aae625d1bf721facce0b29ade652a7021eac97d0dfce12921cd9%0A+ b83fb80adac1bae0af1606789ba775ab9f66b06b0e1daf2308d25da69310b950
 0 passed, 1 failed (5 entries)
 exit 1
 $ turnfold --format json check --all hashes.tfl good.tfl
-{"file":"hashes.tfl","ok":false,"entries":5,"error":null,"mismatch":{"file":"hashes.tfl","line":40,"seq":1,"until":null,"seat":"host","command":"roll 1 2 3 4","kind":"state_hash","rules":[],"dice":"recorded_values","expected":"0123456789abcdef","actual":"e67f02be3627678a","state_hash":null,"state_sides":"before_and_after","state":[{"path":"/phase","old":"initiative","new":"movement"},{"path":"/initiative","old":null,"new":{"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}},{"path":"/movement_order/0","new":{"player":"p1","units":1}},{"path":"/movement_order/1","new":{"player":"p2","units":1}},{"path":"/movement_order/2","new":{"player":"p1","units":1}},{"path":"/movement_order/3","new":{"player":"p2","units":1}},{"path":"/impulse","old":null,"new":0},{"path":"/active_player","old":null,"new":"p1"},{"path":"/remaining_in_impulse","old":null,"new":1},{"path":"/cursor","old":[0,0],"new":[0,2]},{"path":"/due_roll","old":{"purpose":"initiative","count":4,"low":1,"high":6},"new":null},{"path":"/prompt","old":"Roll for initiative","new":"Player 1: select a unit to move (1 remaining)"},{"path":"/status","old":"","new":"Player 1's turn — move 1 of 1 units"}],"next":"turnfold replay hashes.tfl --to 1"},"differences":6,"later":[{"file":"hashes.tfl","line":41,"seq":2,"until":null,"seat":"p1","command":"confirm","kind":"outcome","rules":["IN-8","IN-9"],"dice":null,"expected":"ignored no_unit","actual":"selected unit=atlas","state_hash":{"expected":"0123456789abcdef","actual":"01c8c4ec6ad17e5a"},"state_sides":null,"state":null,"next":"turnfold replay hashes.tfl --to 2"},{"file":"hashes.tfl","line":42,"seq":3,"until":5,"seat":"p1","command":"move 0,1","kind":"state_hash","rules":[],"dice":null,"expected":"0123456789abcdef","actual":"8bc3cdd5a21478a4","state_hash":null,"state_sides":null,"state":null,"next":"turnfold replay hashes.tfl --to 3"},{"file":"hashes.tfl","line":45,"seq":null,"until":null,"seat":null,"command":null,"kind":"closing_log","rules":[],"dice":null,"expected":"c27cfd28aecbd791a4c321c7c2e55d32a142bc214eb9e3b9922d631db67ed6c4","actual":"f5681342d2479ac4abee6dfb3e5064076dead48ed348cc721393df14bde27761","state_hash":null,"state_sides":null,"state":null,"next":"turnfold check hashes.tfl"}]}
+{"file":"hashes.tfl","ok":false,"entries":5,"error":null,"mismatch":{"file":"hashes.tfl","line":40,"seq":1,"until":null,"seat":"host","command":"roll 1 2 3 4","kind":"state_hash","rules":[],"dice":"recorded_values","expected":"0123456789abcdef","actual":"e67f02be3627678a","state_hash":null,"state_sides":"before_and_after","state":[{"path":"/phase","old":"initiative","new":"movement"},{"path":"/initiative","old":null,"new":{"rolls":{"p1":3,"p2":7},"loser":"p1","winner":"p2"}},{"path":"/movement_order/0","new":{"player":"p1","units":1}},{"path":"/movement_order/1","new":{"player":"p2","units":1}},{"path":"/movement_order/2","new":{"player":"p1","units":1}},{"path":"/movement_order/3","new":{"player":"p2","units":1}},{"path":"/impulse","old":null,"new":0},{"path":"/active_player","old":null,"new":"p1"},{"path":"/remaining_in_impulse","old":null,"new":1},{"path":"/cursor","old":[0,0],"new":[0,2]},{"path":"/due_roll","old":{"purpose":"initiative","count":4,"low":1,"high":6},"new":null},{"path":"/prompt","old":"Roll for initiative","new":"Player 1: select a unit to move (1 remaining)"},{"path":"/status","old":"","new":"Player 1's turn — move 1 of 1 units"}],"next":"turnfold replay hashes.tfl --to 1"},"differences":6,"later":[{"file":"hashes.tfl","line":41,"seq":2,"until":null,"seat":"p1","command":"confirm","kind":"outcome","rules":["IN-8","IN-9"],"dice":null,"expected":"ignored no_unit","actual":"selected unit=atlas","state_hash":{"expected":"0123456789abcdef","actual":"01c8c4ec6ad17e5a"},"state_sides":null,"state":null,"next":"turnfold replay hashes.tfl --to 2"},{"file":"hashes.tfl","line":42,"seq":3,"until":5,"seat":"p1","command":"move 0,1","kind":"state_hash","rules":[],"dice":null,"expected":"0123456789abcdef","actual":"8bc3cdd5a21478a4","state_hash":null,"state_sides":null,"state":null,"next":"turnfold replay hashes.tfl --to 3"},{"file":"hashes.tfl","line":45,"seq":null,"until":null,"seat":null,"command":null,"kind":"closing_log","rules":[],"dice":null,"expected":"46803d96ff69aae625d1bf721facce0b29ade652a7021eac97d0dfce12921cd9","actual":"b83fb80adac1bae0af1606789ba775ab9f66b06b0e1daf2308d25da69310b950","state_hash":null,"state_sides":null,"state":null,"next":"turnfold check hashes.tfl"}]}
 {"file":"good.tfl","ok":true,"entries":5,"error":null,"mismatch":null,"differences":0,"later":[]}
 exit 1
 
@@ -585,7 +585,7 @@ fn a_malformed_file_is_told_with_its_place() {
         lines += ".tfl\n";
     }
     sandbox.write("cut.tfl", &good[..30]);
-    sandbox.write("latin-1.tfl", b"turnfold replay 1\n+++\ntitle = \"\xe9\"\n");
+    sandbox.write("latin-1.tfl", b"turnfold replay 2\n+++\ntitle = \"\xe9\"\n");
     lines += "check cut.tfl\ncheck latin-1.tfl";
     check(
         &sandbox,
@@ -604,7 +604,7 @@ failed spaces.tfl:41:3: expected a seat, `p1` to `p8` or `host`, found a space
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold check key.tfl
-failed key.tfl:5:1: expected a key of the header, found `dices`; the header's keys are `ruleset`, `version`, `dice`, `seed`, `title` and the table `setup`
+failed key.tfl:5:1: expected a key of the header, found `dices`; the header's keys are `ruleset`, `version`, `dice`, `seed`, `title`, `view` and the table `setup`
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold check fence.tfl
@@ -612,8 +612,9 @@ failed fence.tfl:2:1: expected `+++` before the header, found `---`
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold check setup.tfl
-failed setup.tfl:9:10: setup: invalid type: string "two", expected u8
-0 passed, 1 failed (0 entries)
+setup.tfl:9: header: it is not the one that was blessed, `setup.radius` differs
+if that is meant: turnfold bless setup.tfl
+0 passed, 1 failed (3 entries)
 exit 1
 $ turnfold check hash.tfl
 failed hash.tfl:40:211: expected 16 lowercase hex digits, found `xe67f02be3627678a`

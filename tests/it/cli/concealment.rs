@@ -32,6 +32,7 @@ const LINES: &[(&str, &[&str])] = &[
             "log FILE --as SEAT",
         ],
     ),
+    ("export", &["export MATCH --as SEAT", "export MATCH:1 --as SEAT", "export MATCH:99 --as SEAT"]),
     (
         "blame",
         &[

@@ -30,11 +30,13 @@ $ turnfold export duel -o duel.tfl --force
 exported duel to `duel.tfl`: 3 entries
 $ turnfold --store elsewhere import duel.tfl
 imported match duel from `duel.tfl`: 3 entries #8bc3cdd5a21478a4
+its id, times and links are new, as a replay file tells none
 $ turnfold --store elsewhere import duel.tfl
 stderr| error: match `duel` already exists: choose another name
 exit 2
 $ turnfold --store elsewhere import duel.tfl --name again
 imported match again from `duel.tfl`: 3 entries #8bc3cdd5a21478a4
+its id, times and links are new, as a replay file tells none
 $ turnfold --store elsewhere log duel
 1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
@@ -47,7 +49,7 @@ $ turnfold --store elsewhere verify
 ok again@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
 ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
 $ turnfold --store elsewhere export again
-turnfold replay 1
+turnfold replay 2
 +++
 ruleset = "initiative"
 version = 1
@@ -89,7 +91,7 @@ mp = 0
 1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
-= 3 state 8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7 log b6bf3c04368aa14208fc04e313d639d7994de971a818fde6a7e84784ecc69fc0
+= 3 state 8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7 log d4a8dba2dd74f2fd16fbaeb1fd3338b17b12a4c0578ff625e2cd75cf68c00567 header 62b6232913792fadf54efebc3ea66c7f
 $ turnfold diff duel duel.tfl
 duel and duel.tfl are equal: 3 entries #8bc3cdd5a21478a4
 

@@ -57,7 +57,7 @@ Files and golden logs:
   impact       Show what the rules of this build change over a corpus of logs
 
 Prove and maintain:
-  verify       Audit stored matches: chain, decoding, rules, seeded dice
+  verify       Audit stored matches and replay files: chain, decoding, rules, seeded dice
   store        Check, back up, restore, salvage, compact and measure a store
   selftest     Serialise, reload and fold again at every entry, and compare hashes
   perft        Count the command sequences that the rules offer from a setup

@@ -20,7 +20,7 @@ const MEMORY_KIB: u32 = 600_000;
 
 const BOARD: &str = "fixtures/initiative/small-board.toml";
 const HEAD: &str =
-    "turnfold replay 1\n+++\nruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\nsetup.radius = 2\n";
+    "turnfold replay 2\n+++\nruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\nsetup.radius = 2\n";
 
 /// Makes a command that can have only so much memory; what it may not have it cannot use up.
 fn frugal(sandbox: &Sandbox, words: &[&str]) -> Command {

@@ -184,9 +184,10 @@ $ turnfold play duel --dice system
 stderr| error: `--dice system` is for recorded matches; this one rolls from its seed
 exit 2
 $ turnfold --format json play duel next-turn
-{"seq":3,"seat":"host","command":"roll 6 3 5 3","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"rolled","p1":9,"p2":8},{"effect":"initiative","p1":9,"p2":8,"loser":"p2","winner":"p1"},{"effect":"movement_order","impulses":[]},{"effect":"flash","text":"Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"},{"effect":"movement_complete"}],"state_hash":"588f4746ad2c2ece40bdfd27d04de5ba2df65a2d1c2d8d9101367c7ef3999ee5"}
-{"seq":4,"seat":"host","command":"next-turn","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"turn_started","turn":3}],"state_hash":"67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498"}
-{"seq":5,"seat":"host","command":"roll 2 6 2 3","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"rolled","p1":8,"p2":5},{"effect":"initiative","p1":8,"p2":5,"loser":"p2","winner":"p1"},{"effect":"movement_order","impulses":[]},{"effect":"flash","text":"Initiative: P1 rolled 8, P2 rolled 5 — P2 moves first"},{"effect":"movement_complete"}],"state_hash":"f4ee15b090d3aa14f323e59d5cb52639a042d182a24eefa5fd7a1db04ea62608"}
+{"seq":3,"seat":"host","command":"roll 3 4 4 3","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"rolled","p1":7,"p2":7},{"effect":"flash","text":"Initiative: both rolled 7 — roll again"}],"state_hash":"2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f"}
+{"seq":4,"seat":"host","command":"roll 6 3 5 3","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"rolled","p1":9,"p2":8},{"effect":"initiative","p1":9,"p2":8,"loser":"p2","winner":"p1"},{"effect":"movement_order","impulses":[]},{"effect":"flash","text":"Initiative: P1 rolled 9, P2 rolled 8 — P2 moves first"},{"effect":"movement_complete"}],"state_hash":"588f4746ad2c2ece40bdfd27d04de5ba2df65a2d1c2d8d9101367c7ef3999ee5"}
+{"seq":5,"seat":"host","command":"next-turn","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"turn_started","turn":3}],"state_hash":"67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498"}
+{"seq":6,"seat":"host","command":"roll 4 5 6 5","outcome":"applied","reason":null,"message":null,"effects":[{"effect":"rolled","p1":9,"p2":11},{"effect":"initiative","p1":9,"p2":11,"loser":"p1","winner":"p2"},{"effect":"movement_order","impulses":[]},{"effect":"flash","text":"Initiative: P1 rolled 9, P2 rolled 11 — P1 moves first"},{"effect":"movement_complete"}],"state_hash":"1a106c73e8d4528e69157ec0547ed6f2e1a43ef9d1491e72a758dbecb1fa518e"}
 
 "#]],
     );
@@ -263,4 +264,26 @@ exit 1
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.starts_with("error: <stdin>:4: the command was rejected; none of the 3 "), "{told}");
     assert_eq!(output.status.code(), Some(1));
+}
+
+/// Nobody can try out rolls by giving commands that do nothing.
+#[test]
+fn neither_ignored_nor_rejected_commands_change_a_seeded_roll() {
+    let sandbox = Sandbox::new();
+    sandbox.write("setup.toml", "generate = { seed = 7, percent = 30 }\n");
+    let seed = "5eed".repeat(16);
+    for padding in 0..6 {
+        sandbox
+            .ok(&format!("new m{padding} --rules hexcapture --setup setup.toml --dice seeded --seed {seed}"));
+        for _ in 0..padding {
+            assert!(sandbox.ok(&format!("play m{padding} \"p1: eat\"")).contains("ignored not_carrying"));
+            assert_eq!(sandbox.run(&format!("play m{padding} \"p2: eat\"")).status.code(), Some(1));
+        }
+        let played = sandbox.ok(&format!("play m{padding} \"move s\" \"move s\" act \"tick 70\" eat"));
+        let rolls: Vec<&str> =
+            played.lines().filter_map(|line| line.split_once(" host roll ")).map(|(_, roll)| roll).collect();
+        assert_eq!(rolls.len(), 2, "{played}");
+        assert!(rolls[0].starts_with("9 => captured") && rolls[1].starts_with("5 => eaten"), "{played}");
+        sandbox.ok(&format!("verify m{padding}"));
+    }
 }

@@ -1,5 +1,8 @@
 //! `turnfold bless` on a terminal: change by change.
 
+use turnfold_core::Registry;
+use turnfold_replay::tfl;
+
 use crate::sandbox::Sandbox;
 use crate::terminal::{self, Running};
 
@@ -46,7 +49,9 @@ fn an_accepted_change_is_written_and_a_refused_one_is_not() {
         .filter(|line| line.starts_with(|digit: char| digit.is_ascii_digit()))
         .map(|line| line.to_owned() + "\n")
         .collect();
-    assert!(closing.ends_with(&format!("log {}", blake3::hash(entries.as_bytes()))), "{closing}");
+    let header = tfl::read("x.tfl", written.as_bytes(), &Registry::standard()).unwrap().header;
+    let log = blake3::hash((header.canonical() + &entries).as_bytes());
+    assert!(closing.ends_with(&format!("log {log} header {}", header.mark())), "{closing}");
     // What was refused is all that is found now.
     let found = String::from_utf8(sandbox.run("check --all x.tfl").stdout).unwrap();
     assert!(found.contains("x.tfl: 1 difference\n"), "{found}");

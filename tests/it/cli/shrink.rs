@@ -230,7 +230,7 @@ exit 1
 }
 
 #[test]
-fn nothing_before_a_seeded_roll_can_be_left_out() {
+fn nothing_before_a_seeded_roll_that_differs_is_left_out() {
     let sandbox = altered("--steps 30 --dice seeded", "\n1 host roll 5 5 3 3", "\n1 host roll 5 5 3 4");
     check(
         &sandbox,
@@ -239,7 +239,7 @@ fn nothing_before_a_seeded_roll_can_be_left_out() {
         str![[r#"
 $ turnfold shrink altered.tfl -o least.tfl
 shrunk 30 entries to 1 in `least.tfl` (0 tries): `host roll 5 5 3 4` fails the check in the same way
-the seeded roll differs, which depends on its entry's number, so nothing before it can be left out
+the seeded roll differs, which depends on the rolls before it, so nothing before it can be left out
 $ turnfold check least.tfl
 least.tfl:43: entry 1 (host roll 5 5 3 4): roll differs from the seeded dice
 dice: the seed gives other values; of the file's values the rules make something else, too
@@ -278,7 +278,7 @@ fn a_log_with_seeded_dice_becomes_one_with_recorded_dice() {
          check least.tfl",
         str![[r#"
 $ turnfold shrink random --when "/phase == movement"
-turnfold replay 1
+turnfold replay 2
 +++
 ruleset = "initiative"
 version = 1
@@ -318,9 +318,9 @@ at = [1, -2]
 mp = 0
 +++
 # shrunk from `random`, 300 → 1 entry: `/phase == "movement"` becomes true
-# the dice were seeded; the rolls stand here as recorded, for a seeded roll depends on its entry's number
+# the dice were seeded; the rolls are recorded here, because an earlier roll was left out
 1 host roll 1 1 1 2 => rolled p1=2 p2=3; initiative p1=2 p2=3 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 2, P2 rolled 3 — P1 moves first"; cursor at=0,2 #3ba2109140a8887d
-= 1 state 3ba2109140a8887d5c53299e73655bc9297ca2624d82d777e3787a0bf23074f9 log 7750dd010dba8619d97f1147d3b4205b02e498c65bece75251f6ae995bc13b51
+= 1 state 3ba2109140a8887d5c53299e73655bc9297ca2624d82d777e3787a0bf23074f9 log 348baa8b4f1586aaebcb343f3f585888f655402fa95bdf8c7b1f151514fd63a0 header febff521a7750bf88ee2825573b73550
 $ turnfold --format json shrink random:200 --when "/units/2/at != [0,-2]" --view p2 -o least.tfl
 {"source":"random:200","shows":"`/units/2/at != [0,-2]` becomes true","entries_before":200,"entries":3,"tries":101,"file":"least.tfl","replay":null}
 $ turnfold check least.tfl

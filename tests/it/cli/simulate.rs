@@ -25,7 +25,7 @@ fn random_play_becomes_a_file_a_match_or_a_document() {
          --format json simulate --rules cycletap --seed 1 --steps 1",
         str![[r#"
 $ turnfold simulate --rules lifecycle --seed 7 --steps 4
-turnfold replay 1
+turnfold replay 2
 +++
 ruleset = "lifecycle"
 version = 1
@@ -90,7 +90,7 @@ duration = 2
 2 p1 end => turn_ended unit=scout charge=8 #387999ce97841175
 3 host tick 100000 => ticked ticks=4; turn_change previous=scout next=ogre is_new_round=false; ap_set ap=4 #51cc475187d8dd07
 4 p2 end => turn_ended unit=ogre charge=4 #31270ae8247ccff7
-= 4 state 31270ae8247ccff78ae7540ec81175f1da2fcf98339df0d7494cb4beeb2e73a1 log 55ec146c3771f37dcfc4551cf9d3ec12f878726565ecd8aaabb5633a70c654f8
+= 4 state 31270ae8247ccff78ae7540ec81175f1da2fcf98339df0d7494cb4beeb2e73a1 log b03d35e1d6c2164b6874e489c7673d1f0b3fec2c431064e9a212140725d2943f header 3a0e41c738918e61dd11d1a119c733c7
 $ turnfold simulate --rules initiative --setup fixtures/initiative/lance-against-star.toml --seed 7 --steps 300 -o random.tfl
 played 300 entries at random into `random.tfl` #e197d75e13a7da0d
 $ turnfold check random.tfl
@@ -111,7 +111,7 @@ $ turnfold --format json simulate --rules hexcapture --seed 7 --steps 30 --into 
 $ turnfold verify dice
 ok dice@main: 30 entries state 952cdb13c8e58f96 link [LINK]
 $ turnfold --format json simulate --rules cycletap --seed 1 --steps 1
-{"ruleset":"cycletap","version":1,"seed":1,"entries":1,"over":false,"state_hash":"7fa17911f3fbdf8e4e080a166d2276a3b855987ca830e32084fe72ffec6f0f2c","match":null,"file":null,"replay":"turnfold replay 1\n+++\nruleset = \"cycletap\"\nversion = 1\ndice = \"recorded\"\ntitle = \"random play, seed 1\"\n\n[setup]\nradius = 2\nwater = []\nmax_movement = 3\nmax_deploy = 1\ndefense_bonus = 1\n\n[[setup.units]]\nowner = \"p1\"\nkind = \"captain\"\nat = [0, 1]\n\n[[setup.units]]\nowner = \"p1\"\nkind = \"infantry\"\nat = [-1, 1]\n\n[[setup.units]]\nowner = \"p2\"\nkind = \"captain\"\nat = [0, -1]\n\n[[setup.units]]\nowner = \"p2\"\nkind = \"infantry\"\nat = [1, -1]\n+++\n1 p1 tap -1,1 => origin_selected at=-1,1 #7fa17911f3fbdf8e\n= 1 state 7fa17911f3fbdf8e4e080a166d2276a3b855987ca830e32084fe72ffec6f0f2c log c9bb9cf0fd8ad1a4e4f4fd89e38be3b488d559c9bee172e10b890940f4cd2818\n"}
+{"ruleset":"cycletap","version":1,"seed":1,"entries":1,"over":false,"state_hash":"7fa17911f3fbdf8e4e080a166d2276a3b855987ca830e32084fe72ffec6f0f2c","match":null,"file":null,"replay":"turnfold replay 2\n+++\nruleset = \"cycletap\"\nversion = 1\ndice = \"recorded\"\ntitle = \"random play, seed 1\"\n\n[setup]\nradius = 2\nwater = []\nmax_movement = 3\nmax_deploy = 1\ndefense_bonus = 1\n\n[[setup.units]]\nowner = \"p1\"\nkind = \"captain\"\nat = [0, 1]\n\n[[setup.units]]\nowner = \"p1\"\nkind = \"infantry\"\nat = [-1, 1]\n\n[[setup.units]]\nowner = \"p2\"\nkind = \"captain\"\nat = [0, -1]\n\n[[setup.units]]\nowner = \"p2\"\nkind = \"infantry\"\nat = [1, -1]\n+++\n1 p1 tap -1,1 => origin_selected at=-1,1 #7fa17911f3fbdf8e\n= 1 state 7fa17911f3fbdf8e4e080a166d2276a3b855987ca830e32084fe72ffec6f0f2c log dc7e470a530ff12078fdaa219e6debd7c21c9cd8e45eea3168fe5c57e70f7692 header f1c4bfffaae4c20e0cccc590097e444e\n"}
 
 "#]],
     );
@@ -191,16 +191,16 @@ fn a_seed_makes_the_same_bytes_for_ever() {
         }
     }
     snapbox::assert_data_eq!(digests, str![[r#"
-channel recorded = 200 state cf89568a5d21ba42586d889452c6545050dbcfcf590a38f9a1fb70e071c45bae log 145ad6f39bb4a096c600826397445277472c794bc8f9ebeecdfb91116c5eb0c4
-channel seeded = 200 state cf89568a5d21ba42586d889452c6545050dbcfcf590a38f9a1fb70e071c45bae log 145ad6f39bb4a096c600826397445277472c794bc8f9ebeecdfb91116c5eb0c4
-cycletap recorded = 200 state 23449abd1633fa7fcea8b83302613c0ee8bd51f490ff7ed6a0de182434eca781 log 1f54742dff1edc5eca341f8a1cc01115b1362b457bbed0636d219479c6d8b7a6
-cycletap seeded = 200 state 23449abd1633fa7fcea8b83302613c0ee8bd51f490ff7ed6a0de182434eca781 log 1f54742dff1edc5eca341f8a1cc01115b1362b457bbed0636d219479c6d8b7a6
-hexcapture recorded = 200 state 8b47179307a9ea92f80a4040ae9fd8456946f799cdc0239e824ba605ffa39605 log 8609c63e7fc9ca5d5d7b88f92f1b275049d280ad69ee330bcc76af8b2be4b5b5
-hexcapture seeded = 200 state f54699e30434559372d7028a6f7e9aa938dae310ae238e7ca892da3118ece8b6 log b85f15e5195dcf0412cf113f29e12f5a3a6dfbf5a6f9873398388e002a147711
-initiative recorded = 200 state 46422d87642285923822def1eaaa94ef14b40bf3b551c803702ddf7f4853ad69 log 83b06db0c2fc85f8fb2223171b1912f84554dc4fc370cd19fac8cfea7c2f7358
-initiative seeded = 200 state 129a7e42233544829e828745431c43430c5de38a67cafff6c6b7fb4332ee0099 log 0654738382429195aaf9f48fe39b6f35934ab8391d3133ec2ab253111b8cbfbe
-lifecycle recorded = 48 state 8922d7fb66f29de01b39748bba61fece0fb5547624351a7eb35a32260f765d64 log 430a4c9f825ac1b4ea0822e9fbddbd07b71dac8aa4088691061db1c7fcb23521
-lifecycle seeded = 48 state 8922d7fb66f29de01b39748bba61fece0fb5547624351a7eb35a32260f765d64 log 430a4c9f825ac1b4ea0822e9fbddbd07b71dac8aa4088691061db1c7fcb23521
+channel recorded = 200 state cf89568a5d21ba42586d889452c6545050dbcfcf590a38f9a1fb70e071c45bae log bc6e9fc6336fcfae1264925925b1be50a84f692653cae369a2ba73ca15110a1a header fd13dee4401b03c3b0c4df384eef0bec
+channel seeded = 200 state cf89568a5d21ba42586d889452c6545050dbcfcf590a38f9a1fb70e071c45bae log 0efeea9a48c0f9dafd3949745ae2e870a602e13e6079ac8ffe6b8cebea99677a header ae44e9a6619524093f50a0442a98843c
+cycletap recorded = 200 state 23449abd1633fa7fcea8b83302613c0ee8bd51f490ff7ed6a0de182434eca781 log 950c4fdcdf81e223d8b47f46da8b75cac82578834e1c1f8535237f2e39fe16ad header f143a505ec2c69bfa0cb9cdc5d6e3031
+cycletap seeded = 200 state 23449abd1633fa7fcea8b83302613c0ee8bd51f490ff7ed6a0de182434eca781 log ba8326ce20f6ca134c80545e13f61f5ac4123ca6523697f61c4337dcda706a56 header a274afc80da68a052f575de83917a881
+hexcapture recorded = 200 state 8b47179307a9ea92f80a4040ae9fd8456946f799cdc0239e824ba605ffa39605 log 271bc8135a6aeeef49fe9498658d7dfdd55f39c52b742c8046c9e779c68705ed header 983c8a1b684d2b3f78a32af474d47109
+hexcapture seeded = 200 state b523deae595e29e2d8882c564b5f3ff9082b409b09dbb80c2179f64014f9a70d log 38f143e3be8c6c808ebc4cda163a3bcce4952207433d2baf0d26f9e06037baa0 header 496d94dd89c74b85072eec00507de959
+initiative recorded = 200 state 46422d87642285923822def1eaaa94ef14b40bf3b551c803702ddf7f4853ad69 log a63543915735f8131d3fa73a7c025496822bbd2270f1b7cc2b55aae595396de4 header 78dc57f12762646bab3f8dee91781b19
+initiative seeded = 200 state 3c5d5162c088870884748e240099ed238bcbff6f9f714408e8517566cc056a89 log 4dd9daf226ecd5461793743f5d02818dd32d5f8561329e400913d35ca3fad4b1 header 2a0d62b348dc84b139cb4efa6d219369
+lifecycle recorded = 48 state 8922d7fb66f29de01b39748bba61fece0fb5547624351a7eb35a32260f765d64 log cb542dcdbbfb98e8d126c22c6645689f5e3eed53c0f53410172701d56103c8dc header b42aa496b87ee6d4f96edd3a37881990
+lifecycle seeded = 48 state 8922d7fb66f29de01b39748bba61fece0fb5547624351a7eb35a32260f765d64 log 5ada8178a5981c3757826a695242579afee05fa51adbc28b5848a281e6c7795f header 655baf58d9f9071a87fa9e46133191e0
 
 "#]].raw());
     assert!(sandbox.ok("check .").contains("10 passed, 0 failed"));
@@ -217,6 +217,6 @@ fn every_ruleset_has_an_example_that_can_be_played() {
         let line = format!("--format json simulate --rules {} --seed 5 --steps 20", rules.name());
         let told: Value = serde_json::from_str(&Sandbox::new().ok(&line)).unwrap();
         assert_eq!((&told["entries"], &told["over"]), (&20.into(), &false.into()), "{line}");
-        assert!(told["replay"].as_str().unwrap().starts_with("turnfold replay 1\n"));
+        assert!(told["replay"].as_str().unwrap().starts_with("turnfold replay 2\n"));
     }
 }

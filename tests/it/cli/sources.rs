@@ -64,7 +64,7 @@ fn standard_input_may_end_at_an_entry_too_and_is_one_side_of_a_diff() {
     assert_eq!(code, Some(1));
     assert!(told.contains("error: `<stdin>`: entry 2: expected outcome"), "{told}");
     assert!(!told.contains("turnfold check"), "{told}");
-    sandbox.write("no-replay.tfl", "turnfold replay 1\n+++\nx\n");
+    sandbox.write("no-replay.tfl", "turnfold replay 2\n+++\nx\n");
     let (code, told) = run_on(&sandbox, "show -", "no-replay.tfl");
     assert_eq!(code, Some(2));
     assert!(told.starts_with("error: <stdin>:4:1: "), "{told}");

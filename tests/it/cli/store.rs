@@ -246,13 +246,13 @@ fn a_damaged_backup_is_named_and_leaves_nothing() {
     sandbox.write("flipped.tfb", flipped);
     sandbox.write("cut.tfb", &sound[..at]);
     sandbox.write("longer.tfb", [sound.as_slice(), b"more"].concat());
-    sandbox.write("newer.tfb", String::from_utf8_lossy(&sound).replacen("backup 1", "backup 2", 1));
+    sandbox.write("older.tfb", String::from_utf8_lossy(&sound).replacen("backup 2", "backup 1", 1));
     check(
         &sandbox,
         "store restore flipped.tfb restored
          store restore cut.tfb restored
          store restore longer.tfb restored
-         store restore newer.tfb restored",
+         store restore older.tfb restored",
         str![[r#"
 $ turnfold store restore flipped.tfb restored
 stderr| error: the backup is damaged: match `duel`, branch `flank`, entry 3: its bytes do not match their check; nothing was restored, use another backup
@@ -263,8 +263,8 @@ exit 3
 $ turnfold store restore longer.tfb restored
 stderr| error: the backup is damaged: something follows its end; nothing was restored, use another backup
 exit 3
-$ turnfold store restore newer.tfb restored
-stderr| error: the backup has the format `turnfold backup 2`, this build knows `turnfold backup 1`: use the build that wrote it
+$ turnfold store restore older.tfb restored
+stderr| error: the backup has the format `turnfold backup 1`, this build knows `turnfold backup 2`: use the build that wrote it
 exit 3
 
 "#]],

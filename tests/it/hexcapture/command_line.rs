@@ -27,12 +27,13 @@ $ turnfold play turtle "move s" act "tick 12" eat
 1 p1 move s => cursor at=0,1; turtle at=0,0 facing=3 #91b6d008ee889099
 2 p1 act => action held=true #c1d096a34a9c38eb
 3 host tick 12 => charge_started at=0,1; roll_due purpose=capture chance=50; ticked ticks=7 #35dc880af8e6413b
-4 host roll 91 => capture_failed cause=roll; cooldown ticks=12 #e2054be19cc14289
-5 p1 eat => ignored not_carrying #e2054be19cc14289
+4 host roll 9 => captured field=world at=0,1 color=2 #6aba8f398de08b2c
+5 p1 eat => roll_due purpose=eat chance=none #520b4ac9c1a87dca
+6 host roll 6 => eaten color=2 stored=-1,2 #e07da0908000d5f2
 $ turnfold log turtle -n 3
-3 host tick 12 => charge_started at=0,1; roll_due purpose=capture chance=50; ticked ticks=7 #35dc880af8e6413b
-4 host roll 91 => capture_failed cause=roll; cooldown ticks=12 #e2054be19cc14289
-5 p1 eat => ignored not_carrying #e2054be19cc14289
+4 host roll 9 => captured field=world at=0,1 color=2 #6aba8f398de08b2c
+5 p1 eat => roll_due purpose=eat chance=none #520b4ac9c1a87dca
+6 host roll 6 => eaten color=2 stored=-1,2 #e07da0908000d5f2
 
 "#]],
     );

@@ -227,6 +227,15 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         View { ruleset, total: state.total, turn: state.turn, secrets: [seen(0), seen(1)], asked }
     }
 
+    fn setup_seen(setup: &Setup<FAULT>, _now: &State, viewer: Seat) -> Setup<FAULT> {
+        let mut seen = setup.clone();
+        if FAULT == fault::SHOWS_OTHER_SETUP && viewer == Seat::P2 {
+            seen.end += 1;
+            seen.start.0 += 1;
+        }
+        seen
+    }
+
     fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
         let sum: u32 = if FAULT == fault::LEAKS_IN_ANSWER { state.secrets.iter().sum() } else { 0 };
         match split_verb(question) {
@@ -317,9 +326,10 @@ fn a_command_accepted_out_of_order_is_caught() {
 
 #[test]
 fn a_view_that_leaks_a_secret_or_names_its_ruleset_twice_is_caught() {
-    check::<{ fault::LEAKS_IN_VIEW }>(&[Law::Secrecy]);
-    check::<{ fault::LEAKS_IN_ANSWER }>(&[Law::Secrecy]);
-    check::<{ fault::LEAKS_IN_REASON }>(&[Law::Secrecy]);
+    check::<{ fault::LEAKS_IN_VIEW }>(&[Law::Secrecy, Law::SeatsFile]);
+    check::<{ fault::LEAKS_IN_ANSWER }>(&[Law::Secrecy, Law::SeatsFile]);
+    check::<{ fault::LEAKS_IN_REASON }>(&[Law::Secrecy, Law::SeatsFile]);
+    check::<{ fault::SHOWS_OTHER_SETUP }>(&[Law::SeatsFile]);
     check::<{ fault::NAMES_VIEW_TWICE }>(&[Law::Views]);
 }
 

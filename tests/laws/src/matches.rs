@@ -139,7 +139,7 @@ pub(super) fn play(
             commands.extend(state.candidates(seat));
         }
         let seq = u64::try_from(entries.len()).unwrap() + 1;
-        let Some((seat, command)) = choose(&*state, &mut choices, &dice, seq) else { break };
+        let Some((seat, command)) = choose(&*state, &mut choices, &dice) else { break };
         report.doing(format!("{seat} `{command}`"));
         let mut entry = None;
         let folded = state
@@ -159,14 +159,9 @@ pub(super) fn play(
 /// Chooses the roll that is due, or a legal command, or now and then one that is ignored.
 ///
 /// The verb is chosen first, lest the many hexes of a board crowd out the rest.
-fn choose(
-    state: &dyn AnyState,
-    choices: &mut Choices,
-    dice: &DicePolicy,
-    seq: u64,
-) -> Option<(Seat, String)> {
-    if let Some(due) = state.due_roll() {
-        return state.roll_command(dice.values(seq, &due)?).map(|roll| (Seat::Host, roll));
+fn choose(state: &dyn AnyState, choices: &mut Choices, dice: &DicePolicy) -> Option<(Seat, String)> {
+    if state.due_roll().is_some() {
+        return state.roll_command(state.seeded_roll(dice)?).map(|roll| (Seat::Host, roll));
     }
     let legal: Vec<(Seat, Vec<String>)> = Seat::ALL
         .into_iter()

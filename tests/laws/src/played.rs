@@ -59,7 +59,8 @@ impl<'a> PlayedLaws<'a> {
         report.enter(&played.setup_name, Some(played.seed));
         report.step(played.entries.len());
         let bytes = state.state_bytes();
-        let resumed = rules.resume(&bytes).map(|resumed| (resumed.state_bytes(), resumed.state_hash()));
+        let resumed =
+            rules.resume(&bytes, state.rolls()).map(|resumed| (resumed.state_bytes(), resumed.state_hash()));
         report.expect(Law::Resuming, resumed.as_ref() == Ok(&(bytes, state.state_hash())), || {
             format!("resumed, it is {resumed:?}")
         });

@@ -12,7 +12,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
     let bytes = state.state_bytes();
     let rest = &played.entries[step..];
     report.doing("the rest of the log");
-    match rules.resume(&bytes) {
+    match rules.resume(&bytes, state.rolls()) {
         Err(error) => report.broke(Law::Resuming, format!("its own bytes are refused: {error}")),
         Ok(resumed) => {
             report.expect(Law::Resuming, resumed.state_bytes() == bytes, || "its bytes are others".into());
@@ -28,7 +28,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
     let surplus = [bytes.as_slice(), &[0]].concat();
     let cut = bytes.split_last().map(|(_, cut)| cut).unwrap_or_default();
     for refused in [surplus.as_slice(), cut, &[]].into_iter().filter(|refused| *refused != bytes) {
-        report.expect(Law::Resuming, rules.resume(refused).is_err(), || {
+        report.expect(Law::Resuming, rules.resume(refused, 0).is_err(), || {
             format!("a state of {} bytes is resumed from {}", bytes.len(), refused.len())
         });
     }

@@ -20,19 +20,21 @@ pub enum Law {
     OutcomeRoundTrip,
     Resuming,
     Rolls,
+    DiceCountRolls,
     MatchOver,
     Seats,
     Malformed,
     Views,
     Stable,
     Secrecy,
+    SeatsFile,
     Setups,
     NoPanic,
 }
 
 impl Law {
     /// Every law.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::TextRoundTrip,
         Self::BytesRoundTrip,
         Self::LegalIsWhatApplies,
@@ -42,12 +44,14 @@ impl Law {
         Self::OutcomeRoundTrip,
         Self::Resuming,
         Self::Rolls,
+        Self::DiceCountRolls,
         Self::MatchOver,
         Self::Seats,
         Self::Malformed,
         Self::Views,
         Self::Stable,
         Self::Secrecy,
+        Self::SeatsFile,
         Self::Setups,
         Self::NoPanic,
     ];
@@ -65,12 +69,14 @@ impl Display for Law {
             Self::OutcomeRoundTrip => "an outcome reads back from its text",
             Self::Resuming => "resuming anywhere equals playing on",
             Self::Rolls => "a due roll comes first and as due",
+            Self::DiceCountRolls => "only a roll that is applied changes the rolls of seeded dice to come",
             Self::MatchOver => "a match that is over takes no more commands",
             Self::Seats => "each command is for the host or for players",
             Self::Malformed => "malformed text is rejected as such",
             Self::Views => "a view is a JSON object that begins with its ruleset",
             Self::Stable => "asking twice gives the same answer",
             Self::Secrecy => "a viewer sees nothing of a concealed entry",
+            Self::SeatsFile => "what a viewer may know of a match is a match that looks the same",
             Self::Setups => "a setup reads back and a bad one is an error",
             Self::NoPanic => "nothing panics",
         })

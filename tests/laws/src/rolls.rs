@@ -1,14 +1,18 @@
 //! Due rolls: while one is due nothing else is accepted, and no roll but one as due.
 
 use turnfold_core::dice::DueRoll;
-use turnfold_core::{AnyState, DicePolicy, FoldError, Seat};
+use turnfold_core::{AnyState, DicePolicy, FoldError, Seat, Verdict};
 
 use super::Moment;
 use super::judging::told;
-use super::matches::{logged, roll_verb, verb};
+use super::matches::{PlayedEntry, logged, roll_verb, verb};
 use super::report::{Law, Report};
 
+/// How many ignored commands, and how many rejected ones, are given before a roll.
+const PADDING_MAX: usize = 3;
+
 pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
+    check_padding(report, moment);
     // A game without dice has no roll; that its texts are malformed is tried elsewhere.
     let Some(roll_verb) = roll_verb(moment.state) else {
         report.expect(Law::Rolls, moment.state.due_roll().is_none(), || {
@@ -52,7 +56,7 @@ fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
         let Some(roll) = state.roll_command(vec![value; count]) else { continue };
         report.doing(format!("host `{roll}`"));
         let judged = state.judge(Seat::Host, &roll);
-        report.expect(Law::Rolls, judged == Ok(turnfold_core::Verdict::Applied(())), || {
+        report.expect(Law::Rolls, judged == Ok(Verdict::Applied(())), || {
             format!("expected `applied`, found {}", told(&judged))
         });
         for seat in Seat::ALL.into_iter().filter(|seat| *seat != Seat::Host) {
@@ -74,10 +78,43 @@ fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
     }
 }
 
+/// Whatever is ignored or rejected here, whoever gives it: the next roll of the match is the one it was.
+fn check_padding(report: &mut Report, moment: &Moment<'_>) {
+    let Moment { played, step, state, .. } = *moment;
+    let rest = &played.entries[step..];
+    let is_roll = |entry: &&PlayedEntry| roll_verb(state).as_deref() == Some(verb(&entry.command));
+    let next_roll = rest.iter().position(|entry| is_roll(&entry));
+    let mut padded = state.fork();
+    let mut tried = [0; 2];
+    for (seat, command) in
+        Seat::ALL.into_iter().flat_map(|seat| moment.tried.iter().map(move |command| (seat, command)))
+    {
+        let kind = match padded.judge(seat, command) {
+            Ok(Verdict::Applied(())) => continue,
+            Ok(Verdict::Ignored(_)) => 0,
+            Err(_) => 1,
+        };
+        tried[kind] += 1;
+        if tried[kind] <= PADDING_MAX {
+            report.doing(format!("{seat} `{command}`"));
+            let folded = padded.fold(&[logged(1, seat, command)], &played.dice, &mut |_| {});
+            report.expect(Law::DiceCountRolls, padded.rolls() == state.rolls(), || {
+                format!("{folded:?} makes it {} rolls after {}", padded.rolls(), state.rolls())
+            });
+        }
+    }
+    if let Some(next_roll) = next_roll {
+        report.doing(format!("the roll after {} ignored commands", tried[0].min(PADDING_MAX)));
+        let entries: Vec<_> = rest[..=next_roll].iter().map(PlayedEntry::logged).collect();
+        let folded = padded.fold(&entries, &played.dice, &mut |_| {});
+        report.expect(Law::DiceCountRolls, folded.is_ok(), || format!("it is refused: {folded:?}"));
+    }
+}
+
 /// In a seeded match only the one roll that the seed gives is folded.
 fn check_seeded(report: &mut Report, moment: &Moment<'_>, due: &DueRoll) {
     let seq = u64::try_from(moment.step).unwrap() + 1;
-    let Some(values) = moment.played.dice.values(seq, due) else { return };
+    let Some(values) = moment.state.seeded_roll(&moment.played.dice) else { return };
     let other = |value: i32| if value == due.low { due.high } else { due.low };
     let turned: Vec<i32> = values.iter().copied().map(other).collect();
     let Some(roll) = moment.state.roll_command(turned.clone()).filter(|_| turned != values) else { return };

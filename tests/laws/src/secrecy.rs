@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{Answer, AnyRules, AnyState, Json, QueryError, Rejected, Seat, Verdict};
+use turnfold_core::{
+    Answer, AnyRules, AnyState, DicePolicy, Json, Logged, QueryError, Rejected, Seat, Step, Verdict,
+};
 
 use super::Moment;
 use super::effects::Object;
 use super::judging::told;
+use super::matches::PlayedEntry;
 use super::report::{Law, Report};
 
 /// At which moments all that can be asked is asked twice.
@@ -22,6 +25,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
     }
     if moment.step.is_multiple_of(TWICE_EVERY) {
         check_twice(report, rules, moment);
+        check_seats_file(report, rules, moment);
     }
     let Some(entry) = moment.played.entries.get(moment.step) else { return };
     for viewer in Seat::ALL {
@@ -64,7 +68,7 @@ pub(super) fn check_view(report: &mut Report, ruleset: &str, view: &str) {
 /// Nothing but the state decides what is seen: neither asking before nor how the state was reached.
 fn check_twice(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
-    let Ok(resumed) = rules.resume(&state.state_bytes()) else { return };
+    let Ok(resumed) = rules.resume(&state.state_bytes(), state.rolls()) else { return };
     let questions = questions(moment.state);
     for viewer in Seat::ALL {
         // One viewer at a time is enough for the questions, which can be slow.
@@ -76,6 +80,51 @@ fn check_twice(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
             if let Some(difference) = first.difference(&Sight::of(other, viewer, questions)) {
                 report.broke(Law::Stable, format!("{how}, {difference}"));
             }
+        }
+    }
+}
+
+/// A match with nothing but what a viewer may know of it is another match; in all that the viewer sees it is the same.
+fn check_seats_file(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'_>) {
+    let Moment { played, state, step, .. } = *moment;
+    let log: Vec<_> = played.entries[..step].iter().map(PlayedEntry::logged).collect();
+    let questions = questions(state);
+    for viewer in state.players().iter().copied().chain([Seat::P8]) {
+        report.doing(format!("what {viewer} may know of the match"));
+        let mut known = Vec::new();
+        let Ok(mut whole) = rules.start(&played.setup) else { return };
+        let mut count = 0;
+        let folded = whole.fold_as(viewer, &log, &played.dice, &mut |step| {
+            if !step.concealed() {
+                known.push((count, step.outcome().to_string()));
+            }
+            count += 1;
+        });
+        let setup = state.setup_seen(&played.setup, viewer);
+        let (Ok(()), Ok(setup)) = (folded, setup) else { continue };
+        let entries = (1..).zip(&known).map(|(seq, (place, _))| Logged { seq, ..log[*place] });
+        let entries: Vec<_> = entries.collect();
+        let mut outcomes = Vec::new();
+        let file = rules.start(&setup).map_err(|error| error.to_string()).and_then(|mut file| {
+            let observe = &mut |step: &mut dyn Step| outcomes.push(step.outcome().to_string());
+            let folded = file.fold_as(viewer, &entries, &DicePolicy::Recorded, observe);
+            folded.map(|()| file).map_err(|error| error.to_string())
+        });
+        let difference = match file {
+            Err(error) => Some(error),
+            Ok(_) if !outcomes.iter().eq(known.iter().map(|(_, outcome)| outcome)) => {
+                Some(format!("the outcomes {known:?} become {outcomes:?}"))
+            }
+            Ok(file) => {
+                let sight = |state| Sight {
+                    judged: judged(state, viewer, moment),
+                    ..Sight::of(state, viewer, &questions)
+                };
+                sight(state).difference(&sight(&*file))
+            }
+        };
+        if let Some(difference) = difference {
+            report.broke(Law::SeatsFile, difference);
         }
     }
 }

@@ -32,8 +32,11 @@ fn main() -> ExitCode {
 fn closing_line(text: &str) -> Result<String, String> {
     let (_, rest) = text.split_once("\n+++\n").ok_or("expected `+++` before the header, found none")?;
     let (header, body) = rest.split_once("\n+++\n").ok_or("expected `+++` after the header, found none")?;
-    let (mut state, dice) = start(header)?;
+    let header: toml::Table = header.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let (mut state, dice) = start(&header)?;
+    let (canonical, mark) = canonical_header(&header);
     let mut log = blake3::Hasher::new();
+    log.update(canonical.as_bytes());
     let mut count: u64 = 0;
     for line in body.lines() {
         let words = line.split(" => ").next().unwrap_or_default();
@@ -45,12 +48,62 @@ fn closing_line(text: &str) -> Result<String, String> {
             log.update(fold(&mut *state, &dice, count, command)?.as_bytes());
         }
     }
-    Ok(format!("= {count} state {} log {}", state.state_hash(), log.finalize().to_hex()))
+    Ok(format!("= {count} state {} log {} header {mark}", state.state_hash(), log.finalize().to_hex()))
+}
+
+/// Writes the canonical header, and the mark by which the closing line names it.
+fn canonical_header(header: &toml::Table) -> (String, String) {
+    let mut values = Vec::new();
+    for (key, value) in header.iter().filter(|(key, _)| *key != "seed") {
+        match header.get("seed").filter(|_| key == "dice") {
+            Some(seed) => values.push((key.clone(), format!("[{},{}]", json(value), json(seed)))),
+            None => flatten(key.clone(), value, &mut values),
+        }
+    }
+    if !header.contains_key("title") {
+        values.push(("title".into(), "\"\"".into()));
+    }
+    values.sort();
+    let (mut text, mut sum, mut weighted) = (String::new(), 0_u64, 0_u64);
+    for (path, value) in values {
+        let line = format!("{path} {value}\n");
+        sum = sum.wrapping_add(number(&line));
+        weighted = weighted.wrapping_add(number(&path).wrapping_mul(number(&line)));
+        text += &line;
+    }
+    (text, format!("{sum:016x}{weighted:016x}"))
+}
+
+fn flatten(path: String, value: &toml::Value, values: &mut Vec<(String, String)>) {
+    match value {
+        toml::Value::Table(table) if !table.is_empty() => {
+            table.iter().for_each(|(key, value)| flatten(format!("{path}.{key}"), value, values));
+        }
+        toml::Value::Array(items) if items.iter().any(toml::Value::is_table) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(place, item)| flatten(format!("{path}[{place}]"), item, values));
+        }
+        _ => values.push((path, json(value))),
+    }
+}
+
+/// Writes what golden logs have in their headers: booleans, integers, texts without control characters, lists of them.
+fn json(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+        toml::Value::Array(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(",")),
+        toml::Value::Table(_) => "{}".into(),
+        other => other.to_string(),
+    }
+}
+
+fn number(text: &str) -> u64 {
+    let hash = blake3::hash(text.as_bytes());
+    hash.as_bytes().iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// Starts the match of a header.
-fn start(header: &str) -> Result<(Box<dyn AnyState>, DicePolicy), String> {
-    let header: toml::Table = header.parse().map_err(|error: toml::de::Error| error.to_string())?;
+fn start(header: &toml::Table) -> Result<(Box<dyn AnyState>, DicePolicy), String> {
     let word = |key: &str| header.get(key).and_then(toml::Value::as_str);
     let rules = word("ruleset").and_then(registry::find).ok_or("expected a ruleset of this build")?;
     if header.get("version").and_then(toml::Value::as_integer) != Some(rules.version().into()) {

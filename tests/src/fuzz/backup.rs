@@ -9,7 +9,7 @@ use super::{check_message, sample};
 const DAMAGED: u8 = 0;
 const FORGED: u8 = 1;
 
-const MAGIC: &[u8] = b"turnfold backup 1 plain\n";
+const MAGIC: &[u8] = b"turnfold backup 2 plain\n";
 const CHECK_BYTES: usize = 32;
 
 /// Reads the bytes after the first as a backup, or as the bodies of its frames.

@@ -23,7 +23,7 @@ pub fn encoding(bytes: &[u8]) {
 }
 
 fn state(rules: &dyn AnyRules, bytes: &[u8]) {
-    match rules.resume(bytes) {
+    match rules.resume(bytes, 0) {
         Err(error) => check_message(&error.to_string()),
         Ok(state) => {
             assert_eq!(state.state_bytes(), bytes, "a state is encoded as it was decoded");

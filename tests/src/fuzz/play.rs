@@ -119,8 +119,7 @@ impl Table {
     /// Writes a roll: the seed's, or any values that are due, or any at all.
     fn roll(&self, choices: &mut Unstructured<'_>) -> Result<String> {
         let due = self.state.due_roll().ok_or(arbitrary::Error::IncorrectFormat)?;
-        let seeded =
-            self.played.dice.values(self.next_seq(), &due).filter(|_| choices.ratio(7, 8) == Ok(true));
+        let seeded = self.state.seeded_roll(&self.played.dice).filter(|_| choices.ratio(7, 8) == Ok(true));
         let any: Result<Vec<i32>> =
             (0..due.count).map(|_| choices.int_in_range(due.low..=due.high)).collect();
         let values = if choices.ratio(1, 16)? { choices.arbitrary()? } else { seeded.map_or(any, Ok)? };

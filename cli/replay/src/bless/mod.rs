@@ -59,8 +59,11 @@ fn accepted(replay: &Replay, number: usize, attempt: &Attempt, outcome: Option<&
 /// Fills in what a replay leaves out; whatever it records must be true.
 ///
 /// # Errors
-/// [`ReplayError::UntrueEntry`] and [`ReplayError::UntrueClosing`], and what [`bless`] refuses.
+/// [`ReplayError::UntrueHeader`], [`ReplayError::UntrueEntry`] and [`ReplayError::UntrueClosing`], and what [`bless`] refuses.
 pub fn bless_if_true(replay: &Replay) -> Result<Replay, ReplayError> {
+    if replay.closing.is_some_and(|closing| closing.header != replay.header.mark()) {
+        return Err(ReplayError::UntrueHeader { file: replay.file.clone() });
+    }
     let blessed = bless(replay)?;
     for ((line, recorded), computed) in replay.numbered_entries().zip(blessed.entries()) {
         if Divergence::contradiction(recorded, computed).is_some() {
@@ -116,8 +119,10 @@ mod tests {
             .lines()
             .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
             .fold(String::new(), |all, line| all + line + "\n");
-        let log = blake3::hash(entries.as_bytes());
-        assert!(lines[6].starts_with("= 2 state ") && lines[6].ends_with(&format!(" log {}", log.to_hex())));
+        let header = &blessed.header;
+        let log = blake3::hash((header.canonical() + &entries).as_bytes());
+        let end = format!(" log {log} header {}", header.mark());
+        assert!(lines[6].starts_with("= 2 state ") && lines[6].ends_with(&end));
     }
 
     #[test]

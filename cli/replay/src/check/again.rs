@@ -47,12 +47,12 @@ impl Again<'_> {
                 middle_hash.map_or_else(|| "entries that can be folded".into(), |hash| hash.to_string());
             return Some(self.otherwise(DivergenceKind::NotDeterministic, middle, &first, &other));
         }
-        let stored = second.state_bytes();
+        let (stored, rolls) = (second.state_bytes(), second.rolls());
         let end = self.entries.len();
         if let Err(other) = self.fold(second.as_mut(), tail, Some(hash)) {
             return Some(self.otherwise(DivergenceKind::NotDeterministic, end, &hash, &other));
         }
-        let resumed = self.rules.resume(&stored).map_err(|error| error.to_string());
+        let resumed = self.rules.resume(&stored, rolls).map_err(|error| error.to_string());
         let resumed = resumed.and_then(|mut state| self.fold(state.as_mut(), tail, Some(hash)));
         resumed.err().map(|other| self.otherwise(DivergenceKind::NotStorable, end, &hash, &other))
     }

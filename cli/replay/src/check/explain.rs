@@ -84,7 +84,7 @@ impl Scene<'_> {
         let rules_agree = self.said.outcome.as_ref().is_none_or(|said| Some(said) == outcome.as_ref())
             && self.said.hash.is_none_or(|said| said == short_hash(with_files.as_ref()));
         let dice = if rules_agree { DiceFinding::OtherValues } else { DiceFinding::OtherValuesAndRules };
-        let values = self.before.due_roll().and_then(|due| self.dice.values(self.said.seq, &due));
+        let values = self.before.seeded_roll(self.dice);
         let Some(command) = values.and_then(|values| self.before.roll_command(values)) else {
             return Ok((Some(dice), None));
         };

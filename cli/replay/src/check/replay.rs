@@ -57,14 +57,16 @@ pub fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> {
     let rules = replay.header.rules;
     let mut checked = check_under(rules, replay)?;
     let mut all = AllDifferences::default();
-    if checked.difference.is_some() {
+    if let Some(difference) = &checked.difference
+        && difference.kind() != DivergenceKind::Header
+    {
         let entries: Vec<_> = replay.numbered_entries().collect();
         let audit = audit(rules, &replay.setup()?, replay, &entries, Some(all))?;
         all = audit.all.unwrap_or_default();
-        // What is found by folding a second time is found by no single audit.
-        all.count = all.count.max(1);
         all.later.iter_mut().for_each(|mismatch| name_rules(rules, mismatch));
     }
+    // What is found in the header or by folding a second time is found by no single audit.
+    all.count = all.count.max(u64::from(checked.difference.is_some()));
     checked.all = Some(all);
     Ok(checked)
 }
@@ -72,6 +74,10 @@ pub fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> {
 /// Checks a replay under a ruleset; tests use others than the registry's.
 pub(super) fn check_under(rules: &dyn AnyRules, replay: &Replay) -> Result<Checked, TflError> {
     let entries: Vec<_> = replay.numbered_entries().collect();
+    let count = u64::try_from(entries.len()).expect("lines in memory can be counted");
+    if let Some(difference) = of_header(replay) {
+        return Ok(Checked { entries: count, difference: Some(Box::new(difference)), all: None });
+    }
     let setup = replay.setup_under(rules)?;
     let auditing = || audit(rules, &setup, replay, &entries, None);
     let audit = auditing()?;
@@ -86,8 +92,26 @@ pub(super) fn check_under(rules: &dyn AnyRules, replay: &Replay) -> Result<Check
     if let Some(mismatch) = &mut difference {
         explain(rules, replay, mismatch)?;
     }
-    let count = u64::try_from(entries.len()).expect("lines in memory can be counted");
     Ok(Checked { entries: count, difference, all: None })
+}
+
+/// Compares the header with the one that was blessed. From another one the rules make something else, so nothing that
+/// follows is compared.
+fn of_header(replay: &Replay) -> Option<Mismatch> {
+    let (blessed, header) = (replay.closing?.header, replay.header.mark());
+    if blessed == header {
+        return None;
+    }
+    let path = replay.header.differing(blessed);
+    let line = replay.header.line_of(path);
+    let divergence = Divergence {
+        subject: Subject::Header { path: path.map(String::from) },
+        kind: DivergenceKind::Header,
+        recorded: Some(Claim::Header(blessed)),
+        computed: Claim::Header(header),
+        hashes: None,
+    };
+    Some(Mismatch::new(&replay.file, line, divergence))
 }
 
 /// Requires a second comparison to find the same difference, lest it be one of two runs rather than of file and rules.
@@ -124,8 +148,15 @@ fn audit(
     all: Option<AllDifferences>,
 ) -> Result<Audit, TflError> {
     let mut state = rules.start(setup).map_err(|error| replay.header.locate(&replay.file, &error))?;
-    let mut auditor =
-        Auditor { replay, entries, seen: 0, log: LogHasher::default(), difference: None, all, hash: None };
+    let mut auditor = Auditor {
+        replay,
+        entries,
+        seen: 0,
+        log: LogHasher::new(&replay.header),
+        difference: None,
+        all,
+        hash: None,
+    };
     if let Err(error) = replay.fold(state.as_mut(), &mut auditor) {
         auditor.stopped(&error)?;
     } else if !auditor.is_done() {
@@ -238,7 +269,8 @@ impl Auditor<'_> {
         let (count, log) = (self.count(), self.log.finish());
         let subject = Subject::End { after: count };
         let Some(said) = self.replay.closing else {
-            let computed = Claim::Closing(Closing { count, state, log });
+            let header = self.replay.header.mark();
+            let computed = Claim::Closing(Closing { count, state, log, header });
             let kind = DivergenceKind::Missing;
             return self.found(line, Divergence { subject, kind, recorded: None, computed, hashes: None });
         };

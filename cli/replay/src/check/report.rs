@@ -93,6 +93,7 @@ impl Mismatch {
             DivergenceKind::Rejected => "the rules reject it",
             DivergenceKind::WrongRoll => "roll differs from the seeded dice",
             DivergenceKind::Attempt => "verdict differs",
+            DivergenceKind::Header => &self.header_text(),
             DivergenceKind::ClosingCount => "number of entries differs",
             DivergenceKind::ClosingLog => "log digest differs",
             DivergenceKind::NotDeterministic => "the fold is not deterministic, a second one differs",
@@ -128,7 +129,11 @@ impl Mismatch {
             lines.push((Tone::Plain, heading));
             lines.extend(state.fields().iter().map(|field| (Tone::Plain, format!("  {field}"))));
         }
-        let what = if self.is_to_be_blessed() { "to fill it in" } else { "to reproduce" };
+        let what = match self.kind() {
+            DivergenceKind::Header => "if that is meant",
+            _ if self.is_to_be_blessed() => "to fill it in",
+            _ => "to reproduce",
+        };
         lines.push((Tone::Faint, format!("{what}: {}", self.next_command())));
         lines
     }
@@ -137,7 +142,8 @@ impl Mismatch {
     #[must_use]
     pub fn brief_lines(&self) -> Vec<(Tone, String)> {
         let mut lines = vec![(Tone::Strong, self.headline())];
-        if self.until.is_some() {
+        // Nobody can read a mark.
+        if self.until.is_some() || self.kind() == DivergenceKind::Header {
             return lines;
         }
         let divergence = &self.divergence;
@@ -154,6 +160,15 @@ impl Mismatch {
         lines
     }
 
+    /// Returns how the header differs: a mark tells which of its values does, if only one.
+    fn header_text(&self) -> String {
+        let what = match &self.divergence.subject {
+            Subject::Header { path: Some(path) } => format!("`{}` differs", printable(path)),
+            _ => "more than one value differs, or one is missing".into(),
+        };
+        format!("it is not the one that was blessed, {what}")
+    }
+
     fn is_to_be_blessed(&self) -> bool {
         matches!(self.kind(), DivergenceKind::Missing | DivergenceKind::NotCanonical)
     }
@@ -162,6 +177,7 @@ impl Mismatch {
     fn next_command(&self) -> String {
         let file = shell_path(&self.file);
         match (self.kind(), &self.divergence.subject) {
+            (_, Subject::Header { .. }) => format!("turnfold bless {file}"),
             _ if self.is_to_be_blessed() => format!("turnfold bless {file}"),
             (DivergenceKind::NotDeterministic | DivergenceKind::NotStorable, _) => {
                 format!("turnfold selftest {file}")

@@ -15,7 +15,7 @@ use crate::tfl::{Replay, ReplayLine};
 ///
 /// The line at which it fails stays, with what the file says of it. The entries before it shrink as long as this build
 /// gives the same answer to it; what they do is told anew, because the file says it of another log. A state hash stands
-/// for all that went before it and a seeded roll for the number of entries, so before those nothing can go.
+/// for all that went before it and a seeded roll for the rolls before it, so before those nothing can go.
 ///
 /// Returns it with the command that fails, after its seat.
 ///
@@ -41,7 +41,7 @@ pub fn shrink_failing(replay: &Replay, progress: &mut Progress<'_>) -> Result<(L
             return Ok((before_line(replay, &cut, line, Given { seat, command }, progress)?, what));
         }
         DivergenceKind::StateHash => "only the state hash differs, which stands for all that went before",
-        DivergenceKind::WrongRoll => "the seeded roll differs, which depends on its entry's number",
+        DivergenceKind::WrongRoll => "the seeded roll differs, which depends on the rolls before it",
         _ => return Err(nothing_to_shrink(&mismatch)),
     };
     let remarks = vec![format!("{reason}, so nothing before it can be left out")];

@@ -7,7 +7,8 @@
 //! result is 1-minimal: every entry of it is needed. Of a short log, no two entries can be left out either.
 //!
 //! Whatever is left out, the rest is folded again, and entries that the rules no longer accept go too. Rolls keep the
-//! values that they had, so the dice count as recorded even where they came from a seed.
+//! values that they had. Where those are still the values of the seed, the dice stay seeded; where a roll went too, the
+//! others stand as recorded.
 
 mod arguments;
 mod failing;

@@ -1,6 +1,6 @@
 //! The smallest log that shows something.
 
-use turnfold_core::{AnyState, DicePolicy, Seat};
+use turnfold_core::{AnyState, Seat};
 
 use super::goal::{Goal, Log, StillBad, When};
 use super::shrinker::Shrinker;
@@ -76,11 +76,12 @@ fn shrink_while<G: Goal>(
 impl Least {
     /// Writes a shrunk log as a replay.
     pub(super) fn of(source: &LineOfPlay, log: &LineOfPlay, tries: u64) -> Result<Self, ReplayError> {
-        let seeded = source.dice != DicePolicy::Recorded;
-        let remark = "the dice were seeded; the rolls stand here as recorded, for a seeded roll depends on its entry's number";
+        let recorded = source.dice != log.dice;
+        let remark =
+            "the dice were seeded; the rolls are recorded here, because an earlier roll was left out";
         Ok(Self {
             replay: log.to_replay()?,
-            remarks: seeded.then(|| remark.into()).into_iter().collect(),
+            remarks: recorded.then(|| remark.into()).into_iter().collect(),
             before: source.entries.len() as u64,
             tries,
         })

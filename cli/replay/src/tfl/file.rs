@@ -2,12 +2,13 @@
 
 use turnfold_core::{AnyRules, AnyState, Digest, FoldError};
 
+use super::canonical::HeaderMark;
 use super::error::TflError;
-use super::header::Header;
+use super::header::{Header, SeenBy};
 use crate::entry::{Attempt, LogEntry};
 
 /// The format that this build reads and writes.
-pub(super) const FIRST_LINE: &str = "turnfold replay 1";
+pub(super) const FIRST_LINE: &str = "turnfold replay 2";
 
 /// Stands on a line of its own before and after the header.
 pub(super) const FENCE: &str = "+++";
@@ -48,11 +49,25 @@ pub struct Closing {
     pub count: u64,
     /// The hash of the state after the last entry.
     pub state: Digest,
-    /// The blake3 hash of the canonical entry lines.
+    /// The blake3 hash of the canonical header and entry lines.
     pub log: Digest,
+    /// The header that was blessed.
+    pub header: HeaderMark,
 }
 
 impl Replay {
+    /// Refuses a file that tells only what a seat may know.
+    ///
+    /// # Errors
+    /// [`TflError`] at the header.
+    pub fn whole(self) -> Result<Self, TflError> {
+        let Some(SeenBy { seat, .. }) = self.header.view else { return Ok(self) };
+        let message = format!(
+            "expected a whole replay file, found what `{seat}` may know of one, which can only be shown and stepped"
+        );
+        Err(TflError::new(&self.file, (self.header.line_of(Some("view")), 1), message))
+    }
+
     /// Returns the setup's bytes, as the log stores them.
     ///
     /// # Errors

@@ -2,18 +2,19 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table};
 use turnfold_core::text::in_one_line;
-use turnfold_core::{AnyRules, DicePolicy, Registry};
+use turnfold_core::{AnyRules, DicePolicy, Registry, Seat};
 
+use super::canonical::{HeaderMark, HeaderValues};
 use super::error::TflError;
 use crate::text::printable;
 
 /// The line on which the header's text begins.
 pub(super) const HEADER_LINE: usize = 3;
 
-const KEYS: [&str; 6] = ["ruleset", "version", "dice", "seed", "title", "setup"];
+const KEYS: [&str; 7] = ["ruleset", "version", "dice", "seed", "title", "view", "setup"];
 
 /// What stands between the `+++`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +29,20 @@ pub struct Header {
     pub dice: DicePolicy,
     /// The match's title; empty when left out.
     pub title: String,
+    /// Who may know all that the file tells, where that is not everything there is. It is folded with recorded dice.
+    pub view: Option<SeenBy>,
     /// The table `setup` as a document of its own.
     pub setup: String,
+    pub(super) values: HeaderValues,
+}
+
+/// The seat whose knowledge of a match a replay file tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenBy {
+    /// The seat.
+    pub seat: Seat,
+    /// Whether the match has seeded dice, whose seed only the host may know.
+    pub is_seeded: bool,
 }
 
 /// Which versions of a ruleset are read.
@@ -55,17 +68,40 @@ impl Header {
         let table = document.get_ref();
         let unknown = table.keys().filter(|key| !KEYS.contains(&key.get_ref().as_ref()));
         if let Some(key) = unknown.min_by_key(|key| key.span().start) {
-            let known =
-                "the header's keys are `ruleset`, `version`, `dice`, `seed`, `title` and the table `setup`";
+            let known = "the header's keys are `ruleset`, `version`, `dice`, `seed`, `title`, `view` and the table `setup`";
             let message =
                 format!("expected a key of the header, found `{}`; {known}", printable(key.get_ref()));
             return Err(source.error(&key.span(), message));
         }
         let (rules, version) = source.ruleset(table, registry, versions)?;
-        let dice = source.dice(table)?;
+        let seat = source.view(table)?;
+        let dice = source.dice(table, seat)?;
+        let is_seeded = source.text(table, "dice")?.is_some_and(|(policy, _)| policy == "seeded");
+        let view = seat.map(|seat| SeenBy { seat, is_seeded });
         let title = source.text(table, "title")?.map_or_else(String::new, |(title, _)| title.into());
-        let setup = source.setup(table)?;
-        Ok(Self { text, rules, version, dice, title, setup })
+        let values: Table = toml::from_str(&text)
+            .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
+        let setup = source.setup(table, &values)?;
+        let values = HeaderValues::of(&values);
+        Ok(Self { text, rules, version, dice, title, view, setup, values })
+    }
+
+    /// Returns the canonical header: what it says, a value on each line.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        self.values.lines().collect()
+    }
+
+    /// Returns the mark by which the closing line names this header.
+    #[must_use]
+    pub fn mark(&self) -> HeaderMark {
+        self.values.mark()
+    }
+
+    /// Returns the path of the one value in which this header differs from the one with another mark, where there is
+    /// one such value.
+    pub(crate) fn differing(&self, blessed: HeaderMark) -> Option<&str> {
+        self.values.differing(blessed)
     }
 
     /// Returns the number of the line that follows the closing `+++`.
@@ -133,7 +169,14 @@ impl Source<'_> {
         Ok((rules, version))
     }
 
-    fn dice(&self, table: &DeTable<'_>) -> Result<DicePolicy, TflError> {
+    fn view(&self, table: &DeTable<'_>) -> Result<Option<Seat>, TflError> {
+        let Some((seat, span)) = self.text(table, "view")? else { return Ok(None) };
+        let seat: Option<Seat> = seat.parse().ok();
+        let seat = seat.filter(|seat| *seat != Seat::Host);
+        seat.map(Some).ok_or_else(|| self.error(&span, "expected a player's seat as `view`, `p1` to `p8`"))
+    }
+
+    fn dice(&self, table: &DeTable<'_>, view: Option<Seat>) -> Result<DicePolicy, TflError> {
         let what = "`dice = \"recorded\"` or `dice = \"seeded\"`";
         let (policy, span) = self.text(table, "dice")?.ok_or_else(|| self.missing(what))?;
         let seed = self.text(table, "seed")?;
@@ -141,6 +184,10 @@ impl Source<'_> {
             ("recorded", None) => Ok(DicePolicy::Recorded),
             ("recorded", Some((_, span))) => {
                 Err(self.error(&span, "expected no `seed` with recorded dice, found one"))
+            }
+            ("seeded", None) if view.is_some() => Ok(DicePolicy::Recorded),
+            ("seeded", Some((_, span))) if view.is_some() => {
+                Err(self.error(&span, "expected no `seed` beside `view`, found one"))
             }
             ("seeded", None) => Err(self.error(&span, "expected `seed` with seeded dice, found none")),
             ("seeded", Some((seed, span))) => seed
@@ -152,16 +199,14 @@ impl Source<'_> {
     }
 
     /// Writes the table `setup` as a document of its own, which the ruleset reads.
-    fn setup(&self, table: &DeTable<'_>) -> Result<String, TflError> {
+    fn setup(&self, table: &DeTable<'_>, values: &Table) -> Result<String, TflError> {
         let setup = table.get("setup").ok_or_else(|| self.missing("the table `[setup]`"))?;
         if !setup.get_ref().is_table() {
             return Err(self.wrong_type("setup", "a table", setup));
         }
-        let values: toml::Table = toml::from_str(self.text).map_err(|error| {
-            self.error(&error.span().unwrap_or_else(|| setup.span()), in_one_line(error.message()))
-        })?;
-        let values = values.get("setup").and_then(toml::Value::as_table).cloned().unwrap_or_default();
-        toml::to_string(&values).map_err(|error| self.error(&setup.span(), error.to_string()))
+        let values = values.get("setup").and_then(toml::Value::as_table);
+        toml::to_string(&values.unwrap_or(&Table::new()))
+            .map_err(|error| self.error(&setup.span(), error.to_string()))
     }
 }
 

@@ -3,6 +3,7 @@
 use turnfold_core::text::number;
 use turnfold_core::{Digest, Outcome, Registry, Seat};
 
+use super::canonical::HeaderMark;
 use super::error::TflError;
 use super::file::{ARROW, Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
 use super::header::{self, Header, Versions};
@@ -10,11 +11,19 @@ use super::lines::{SourceLine, SourceLines, quoted};
 use crate::entry::{Attempt, LogEntry, ShortHash};
 use crate::limits::HEADER_BYTES_MAX;
 
-/// Reads a replay file.
+/// Reads a replay file that tells everything there is.
 ///
 /// # Errors
 /// [`TflError`] with line and column of the first thing that is not as it must be.
 pub fn read(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
+    read_under(file, bytes, registry, Versions::Own)?.whole()
+}
+
+/// Reads a replay file, also one that tells only what a seat may know.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_also_seen(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
     read_under(file, bytes, registry, Versions::Own)
 }
 
@@ -23,7 +32,7 @@ pub fn read(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, Tfl
 /// # Errors
 /// As for [`read`].
 pub fn read_any_version(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
-    read_under(file, bytes, registry, Versions::Any)
+    read_under(file, bytes, registry, Versions::Any)?.whole()
 }
 
 fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions) -> Result<Replay, TflError> {
@@ -42,10 +51,19 @@ fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions)
             Some(b'#') => {
                 replay.lines.push(ReplayLine::Comment(line.text.get(1..).unwrap_or_default().into()));
             }
+            Some(sign @ (b'!' | b'=')) if replay.header.view.is_some() => {
+                let what = if sign == b'!' { "attempt" } else { "closing line" };
+                return Err(line.expected(0, &format!("no {what} beside `view`"), line.text));
+            }
             Some(b'!') => replay.lines.push(ReplayLine::Attempt(attempt(&line)?)),
             Some(b'=') => replay.closing = Some(closing(&line, count)?),
             Some(b'0'..=b'9') => {
-                replay.lines.push(ReplayLine::Entry(entry(&line, count + 1)?));
+                let entry = entry(&line, count + 1)?;
+                if let (Some(_), Some(hash)) = (replay.header.view, entry.hash) {
+                    let at = line.text.len() - ShortHash::DIGITS - 1;
+                    return Err(line.expected(at, "no state hash beside `view`", &hash.to_string()));
+                }
+                replay.lines.push(ReplayLine::Entry(entry));
                 count += 1;
             }
             Some(_) => {
@@ -167,7 +185,7 @@ fn attempt(line: &SourceLine<'_>) -> Result<Attempt, TflError> {
     Ok(Attempt { seat, command: command.into(), outcome: outcome.transpose()? })
 }
 
-/// Reads `= COUNT state HASH log HASH`.
+/// Reads `= COUNT state HASH log HASH header MARK`.
 fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
     let exactly = |at: usize, what: &str| match line.word(at) {
         (word, next) if word == what => Ok(next),
@@ -191,10 +209,15 @@ fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
     }
     let (state, at) = digest(exactly(next, "state")?)?;
     let (log, at) = digest(exactly(at, "log")?)?;
+    let at = exactly(at, "header")?;
+    let (word, next) = line.word(at);
+    let digits = hex::<{ HeaderMark::DIGITS }>(line, at, at + word.len())?;
+    let header = digits.parse().map_err(|error| line.error(at, format!("{error}")))?;
+    let at = next;
     if at <= line.text.len() {
         return Err(line.expected(at - 1, "the end of the line", line.slice(at - 1, line.text.len())));
     }
-    Ok(Closing { count, state, log })
+    Ok(Closing { count, state, log, header })
 }
 
 fn read_seat(line: &SourceLine<'_>, at: usize) -> Result<(Seat, usize), TflError> {

@@ -1,4 +1,4 @@
-//! Setup errors, traced back to the place in the replay file.
+//! Values of the header, traced back to their places in the replay file, setup errors among them.
 //!
 //! The ruleset reads the table `setup` as a document of its own, in which every place has the same path (such as
 //! `units[2].at`) as in the file. So a place in the one is found again in the other.
@@ -9,8 +9,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use turnfold_core::SetupError;
 
+use super::canonical::key_of;
 use super::error::TflError;
-use super::header::{Header, position_in_file};
+use super::header::{HEADER_LINE, Header, position_in_file};
 
 /// Where the parts of a TOML document stand, by path.
 type Places = BTreeMap<String, Place>;
@@ -42,6 +43,20 @@ impl Header {
             place.map_or(0, |place| place.key.filter(|_| on_key).unwrap_or(place.value))
         });
         TflError::new(file, position_in_file(&self.text, offset), format!("setup: {message}"))
+    }
+}
+
+impl Header {
+    /// Returns the line in the file on which the value of a path stands, or else the header begins.
+    pub(crate) fn line_of(&self, path: Option<&str>) -> usize {
+        let document = DeTable::parse(&self.text).ok();
+        let place = document.zip(path).and_then(|(document, path)| {
+            let mut places = Places::new();
+            collect_table(document.get_ref(), "", &mut places);
+            places.get(path).copied()
+        });
+        let line = |place: Place| position_in_file(&self.text, place.key.unwrap_or(place.value)).0;
+        place.map_or(HEADER_LINE - 1, line)
     }
 }
 
@@ -96,7 +111,7 @@ fn collect(path: String, key: Option<usize>, value: &Spanned<DeValue<'_>>, place
 fn collect_table(table: &DeTable<'_>, path: &str, places: &mut Places) {
     for (key, value) in table {
         let dot = if path.is_empty() { "" } else { "." };
-        collect(format!("{path}{dot}{}", key.get_ref()), Some(key.span().start), value, places);
+        collect(format!("{path}{dot}{}", key_of(key.get_ref())), Some(key.span().start), value, places);
     }
 }
 
@@ -109,7 +124,7 @@ mod tests {
     /// Requires the setup, which begins on line 6, to be refused at this place.
     fn check(setup: &str, expected: &str) {
         let header = "ruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\n";
-        let text = format!("turnfold replay 1\n+++\n{header}{setup}\n+++\n");
+        let text = format!("turnfold replay 2\n+++\n{header}{setup}\n+++\n");
         let error =
             read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap().setup().unwrap_err().to_string();
         assert!(error.starts_with(&format!("x.tfl:{expected}")), "{error}");

@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Write};
 
-use turnfold_core::{AnyRules, DicePolicy, Digest, SetupError, Step};
+use turnfold_core::{AnyRules, DicePolicy, Digest, Seat, SetupError, Step};
 
+use super::canonical::HeaderValues;
 use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
-use super::header::Header;
+use super::header::{Header, SeenBy};
 use crate::entry::{Attempt, LogEntry};
 
 impl fmt::Display for Replay {
@@ -51,12 +52,14 @@ impl fmt::Display for Attempt {
 
 impl fmt::Display for Closing {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "= {} state {} log {}", self.count, self.state, self.log)
+        let Self { count, state, log, header } = self;
+        write!(out, "= {count} state {state} log {log} header {header}")
     }
 }
 
 impl Replay {
-    /// Starts a replay of a match; `file` is how messages name it.
+    /// Starts a replay of a match; `file` is how messages name it, and `view` the seat that may know what it tells if
+    /// that is not everything.
     ///
     /// # Errors
     /// [`SetupError`] when the bytes are no setup of these rules.
@@ -66,6 +69,7 @@ impl Replay {
         dice: DicePolicy,
         title: &str,
         setup: &[u8],
+        view: Option<Seat>,
     ) -> Result<Self, SetupError> {
         let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
         let setup = rules.write_setup(setup)?;
@@ -76,16 +80,24 @@ impl Replay {
         let wrapped = toml::Table::from_iter([("setup".to_string(), toml::Value::Table(table))]);
         let policy = match dice {
             DicePolicy::Recorded => "dice = \"recorded\"\n".into(),
+            DicePolicy::Seeded(_) if view.is_some() => "dice = \"seeded\"\n".into(),
             DicePolicy::Seeded(seed) => format!("dice = \"seeded\"\nseed = \"{seed}\"\n"),
         };
+        let seen = view.map(|seat| format!("view = \"{seat}\"\n{}", not_seen(seat))).unwrap_or_default();
         let text = format!(
-            "ruleset = \"{}\"\nversion = {}\n{policy}title = {}\n\n{}",
+            "ruleset = \"{}\"\nversion = {}\n{policy}title = {}\n{seen}\n{}",
             rules.name(),
             rules.version(),
             TomlString(title),
             toml::to_string(&wrapped).map_err(unwritable)?,
         );
-        let header = Header { text, rules, version: rules.version(), dice, title: title.into(), setup };
+        let values =
+            HeaderValues::of(&toml::from_str(&text).map_err(|error| SetupError::Bytes(error.to_string()))?);
+        let is_seeded = dice != DicePolicy::Recorded;
+        let view = view.map(|seat| SeenBy { seat, is_seeded });
+        let dice = if view.is_some() { DicePolicy::Recorded } else { dice };
+        let header =
+            Header { text, rules, version: rules.version(), dice, title: title.into(), view, setup, values };
         Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
     }
 
@@ -97,25 +109,31 @@ impl Replay {
     /// Adds the closing line of a replay that ends in a state of this hash.
     pub fn close(&mut self, state: Digest) {
         let count = self.entries().last().map_or(0, |entry| entry.seq);
-        self.closing = Some(Closing { count, state, log: self.log_digest() });
+        self.closing = Some(Closing { count, state, log: self.log_digest(), header: self.header.mark() });
     }
 
-    /// Computes the log digest of the entries as they stand.
+    /// Computes the log digest of header and entries as they stand.
     pub(crate) fn log_digest(&self) -> Digest {
-        let mut log = LogHasher::default();
+        let mut log = LogHasher::new(&self.header);
         self.entries().for_each(|entry| log.add(entry));
         log.finish()
     }
 }
 
-/// Computes the log digest: blake3 over the entry lines, each with its line feed.
-#[derive(Default)]
+/// Computes the log digest: blake3 over the lines of the canonical header and the entries, each with its line feed.
 pub(crate) struct LogHasher {
     hasher: blake3::Hasher,
     line: String,
 }
 
 impl LogHasher {
+    /// Takes the header, which comes before the entries.
+    pub(crate) fn new(header: &Header) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(header.canonical().as_bytes());
+        Self { hasher, line: String::new() }
+    }
+
     /// Takes the next entry.
     pub(crate) fn add(&mut self, entry: &LogEntry) {
         self.line.clear();
@@ -126,6 +144,13 @@ impl LogHasher {
     pub(crate) fn finish(&self) -> Digest {
         self.hasher.finalize().into()
     }
+}
+
+/// Says in the header what the file leaves out.
+fn not_seen(seat: Seat) -> String {
+    format!(
+        "# What {seat} may not know is left out: seed, hashes and hidden entries. Setup values not seen are made up.\n"
+    )
 }
 
 /// Writes text as a TOML string on one line. The `toml` crate would break the line of a text with line feeds, which
@@ -174,9 +199,9 @@ mp = 6
     fn check_composed(title: &str, dice: DicePolicy) -> String {
         let rules = Registry::standard().find("initiative").unwrap();
         let setup = rules.read_setup(SETUP).unwrap();
-        let mut replay = Replay::compose("x.tfl", rules, dice, title, &setup).unwrap();
+        let mut replay = Replay::compose("x.tfl", rules, dice, title, &setup, None).unwrap();
         let mut state = rules.start(&setup).unwrap();
-        let roll = state.due_roll().and_then(|due| dice.values(1, &due)).unwrap_or_else(|| vec![6, 6, 1, 1]);
+        let roll = state.seeded_roll(&dice).unwrap_or_else(|| vec![6, 6, 1, 1]);
         let command = state.roll_command(roll).unwrap();
         let entry = Logged { seq: 1, seat: Seat::Host, command: CommandSource::Text(&command) };
         state.fold(&[entry], &dice, &mut |step| replay.record(step, None)).unwrap();
@@ -193,7 +218,7 @@ mp = 6
     #[test]
     fn a_composed_replay_reads_back() {
         let text = check_composed("a lance against a star", DicePolicy::Recorded);
-        let head = "turnfold replay 1
+        let head = "turnfold replay 2
 +++
 ruleset = \"initiative\"
 version = 1

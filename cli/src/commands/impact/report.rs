@@ -269,6 +269,7 @@ fn seq_of(subject: &Subject) -> u64 {
     match subject {
         Subject::Entry { seq, .. } => *seq,
         Subject::Attempt { after, .. } | Subject::End { after } => *after,
+        Subject::Header { .. } => 0,
     }
 }
 

@@ -19,6 +19,7 @@ mod query;
 mod ranged;
 mod reason;
 mod score;
+mod secrecy;
 mod sequence;
 mod setup;
 mod state;
@@ -102,6 +103,10 @@ impl Rules for Channel {
 
     fn view(state: &State, viewer: Seat) -> View {
         View::of(state, viewer)
+    }
+
+    fn setup_seen(setup: &Setup, now: &State, viewer: Seat) -> Setup {
+        secrecy::setup_seen(setup, now, viewer)
     }
 
     fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {

@@ -98,7 +98,7 @@ fn what_is_no_backup_or_damaged_leaves_nothing_behind() {
         assert_eq!(names(parent.path()), [""; 0]);
     };
     refuse(b"", "not a turnfold backup", ErrorKind::Unusable);
-    refuse(b"turnfold replay 1\n", "not a turnfold backup", ErrorKind::Unusable);
+    refuse(b"turnfold replay 2\n", "not a turnfold backup", ErrorKind::Unusable);
     refuse(b"turnfold backup 2 plain\n....", "has the format `turnfold backup 2`", ErrorKind::Trouble);
     refuse(&bytes[..bytes.len() - 1], "it ends too early", ErrorKind::Trouble);
     let middle =

@@ -26,8 +26,9 @@ fn all_kinds_of_lines_are_read_and_written_back() {
     let hash = "0123456789abcdef";
     let body = format!(
         "\n# comment, with \" and  spaces\n#\n1 host roll 1 2 3 4\n2 p1 say \"a  => #b \\\" c\" => said text=\"; #1\"; x #{hash}\n\
-         ! p2 stand\n3 p1 stand #{hash}\n! p8 x => rejected not_your_turn\n= 3 state {0} log {0}\n",
-        hash.repeat(4)
+         ! p2 stand\n3 p1 stand #{hash}\n! p8 x => rejected not_your_turn\n= 3 state {0} log {0} header {1}\n",
+        hash.repeat(4),
+        hash.repeat(2)
     );
     let text = format!("{FIRST_LINE}\n+++\n{HEADER}+++\n{body}");
     let replay = read("x.tfl", text.as_bytes(), &Registry::standard()).unwrap();
@@ -40,27 +41,27 @@ fn all_kinds_of_lines_are_read_and_written_back() {
 
 #[test]
 fn the_encoding_is_utf_8_without_a_byte_order_mark() {
-    check(b"turnfold replay 1\n\xc3\xa4\xff", "2:2: expected UTF-8 text, found byte 0xff");
-    check(b"\xef\xbb\xbfturnfold replay 1\n", "1:1: expected `turnfold replay 1`, found a byte order mark");
+    check(b"turnfold replay 2\n\xc3\xa4\xff", "2:2: expected UTF-8 text, found byte 0xff");
+    check(b"\xef\xbb\xbfturnfold replay 2\n", "1:1: expected `turnfold replay 2`, found a byte order mark");
 }
 
 #[test]
 fn the_first_line_names_the_format() {
-    check(b"", "1:1: expected `turnfold replay 1`, found nothing");
-    check(b"{\"json\": 1}\r\n", "1:1: expected `turnfold replay 1`, found `{\"json\": 1}`");
-    check(b"turnfold replay one\n", "1:1: expected `turnfold replay 1`, found `turnfold replay one`");
+    check(b"", "1:1: expected `turnfold replay 2`, found nothing");
+    check(b"{\"json\": 1}\r\n", "1:1: expected `turnfold replay 2`, found `{\"json\": 1}`");
+    check(b"turnfold replay one\n", "1:1: expected `turnfold replay 2`, found `turnfold replay one`");
     check(
-        b"turnfold replay 2\n+++\n",
-        "1:17: expected `turnfold replay 1`, the one format that this build reads, found `2`",
+        b"turnfold replay 1\n+++\n",
+        "1:17: expected `turnfold replay 2`, the one format that this build reads, found `1`",
     );
 }
 
 #[test]
 fn the_header_stands_between_fences() {
-    check(b"turnfold replay 1\n", "2:1: expected `+++` before the header, found the end of the file");
-    check(b"turnfold replay 1\n---\n", "2:1: expected `+++` before the header, found `---`");
+    check(b"turnfold replay 2\n", "2:1: expected `+++` before the header, found the end of the file");
+    check(b"turnfold replay 2\n---\n", "2:1: expected `+++` before the header, found `---`");
     check(
-        b"turnfold replay 1\n+++\nversion = 1\n",
+        b"turnfold replay 2\n+++\nversion = 1\n",
         "4:1: expected `+++` after the header, found the end of the file",
     );
 }
@@ -72,7 +73,7 @@ fn the_header_is_toml_with_known_keys() {
     check_header(
         "version = 1\nauthor = \"x\"",
         "4:1: expected a key of the header, found `author`; the header's keys are `ruleset`, `version`, `dice`, \
-         `seed`, `title` and the table `setup`",
+         `seed`, `title`, `view` and the table `setup`",
     );
     check_header("version = 1", "2:1: expected `ruleset` in the header, found none");
     check_header("ruleset = 1", "3:11: expected a string as `ruleset`, found integer");
@@ -120,7 +121,7 @@ fn the_dice_are_recorded_or_seeded() {
 
 #[test]
 fn lines_end_with_a_line_feed_alone() {
-    check(b"turnfold replay 1\r\n", "1:18: expected a line end of LF alone, found U+000D");
+    check(b"turnfold replay 2\r\n", "1:18: expected a line end of LF alone, found U+000D");
     check_body("# \u{e4}\r\n", "4: expected a line end of LF alone, found U+000D");
     check_body("1 p1 stand", "11: expected a line feed, found nothing");
 }
@@ -224,6 +225,7 @@ fn an_attempt_is_rejected_and_has_no_hash() {
 fn the_closing_line_is_complete_and_the_last() {
     let digits = "0".repeat(64);
     let count = "0, the number of entries above (delete the line and run `turnfold bless` if they are right)";
+    let mark = "0".repeat(32);
     check_body(&format!("= 1 state {digits} log {digits}\n"), &format!("3: expected {count}, found `1`"));
     check_body(&format!("= 00 state {digits} log {digits}\n"), &format!("3: expected {count}, found `00`"));
     check_body("==\n", "1: expected `=`, found `==`");
@@ -231,11 +233,16 @@ fn the_closing_line_is_complete_and_the_last() {
     check_body("= 0 hash x\n", "5: expected `state`, found `hash`");
     check_body("= 0 state 00 log 00\n", "11: expected 64 lowercase hex digits, found 2");
     check_body(&format!("= 0 state {digits}\n"), "75: expected `log`, found nothing");
+    check_body(&format!("= 0 state {digits} log {digits}\n"), "144: expected `header`, found nothing");
     check_body(
-        &format!("= 0 state {digits} log {digits} x\n"),
-        "144: expected the end of the line, found ` x`",
+        &format!("= 0 state {digits} log {digits} header {mark}0\n"),
+        "152: expected 32 lowercase hex digits, found 33",
     );
-    let body = format!("= 0 state {digits} log {digits}\n1 p1 stand\n");
+    check_body(
+        &format!("= 0 state {digits} log {digits} header {mark} x\n"),
+        "184: expected the end of the line, found ` x`",
+    );
+    let body = format!("= 0 state {digits} log {digits} header {mark}\n1 p1 stand\n");
     let text = format!("{FIRST_LINE}\n+++\n{HEADER}+++\n{body}");
     check(text.as_bytes(), "10:1: expected the end of the file after the closing line, found `1 p1 stand`");
 }

@@ -1,0 +1,183 @@
+//! The canonical header: what a header says, whatever its comments, its order and its spacing.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use toml::{Table, Value};
+
+/// The values of a header, each with its path, such as `setup.units[2].at`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HeaderValues(Vec<HeaderValue>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct HeaderValue {
+    path: String,
+    /// Path, space, value as JSON, line feed.
+    line: String,
+}
+
+/// A header as the closing line names it, so that a line that differs can be found: the sum of its lines' numbers, and
+/// their sum weighted by the numbers of their paths.
+///
+/// When one value was changed or added, both sums differ by its number, the second one weighted by its path: the path
+/// whose weight fits is the one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeaderMark {
+    sum: u64,
+    weighted: u64,
+}
+
+impl HeaderValues {
+    pub(super) fn of(header: &Table) -> Self {
+        let text = |key| header.get(key).and_then(Value::as_str).unwrap_or_default();
+        let mut values = Self(Vec::new());
+        for (key, value) in header {
+            match key.as_str() {
+                // Policy and seed are one value: neither can change alone but for another seed.
+                "dice" if text("dice") == "seeded" => values.add("dice", &json!(["seeded", text("seed")])),
+                "seed" => {}
+                _ => values.flatten(&key_of(key), value),
+            }
+        }
+        if !header.contains_key("title") {
+            values.add("title", &json!(""));
+        }
+        values.0.sort_by(|one, other| one.path.cmp(&other.path));
+        values
+    }
+
+    fn flatten(&mut self, path: &str, value: &Value) {
+        match value {
+            Value::Table(table) if !table.is_empty() => {
+                table.iter().for_each(|(key, value)| self.flatten(&format!("{path}.{}", key_of(key)), value));
+            }
+            Value::Array(values) if values.iter().any(Value::is_table) => {
+                let places = values.iter().enumerate();
+                places.for_each(|(place, value)| self.flatten(&format!("{path}[{place}]"), value));
+            }
+            _ => self.add(path, value),
+        }
+    }
+
+    fn add(&mut self, path: &str, value: &impl Serialize) {
+        let value = serde_json::to_string(value).expect("plain data encodes");
+        self.0.push(HeaderValue { path: path.into(), line: format!("{path} {value}\n") });
+    }
+
+    /// Returns the canonical lines, by path, each with its line feed.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|value| value.line.as_str())
+    }
+
+    pub(super) fn mark(&self) -> HeaderMark {
+        self.0.iter().fold(HeaderMark::default(), |mark, HeaderValue { path, line }| HeaderMark {
+            sum: mark.sum.wrapping_add(number_of(line)),
+            weighted: mark.weighted.wrapping_add(number_of(path).wrapping_mul(number_of(line))),
+        })
+    }
+
+    /// Returns the path of the one value that differs from those of another mark; `None` where more do, or one is
+    /// missing.
+    pub(super) fn differing(&self, other: HeaderMark) -> Option<&str> {
+        let mark = self.mark();
+        let (sum, weighted) = (mark.sum.wrapping_sub(other.sum), mark.weighted.wrapping_sub(other.weighted));
+        let found = self.0.iter().find(|value| number_of(&value.path).wrapping_mul(sum) == weighted)?;
+        let was_recorded = number_of(&found.line).wrapping_sub(sum) == number_of("dice \"recorded\"\n");
+        let is_seed = found.path == "dice" && found.line.contains('[') && !was_recorded;
+        Some(if is_seed { "seed" } else { &found.path })
+    }
+}
+
+/// Returns a key as a path writes it: in quotes, unless it is a word.
+pub(super) fn key_of(key: &str) -> String {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if !key.is_empty() && key.bytes().all(is_word) { key.into() } else { json!(key).to_string() }
+}
+
+/// Returns the number that stands for a text: the first 8 bytes of its blake3 hash, little-endian.
+fn number_of(text: &str) -> u64 {
+    let hash = blake3::hash(text.as_bytes());
+    hash.as_bytes().iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+impl HeaderMark {
+    /// The number of its hex digits.
+    pub const DIGITS: usize = 32;
+}
+
+impl fmt::Display for HeaderMark {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:016x}{:016x}", self.sum, self.weighted)
+    }
+}
+
+impl Serialize for HeaderMark {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Text that is not 32 lowercase hex digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {} lowercase hex digits", HeaderMark::DIGITS)]
+pub struct NotAHeaderMark;
+
+impl FromStr for HeaderMark {
+    type Err = NotAHeaderMark;
+
+    fn from_str(text: &str) -> Result<Self, NotAHeaderMark> {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if text.len() != Self::DIGITS || !text.bytes().all(is_digit) {
+            return Err(NotAHeaderMark);
+        }
+        let both = u128::from_str_radix(text, 16).map_err(|_| NotAHeaderMark)?;
+        let half = |bits: u128| u64::try_from(bits & u128::from(u64::MAX)).unwrap_or_default();
+        Ok(Self { sum: half(both >> 64), weighted: half(both) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> HeaderValues {
+        HeaderValues::of(&text.parse().unwrap())
+    }
+
+    #[test]
+    fn a_header_has_one_canonical_form() {
+        let header =
+            "dice = \"seeded\"\nseed = \"07\"\nsetup = { units = [{ at = [0, 1] }, {}], \"a b\" = [] }\n";
+        let expected = "dice [\"seeded\",\"07\"]\nsetup.\"a b\" []\nsetup.units[0].at [0,1]\nsetup.units[1] {}\ntitle \"\"\n";
+        assert_eq!(values(header).lines().collect::<String>(), expected);
+        let other = "# a comment\n'title' = ''\nseed = '07'\ndice='seeded'\n[setup]\n\"a b\" = []\n[[setup.units]]\nat = [\n0x0, 1]\n[[setup.units]]\n";
+        assert_eq!(values(other), values(header));
+    }
+
+    #[test]
+    fn one_value_that_differs_is_found() {
+        let header = "dice = \"recorded\"\nsetup.a = 1\nsetup.b = 2\n";
+        let differing = |text: &str| values(text).differing(values(header).mark()).map(String::from);
+        for (other, expected) in [
+            (header.replace("b = 2", "b = 3"), Some("setup.b")),
+            (format!("title = \"x\"\n{header}"), Some("title")),
+            (format!("{header}setup.c = 1"), Some("setup.c")),
+            (header.replace("recorded\"", "seeded\"\nseed = \"07\""), Some("dice")),
+            (header.replace("setup.a = 1\n", ""), None),
+            (header.replace("a = 1", "a = 2").replace("b = 2", "b = 1"), None),
+        ] {
+            assert_eq!(differing(&other).as_deref(), expected, "{other}");
+        }
+        let seeded = |seed: &str| format!("dice = \"seeded\"\nseed = \"{seed}\"\n");
+        assert_eq!(values(&seeded("08")).differing(values(&seeded("07")).mark()), Some("seed"));
+        assert_eq!(values(header).differing(values(&seeded("07")).mark()), None);
+    }
+
+    #[test]
+    fn marks_read_back_as_they_are_written() {
+        let mark = values("dice = \"recorded\"").mark();
+        assert_eq!(mark.to_string().parse(), Ok(mark));
+    }
+}

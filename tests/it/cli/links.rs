@@ -1,0 +1,182 @@
+//! Links to quote: `log --links`, `verify REV`, `verify FILE`, `verify --expect`.
+
+use std::fs;
+
+use super::{check, duel};
+use crate::sandbox::Sandbox;
+use snapbox::str;
+
+/// The first 16 digits of the link after each entry of a line of play.
+fn links(sandbox: &Sandbox, line: &str) -> Vec<String> {
+    let told = sandbox.ok(&format!("log {line} --links"));
+    told.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+}
+
+/// Copies the store of a sandbox, as somebody else would have it who was sent a backup.
+fn copy_store(sandbox: &Sandbox, to: &str) {
+    sandbox.ok(&format!("store backup {to}.tfb"));
+    sandbox.ok(&format!("store restore {to}.tfb {to}"));
+}
+
+/// A match of twelve entries, and a copy of the store in which the ninth and later ones are others.
+fn parted() -> Sandbox {
+    let sandbox = duel();
+    let clicks = |hexes: &[&str]| format!(" \"p2: click {}\"", hexes.join("\" \"p2: click "));
+    sandbox.ok(&format!("play duel{}", clicks(&["0,0", "0,1", "0,0", "0,1", "0,0"])));
+    copy_store(&sandbox, "theirs");
+    sandbox.ok(&format!("play duel{}", clicks(&["0,1", "0,0", "0,1", "0,0"])));
+    sandbox.ok(&format!("--store theirs play duel{}", clicks(&["1,0", "1,1", "0,1", "0,0"])));
+    sandbox
+}
+
+#[test]
+fn two_stores_are_compared_by_the_links_that_are_read_out() {
+    let sandbox = parted();
+    let theirs = links(&sandbox, "duel --store theirs");
+    assert_eq!(theirs.len(), 12);
+    let quoted = |seqs: &[usize]| {
+        let quoted = seqs.iter().map(|seq| format!(" --expect {}@{seq}", theirs[seq - 1]));
+        let output = sandbox.run(&format!("verify duel{}", quoted.collect::<String>()));
+        (output.status.code(), String::from_utf8(output.stdout).unwrap().lines().last().unwrap().to_owned())
+    };
+    for (seqs, code, told) in [
+        (&[8][..], 0, "same duel: as quoted, up to entry 8"),
+        (
+            &[12],
+            1,
+            "differs duel: they part at or before entry 12, or are not one match; ask for the link after entry 0, the setup",
+        ),
+        (
+            &[12, 4],
+            1,
+            "differs duel: they part after entry 4 and at or before entry 12; ask for the link after entry 8",
+        ),
+        (
+            &[12, 8],
+            1,
+            "differs duel: they part after entry 8 and at or before entry 12; ask for the link after entry 10",
+        ),
+        (&[12, 8, 10, 9], 1, "differs duel: they part at entry 9"),
+    ] {
+        assert_eq!(quoted(seqs), (Some(code), told.to_owned()));
+    }
+    // All digits say the same as the first sixteen.
+    let json = sandbox.ok("--format json log duel --links -n 1");
+    let whole: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let whole = whole["link"].as_str().unwrap();
+    assert_eq!(whole.len(), 64);
+    sandbox.ok(&format!("verify duel:12 --expect {whole}@12"));
+    let misquoted = format!("verify duel --expect {}@8 --expect 0123456789abcdef@3", theirs[7]);
+    let told = String::from_utf8(sandbox.run(&misquoted).stdout).unwrap();
+    assert!(told.contains("the link after entry 3 is quoted wrongly"), "{told}");
+}
+
+#[test]
+fn a_line_that_ends_earlier_and_one_of_another_branch_are_recognized() {
+    let sandbox = parted();
+    let ours = links(&sandbox, "duel");
+    sandbox.ok("branch duel:5 flank");
+    sandbox.ok("play duel@flank \"p2: click 0,1\"");
+    for (line, code, told) in [
+        (
+            format!("verify duel:8 --expect {}@12 --expect {}@8", ours[11], ours[7]),
+            1,
+            "differs duel:8: the same up to entry 8, where it ends; the quoted one goes on",
+        ),
+        (
+            format!("verify duel@flank --expect {}@6", ours[5]),
+            1,
+            "differs duel@flank: the quoted link is that of `duel@main`, which parts at entry 6",
+        ),
+        (format!("verify duel@flank --expect {}@5", ours[4]), 0, "same duel@flank: as quoted, up to entry 5"),
+    ] {
+        let output = sandbox.run(&line);
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert_eq!((output.status.code(), stdout.lines().last()), (Some(code), Some(told)), "{line}");
+    }
+}
+
+#[test]
+fn an_import_says_that_its_links_are_new() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o duel.tfl");
+    let told = sandbox.ok("import duel.tfl --name again");
+    assert!(told.ends_with("its id, times and links are new, as a replay file tells none\n"), "{told}");
+    let own = sandbox.ok("--format json log duel --links -n 1");
+    let link = own.split("\"link\":\"").nth(1).unwrap();
+    let output = sandbox.run(&format!("verify again --expect {}@3 --expect {}@0", &link[..16], &link[..16]));
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        stdout.ends_with("it begins otherwise: another match, or an import of it, whose links are its own\n"),
+        "{stdout}"
+    );
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn revisions_and_files_are_verified_by_themselves() {
+    let sandbox = duel();
+    sandbox.ok("branch duel:2 flank");
+    sandbox.ok("export duel -o duel.tfl");
+    let altered = sandbox.read("duel.tfl").replacen(
+        "confirm => selected unit=atlas",
+        "confirm => selected unit=other",
+        1,
+    );
+    sandbox.write("altered.tfl", altered);
+    check(
+        &sandbox,
+        "verify duel:2
+         verify duel@flank duel.tfl
+         verify duel:7
+         verify altered.tfl
+         verify duel.tfl:2
+         verify duel.tfl --expect 0123456789abcdef@1
+         verify duel other --expect 0123456789abcdef@1
+         verify duel --expect 0123@1
+         log duel --links --as p1
+         log duel.tfl --links
+         --format json verify duel.tfl",
+        str![[r#"
+$ turnfold verify duel:2
+ok duel@main: 2 entries state 01c8c4ec6ad17e5a link [LINK]
+$ turnfold verify duel@flank duel.tfl
+ok duel@flank: 2 entries state 01c8c4ec6ad17e5a link [LINK]
+ok duel.tfl: 3 entries state 8bc3cdd5a21478a4 log d4a8dba2dd74f2fd
+$ turnfold verify duel:7
+stderr| error: `duel@main` has no entry 7: its head is 3
+exit 2
+$ turnfold verify altered.tfl
+altered.tfl:41: entry 2 (p1 confirm): outcome differs
+- selected unit=other
++ selected unit=atlas
+state: the same, as the hashes agree
+to reproduce: turnfold replay altered.tfl --to 2
+exit 1
+$ turnfold verify duel.tfl:2
+stderr| error: invalid value 'duel.tfl:2' for '[MATCH|REV|FILE]...': expected a whole replay file, found `duel.tfl:2`; see `--help`
+exit 2
+$ turnfold verify duel.tfl --expect 0123456789abcdef@1
+stderr| error: a replay file has no links to compare; `turnfold log FILE` prints state hashes, which two people can compare
+exit 2
+$ turnfold verify duel other --expect 0123456789abcdef@1
+stderr| error: links can be compared with one revision only, found several
+exit 2
+$ turnfold verify duel --expect 0123@1
+stderr| error: invalid value '0123@1' for '--expect <LINK@SEQ>': expected LINK@SEQ, the first 16 or more hex digits of a link and the number of an entry, found `0123@1`; see `--help`
+exit 2
+$ turnfold log duel --links --as p1
+stderr| error: links, which p1 may not see; leave out `--as`
+exit 2
+$ turnfold log duel.tfl --links
+stderr| error: a replay file has no links
+exit 2
+$ turnfold --format json verify duel.tfl
+{"file":"duel.tfl","ok":true,"entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","log":"d4a8dba2dd74f2fd16fbaeb1fd3338b17b12a4c0578ff625e2cd75cf68c00567","mismatch":null}
+
+"#]],
+    );
+    // A file of a seat is not whole, so there is nothing to verify.
+    fs::write(sandbox.path("no.tfl"), "").unwrap();
+    assert_eq!(sandbox.run("verify no.tfl").status.code(), Some(2));
+}

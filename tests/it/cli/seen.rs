@@ -1,0 +1,186 @@
+//! `export --as SEAT`: a replay file that tells what a seat may know.
+
+use snapbox::str;
+
+use super::check;
+use crate::sandbox::Sandbox;
+
+/// Two players of a game with secrets; it is p2 who plans, and p1's plan is hidden.
+fn planning() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let seed = "ab".repeat(32);
+    sandbox.ok(&format!(
+        "new ford --rules cycletap --setup fixtures/cycletap/ford.toml --dice seeded --seed {seed}"
+    ));
+    sandbox.ok("play ford \"tap 0,1\" \"tap 0,0\" switch \"tap 1,-2\" \"tap 1,-3\"");
+    sandbox.ok("export ford --as p2 -o p2.tfl");
+    sandbox
+}
+
+#[test]
+fn a_seats_file_tells_neither_seed_nor_hidden_entries_and_says_so() {
+    let sandbox = planning();
+    let text = sandbox.read("p2.tfl");
+    assert!(text.contains("dice = \"seeded\"\n") && text.contains("view = \"p2\"\n"), "{text}");
+    for secret in ["seed =", "abab", "tap 0,1", "tap 0,0", " #", "\n= "] {
+        let text = text.replace("\n# ", "\n");
+        assert!(!text.contains(secret), "`{secret}` is in {text}");
+    }
+    assert!(text.contains("\n1 p1 switch => planning_ended"), "{text}");
+}
+
+#[test]
+fn a_seats_file_is_read_shown_and_stepped_with_that_seats_eyes() {
+    let sandbox = planning();
+    for verb in ["show", "--format json show", "--format svg show", "legal", "ask"] {
+        let question = if verb == "ask" { " suggest 0,0" } else { "" };
+        let of_match = sandbox.ok(&format!("{verb} --as p2 ford{question}"));
+        for eyes in ["", "--as p2"] {
+            assert_eq!(sandbox.ok(&format!("{verb} {eyes} p2.tfl{question}")), of_match, "{verb} {eyes}");
+        }
+    }
+    let log = sandbox.ok("log ford --as p2");
+    assert_eq!(sandbox.ok("log p2.tfl"), log);
+    assert_eq!(sandbox.ok("replay p2.tfl"), format!("{log}3 entries, as p2 may know them\n"));
+    let stepped = sandbox.ok("replay p2.tfl --step");
+    let last = sandbox.ok("show ford --as p2");
+    assert!(stepped.contains(&last) && stepped.starts_with(&sandbox.ok("show ford:0 --as p2")), "{stepped}");
+    assert_eq!(sandbox.ok("diff p2.tfl ford --as p2"), "p2.tfl and ford are equal: 3 entries\n");
+    assert_eq!(sandbox.ok("show p2.tfl:1"), sandbox.ok("show ford:1 --as p2"));
+    // Once the plans are carried out, everybody may know them.
+    sandbox.ok("play ford switch resolve");
+    sandbox.ok("export ford --as p2 -o open.tfl");
+    assert!(sandbox.read("open.tfl").contains("p1 tap 0,1 => "));
+}
+
+#[test]
+fn a_seats_file_is_neither_blessed_nor_imported_nor_seen_by_others() {
+    let sandbox = planning();
+    let seen = sandbox.read("p2.tfl");
+    sandbox.write("seed.tfl", seen.replacen("view", &format!("seed = \"{}\"\nview", "ab".repeat(32)), 1));
+    sandbox.write("host.tfl", seen.replacen("view = \"p2\"", "view = \"host\"", 1));
+    sandbox.write("hash.tfl", seen.replacen("from=p1", "from=p1 #0123456789abcdef", 1));
+    sandbox.write(
+        "false.tfl",
+        seen.replacen("2 p2 tap 1,-2 => origin_selected", "2 p2 tap 1,-2 => path_shown", 1),
+    );
+    check(
+        &sandbox,
+        "check p2.tfl
+         bless --accept p2.tfl
+         import p2.tfl
+         verify p2.tfl
+         impact p2.tfl
+         selftest p2.tfl
+         amend p2.tfl:1 back -o x.tfl
+         shrink p2.tfl --when \"/turn == 1\"
+         bisect p2.tfl --run true
+         diff p2.tfl ford
+         show p2.tfl --as p1
+         log p2.tfl --as p3
+         show seed.tfl
+         show host.tfl
+         export ford:9 --as p2
+         replay false.tfl",
+        str![[r#"
+$ turnfold check p2.tfl
+failed p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold bless --accept p2.tfl
+stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
+exit 2
+$ turnfold import p2.tfl
+stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
+exit 2
+$ turnfold verify p2.tfl
+stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
+exit 2
+$ turnfold impact p2.tfl
+unreadable
+  p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
+in all, 0 of 1 log folds the same, 1 unreadable (0 entries)
+exit 1
+$ turnfold selftest p2.tfl
+stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
+exit 2
+$ turnfold amend p2.tfl:1 back -o x.tfl
+stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
+exit 2
+$ turnfold shrink p2.tfl --when "/turn == 1"
+stderr| error: p2.tfl:7:1: expected a whole replay file, found what `p2` may know of one, which can only be shown and stepped
+exit 2
+$ turnfold bisect p2.tfl --run true
+stderr| error: the command of `--run` is given whole replay files, which p2 may not see; leave out `--as`
+exit 2
+$ turnfold diff p2.tfl ford
+stderr| error: one of the two tells only what `p2` may know; compare them with `--as p2`
+exit 2
+$ turnfold show p2.tfl --as p1
+stderr| error: expected a file that tells what `p1` may know, found one of `p2`
+exit 2
+$ turnfold log p2.tfl --as p3
+stderr| error: expected a file that tells what `p3` may know, found one of `p2`
+exit 2
+$ turnfold show seed.tfl
+stderr| error: seed.tfl:7:8: expected no `seed` beside `view`, found one
+exit 2
+$ turnfold show host.tfl
+stderr| error: host.tfl:7:8: expected a player's seat as `view`, `p1` to `p8`
+exit 2
+$ turnfold export ford:9 --as p2
+stderr| error: `ford` has no entry 9; its last is 3
+exit 2
+$ turnfold replay false.tfl
+1 p1 switch => planning_ended seat=p1
+2 p2 tap 1,-2 => origin_selected at=1,-2
+stderr| error: `false.tfl`: entry 2: expected another outcome
+exit 1
+
+"#]],
+    );
+}
+
+/// Exports a match of each setup and requires the same bytes.
+fn check_same(make: &[(String, &str)], seat: &str) {
+    let exported = make.iter().map(|(setup, options)| {
+        let sandbox = Sandbox::new();
+        sandbox.write("setup.toml", setup);
+        let rules = if setup.contains("plenitude") { "channel" } else { "initiative" };
+        sandbox.ok(&format!("new secret --rules {rules} --setup setup.toml {options}"));
+        sandbox.ok(&format!("export secret --as {seat}"))
+    });
+    let exported: Vec<_> = exported.collect();
+    assert!(exported.len() > 1 && exported.windows(2).all(|pair| pair[0] == pair[1]), "{exported:#?}");
+}
+
+#[test]
+fn whatever_the_seed_a_seat_gets_the_same_bytes() {
+    let setup = "radius = 2\n".to_owned();
+    let seeds = ["1", "2", "a"].map(|digit| format!("--dice seeded --seed {}", digit.repeat(64)));
+    let make: Vec<_> = seeds.iter().map(|options| (setup.clone(), options.as_str())).collect();
+    for seat in ["p1", "p2", "p8"] {
+        check_same(&make, seat);
+    }
+}
+
+#[test]
+fn ch_18_whatever_the_order_of_the_bag_a_seat_gets_the_same_bytes() {
+    let setup = |colors: [&str; 4], purple: u8| {
+        let board = "[[boards]]\ntokens = \"b1b2b3b4b5\"\nknown = [\"red\"]\n";
+        let of_bag = colors.iter().zip([4, 2, 7, 5]);
+        let bag =
+            of_bag.map(|(color, id)| format!("[[energies]]\nid = {id}\ncolor = \"{color}\"\nat = \"bag\"\n"));
+        let values = "darkblue = 2, blue = 2, green = 3, yellow = 1, orange = 1, red = 3";
+        let bag: String = bag.collect();
+        format!("players = 2\nplenitude = {{ purple = {purple}, {values} }}\n{board}{board}{bag}")
+    };
+    let make = [
+        (setup(["red", "blue", "black", "blue"], 1), ""),
+        (setup(["blue", "red", "blue", "black"], 4), ""),
+        (setup(["black", "blue", "red", "blue"], 2), ""),
+    ];
+    for seat in ["p1", "p2", "p8"] {
+        check_same(&make, seat);
+    }
+}
