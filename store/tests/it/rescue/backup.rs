@@ -99,7 +99,7 @@ fn what_is_no_backup_or_damaged_leaves_nothing_behind() {
     };
     refuse(b"", "not a turnfold backup", ErrorKind::Unusable);
     refuse(b"turnfold replay 2\n", "not a turnfold backup", ErrorKind::Unusable);
-    refuse(b"turnfold backup 2 plain\n....", "has the format `turnfold backup 2`", ErrorKind::Trouble);
+    refuse(b"turnfold backup 1 plain\n....", "has the format `turnfold backup 1`", ErrorKind::Trouble);
     refuse(&bytes[..bytes.len() - 1], "it ends too early", ErrorKind::Trouble);
     let middle =
         "the backup is damaged: match `m`, branch `main`, entry 1: its bytes do not match their check";
