@@ -5,6 +5,7 @@ use std::io;
 use std::ops::Deref;
 use std::time::Duration;
 
+use super::flushing::FlushWatch;
 use super::guard::guarded;
 use crate::backend::BackendError;
 
@@ -24,20 +25,26 @@ pub(crate) fn lock_released(db: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// sled's database, which is closed without a panic.
+/// sled's database, which is closed without a panic and flushed without waiting for ever.
 pub(super) struct OpenDb {
     /// There until it is closed.
-    db: Option<sled::Db>,
+    watched: Option<(FlushWatch, sled::Db)>,
 }
 
 impl OpenDb {
     pub(super) fn new(db: sled::Db) -> Self {
-        Self { db: Some(db) }
+        Self { watched: Some((FlushWatch::of(&db), db)) }
+    }
+
+    /// Makes everything durable that was written, as far as sled goes.
+    pub(super) fn flush(&self) -> Result<(), BackendError> {
+        self.watched.as_ref().map_or(Ok(()), |(watch, db)| watch.flush(db))
     }
 
     /// Closes the database. After an error it is not known whether what was written since the last flush is on disk.
     pub(super) fn close(&mut self) -> Result<(), BackendError> {
-        let Some(db) = self.db.take() else { return Ok(()) };
+        let Some((watch, db)) = self.watched.take() else { return Ok(()) };
+        drop(watch);
         let closed = guarded("close", || {
             drop(db);
             Ok(())
@@ -54,7 +61,7 @@ impl Deref for OpenDb {
     type Target = sled::Db;
 
     fn deref(&self) -> &sled::Db {
-        self.db.as_ref().expect("only its owner closes it, when it goes itself")
+        &self.watched.as_ref().expect("only its owner closes it, when it goes itself").1
     }
 }
 

@@ -89,7 +89,7 @@ impl DiskBackend {
     /// Makes the names and first contents of new files durable, and keeps everyone but their owner out.
     fn settle(&self, dir: &Path) -> Result<(), BackendError> {
         let sled_dir = &self.sled_dir;
-        guarded("flush", || self.db.flush())?;
+        self.db.flush()?;
         let synced = (|| {
             for file in ["db", "conf"] {
                 private::restrict(&sled_dir.join(file))?;
@@ -187,11 +187,11 @@ impl Backend for DiskBackend {
 
     fn flush(&self) -> Result<(), BackendError> {
         // Once a sync has failed nobody knows what is on disk, also where the reason is a full disk.
-        let flushed = guarded("flush", || self.db.flush()).map_err(|error| match error {
+        let flushed = self.db.flush().map_err(|error| match error {
             BackendError::Io { source, .. } if has_failed() => BackendError::Unsynced { source },
             error => error,
         });
-        self.noted(flushed.and_then(|_| self.syncing.end_flush()))
+        self.noted(flushed.and_then(|()| self.syncing.end_flush()))
     }
 
     fn watermark(&self) -> Result<Option<Watermark>, BackendError> {

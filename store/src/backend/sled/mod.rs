@@ -4,6 +4,7 @@ pub(crate) mod closing;
 pub mod disk;
 #[cfg(target_os = "linux")]
 mod durable;
+mod flushing;
 mod guard;
 mod guarded_open;
 mod log;
