@@ -49,8 +49,10 @@ impl DiskBackend {
         let told = |error| watermark.explain(error);
         let files = SoundFiles::read(&sled_dir).map_err(told)?;
         admit(ReadOnlyBackend::of(files.log(), WatermarkFile::at(at)))?;
+        // Nothing may fail any more once sled has opened.
+        let syncing = Syncing::of(&sled_dir.join("db"))?;
         let db = files.open(|| open_sled(&sled_dir)).map_err(told)?;
-        Ok(Self::of(db, watermark, sled_dir, lock)?)
+        Ok(Self::of(db, watermark, syncing, sled_dir, lock))
     }
 
     /// Creates sled's files in `dir`, on which `lock` holds the lock, or opens what is there as sled does, which may
@@ -67,17 +69,17 @@ impl DiskBackend {
             opened => opened,
         };
         let db = opened.map_err(|error| watermark.explain(error))?;
-        let backend = Self::of(OpenDb::new(db), watermark, sled_dir, lock)?;
+        let syncing = Syncing::of(&sled_dir.join("db"))?;
+        let backend = Self::of(OpenDb::new(db), watermark, syncing, sled_dir, lock);
         if is_new {
             backend.settle(dir)?;
         }
         Ok(backend)
     }
 
-    fn of(db: OpenDb, watermark: WatermarkFile, sled_dir: PathBuf, lock: Lock) -> Result<Self, BackendError> {
-        let syncing = Syncing::of(&sled_dir.join("db"))?;
+    fn of(db: OpenDb, watermark: WatermarkFile, syncing: Syncing, sled_dir: PathBuf, lock: Lock) -> Self {
         let (pieces, has_failed) = (RwLock::default(), AtomicBool::new(false));
-        Ok(Self { db, watermark, syncing, pieces, sled_dir, has_failed, _lock: lock })
+        Self { db, watermark, syncing, pieces, sled_dir, has_failed, _lock: lock }
     }
 
     /// Goes on as in a build in which sled's sync is not bound to `fdatasync`.
