@@ -56,13 +56,6 @@ impl Parts<'_> {
     fn take<T: Serialize + ?Sized>(&mut self, value: &T) {
         self.found = field_at(value, self.finder.rest);
     }
-
-    fn pass_element<T: Serialize + ?Sized>(&mut self, value: &T) {
-        if self.index == Some(self.passed) {
-            self.take(value);
-        }
-        self.passed += 1;
-    }
 }
 
 /// The methods of values without parts, in which no path leads anywhere.
@@ -205,47 +198,33 @@ fn only_whole() -> Error {
     Error::custom("only the whole document can tell")
 }
 
-impl ser::SerializeSeq for Parts<'_> {
-    type Ok = Option<Value>;
-    type Error = Error;
+/// Values whose parts have numbers.
+macro_rules! by_index {
+    ($($kind:ident::$method:ident),* $(,)?) => { $(
+        impl ser::$kind for Parts<'_> {
+            type Ok = Option<Value>;
+            type Error = Error;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.pass_element(value);
-        Ok(())
-    }
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+                if self.index == Some(self.passed) {
+                    self.take(value);
+                }
+                self.passed += 1;
+                Ok(())
+            }
 
-    fn end(self) -> Result<Option<Value>, Error> {
-        Ok(self.found)
-    }
+            fn end(self) -> Result<Option<Value>, Error> {
+                Ok(self.found)
+            }
+        }
+    )* };
 }
 
-impl ser::SerializeTuple for Parts<'_> {
-    type Ok = Option<Value>;
-    type Error = Error;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.pass_element(value);
-        Ok(())
-    }
-
-    fn end(self) -> Result<Option<Value>, Error> {
-        Ok(self.found)
-    }
-}
-
-impl ser::SerializeTupleStruct for Parts<'_> {
-    type Ok = Option<Value>;
-    type Error = Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.pass_element(value);
-        Ok(())
-    }
-
-    fn end(self) -> Result<Option<Value>, Error> {
-        Ok(self.found)
-    }
-}
+by_index!(
+    SerializeSeq::serialize_element,
+    SerializeTuple::serialize_element,
+    SerializeTupleStruct::serialize_field,
+);
 
 impl ser::SerializeMap for Parts<'_> {
     type Ok = Option<Value>;
