@@ -20,7 +20,8 @@ const LINES: &[(&str, &[&str])] = &[
         &["show MATCH --as SEAT", "show MATCH:1 --as SEAT", "show MATCH:99 --as SEAT", "show FILE --as SEAT"],
     ),
     ("legal", &["legal MATCH --as SEAT", "legal MATCH:2 --as SEAT", "legal FILE --as SEAT"]),
-    ("ask", &["ask MATCH QUESTION --as SEAT", "ask MATCH:1 QUESTION --as SEAT", "ask MATCH what --as SEAT"]),
+    // What follows the line of play is the question.
+    ("ask", &["ask --as SEAT MATCH QUESTION", "ask --as SEAT MATCH:1 QUESTION", "ask --as SEAT MATCH what"]),
     (
         "log",
         &[
