@@ -57,6 +57,12 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// [`SetupError`] naming the position in the text, or the field that is not allowed.
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError>;
 
+    /// Reads a setup as [`AnyRules::read_setup`] does, from the table `setup` of a TOML document.
+    ///
+    /// # Errors
+    /// [`SetupError`] naming the position in the document, or the field that is not allowed.
+    fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError>;
+
     /// Returns a setup as TOML, given its bytes.
     ///
     /// # Errors

@@ -6,6 +6,9 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
 use super::trial::trial;
 use super::{AnyRules, AnyState, AnyTrial, FoldError, Logged, Step, sealed};
 use crate::decode::{DecodeError, decode_strictly};
@@ -61,9 +64,12 @@ impl<R: Rules> AnyRules for Adapter<R> {
     }
 
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
-        let setup: R::Setup = toml::from_str(toml).map_err(|error| locate(toml, &error))?;
-        R::start(&setup)?;
-        Ok(postcard::to_allocvec(&setup).expect("plain data encodes"))
+        encode_setup::<R>(&from_toml(toml)?)
+    }
+
+    fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError> {
+        let Document { setup } = from_toml(document)?;
+        encode_setup::<R>(&setup)
     }
 
     fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
@@ -97,6 +103,22 @@ impl<R: Rules> AnyRules for Adapter<R> {
 
 fn decode_setup<R: Rules>(bytes: &[u8]) -> Result<R::Setup, SetupError> {
     decode_strictly(bytes).map_err(|cause| SetupError::Bytes(cause.to_string()))
+}
+
+/// A document with a setup, whatever else is in it.
+#[derive(Deserialize)]
+struct Document<S> {
+    setup: S,
+}
+
+/// Requires that a match can start from a setup, and encodes it.
+fn encode_setup<R: Rules>(setup: &R::Setup) -> Result<Vec<u8>, SetupError> {
+    R::start(setup)?;
+    Ok(postcard::to_allocvec(setup).expect("plain data encodes"))
+}
+
+fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, SetupError> {
+    toml::from_str(text).map_err(|error| locate(text, &error))
 }
 
 /// Finds the line and column of a TOML error.

@@ -77,7 +77,7 @@ impl Replay {
     }
 
     pub(crate) fn setup_under(&self, rules: &dyn AnyRules) -> Result<Vec<u8>, TflError> {
-        rules.read_setup(&self.header.setup).map_err(|error| self.header.locate(&self.file, &error))
+        rules.read_setup_of(&self.header.text).map_err(|error| self.header.locate(&self.file, &error))
     }
 
     /// Starts the match.

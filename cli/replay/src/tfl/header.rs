@@ -31,8 +31,6 @@ pub struct Header {
     pub title: String,
     /// Who may know all that the file tells, where that is not everything there is. It is folded with recorded dice.
     pub view: Option<SeenBy>,
-    /// The table `setup` as a document of its own.
-    pub setup: String,
     pub(super) values: HeaderValues,
 }
 
@@ -79,11 +77,11 @@ impl Header {
         let is_seeded = source.text(table, "dice")?.is_some_and(|(policy, _)| policy == "seeded");
         let view = seat.map(|seat| SeenBy { seat, is_seeded });
         let title = source.text(table, "title")?.map_or_else(String::new, |(title, _)| title.into());
+        source.require_setup(table)?;
         let values: Table = toml::from_str(&text)
             .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
-        let setup = source.setup(table, &values)?;
         let values = HeaderValues::of(&values);
-        Ok(Self { text, rules, version, dice, title, view, setup, values })
+        Ok(Self { text, rules, version, dice, title, view, values })
     }
 
     /// Returns the canonical header: what it says, a value on each line.
@@ -198,15 +196,9 @@ impl Source<'_> {
         }
     }
 
-    /// Writes the table `setup` as a document of its own, which the ruleset reads.
-    fn setup(&self, table: &DeTable<'_>, values: &Table) -> Result<String, TflError> {
+    fn require_setup(&self, table: &DeTable<'_>) -> Result<(), TflError> {
         let setup = table.get("setup").ok_or_else(|| self.missing("the table `[setup]`"))?;
-        if !setup.get_ref().is_table() {
-            return Err(self.wrong_type("setup", "a table", setup));
-        }
-        let values = values.get("setup").and_then(toml::Value::as_table);
-        toml::to_string(&values.unwrap_or(&Table::new()))
-            .map_err(|error| self.error(&setup.span(), error.to_string()))
+        if setup.get_ref().is_table() { Ok(()) } else { Err(self.wrong_type("setup", "a table", setup)) }
     }
 }
 

@@ -1,7 +1,4 @@
 //! Values of the header, traced back to their places in the replay file, setup errors among them.
-//!
-//! The ruleset reads the table `setup` as a document of its own, in which every place has the same path (such as
-//! `units[2].at`) as in the file. So a place in the one is found again in the other.
 
 use std::collections::BTreeMap;
 
@@ -26,60 +23,36 @@ struct Place {
 impl Header {
     /// Returns where in the file the fault of its setup is.
     pub(crate) fn locate(&self, file: &str, error: &SetupError) -> TflError {
-        let (path, on_key, message) = match error {
-            SetupError::Value { field, message } => (field.clone(), false, format!("{field}: {message}")),
-            SetupError::Text { line, column, message } => {
-                let (path, on_key) = path_at(&self.setup, *line, *column);
-                (path, on_key, message.clone())
-            }
-            SetupError::Bytes(_) => (String::new(), false, error.to_string()),
+        let at_value = |path: &str| {
+            let place = enclosing(&self.places(), path).map_or(0, |place| place.value);
+            position_in_file(&self.text, place)
         };
-        let document = DeTable::parse(&self.text).ok();
-        let setup = document.as_ref().and_then(|document| document.get_ref().get_key_value("setup"));
-        let offset = setup.map_or(0, |(key, value)| {
-            let mut places = Places::new();
-            collect(String::new(), Some(key.span().start), value, &mut places);
-            let place = enclosing(&places, &path);
-            place.map_or(0, |place| place.key.filter(|_| on_key).unwrap_or(place.value))
-        });
-        TflError::new(file, position_in_file(&self.text, offset), format!("setup: {message}"))
+        let (place, message) = match error {
+            SetupError::Text { line, column, message } => {
+                let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+                ((number(*line).saturating_add(HEADER_LINE - 1), number(*column)), message.clone())
+            }
+            SetupError::Value { field, message } => {
+                (at_value(&format!("setup.{field}")), format!("{field}: {message}"))
+            }
+            SetupError::Bytes(_) => (at_value("setup"), error.to_string()),
+        };
+        TflError::new(file, place, format!("setup: {message}"))
     }
-}
 
-impl Header {
     /// Returns the line in the file on which the value of a path stands, or else the header begins.
     pub(crate) fn line_of(&self, path: Option<&str>) -> usize {
-        let document = DeTable::parse(&self.text).ok();
-        let place = document.zip(path).and_then(|(document, path)| {
-            let mut places = Places::new();
-            collect_table(document.get_ref(), "", &mut places);
-            places.get(path).copied()
-        });
+        let place = path.and_then(|path| self.places().get(path).copied());
         let line = |place: Place| position_in_file(&self.text, place.key.unwrap_or(place.value)).0;
         place.map_or(HEADER_LINE - 1, line)
     }
-}
 
-/// Finds the path of what begins at a line and column, and whether it is the key that does.
-fn path_at(text: &str, line: u32, column: u32) -> (String, bool) {
-    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
-    let line_start: usize = text.split_inclusive('\n').take(count(line)).map(str::len).sum();
-    let rest = text.get(line_start..).unwrap_or_default();
-    let offset = line_start + rest.chars().take(count(column)).map(char::len_utf8).sum::<usize>();
-    let Ok(document) = DeTable::parse(text) else { return (String::new(), false) };
-    let mut places = Places::new();
-    collect_table(document.get_ref(), "", &mut places);
-    // The longest path is the innermost part: `units[0].id` rather than `units`.
-    let innermost = |on_key: bool| {
-        let begins_here = places
-            .iter()
-            .filter(|(_, place)| if on_key { place.key == Some(offset) } else { place.value == offset });
-        begins_here.map(|(path, _)| path.clone()).max_by_key(String::len)
-    };
-    match (innermost(true), innermost(false)) {
-        (Some(path), _) => (path, true),
-        (None, Some(path)) => (path, false),
-        (None, None) => (String::new(), false),
+    fn places(&self) -> Places {
+        let mut places = Places::new();
+        if let Ok(document) = DeTable::parse(&self.text) {
+            collect_table(document.get_ref(), "", &mut places);
+        }
+        places
     }
 }
 

@@ -75,7 +75,6 @@ impl Replay {
         let setup = rules.write_setup(setup)?;
         let table: toml::Table =
             toml::from_str(&setup).map_err(|error| SetupError::Bytes(error.to_string()))?;
-        let setup = toml::to_string(&table).map_err(unwritable)?;
         // Wrapped in a table, so that `[[units]]` becomes `[[setup.units]]`.
         let wrapped = toml::Table::from_iter([("setup".to_string(), toml::Value::Table(table))]);
         let policy = match dice {
@@ -97,7 +96,7 @@ impl Replay {
         let view = view.map(|seat| SeenBy { seat, is_seeded });
         let dice = if view.is_some() { DicePolicy::Recorded } else { dice };
         let header =
-            Header { text, rules, version: rules.version(), dice, title: title.into(), view, setup, values };
+            Header { text, rules, version: rules.version(), dice, title: title.into(), view, values };
         Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
     }
 
