@@ -3,7 +3,7 @@
 use super::message::{NODE, Search};
 use super::reader::LogReader;
 use super::replay::walk_segment;
-use super::segment::{HEADER_BYTES, SEGMENT_BYTES, SegmentBytes, base, number_of};
+use super::segment::{HEADER_BYTES, SEGMENT_BYTES, SegmentBytes, base, is_zero, number_of};
 use super::snapshot::PageState;
 use crate::backend::BackendError;
 use crate::backend::sled::raw;
@@ -44,7 +44,7 @@ impl LogReader {
             let sound = usize::try_from(sound).unwrap_or_default();
             let known = sound.max(self.earlier_use(&segment, offset));
             let mut bytes = segment.into_bytes();
-            if bytes.iter().all(|byte| *byte == 0) {
+            if is_zero(&bytes) {
                 bytes.clear();
             }
             found.push(Loose { offset, bytes, sound, known });

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::message::{self, Kind, Message, Search};
-use super::segment::{HEADER_BYTES, Header, Headers, LogFile, SEGMENT_BYTES, SegmentBytes, base, number_of};
+use super::segment::{
+    HEADER_BYTES, Header, Headers, LogFile, SEGMENT_BYTES, SegmentBytes, base, is_zero, number_of,
+};
 use super::snapshot::{PageState, Part, Snapshot};
 use super::{Lsn, damaged};
 use crate::backend::BackendError;
@@ -41,7 +43,7 @@ impl End {
     fn within(segment: &SegmentBytes, offset: u64, at: Lsn) -> Self {
         let rest = segment.from(at);
         let is_full = !message::has_room(at) || matches!(message::read(rest, at), Message::Cap);
-        let is_unused = is_full || rest.iter().all(|byte| *byte == 0);
+        let is_unused = is_full || is_zero(rest);
         let reach = if is_unused { at.next_multiple_of(SEGMENT_BYTES) } else { at };
         Self { at: Some(at), segment: Some(offset), reach, is_full }
     }

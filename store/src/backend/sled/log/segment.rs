@@ -131,9 +131,15 @@ impl LogFile {
     }
 }
 
+/// Returns `true` if all bytes are zero. Blocks are compared, which also a debug build does at once.
+pub(super) fn is_zero(bytes: &[u8]) -> bool {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    bytes.chunks(ZEROS.len()).all(|block| ZEROS.starts_with(block))
+}
+
 /// Reads a header; `None` when nothing has been written there.
 fn read_header(bytes: &[u8], offset: u64) -> Result<Option<Header>, BackendError> {
-    if bytes.iter().all(|byte| *byte == 0) {
+    if is_zero(bytes) {
         return Ok(None);
     }
     let header = (|| {
