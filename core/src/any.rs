@@ -292,6 +292,8 @@ pub trait Step {
     fn view(&self, viewer: Seat) -> Json;
     /// Returns what a JSON pointer leads to in a view of the state after the entry; an empty one leads to all of it.
     fn view_at(&self, viewer: Seat, path: &str) -> Option<serde_json::Value>;
+    /// Returns a drawing of what `viewer` may see of the state after the entry.
+    fn picture(&self, viewer: Seat) -> Picture;
 }
 
 /// An entry that cannot be folded; all earlier ones have been.

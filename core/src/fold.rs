@@ -14,6 +14,7 @@ use crate::digest::Digest;
 use crate::hash::StateHasher;
 use crate::json::Json;
 use crate::outcome::{Effects, Outcome, Ruled, Verdict};
+use crate::picture::Picture;
 use crate::pointer::field_at;
 use crate::rules::{Part, Rules};
 use crate::seat::Seat;
@@ -220,5 +221,9 @@ impl<R: Rules> Step for Folded<'_, R> {
 
     fn view_at(&self, viewer: Seat, path: &str) -> Option<serde_json::Value> {
         view_at::<R>(self.state, viewer, path)
+    }
+
+    fn picture(&self, viewer: Seat) -> Picture {
+        R::picture(self.state, viewer)
     }
 }

@@ -1,5 +1,7 @@
 //! A drawing of a board, without saying yet whether it becomes characters or SVG.
 
+use core::fmt;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -95,4 +97,21 @@ pub enum Tint {
     Fourth,
     /// A color of the game itself, `0xRRGGBB`.
     Rgb(u32),
+}
+
+/// Writes the name that documents and classes of style sheets have for the color, such as `first`, or `#rrggbb`.
+impl fmt::Display for Tint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Plain => "plain",
+            Self::Faint => "faint",
+            Self::Bright => "bright",
+            Self::Blocked => "blocked",
+            Self::First => "first",
+            Self::Second => "second",
+            Self::Third => "third",
+            Self::Fourth => "fourth",
+            Self::Rgb(color) => return write!(out, "#{:06x}", color & 0x00ff_ffff),
+        })
+    }
 }

@@ -16,6 +16,11 @@ fn replays_of(ruleset: &str) -> Vec<PathBuf> {
     files
 }
 
+/// Lists the golden logs of every ruleset.
+pub(crate) fn goldens() -> Vec<PathBuf> {
+    RULESETS.iter().flat_map(|rules| replays_of(rules.name())).collect()
+}
+
 #[test]
 fn every_golden_log_checks_and_is_blessed() {
     let sandbox = Sandbox::new();

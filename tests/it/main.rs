@@ -24,6 +24,7 @@ mod example;
 #[cfg(target_os = "linux")] // strace
 mod faults;
 mod formats;
+mod frames;
 mod fuzz;
 mod goldens;
 mod layout;

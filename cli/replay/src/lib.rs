@@ -73,6 +73,8 @@ pub mod sight;
 
 pub mod tfl;
 
+pub mod frames;
+
 pub mod amend;
 pub mod bisect;
 pub mod blame;
@@ -112,6 +114,7 @@ pub use divergence::{Claim, Divergence, DivergenceKind, Hashes, Subject};
 pub use entry::{Attempt, CommandForm, LogEntry, ShortHash};
 pub use error::ReplayError;
 pub use eyes::{Concealed, Eyes, NotOfSeat};
+pub use frames::{Frame, FrameDocument, FrameLimits, FramePicture, PictureChange, Shown};
 pub use impact::{Departure, RecordedLog};
 pub use input::InputError;
 pub use limits::Limits;
@@ -119,7 +122,7 @@ pub use line::LineOfPlay;
 pub use links::QuotedLink;
 pub use position::{Passed, Position, Tail};
 pub use question::{Judgment, Question};
-pub use record::{Detail, Record};
+pub use record::{Detail, LoggedRecord, Record};
 pub use revision::{EntryName, FileName, RangeName, Revision, SourceName};
 pub use script::{OtherSeat, ScriptLine};
 pub use seen::Seen;

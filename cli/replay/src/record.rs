@@ -126,3 +126,18 @@ impl Record {
         format!("{seat}{} => {}", self.command, self.outcome)
     }
 }
+
+/// A record with what its source tells beside it. What it serializes as is what `log --format json` prints.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoggedRecord {
+    /// What the rules compute.
+    #[serde(flatten)]
+    pub record: Record,
+    /// When it was recorded, in Unix milliseconds; a replay file does not tell.
+    pub recorded_at_ms: Option<i64>,
+    /// The key that it was recorded with, where the eyes may know it.
+    pub key: Option<String>,
+    /// The link of the chain after it, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<Digest>,
+}

@@ -1,13 +1,14 @@
 //! An entry of a line of play as somebody may know it.
 
 use serde_json::Value;
+use turnfold_core::picture::Picture;
 use turnfold_core::{Outcome, Seat, Step};
 use turnfold_store::IdempotencyKey;
 
 use crate::divergence::Divergence;
 use crate::entry::LogEntry;
 use crate::eyes::Eyes;
-use crate::record::{Detail, Record};
+use crate::record::{Detail, LoggedRecord, Record};
 
 /// An entry that the eyes may know of, and as much of it as they may know.
 pub struct Seen<'a> {
@@ -69,6 +70,18 @@ impl Seen<'_> {
     #[must_use]
     pub fn field(&self, path: &str) -> Option<Value> {
         self.step.view_at(self.eyes.seat(), path)
+    }
+
+    /// Returns the picture of the state after it.
+    #[must_use]
+    pub fn picture(&self) -> Picture {
+        self.step.picture(self.eyes.seat())
+    }
+
+    /// Returns the record with what its source tells beside it.
+    pub fn logged_record(&mut self) -> LoggedRecord {
+        let (recorded_at_ms, key) = (self.recorded_at_ms(), self.key().map(String::from));
+        LoggedRecord { record: self.record(), recorded_at_ms, key, link: None }
     }
 
     /// Returns the outcome that its source records.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
+use turnfold_core::picture::Picture;
 use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Step};
 use turnfold_store::NewEntry;
 
@@ -141,6 +142,12 @@ impl Sight {
     #[must_use]
     pub fn view(&self, state: &dyn AnyState) -> Value {
         self.eyes.view(state)
+    }
+
+    /// Returns the picture of a state.
+    #[must_use]
+    pub fn picture(&self, state: &dyn AnyState) -> Picture {
+        self.eyes.picture(state)
     }
 
     /// Returns what a path leads to in the view of a state.

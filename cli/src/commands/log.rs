@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use regex_lite::{Regex, RegexBuilder};
-use serde::Serialize;
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::{
-    Eyes, RangeName, Record, ReplayError, Revision, SourceName, Sources, Tail, sight::look_at_last,
+    Eyes, LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Sources, Tail,
+    sight::look_at_last,
 };
 
 use crate::context::Context;
@@ -80,23 +80,6 @@ impl Args {
     }
 }
 
-#[derive(Serialize)]
-struct LogLine<'a> {
-    #[serde(flatten)]
-    record: &'a Record,
-    recorded_at_ms: Option<i64>,
-    key: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    link: Option<String>,
-}
-
-/// What the log tells of an entry beside its record.
-struct Line {
-    record: Record,
-    recorded_at_ms: Option<i64>,
-    key: Option<String>,
-}
-
 /// The links after the entries of a line of play, from a first one on.
 #[derive(Default)]
 struct Links {
@@ -106,8 +89,8 @@ struct Links {
 
 impl Links {
     /// Reads the links of the entries to be printed, if they are asked for.
-    fn read(args: &Args, lines: &VecDeque<Line>, context: &Context) -> Result<Self, Failure> {
-        let seq = |line: Option<&Line>| line.and_then(|line| line.record.seq);
+    fn read(args: &Args, lines: &VecDeque<LoggedRecord>, context: &Context) -> Result<Self, Failure> {
+        let seq = |line: Option<&LoggedRecord>| line.and_then(|line| line.record.seq);
         let (true, Some(first), Some(last)) = (args.links, seq(lines.front()), seq(lines.back())) else {
             return Ok(Self::default());
         };
@@ -133,28 +116,25 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let last = usize::try_from(args.last.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let mut lines = VecDeque::new();
     look_at_last(args.eyes, args.tail(), &args.range.source, context, &mut |seen| {
-        let (recorded_at_ms, key) = (seen.recorded_at_ms(), seen.key().map(String::from));
-        let record = seen.record();
-        if args.looks_for(&record) {
-            lines.push_back(Line { record, recorded_at_ms, key });
+        let line = seen.logged_record();
+        if args.looks_for(&line.record) {
+            lines.push_back(line);
         }
         if lines.len() > last {
             lines.pop_front();
         }
     })?;
     let chain = Links::read(args, &lines, context)?;
-    for Line { record, recorded_at_ms, key } in &lines {
-        let link = chain.after(record);
+    for mut line in lines {
+        line.link = chain.after(&line.record);
         if context.output.is_json() {
-            let key = key.as_deref();
-            let link = link.map(|link| link.to_string());
-            context.output.json(&LogLine { record, recorded_at_ms: *recorded_at_ms, key, link })?;
+            context.output.json(&line)?;
             continue;
         }
-        let time = if args.times { output::time(*recorded_at_ms) } else { String::new() };
-        let link = link.map(|link| format!("{link:.16}")).unwrap_or_default();
+        let time = if args.times { output::time(line.recorded_at_ms) } else { String::new() };
+        let link = line.link.map(|link| format!("{link:.16}")).unwrap_or_default();
         let before = [time, link].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-        record::print_after(&before, record, &mut context.output)?;
+        record::print_after(&before, &line.record, &mut context.output)?;
     }
     Ok(Answer::Yes)
 }

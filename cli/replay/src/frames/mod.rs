@@ -1,0 +1,33 @@
+//! Frames: what changes, entry by entry, in the picture that one viewer sees of a line of play (VW-2, VW-10).
+//!
+//! A page needs no rules to show a game: it has the first picture and, for each entry, what changed in it.
+//!
+//! ```
+//! use turnfold_core::Registry;
+//! use turnfold_replay::{Eyes, FrameDocument, FrameLimits, LineOfPlay, ReplayError, Shown, Sight, tfl};
+//!
+//! let script = b"turnfold replay 2
+//! +++
+//! ruleset = \"initiative\"
+//! version = 1
+//! dice = \"recorded\"
+//! [setup]
+//! radius = 2
+//! +++
+//! 1 host roll 1 2 3 4
+//! ";
+//! let replay = tfl::read("duel.tfl", script, &Registry::standard())?;
+//! let sight = Sight::of(Eyes::HOST, LineOfPlay::of_replay("duel.tfl".as_ref(), &replay)?)?;
+//! let document = FrameDocument::of(&sight, 0, FrameLimits::SERVED)?;
+//! assert_eq!((document.head, document.next), (1, None));
+//! assert!(matches!(&document.frames[0].shown, Shown::Changes(changes) if !changes.is_empty()));
+//! # Ok::<(), ReplayError>(())
+//! ```
+
+mod change;
+mod document;
+mod picture;
+
+pub use change::PictureChange;
+pub use document::{Frame, FrameDocument, FrameLimits, Shown};
+pub use picture::FramePicture;
