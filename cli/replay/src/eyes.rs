@@ -46,6 +46,11 @@ impl Eyes {
         }
     }
 
+    /// Returns the eyes of a seat.
+    pub(crate) const fn of(seat: Seat) -> Self {
+        Self(seat)
+    }
+
     /// Returns the seat, for this library alone.
     pub(crate) fn seat(self) -> Seat {
         self.0

@@ -90,6 +90,7 @@ pub mod path;
 pub mod question;
 pub mod selftest;
 pub mod shrink;
+pub mod stepper;
 pub mod verify;
 
 pub mod error;
@@ -130,6 +131,7 @@ pub use session::{Roller, Session};
 pub use shrink::{Least, Shrinking};
 pub use sight::Sight;
 pub use sources::Sources;
+pub use stepper::{Direction, Hit, Stepper, ToldEntry};
 pub use text::{StyledLine, Tone};
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
 pub use verify::{Finding, FindingKind, Verification, VerifiedBranch};

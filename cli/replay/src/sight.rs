@@ -100,8 +100,13 @@ impl Sight {
     }
 
     /// Returns how many entries of the log lead up to the known entry number `count`, from 1.
-    fn entries_until(&self, count: usize) -> usize {
+    pub(crate) fn entries_until(&self, count: usize) -> usize {
         count.checked_sub(1).and_then(|place| self.known.get(place).copied()).unwrap_or(0)
+    }
+
+    /// Returns how many entries these eyes know of among the first `count` entries of the log.
+    pub(crate) fn known_within(&self, count: usize) -> usize {
+        self.known.partition_point(|known| *known <= count)
     }
 
     /// Returns how messages name the line of play.
@@ -167,9 +172,29 @@ impl Sight {
     /// # Errors
     /// As for [`fold`](Self::fold).
     pub fn advance(&self, state: &mut dyn AnyState, from: usize, to: usize) -> Result<(), ReplayError> {
+        self.pass(state, from, to, &mut |_, _| {})
+    }
+
+    /// Folds as [`advance`](Self::advance) does and shows each known entry with its number. Of its parts those are not
+    /// left out that the eyes may not know of.
+    pub(crate) fn pass(
+        &self,
+        state: &mut dyn AnyState,
+        from: usize,
+        to: usize,
+        observe: &mut dyn FnMut(u64, &mut dyn Step),
+    ) -> Result<(), ReplayError> {
         let between = self.entries_until(from)..self.entries_until(to);
-        let entries = self.line.entries.get(between).unwrap_or_default();
-        state.fold(&logged(entries), &self.line.dice, &mut |_| {}).map_err(|cause| self.broken(cause))
+        let entries = self.line.entries.get(between.clone()).unwrap_or_default();
+        let mut at = between.start;
+        let mut known = (1..).zip(&self.known).skip(from).peekable();
+        let observe = &mut |step: &mut dyn Step| {
+            at += 1;
+            if let Some((seq, _)) = known.next_if(|(_, known)| **known == at) {
+                observe(seq, step);
+            }
+        };
+        state.fold(&logged(entries), &self.line.dice, observe).map_err(|cause| self.broken(cause))
     }
 
     /// Folds everything, showing each entry that the eyes may know of.

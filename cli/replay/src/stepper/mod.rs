@@ -1,0 +1,373 @@
+//! A line of play looked at entry by entry, forward and back.
+//!
+//! States are kept along it as they are passed (VW-8), so that going anywhere costs at most one fold from the nearest.
+
+#[cfg(test)]
+mod tests;
+mod wanted;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde_json::Value;
+use turnfold_core::picture::Picture;
+use turnfold_core::{AnyRules, AnyState, Outcome, Step};
+
+use crate::condition::{Condition, Survey};
+use crate::difference::{Difference, differences};
+use crate::error::ReplayError;
+use crate::eyes::{Concealed, Eyes};
+use crate::revision::SourceName;
+use crate::sight::Sight;
+
+use wanted::{Changing, Holding, Wanted, With};
+
+/// The number of entries between two kept states, at least; also how many entries are told at a time.
+const BLOCK: usize = 256;
+
+/// The most states that are kept; when there are more, every second one goes (VW-8).
+const KEPT_MAX: usize = 64;
+
+/// The most blocks of told entries that are kept.
+const TOLD_MAX: usize = 16;
+
+/// An entry as a list of entries tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldEntry {
+    /// Its number as the eyes count entries.
+    pub seq: u64,
+    /// Seat and command.
+    pub command: String,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+impl ToldEntry {
+    fn of(seq: u64, step: &dyn Step) -> Self {
+        Self { seq, command: format!("{} {}", step.seat(), step.command()), outcome: step.outcome() }
+    }
+
+    fn contains(&self, lowercase: &str) -> bool {
+        format!("{} => {}", self.command, self.outcome).to_lowercase().contains(lowercase)
+    }
+}
+
+/// In which direction something is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Towards the end.
+    Forward,
+    /// Towards the setup.
+    Back,
+}
+
+/// An entry that a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Its number as the eyes count entries.
+    pub seq: u64,
+    /// Whether the search went on at the other end.
+    pub wrapped: bool,
+}
+
+/// A position in a line of play, from which every other one is near.
+pub struct Stepper {
+    sight: Sight,
+    /// Whose line of play it is: whoever may see all may look through any eyes.
+    owner: Eyes,
+    /// How many known entries lead up to the state.
+    at: usize,
+    /// How many entries of the log lead up to where other eyes would stand.
+    entries: usize,
+    state: Box<dyn AnyState>,
+    /// The state before the last of these entries.
+    before: Option<Box<dyn AnyState>>,
+    /// States by the number of known entries before them, all multiples of the stride.
+    kept: BTreeMap<usize, Box<dyn AnyState>>,
+    stride: usize,
+    told: BTreeMap<usize, Vec<ToldEntry>>,
+}
+
+impl Stepper {
+    /// Stands at the setup of a line of play.
+    ///
+    /// # Errors
+    /// What is wrong with the line of play.
+    pub fn new(sight: Sight) -> Result<Self, ReplayError> {
+        let owner = sight.eyes();
+        Self::with_owner(sight, owner)
+    }
+
+    fn with_owner(sight: Sight, owner: Eyes) -> Result<Self, ReplayError> {
+        let state = sight.start()?;
+        let kept = BTreeMap::from([(0, state.fork())]);
+        let mut told = BTreeMap::<usize, Vec<ToldEntry>>::new();
+        if !sight.eyes().see_all() {
+            // Which parts of an entry a player may know of is decided at the end of the line of play.
+            sight.fold(&mut |seen| {
+                let entry = ToldEntry::of(seen.seq(), seen.step);
+                told.entry(block_of(entry.seq)).or_default().push(entry);
+            })?;
+        }
+        Ok(Self { sight, owner, at: 0, entries: 0, state, before: None, kept, stride: BLOCK, told })
+    }
+
+    /// Returns the number of the entry stood at, as the eyes count; 0 is the setup.
+    #[must_use]
+    pub fn at(&self) -> u64 {
+        number(self.at)
+    }
+
+    /// Returns the number of the last entry.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.sight.head()
+    }
+
+    /// Returns the eyes that look.
+    #[must_use]
+    pub fn eyes(&self) -> Eyes {
+        self.sight.eyes()
+    }
+
+    /// Returns how messages name the line of play.
+    #[must_use]
+    pub fn name(&self) -> &SourceName {
+        self.sight.name()
+    }
+
+    /// Returns the ruleset.
+    #[must_use]
+    pub fn rules(&self) -> &'static dyn AnyRules {
+        self.sight.rules()
+    }
+
+    /// Returns the picture of the state.
+    #[must_use]
+    pub fn picture(&self) -> Picture {
+        self.eyes().picture(self.state.as_ref())
+    }
+
+    /// Returns the picture of the state before the last entry; that of the setup has none before it.
+    #[must_use]
+    pub fn picture_before(&self) -> Option<Picture> {
+        Some(self.eyes().picture(self.before.as_deref()?))
+    }
+
+    /// Returns the view of the state.
+    #[must_use]
+    pub fn view(&self) -> Value {
+        self.sight.view(self.state.as_ref())
+    }
+
+    /// Returns the fields of the view that the last entry changed.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Difference> {
+        let before = self.before.as_ref();
+        before.map_or_else(Vec::new, |before| differences(&self.sight.view(before.as_ref()), &self.view()))
+    }
+
+    /// Goes to an entry; beyond the last one, to the last.
+    ///
+    /// # Errors
+    /// What is wrong with the line of play.
+    pub fn go(&mut self, to: u64) -> Result<(), ReplayError> {
+        let to = usize::try_from(to).unwrap_or(usize::MAX).min(self.sight.known_count());
+        self.entries = self.sight.entries_until(to);
+        let Some(before) = to.checked_sub(1) else {
+            (self.at, self.state, self.before) = (0, self.state_after(0)?, None);
+            return Ok(());
+        };
+        let before = if before == self.at { self.state.fork() } else { self.state_after(before)? };
+        let mut state = before.fork();
+        self.sight.advance(state.as_mut(), to - 1, to)?;
+        self.keep(to, state.as_ref());
+        (self.at, self.state, self.before) = (to, state, Some(before));
+        Ok(())
+    }
+
+    /// Returns the entries with numbers in a range, as far as there are such.
+    ///
+    /// # Errors
+    /// What is wrong with the line of play.
+    pub fn entries(&mut self, range: Range<u64>) -> Result<Vec<ToldEntry>, ReplayError> {
+        let range = range.start.max(1)..range.end.min(self.head() + 1);
+        let mut entries = Vec::new();
+        if range.is_empty() {
+            return Ok(entries);
+        }
+        for block in block_of(range.start)..=block_of(range.end - 1) {
+            let told = self.told(block)?;
+            entries.extend(told.iter().filter(|entry| range.contains(&entry.seq)).cloned());
+        }
+        Ok(entries)
+    }
+
+    /// Finds the next entry whose command or outcome has a text in it, whatever the case of its letters.
+    ///
+    /// # Errors
+    /// What is wrong with the line of play.
+    pub fn search(&mut self, text: &str, direction: Direction) -> Result<Option<Hit>, ReplayError> {
+        let (text, at, end) = (text.to_lowercase(), self.at(), self.head() + 1);
+        let parts = match direction {
+            Direction::Forward => [at + 1..end, 1..at + 1],
+            Direction::Back => [1..at, at.max(1)..end],
+        };
+        for (part, wrapped) in parts.into_iter().zip([false, true]) {
+            let found = if self.eyes().see_all() {
+                self.find(part, direction, &mut With(&text))?
+            } else {
+                let mut entries = self.told.values().flatten().filter(|entry| part.contains(&entry.seq));
+                let found = match direction {
+                    Direction::Forward => entries.find(|entry| entry.contains(&text)),
+                    Direction::Back => entries.rfind(|entry| entry.contains(&text)),
+                };
+                found.map(|entry| entry.seq)
+            };
+            if let Some(seq) = found {
+                return Ok(Some(Hit { seq, wrapped }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the next entry after which a condition holds that does not hold before it.
+    ///
+    /// # Errors
+    /// [`ReplayError::Condition`] for a condition that makes no sense in any view from here on, and what is wrong with
+    /// the line of play.
+    pub fn first_true(&mut self, condition: &Condition) -> Result<Option<u64>, ReplayError> {
+        let eyes = self.eyes();
+        let mut wanted = Holding { condition, eyes, held: false, survey: Survey::default() };
+        let found = self.find(self.at() + 1..self.head() + 1, Direction::Forward, &mut wanted)?;
+        if found.is_none() {
+            condition.check(&wanted.survey)?;
+        }
+        Ok(found)
+    }
+
+    /// Finds the next entry that changes the field at a path.
+    ///
+    /// # Errors
+    /// What is wrong with the line of play.
+    pub fn change_of(&mut self, path: &str, direction: Direction) -> Result<Option<u64>, ReplayError> {
+        let range = match direction {
+            Direction::Forward => self.at() + 1..self.head() + 1,
+            Direction::Back => 1..self.at(),
+        };
+        self.find(range, direction, &mut Changing { path, eyes: self.eyes(), value: None })
+    }
+
+    /// Finds the first entry of a range that is wanted, or the last.
+    fn find(
+        &mut self,
+        range: Range<u64>,
+        direction: Direction,
+        wanted: &mut dyn Wanted,
+    ) -> Result<Option<u64>, ReplayError> {
+        let count = |seq: u64| usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX);
+        let (mut from, mut to) = (count(range.start), count(range.end));
+        while from < to {
+            let part = match direction {
+                Direction::Forward => from..(from + self.stride - from % self.stride).min(to),
+                Direction::Back => ((to - 1) - (to - 1) % self.stride).max(from)..to,
+            };
+            let mut state = self.state_after(part.start)?;
+            wanted.begin(state.as_ref());
+            let (mut first, mut last) = (None, None);
+            self.sight.pass(state.as_mut(), part.start, part.end, &mut |seq, step| {
+                if (first.is_none() || direction == Direction::Back) && wanted.is(seq, step) {
+                    first = first.or(Some(seq));
+                    last = Some(seq);
+                }
+            })?;
+            self.keep(part.end, state.as_ref());
+            match direction {
+                Direction::Forward if first.is_some() => return Ok(first),
+                Direction::Back if last.is_some() => return Ok(last),
+                Direction::Forward => from = part.end,
+                Direction::Back => to = part.start,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whose eyes may look, in order: the host's and each player's, or a player's own.
+    #[must_use]
+    pub fn all_eyes(&self) -> Vec<Eyes> {
+        let others = if self.owner.see_all() { self.state.players() } else { &[] };
+        [self.owner].into_iter().chain(others.iter().map(|seat| Eyes::of(*seat))).collect()
+    }
+
+    /// Returns the same position, or the last one before it that they know of, as other eyes see it.
+    ///
+    /// # Errors
+    /// [`ReplayError::Concealed`] for eyes that may not look, and what is wrong with the line of play.
+    pub fn through(self, eyes: Eyes) -> Result<Self, ReplayError> {
+        if !self.all_eyes().contains(&eyes) {
+            let concealed = Concealed { what: "the eyes of others show what is secret", eyes: self.owner };
+            return Err(ReplayError::Concealed(concealed));
+        }
+        let (owner, entries) = (self.owner, self.entries);
+        let sight = Sight::of(eyes, self.sight.into_line())?;
+        let at = sight.known_within(entries);
+        let mut stepper = Self::with_owner(sight, owner)?;
+        stepper.go(number(at))?;
+        stepper.entries = entries;
+        Ok(stepper)
+    }
+
+    /// Returns the entries of a block.
+    fn told(&mut self, block: usize) -> Result<&[ToldEntry], ReplayError> {
+        if self.eyes().see_all() && !self.told.contains_key(&block) {
+            if self.told.len() >= TOLD_MAX {
+                self.told.clear();
+            }
+            let (from, to) = (block * BLOCK, (block * BLOCK + BLOCK).min(self.sight.known_count()));
+            let mut state = self.state_after(from)?;
+            let mut told = Vec::new();
+            self.sight
+                .pass(state.as_mut(), from, to, &mut |seq, step| told.push(ToldEntry::of(seq, step)))?;
+            self.keep(to, state.as_ref());
+            self.told.insert(block, told);
+        }
+        Ok(self.told.get(&block).map(Vec::as_slice).unwrap_or_default())
+    }
+
+    /// Returns the state after so many known entries, folded from the nearest kept one before it.
+    fn state_after(&mut self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
+        let nearest = self.kept.range(..=count).next_back();
+        let (mut at, mut state) = match nearest {
+            Some((kept, state)) if *kept >= self.at || self.at > count => (*kept, state.fork()),
+            _ => (self.at, self.state.fork()),
+        };
+        while at < count {
+            let to = (at + self.stride - at % self.stride).min(count);
+            self.sight.advance(state.as_mut(), at, to)?;
+            at = to;
+            self.keep(at, state.as_ref());
+        }
+        Ok(state)
+    }
+
+    fn keep(&mut self, count: usize, state: &dyn AnyState) {
+        if !count.is_multiple_of(self.stride) || self.kept.contains_key(&count) {
+            return;
+        }
+        self.kept.insert(count, state.fork());
+        if self.kept.len() > KEPT_MAX {
+            self.stride *= 2;
+            let stride = self.stride;
+            self.kept.retain(|kept, _| kept.is_multiple_of(stride));
+        }
+    }
+}
+
+/// Returns the number of the block that an entry is in.
+fn block_of(seq: u64) -> usize {
+    usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX) / BLOCK
+}
+
+fn number(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,159 @@
+//! A stepper is held against folding from the start.
+
+use serde_json::Value;
+use turnfold_core::picture::Picture;
+
+use super::*;
+use crate::example::random_play;
+
+struct Plain {
+    picture: Picture,
+    view: Value,
+}
+
+/// Folds to an entry from the start.
+fn plain(sight: &Sight, count: u64) -> Plain {
+    let mut state = sight.start().unwrap();
+    sight.advance(state.as_mut(), 0, usize::try_from(count).unwrap()).unwrap();
+    Plain { picture: sight.eyes().picture(state.as_ref()), view: sight.view(state.as_ref()) }
+}
+
+fn every_sight(entries: u64) -> impl Iterator<Item = (Sight, Sight)> {
+    let eyes = ["host", "p2"].map(|seat| seat.parse::<Eyes>().unwrap());
+    eyes.into_iter().flat_map(move |eyes| {
+        let pair = move |(one, two)| (Sight::of(eyes, one).unwrap(), Sight::of(eyes, two).unwrap());
+        random_play(3, entries).into_iter().zip(random_play(3, entries)).map(pair)
+    })
+}
+
+#[test]
+fn vw_8_every_position_is_what_folding_from_the_start_gives() {
+    for (sight, stepped) in every_sight(140) {
+        let mut stepper = Stepper::new(stepped).unwrap();
+        // So that states are kept, and dropped, on logs this short.
+        stepper.stride = 2;
+        let head = stepper.head();
+        stepper.go(head).unwrap();
+        let mut chance = 7_u64;
+        for _ in 0..25 {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let to = (chance >> 33) % (head + 3);
+            stepper.go(to).unwrap();
+            let to = to.min(head);
+            let Plain { picture, view } = plain(&sight, to);
+            assert_eq!((stepper.at(), stepper.picture(), stepper.view()), (to, picture, view));
+            let before = to.checked_sub(1).map(|before| plain(&sight, before));
+            let expected = before.as_ref().map(|before| differences(&before.view, &stepper.view()));
+            assert_eq!(stepper.changes(), expected.unwrap_or_default());
+            assert_eq!(stepper.picture_before(), before.map(|before| before.picture));
+        }
+        assert!(stepper.kept.len() <= KEPT_MAX && (head < 130 || stepper.stride > 2));
+    }
+}
+
+#[test]
+fn vw_5_entries_are_told_as_the_log_tells_them_to_these_eyes() {
+    for (sight, stepped) in every_sight(90) {
+        let mut expected = Vec::new();
+        sight
+            .fold(&mut |seen| {
+                expected.push(format!("{} {}", seen.seq(), seen.record().text()));
+            })
+            .unwrap();
+        let mut stepper = Stepper::new(stepped).unwrap();
+        let told = stepper.entries(0..u64::MAX).unwrap();
+        let told: Vec<_> = told
+            .iter()
+            .map(|entry| format!("{} {} => {}", entry.seq, entry.command, entry.outcome))
+            .collect();
+        assert_eq!(told, expected);
+        assert_eq!(stepper.entries(2..4).unwrap().len(), expected.len().saturating_sub(1).min(2));
+    }
+}
+
+#[test]
+fn vw_7_a_search_finds_the_next_and_the_previous_and_wraps() {
+    for (_, stepped) in every_sight(60) {
+        let mut stepper = Stepper::new(stepped).unwrap();
+        stepper.stride = 8;
+        let all = stepper.entries(0..u64::MAX).unwrap();
+        for text in ["P1", "move", "IGNORED", "=", "nowhere"] {
+            let hits: Vec<u64> = all
+                .iter()
+                .filter(|entry| entry.contains(&text.to_lowercase()))
+                .map(|entry| entry.seq)
+                .collect();
+            for at in [0, 1, stepper.head() / 2, stepper.head()] {
+                stepper.go(at).unwrap();
+                let at = stepper.at();
+                let next = hits.iter().find(|seq| **seq > at).map(|seq| Hit { seq: *seq, wrapped: false });
+                let first = hits.first().map(|seq| Hit { seq: *seq, wrapped: true });
+                assert_eq!(stepper.search(text, Direction::Forward).unwrap(), next.or(first), "{text} {at}");
+                let previous =
+                    hits.iter().rfind(|seq| **seq < at).map(|seq| Hit { seq: *seq, wrapped: false });
+                let last = hits.last().map(|seq| Hit { seq: *seq, wrapped: true });
+                assert_eq!(stepper.search(text, Direction::Back).unwrap(), previous.or(last), "{text} {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn vw_7_the_next_change_of_a_field_and_the_next_entry_that_makes_a_condition_true_are_found() {
+    let mut found = 0;
+    for (sight, stepped) in every_sight(70) {
+        let mut stepper = Stepper::new(stepped).unwrap();
+        stepper.stride = 8;
+        let mut views = vec![plain(&sight, 0).view];
+        sight.fold(&mut |seen| views.push(seen.view())).unwrap();
+        let seqs = |fits: &dyn Fn(&Value, &Value) -> bool| -> Vec<u64> {
+            let pairs = (1..).zip(views.windows(2));
+            pairs.filter(|(_, pair)| fits(&pair[0], &pair[1])).map(|(seq, _)| seq).collect()
+        };
+        for path in ["/turn", "/tick", "/units/0/at", "/active", "/cursor", "/nowhere"] {
+            let changes = seqs(&|one, two| one.pointer(path) != two.pointer(path));
+            found += changes.len();
+            for at in [0, stepper.head() / 2, stepper.head()] {
+                stepper.go(at).unwrap();
+                let next = changes.iter().copied().find(|seq| *seq > at);
+                assert_eq!(stepper.change_of(path, Direction::Forward).unwrap(), next, "{path} {at}");
+                let previous = changes.iter().copied().rfind(|seq| *seq < at);
+                assert_eq!(stepper.change_of(path, Direction::Back).unwrap(), previous, "{path} {at}");
+            }
+        }
+        stepper.go(0).unwrap();
+        let condition = "/ruleset != nothing".parse().unwrap();
+        assert_eq!(stepper.first_true(&condition).unwrap(), None, "it holds all along");
+        if let Some(turn) =
+            views.last().and_then(|view| view.get("turn")).filter(|turn| **turn != views[0]["turn"])
+        {
+            let condition = format!("/turn == {turn}").parse().unwrap();
+            let is = |view: &Value| view["turn"] == *turn;
+            let expected = seqs(&|one, two| !is(one) && is(two)).first().copied();
+            assert_eq!(stepper.first_true(&condition).unwrap(), expected);
+            found += 1;
+        }
+        assert!(stepper.first_true(&"/nowhere == 1".parse().unwrap()).is_err());
+    }
+    assert!(found > 100, "{found}");
+}
+
+#[test]
+fn vw_7_only_whoever_may_see_all_looks_through_the_eyes_of_others() {
+    for (sight, _) in every_sight(40) {
+        let mut stepper = Stepper::new(sight).unwrap();
+        if !stepper.eyes().see_all() {
+            assert_eq!(stepper.all_eyes().len(), 1);
+            assert!(stepper.through(Eyes::HOST).is_err());
+            continue;
+        }
+        stepper.go(7).unwrap();
+        let eyes = stepper.all_eyes();
+        assert_eq!(eyes.first(), Some(&Eyes::HOST));
+        for eyes in eyes.into_iter().rev() {
+            stepper = stepper.through(eyes).unwrap();
+            assert_eq!(stepper.eyes(), eyes);
+        }
+        assert_eq!(stepper.at(), 7);
+    }
+}
