@@ -1,4 +1,4 @@
-//! A drawing of a board, without saying yet whether it becomes characters or SVG.
+//! A drawing of what a viewer sees, without saying yet whether it becomes characters, SVG or a page.
 
 use core::fmt;
 
@@ -19,7 +19,12 @@ pub struct Picture {
 pub enum Block {
     /// A board of hexes.
     Hexes(HexBoard),
-    /// Lines of text, such as a legend or a charge bar.
+    /// Rows of pieces, such as a player's board. Blocks of rows that follow each other stand side by side where there
+    /// is room.
+    Rows(Vec<PieceRow>),
+    /// Bars, such as hit points.
+    Bars(Vec<Bar>),
+    /// Lines of text, such as a legend.
     Lines(Vec<TextLine>),
 }
 
@@ -61,6 +66,52 @@ pub struct HexBoard {
     pub board: Board,
     /// The hexes with something in them, by q, then r.
     pub cells: Vec<Cell>,
+    /// What goes over the hexes, from below to above. Characters cannot show it: say it in a line of text, too.
+    pub arrows: Vec<Arrow>,
+}
+
+/// An arrow over the hexes of a board, such as an order to move (VW-34).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrow {
+    /// The color.
+    pub tint: Tint,
+    /// From where, through which hexes, to where: two hexes at least.
+    pub path: Vec<Hex>,
+}
+
+/// A row of pieces (VW-34); without pieces, a heading for those below.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PieceRow {
+    /// What the row is.
+    pub label: TextLine,
+    /// The pieces, from left to right.
+    pub pieces: Vec<Piece>,
+}
+
+/// A piece of a row, drawn as a disc (VW-34).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// What it is, a few characters; understood without color. Empty for a place without a piece.
+    pub text: String,
+    /// The color.
+    pub tint: Tint,
+    /// A mark beside it, such as one for a piece that may move; may be empty.
+    pub mark: String,
+}
+
+/// A bar that fills up (VW-34).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bar {
+    /// What is measured.
+    pub label: TextLine,
+    /// How much there is.
+    pub value: u64,
+    /// How much makes the bar full; more does not fit.
+    pub of: u64,
+    /// The color of the full part.
+    pub tint: Tint,
+    /// Short labels behind the bar, such as a unit's statuses.
+    pub chips: Vec<Span>,
 }
 
 /// A hex with something in it.

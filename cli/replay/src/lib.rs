@@ -83,6 +83,7 @@ pub mod check;
 pub mod condition;
 pub mod diff;
 pub mod difference;
+pub mod drawing;
 pub mod impact;
 pub mod links;
 pub mod outcomes;

@@ -1,5 +1,6 @@
 //! `turnfold show`: what a seat sees.
 
+use turnfold_replay::drawing::{Highlights, svg};
 use turnfold_replay::{Eyes, SourceName, sight::seek};
 
 use crate::context::Context;
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     match output.format() {
         Format::Json => output.json(&eyes.view(state.as_ref()))?,
         Format::Text => render::print(&picture(), output)?,
-        Format::Svg => output.document(&render::svg(&picture()))?,
+        Format::Svg => output.document(&svg::document(&picture(), &Highlights::default()))?,
     }
     Ok(Answer::Yes)
 }

@@ -155,7 +155,7 @@ fn each_of_32_colours_has_a_letter_of_its_own() {
     let picture = start(&fixture("thirty-two-colours")).picture(Seat::P1);
     let boards = picture.blocks.into_iter().filter_map(|block| match block {
         Block::Hexes(board) => Some(board),
-        Block::Lines(_) => None,
+        _ => None,
     });
     let labelled = boards.flat_map(|board| board.cells).filter(|cell| !cell.label.is_empty());
     let pairs: BTreeSet<(String, Tint)> = labelled.map(|cell| (cell.label, cell.tint)).collect();

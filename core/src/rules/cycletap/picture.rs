@@ -19,7 +19,7 @@ pub(super) fn picture(state: &State, viewer: Seat) -> Picture {
     Picture {
         blocks: [
             Block::Lines(heading(state, viewer)),
-            Block::Hexes(HexBoard { board: state.board, cells: cells(state, viewer) }),
+            Block::Hexes(HexBoard { board: state.board, cells: cells(state, viewer), arrows: Vec::new() }),
             Block::Lines(legend(state, viewer)),
         ]
         .into(),

@@ -15,7 +15,7 @@ pub(super) fn picture(state: &State) -> Picture {
     Picture {
         blocks: [
             Block::Lines(heading(state)),
-            Block::Hexes(HexBoard { board: state.board, cells: cells(state) }),
+            Block::Hexes(HexBoard { board: state.board, cells: cells(state), arrows: Vec::new() }),
             Block::Lines(legend(state)),
         ]
         .into(),

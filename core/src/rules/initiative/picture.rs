@@ -16,7 +16,7 @@ pub(super) fn picture(state: &State) -> Picture {
     Picture {
         blocks: [
             Block::Lines(heading(state)),
-            Block::Hexes(HexBoard { board: state.board, cells: cells(state, &labels) }),
+            Block::Hexes(HexBoard { board: state.board, cells: cells(state, &labels), arrows: Vec::new() }),
             Block::Lines(legend(state, &labels)),
         ]
         .into(),

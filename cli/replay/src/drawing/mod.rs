@@ -1,0 +1,13 @@
+//! Pictures drawn: as characters for a terminal, as SVG for a file or a page.
+//!
+//! What is drawn stands in the [`Picture`](turnfold_core::picture::Picture) of one viewer; nothing here knows a rule.
+//! The colors of SVG and page are in one file, `page/colors.css`.
+
+pub mod colors;
+pub mod place;
+pub mod svg;
+pub mod text;
+
+pub use colors::{Ink, Scheme};
+pub use place::{Highlights, Place, Spot};
+pub use text::{DrawnLine, DrawnSpan};

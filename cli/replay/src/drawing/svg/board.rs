@@ -1,0 +1,97 @@
+//! A board of hexes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::Hex;
+use turnfold_core::picture::{Cell, HexBoard, Tint};
+
+use super::arrows;
+use super::hexes::{HALF_HEIGHT, SIZE, middle, outline};
+use super::markup::{Fill, Fitted, Markup, Size, characters, class};
+use crate::drawing::place::{Highlights, Place};
+
+/// How much room there is for the label and the mark of a hex.
+const LABEL_WIDTH: i32 = 26;
+/// How much room there is for coordinates, at the lower edge.
+const AT_WIDTH: i32 = 22;
+/// Boards up to this radius tell the coordinates of every hex, larger ones only where something stands.
+const COORDINATES_RADIUS_MAX: u8 = 12;
+
+/// Draws a board and returns its size.
+pub(super) fn draw(
+    body: &mut Markup,
+    board: &HexBoard,
+    [left, top]: [i32; 2],
+    block: usize,
+    highlights: &Highlights,
+) -> Size {
+    let radius = i32::from(board.board.radius());
+    let half_width = radius * SIZE * 3 / 2 + SIZE;
+    let half_height = (2 * radius + 1) * HALF_HEIGHT;
+    let (x, y) = (left + half_width, top + half_height);
+    body.put(format_args!("<g class=\"board\" transform=\"translate({x} {y})\" text-anchor=\"middle\">\n"));
+    body.put(format_args!("<path class=\"ground\" d=\""));
+    for hex in board.board.hexes() {
+        outline(body, hex);
+    }
+    body.put(format_args!("\"/>\n"));
+    let cells = cells(board, &highlights.hexes(block));
+    if board.board.radius() <= COORDINATES_RADIUS_MAX {
+        for hex in board.board.hexes().filter(|hex| !cells.contains_key(hex)) {
+            at(body, hex, Fill::default());
+        }
+    }
+    for cell in cells.values() {
+        let is_changed = highlights.is_changed(block, Place::Hex(cell.at));
+        draw_cell(body, cell, is_changed, highlights.reach.contains(&cell.at));
+    }
+    if !board.arrows.is_empty() {
+        arrows::draw(body, &board.arrows, highlights.is_changed(block, Place::Arrows));
+    }
+    body.put(format_args!("</g>\n"));
+    Size { width: 2 * half_width, height: 2 * half_height }
+}
+
+/// Returns the cells of a board, and empty ones for hexes that are marked and have none.
+fn cells(board: &HexBoard, marked: &BTreeSet<Hex>) -> BTreeMap<Hex, Cell> {
+    let empty = |at: &Hex| Cell { at: *at, label: String::new(), mark: String::new(), tint: Tint::Plain };
+    let all = marked.iter().map(empty).chain(board.cells.iter().cloned());
+    all.filter(|cell| board.board.contains(cell.at)).map(|cell| (cell.at, cell)).collect()
+}
+
+fn draw_cell(body: &mut Markup, cell: &Cell, is_changed: bool, is_in_reach: bool) {
+    let (tint, hex) = (class(cell.tint), cell.at);
+    let changed = if is_changed { " changed" } else { "" };
+    let reach = if is_in_reach { " reach" } else { "" };
+    body.put(format_args!("<g class=\"cell {tint}{changed}{reach}\" data-at=\"{hex}\">\n"));
+    body.put(format_args!("<path class=\"hex\"{} d=\"", Fill::of(cell.tint)));
+    outline(body, hex);
+    body.put(format_args!("\"/>\n"));
+    let [x, y] = middle(hex);
+    let ink = Fill::on(cell.tint);
+    if is_in_reach {
+        let (stroke, left) = (ink.stroke(), x - 18);
+        body.put(format_args!(
+            "<path class=\"inner\"{stroke} d=\"M{left},{y}l9,-16h18l9,16l-9,16h-18z\"/>\n"
+        ));
+    }
+    if is_changed {
+        let (left, top) = (x + 3, y - HALF_HEIGHT);
+        body.put(format_args!("<path class=\"corner\"{ink} d=\"M{left},{top}h7l4,7z\"/>\n"));
+    }
+    for (class, content, y, size) in [("label", &cell.label, y - 2, 12), ("mark", &cell.mark, y + 7, 9)] {
+        body.fitted(&Fitted { class, content, width: LABEL_WIDTH, size, size_least: 5, ink }, [x, y]);
+    }
+    at(body, hex, ink);
+    body.put(format_args!("</g>\n"));
+}
+
+fn at(body: &mut Markup, hex: Hex, ink: Fill) {
+    let [x, y] = middle(hex);
+    let content = hex.to_string();
+    let size = if characters(&content) > 7 { 4 } else { 7 };
+    body.fitted(
+        &Fitted { class: "at", content: &content, width: AT_WIDTH, size, size_least: 4, ink },
+        [x, y + 14],
+    );
+}

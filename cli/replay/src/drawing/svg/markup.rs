@@ -1,0 +1,154 @@
+//! The text of an SVG: elements, and what stands in them.
+
+use std::fmt;
+
+use turnfold_core::picture::Tint;
+
+use crate::drawing::colors::Ink;
+use crate::text::printable;
+
+/// What has been written of a document.
+#[derive(Default)]
+pub(super) struct Markup(String);
+
+/// How large something is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) width: i32,
+    pub(super) height: i32,
+}
+
+/// How many characters are reckoned with at most.
+const CHARACTERS_MAX: usize = 1 << 20;
+
+impl Markup {
+    pub(super) fn put(&mut self, arguments: fmt::Arguments<'_>) {
+        fmt::Write::write_fmt(&mut self.0, arguments).expect("writing to a string cannot fail");
+    }
+
+    /// Writes text that is not empty into a width around `x`: smaller where it is long, and squeezed where it would be
+    /// too small to read.
+    pub(super) fn fitted(&mut self, text: &Fitted<'_>, [x, y]: [i32; 2]) {
+        if text.content.is_empty() {
+            return;
+        }
+        let content = printable(text.content);
+        let count = characters(&content);
+        let size = (text.width * 5 / (count * 3)).clamp(text.size_least, text.size);
+        let squeezed = if width(count, size) > text.width {
+            format!(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", text.width)
+        } else {
+            String::new()
+        };
+        let Fitted { class, ink, .. } = text;
+        let content = Escaped(&content);
+        self.put(format_args!(
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{squeezed}{ink}>{content}</text>\n"
+        ));
+    }
+}
+
+impl fmt::Display for Markup {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// Text that is to stay within a width.
+pub(super) struct Fitted<'a> {
+    pub(super) class: &'static str,
+    pub(super) content: &'a str,
+    pub(super) width: i32,
+    /// The size of its letters where there is room.
+    pub(super) size: i32,
+    pub(super) size_least: i32,
+    /// Its color, where no class has it.
+    pub(super) ink: Fill,
+}
+
+pub(super) fn characters(text: &str) -> i32 {
+    i32::try_from(text.chars().count().min(CHARACTERS_MAX)).unwrap_or_default()
+}
+
+/// Returns the width of characters, which is three fifths of their size in all usual fonts of one width.
+pub(super) fn width(count: i32, size: i32) -> i32 {
+    (count * size * 3 + 4) / 5
+}
+
+/// Returns the class of a tint.
+pub(super) const fn class(tint: Tint) -> &'static str {
+    match tint {
+        Tint::Plain => "plain",
+        Tint::Faint => "faint",
+        Tint::Bright => "bright",
+        Tint::Blocked => "blocked",
+        Tint::First => "first",
+        Tint::Second => "second",
+        Tint::Third => "third",
+        Tint::Fourth => "fourth",
+        Tint::Rgb(_) => "rgb",
+    }
+}
+
+/// The attribute of a color that no class has.
+#[derive(Clone, Copy, Default)]
+pub(super) enum Fill {
+    #[default]
+    OfClass,
+    Rgb(u32),
+    Ink(Ink),
+}
+
+impl Fill {
+    /// Returns the color of an area of a tint.
+    pub(super) const fn of(tint: Tint) -> Self {
+        match tint {
+            Tint::Rgb(color) => Self::Rgb(color & 0x00ff_ffff),
+            _ => Self::OfClass,
+        }
+    }
+
+    /// Returns the color of text on an area of a tint.
+    pub(super) fn on(tint: Tint) -> Self {
+        match tint {
+            Tint::Rgb(color) => Self::Ink(Ink::on(color)),
+            _ => Self::OfClass,
+        }
+    }
+
+    /// Returns the attribute with which a line has the color.
+    pub(super) fn stroke(self) -> String {
+        self.to_string().replace("fill", "stroke")
+    }
+}
+
+impl fmt::Display for Fill {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OfClass => Ok(()),
+            Self::Rgb(color) => write!(out, " fill=\"#{color:06x}\""),
+            Self::Ink(ink) => write!(out, " fill=\"{}\"", ink.hex()),
+        }
+    }
+}
+
+/// Text as XML writes it, without what XML cannot hold.
+pub(super) struct Escaped<'a>(pub(super) &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write;
+
+        for character in self.0.chars().filter(|character| !matches!(character, '\u{fffe}' | '\u{ffff}')) {
+            match character {
+                '&' => out.write_str("&amp;")?,
+                '<' => out.write_str("&lt;")?,
+                '>' => out.write_str("&gt;")?,
+                '"' => out.write_str("&quot;")?,
+                '\'' => out.write_str("&apos;")?,
+                _ => out.write_char(character)?,
+            }
+        }
+        Ok(())
+    }
+}

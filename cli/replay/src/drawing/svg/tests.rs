@@ -1,0 +1,120 @@
+//! What pictures look like as SVG.
+
+use turnfold_core::picture::{Arrow, Bar, Cell, HexBoard, Piece, PieceRow, Span, TextLine, Tint};
+use turnfold_core::{Board, Hex};
+
+use super::*;
+use crate::drawing::place::{Place, Spot};
+
+fn cell(at: Hex, label: &str, tint: Tint) -> Cell {
+    Cell { at, label: label.into(), mark: "<>".into(), tint }
+}
+
+fn board(radius: u8, cells: Vec<Cell>, arrows: Vec<Arrow>) -> Block {
+    Block::Hexes(HexBoard { board: Board::new(radius), cells, arrows })
+}
+
+fn body(picture: &Picture, highlights: &Highlights) -> String {
+    let svg = element(picture, highlights);
+    let (_, body) = svg.split_once("/>\n").unwrap();
+    body.strip_suffix("</svg>\n").unwrap().into()
+}
+
+#[test]
+fn a_cell_is_a_group_with_its_hex_texts_and_coordinates() {
+    let cells = vec![cell(Hex::new(0, 0), "A&\u{7}1", Tint::First), cell(Hex::new(9, 9), "off", Tint::Plain)];
+    let expected = "\
+<g class=\"board\" transform=\"translate(32 29)\" text-anchor=\"middle\">
+<path class=\"ground\" d=\"M-20,0l10,-17h20l10,17l-10,17h-20z\"/>
+<g class=\"cell first\" data-at=\"0,0\">
+<path class=\"hex\" d=\"M-20,0l10,-17h20l10,17l-10,17h-20z\"/>
+<text class=\"label\" x=\"0\" y=\"-2\" font-size=\"5\">A&amp;\\u{7}1</text>
+<text class=\"mark\" x=\"0\" y=\"7\" font-size=\"9\">&lt;&gt;</text>
+<text class=\"at\" x=\"0\" y=\"14\" font-size=\"7\">0,0</text>
+</g>
+</g>
+";
+    let picture = Picture { blocks: vec![board(0, cells, Vec::new())] };
+    assert_eq!(body(&picture, &Highlights::default()), expected);
+}
+
+#[test]
+fn text_on_a_color_of_the_game_is_black_or_white() {
+    let legend = TextLine::plain("it's ").with("\"b\"", Tint::Rgb(0xff_00_00_07));
+    let cells = vec![cell(Hex::new(0, 0), "A", Tint::Rgb(0xff_ff_00))];
+    let svg = body(
+        &Picture { blocks: vec![board(0, cells, Vec::new()), Block::Lines(vec![legend])] },
+        &Highlights::default(),
+    );
+    for expected in [
+        "<path class=\"hex\" fill=\"#ffff00\" ",
+        "font-size=\"12\" fill=\"#000000\">A</text>",
+        "<rect class=\"swatch\" fill=\"#000007\" x=\"55\" ",
+        "<tspan class=\"span plain\" x=\"12\">it&apos;s </tspan>\
+         <tspan class=\"span rgb\" fill=\"#ffffff\" x=\"57\">&quot;b&quot;</tspan>",
+    ] {
+        assert!(svg.contains(expected), "{expected} is not in {svg}");
+    }
+}
+
+#[test]
+fn rows_bars_and_arrows_are_drawn() {
+    let piece = |text: &str, mark: &str| Piece { text: text.into(), tint: Tint::Third, mark: mark.into() };
+    let rows =
+        vec![PieceRow { label: TextLine::plain("top"), pieces: vec![piece("A1", "+"), piece("", "")] }];
+    let chips = vec![Span { text: "stun".into(), tint: Tint::Bright }];
+    let bars = vec![Bar { label: TextLine::plain("hp"), value: 5, of: 20, tint: Tint::First, chips }];
+    let arrow = Arrow { tint: Tint::Second, path: vec![Hex::new(0, 0), Hex::new(0, -1)] };
+    let blocks = vec![board(1, Vec::new(), vec![arrow]), Block::Rows(rows), Block::Bars(bars)];
+    let svg = body(&Picture { blocks }, &Highlights::default());
+    for expected in [
+        "<g class=\"arrows\">\n<path class=\"arrow second\" d=\"M0,-12L0,-25M-5,-18L0,-25L5,-18\"/>\n</g>",
+        "<g class=\"row\">\n<text class=\"rowlabel\"",
+        "<g class=\"piece third\">\n<circle class=\"disc\" ",
+        ">A1</text>\n<text class=\"mark\"",
+        "<g class=\"bar first\">\n<text class=\"barlabel\"",
+        "<rect class=\"full\" x=\"39\" y=\"176\" width=\"40\" ",
+        ">5/20</text>",
+        "<g class=\"chip bright\"><rect class=\"box\" ",
+    ] {
+        assert!(svg.contains(expected), "{expected} is not in {svg}");
+    }
+}
+
+#[test]
+fn what_is_highlighted_has_a_class_and_a_shape() {
+    let blocks = vec![board(1, vec![cell(Hex::new(0, 0), "A", Tint::First)], Vec::new())];
+    let spot = |q: i32| Spot { block: 0, place: Place::Hex(Hex::new(q, 0)) };
+    let highlights = Highlights { changed: [spot(0), spot(1)].into(), reach: [Hex::new(0, 0)].into() };
+    let svg = body(&Picture { blocks }, &highlights);
+    for expected in [
+        "<g class=\"cell first changed reach\" data-at=\"0,0\">",
+        "<g class=\"cell plain changed\" data-at=\"1,0\">",
+        "<path class=\"corner\" ",
+        "<path class=\"inner\" ",
+    ] {
+        assert!(svg.contains(expected), "{expected} is not in {svg}");
+    }
+}
+
+#[test]
+fn the_size_follows_from_the_board() {
+    for (radius, size) in [(0, "64 58"), (1, "124 126"), (8, "544 602")] {
+        let document = document(
+            &Picture { blocks: vec![board(radius, Vec::new(), Vec::new())] },
+            &Highlights::default(),
+        );
+        assert!(document.contains(&format!("viewBox=\"0 0 {size}\"")), "{document}");
+    }
+}
+
+/// VW-22: a document has colors for light and dark, an element takes those of its page.
+#[test]
+fn only_a_document_brings_colors_along() {
+    let picture = Picture { blocks: vec![board(1, Vec::new(), Vec::new())] };
+    let document = document(&picture, &Highlights::default());
+    assert!(document.contains("@media (prefers-color-scheme:dark)"), "{document}");
+    let element = element(&picture, &Highlights::default());
+    assert!(!element.contains("<style"), "{element}");
+    assert!(rules().contains("var(--first-fill)"));
+}

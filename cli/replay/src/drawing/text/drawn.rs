@@ -1,0 +1,78 @@
+//! Lines of characters that tell what they show.
+
+use turnfold_core::picture::{TextLine, Tint};
+
+use crate::drawing::place::Spot;
+use crate::text::printable;
+
+/// A line of characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DrawnLine {
+    /// Its pieces, from left to right.
+    pub spans: Vec<DrawnSpan>,
+}
+
+/// A piece of a line in one color that belongs to one place of the picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrawnSpan {
+    /// The text, free of control characters.
+    pub text: String,
+    /// Its color; never the only sign of a difference.
+    pub tint: Tint,
+    /// What it shows: the inside of a hex, a line, a row or a bar.
+    pub spot: Option<Spot>,
+}
+
+impl DrawnLine {
+    pub(super) fn of(text: impl Into<String>, tint: Tint, spot: Option<Spot>) -> Self {
+        Self { spans: vec![DrawnSpan { text: text.into(), tint, spot }] }
+    }
+
+    /// Escapes a line of text; what of it is shown belongs to `spot`.
+    pub(super) fn escaped(line: &TextLine, spot: Option<Spot>) -> Self {
+        let span = |text: &str, tint: Tint| DrawnSpan { text: printable(text).into_owned(), tint, spot };
+        Self { spans: line.spans.iter().map(|part| span(&part.text, part.tint)).collect() }
+    }
+
+    /// Returns the line's width in columns.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.spans.iter().map(|span| width(&span.text)).sum()
+    }
+
+    pub(super) fn push(&mut self, text: impl Into<String>, tint: Tint, spot: Option<Spot>) {
+        self.spans.push(DrawnSpan { text: text.into(), tint, spot });
+    }
+
+    /// Adds spaces up to a column.
+    pub(super) fn pad(&mut self, column: usize) {
+        let missing = column.saturating_sub(self.width());
+        if missing > 0 {
+            self.push(" ".repeat(missing), Tint::Plain, None);
+        }
+    }
+
+    /// Adds the sign of a changed line, row or bar.
+    pub(super) fn signed(mut self, is_changed: bool, spot: Spot) -> Self {
+        if is_changed {
+            self.push("  *", Tint::Bright, Some(spot));
+        }
+        self
+    }
+
+    /// Cuts trailing spaces.
+    pub(super) fn trimmed(mut self) -> Self {
+        while let Some(last) = self.spans.last_mut() {
+            last.text.truncate(last.text.trim_end_matches(' ').len());
+            if !last.text.is_empty() {
+                break;
+            }
+            self.spans.pop();
+        }
+        self
+    }
+}
+
+pub(super) fn width(text: &str) -> usize {
+    text.chars().count()
+}

@@ -1,0 +1,89 @@
+//! A picture as lines of characters, of which each tells what it shows of which place.
+
+mod drawn;
+mod grid;
+mod lists;
+
+pub use drawn::{DrawnLine, DrawnSpan};
+pub(super) use lists::filled;
+
+use turnfold_core::picture::{Block, Picture, Tint};
+
+use super::place::Highlights;
+
+/// How many columns a picture takes where nobody asks for more: what stands side by side then goes below.
+pub const WIDTH: usize = 100;
+
+/// How many columns are left between blocks that stand side by side.
+const GAP: usize = 3;
+
+/// Draws a picture as lines without trailing spaces, at most `width` columns wide where it can be; an empty line
+/// separates the blocks.
+///
+/// What is highlighted has a sign: `*` for what changed, `+` for a hex in reach, and a last line says so.
+#[must_use]
+pub fn lines(picture: &Picture, highlights: &Highlights, width: usize) -> Vec<DrawnLine> {
+    let mut lines: Vec<DrawnLine> = Vec::new();
+    let mut blocks = picture.blocks.iter().enumerate().peekable();
+    while let Some((index, block)) = blocks.next() {
+        let drawn = match block {
+            Block::Hexes(board) => grid::draw(board, index, highlights),
+            Block::Lines(text) => lists::texts(text, index, highlights),
+            Block::Bars(bars) => lists::bars(bars, index, highlights),
+            Block::Rows(rows) => {
+                let mut group = vec![lists::rows(rows, index, highlights)];
+                while let Some((index, Block::Rows(rows))) =
+                    blocks.next_if(|(_, block)| matches!(block, Block::Rows(_)))
+                {
+                    group.push(lists::rows(rows, index, highlights));
+                }
+                side_by_side(&group, width)
+            }
+        };
+        if !lines.is_empty() {
+            lines.push(DrawnLine::default());
+        }
+        lines.extend(drawn);
+    }
+    lines.extend(signs(highlights));
+    lines
+}
+
+/// Says what the signs of highlights mean.
+fn signs(highlights: &Highlights) -> Option<DrawnLine> {
+    let changed = (!highlights.changed.is_empty()).then_some("* changed");
+    let reach = (!highlights.reach.is_empty()).then_some("+ named by a legal command");
+    let words: Vec<&str> = changed.into_iter().chain(reach).collect();
+    (!words.is_empty()).then(|| DrawnLine::of(words.join("  "), Tint::Faint, None))
+}
+
+/// Puts blocks side by side, as many in a line as have room, and as evenly as that allows.
+fn side_by_side(blocks: &[Vec<DrawnLine>], width: usize) -> Vec<DrawnLine> {
+    let widest = blocks.iter().flatten().map(DrawnLine::width).max().unwrap_or_default();
+    let count = evenly(blocks.len(), (width + GAP) / (widest + GAP));
+    let mut lines = Vec::new();
+    for group in blocks.chunks(count) {
+        if !lines.is_empty() {
+            lines.push(DrawnLine::default());
+        }
+        let height = group.iter().map(Vec::len).max().unwrap_or_default();
+        for row in 0..height {
+            let mut line = DrawnLine::default();
+            for (column, block) in group.iter().enumerate() {
+                line.pad(column * (widest + GAP));
+                line.spans.extend(block.get(row).into_iter().flat_map(|line| line.spans.iter().cloned()));
+            }
+            lines.push(line.trimmed());
+        }
+    }
+    lines
+}
+
+/// Returns how many of `count` things stand in a line that has room for `room`, so that no line is shorter than need be.
+pub(super) fn evenly(count: usize, room: usize) -> usize {
+    let lines = count.div_ceil(room.max(1)).max(1);
+    count.div_ceil(lines).max(1)
+}
+
+#[cfg(test)]
+mod tests;

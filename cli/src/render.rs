@@ -1,0 +1,64 @@
+//! Pictures of the board on the terminal.
+
+use std::io;
+
+use anstyle::{AnsiColor, Color, RgbColor, Style};
+use turnfold_core::picture::{Picture, Tint};
+use turnfold_replay::drawing::{Highlights, Ink, text};
+
+use crate::output::Output;
+pub(crate) use crate::output::printable;
+
+/// Draws a picture as characters, in colors where they are wanted.
+pub(crate) fn print(picture: &Picture, output: &mut Output) -> io::Result<()> {
+    print_highlighted(picture, &Highlights::default(), output)
+}
+
+/// Draws a picture of which something is marked; what changed is reversed, too.
+pub(crate) fn print_highlighted(
+    picture: &Picture,
+    highlights: &Highlights,
+    output: &mut Output,
+) -> io::Result<()> {
+    for line in text::lines(picture, highlights, text::WIDTH) {
+        output.spans(line.spans.iter().map(|span| {
+            let style = style(span.tint);
+            let is_changed = span.spot.is_some_and(|spot| highlights.changed.contains(&spot));
+            (if is_changed { style.invert() } else { style }, span.text.as_str())
+        }))?;
+    }
+    Ok(())
+}
+
+/// Chooses the color of a tint. On a color of the game itself the text is black or white, whichever is easier to read.
+fn style(tint: Tint) -> Style {
+    match tint {
+        Tint::Plain => Style::new(),
+        Tint::Faint => Style::new().dimmed(),
+        Tint::Bright => AnsiColor::Yellow.on_default().bold(),
+        Tint::Blocked => AnsiColor::BrightBlack.on_default(),
+        Tint::First => AnsiColor::Cyan.on_default().bold(),
+        Tint::Second => AnsiColor::Red.on_default().bold(),
+        Tint::Third => AnsiColor::Green.on_default().bold(),
+        Tint::Fourth => AnsiColor::Magenta.on_default().bold(),
+        Tint::Rgb(color) => {
+            let [_, red, green, blue] = color.to_be_bytes();
+            let ink = match Ink::on(color) {
+                Ink::Black => RgbColor(0, 0, 0),
+                Ink::White => RgbColor(255, 255, 255),
+            };
+            Style::new().fg_color(Some(ink.into())).bg_color(Some(Color::Rgb(RgbColor(red, green, blue))))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_on_a_color_of_the_game_is_black_or_white() {
+        let style = style(Tint::Rgb(0x12_34_56));
+        assert_eq!(format!("{style}A1{style:#}"), "\u{1b}[38;2;255;255;255m\u{1b}[48;2;18;52;86mA1\u{1b}[0m");
+    }
+}
