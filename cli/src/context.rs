@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use turnfold_core::{Digest, Registry};
-use turnfold_replay::{Replay, ReplayError, Sources, limits::REPLAY, revision::input_name, tfl};
+use turnfold_replay::{
+    Replay, ReplayError, Sources, limits::REPLAY, page::replay_bytes, revision::input_name, tfl,
+};
 use turnfold_store::{Store, StoreReader};
 
 use crate::failure::Failure;
@@ -57,7 +59,7 @@ impl Sources for Context {
     }
 
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {
-        let bytes = files::read_input_or_stdin(path, &REPLAY)?;
+        let bytes = replay_bytes(path, files::read_input_or_stdin(path, &REPLAY)?)?;
         Ok(tfl::read_also_seen(&input_name(path), &bytes, &self.registry)?)
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use turnfold_replay::{InputError, OtherSeat, ReplayError, SourceName, TflError, text::shortened};
+use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, text::shortened};
 use turnfold_store::{ErrorKind, StoreError};
 
 /// The longest message of a failure in JSON, beside which its hint and kind stand.
@@ -209,6 +209,10 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::Entry { line: SourceName::File(_), .. } => "correct the entry or cut the log before it".into(),
         E::Entry { line: SourceName::Revision(revision), .. } => {
             format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)
+        }
+        E::Page(PageError::NoReplay { .. }) => "ask for one made without `--as`".into(),
+        E::Page(PageError::TooLong { line, fits, .. }) => {
+            format!("`turnfold export {} --html` takes these", line.up_to(Some(*fits)))
         }
         E::ConcealedEntry { .. } => "the host can see which".into(),
         E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),

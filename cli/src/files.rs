@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use turnfold_replay::revision::{input_name, is_standard};
 use turnfold_replay::{
-    InputError, Limits,
+    InputError, Limits, PageError, ReplayError,
     input::{self, read_bounded},
+    limits::REPLAY,
+    page::replay_bytes,
+    revision::is_page,
 };
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 
@@ -18,7 +21,7 @@ use crate::signals;
 /// A file that a verb makes, unless standard output is to take it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewFile {
-    /// Write to a file instead of standard output
+    /// Write to a file instead of standard output, which `-` stands for
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -30,7 +33,7 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Returns the file, which must not exist unless it is to be overwritten; `None` is standard output.
     pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
-        let path = self.output.as_deref();
+        let path = self.output.as_deref().filter(|path| !is_standard(path));
         path.map_or(Ok(()), |path| check_new(path, self.force))?;
         Ok(path)
     }
@@ -102,6 +105,17 @@ fn sync_dir(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()?;
     #[cfg(not(unix))]
     let _ = dir;
+    Ok(())
+}
+
+/// Requires each page among these files to hold a replay.
+pub(crate) fn require_replays(paths: &[PathBuf]) -> Result<(), Failure> {
+    for path in paths.iter().filter(|path| is_page(path)) {
+        let bytes = input::read_file(path, &REPLAY)?;
+        if let Err(error @ PageError::NoReplay { .. }) = replay_bytes(path, bytes) {
+            return Err(ReplayError::from(error).into());
+        }
+    }
     Ok(())
 }
 

@@ -32,6 +32,11 @@ fn document(sight: &Sight) -> Value {
 
 /// Changes a part of a block, as a page does.
 fn change(block: &mut Value, place: &Value, content: &Value) {
+    if place == "arrows" {
+        let block = block.as_object_mut().unwrap();
+        block.insert("arrows".into(), content.clone());
+        return block.retain(|_, part| !part.is_null());
+    }
     if let Some(cells) = block.get_mut("cells") {
         let (cells, at) = (cells.as_array_mut().unwrap(), (place[0].as_i64(), place[1].as_i64()));
         cells.retain(|cell| (cell[0].as_i64(), cell[1].as_i64()) != at);

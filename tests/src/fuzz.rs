@@ -10,6 +10,7 @@ use turnfold_core::registry::RULESETS;
 mod backup;
 mod command_text;
 mod encoding;
+mod page;
 mod play;
 mod replay_file;
 mod sample;
@@ -21,6 +22,7 @@ mod store;
 pub use backup::backup;
 pub use command_text::command_text;
 pub use encoding::encoding;
+pub use page::page;
 pub use play::play;
 pub use replay_file::replay_file;
 pub use setup::setup;
@@ -66,6 +68,7 @@ pub fn targets() -> Vec<FuzzTarget> {
         FuzzTarget::new("command_text", command_text, seeds::command_texts()),
         FuzzTarget::new("encoding", encoding, seeds::encodings()),
         FuzzTarget::new("entry", entry, store::entry_seeds()),
+        FuzzTarget::new("page", page, page::seeds(seeds::replay_files())),
         FuzzTarget::new("replay_file", replay_file, seeds::replay_files()),
         FuzzTarget::new("setup", setup, seeds::setups()),
         FuzzTarget::new("sled_files", sled_files, sled_files::seeds()),

@@ -11,6 +11,7 @@ use crate::condition::ConditionError;
 use crate::eyes::{Concealed, Eyes, NotOfSeat};
 use crate::input::InputError;
 use crate::limits::REPLAY_ENTRIES_MAX;
+use crate::page::PageError;
 use crate::revision::SourceName;
 use crate::script::OtherSeat;
 use crate::tfl::TflError;
@@ -25,6 +26,9 @@ pub enum ReplayError {
     /// A replay file that cannot be read as one, or be folded: file, line, column.
     #[error(transparent)]
     File(#[from] TflError),
+    /// A page that holds no replay, or cannot be made.
+    #[error(transparent)]
+    Page(#[from] PageError),
     /// A file that cannot be read at all.
     #[error(transparent)]
     Input(#[from] InputError),

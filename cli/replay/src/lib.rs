@@ -74,6 +74,7 @@ pub mod sight;
 pub mod tfl;
 
 pub mod frames;
+pub mod page;
 
 pub mod amend;
 pub mod bisect;
@@ -122,6 +123,7 @@ pub use input::InputError;
 pub use limits::Limits;
 pub use line::LineOfPlay;
 pub use links::QuotedLink;
+pub use page::{Page, PageError};
 pub use position::{Passed, Position, Tail};
 pub use question::{Judgment, Question};
 pub use record::{Detail, LoggedRecord, Record};

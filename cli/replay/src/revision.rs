@@ -60,14 +60,18 @@ impl FromStr for Revision {
     }
 }
 
-/// Reads a name for a match that is to be made. One that ends in `.tfl` could never be named again: as an argument it
-/// means a replay file.
+/// Reads a name for a match that is to be made. One that ends in `.tfl` or `.html` could never be named again: as an
+/// argument it means a replay file.
 ///
 /// # Errors
 /// What is wrong with the name.
 pub fn new_match_name(text: &str) -> Result<MatchName, String> {
-    if text.strip_suffix(".tfl").is_some() {
-        return Err("a name that ends in `.tfl` means a replay file, so no match can have it".to_owned());
+    for ending in [".tfl", ".html"] {
+        if text.ends_with(ending) {
+            return Err(format!(
+                "a name that ends in `{ending}` means a replay file, so no match can have it"
+            ));
+        }
     }
     text.parse().map_err(|error: turnfold_store::NotAName| error.to_string())
 }
@@ -77,7 +81,7 @@ pub fn new_match_name(text: &str) -> Result<MatchName, String> {
 pub enum SourceName {
     /// A revision of the store.
     Revision(Revision),
-    /// A replay file: `-`, or anything with a slash or ending in `.tfl`.
+    /// A replay file: `-`, or anything with a slash or ending in `.tfl` or `.html`.
     File(FileName),
 }
 
@@ -135,7 +139,9 @@ impl FromStr for SourceName {
                 number(seq).map_err(|cause| format!("{cause} in `{text}`, which is written FILE[:SEQ]"))?;
             return Ok(Self::File(FileName { path: path.into(), seq: Some(seq) }));
         }
-        text.parse().map(Self::Revision).map_err(|cause| format!("{cause}; a replay file ends in `.tfl`"))
+        text.parse()
+            .map(Self::Revision)
+            .map_err(|cause| format!("{cause}; a replay file ends in `.tfl` or `.html`"))
     }
 }
 
@@ -145,7 +151,7 @@ fn is_file(name: &str) -> bool {
     let is_in_folder = path.components().count() > 1;
     let may_have_number = path.file_name().is_some_and(|name| name.to_string_lossy().contains(':'));
     let is_replay = path.extension().is_some_and(|extension| extension == "tfl");
-    is_standard(path) || is_replay || (is_in_folder && !may_have_number)
+    is_standard(path) || is_replay || is_page(path) || (is_in_folder && !may_have_number)
 }
 
 impl fmt::Display for SourceName {
@@ -237,6 +243,12 @@ impl fmt::Display for EntryName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}", self.source, self.seq)
     }
+}
+
+/// Returns `true` if a path is that of a page, which may hold a replay file, rather than of a replay file.
+#[must_use]
+pub fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "html")
 }
 
 /// Returns `true` if a file argument means standard input or output.

@@ -1,6 +1,6 @@
 //! Lines of play as eyes may know them: what is concealed has no entry and no number.
 
-use std::path::Path;
+mod separate;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
@@ -10,14 +10,12 @@ use turnfold_store::NewEntry;
 use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
 use crate::eyes::Eyes;
-use crate::limits::REPLAY_ENTRIES_MAX;
 use crate::line::{LineOfPlay, broken_setup};
 use crate::position::{Position, Tail};
 use crate::record::Record;
 use crate::revision::{Revision, SourceName};
 use crate::seen::Seen;
 use crate::sources::Sources;
-use crate::tfl::{Replay, ReplayLine};
 
 /// A line of play through someone's eyes.
 ///
@@ -254,6 +252,21 @@ impl Sight {
         self.eyes
     }
 
+    /// Returns the title of the match.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.line.title
+    }
+
+    /// Leaves out of the entries what no replay file tells: when they were recorded, and their keys.
+    #[must_use]
+    pub fn without_times(mut self) -> Self {
+        for entry in &mut self.line.entries {
+            (entry.recorded_at_ms, entry.key) = (None, None);
+        }
+        self
+    }
+
     /// Returns the ruleset.
     #[must_use]
     pub fn rules(&self) -> &'static dyn AnyRules {
@@ -279,52 +292,6 @@ impl Sight {
         }
         let written = self.line.rules.write_setup(&self.line.setup);
         written.map_err(|cause| broken_setup(&self.name, cause))
-    }
-
-    /// Returns what the eyes may know as a replay: to the host with every outcome and hash. To a player without seed,
-    /// hashes and closing line, with the entries that it may know of and a setup that tells no secret; the rules make of
-    /// these what the player sees.
-    ///
-    /// # Errors
-    /// As for [`fold`](Self::fold), [`ReplayError::TooLong`], and [`ReplayError::NotSeparable`] for rules that show the
-    /// player something else when they do not have the rest.
-    pub fn to_replay(&self) -> Result<Replay, ReplayError> {
-        if self.eyes.see_all() {
-            return self.line.to_replay();
-        }
-        if self.known.len() > REPLAY_ENTRIES_MAX {
-            return Err(ReplayError::TooLong { line: self.name.clone() });
-        }
-        let Self { line: LineOfPlay { rules, dice, title, .. }, name, eyes, .. } = self;
-        let mut entries = Vec::new();
-        let state = self.fold(&mut |seen| {
-            let entry = LogEntry::new(seen.seq(), seen.seat(), seen.command());
-            entries.push(LogEntry { outcome: Some(seen.outcome()), ..entry });
-        })?;
-        let unusable = |cause| broken_setup(name, cause);
-        let setup = state.setup_seen(&self.line.setup, eyes.seat()).map_err(unusable)?;
-        let seat = Some(eyes.seat());
-        let mut replay =
-            Replay::compose(&name.to_string(), *rules, *dice, title, &setup, seat).map_err(unusable)?;
-        replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
-        let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
-        is_same.then_some(replay).ok_or_else(|| ReplayError::NotSeparable {
-            line: name.clone(),
-            eyes: *eyes,
-            rules: rules.name(),
-        })
-    }
-
-    /// Returns `true` if the rules make of a replay the outcomes that it has, and this view at its end.
-    fn shows_the_same(replay: &Replay, view: &Value) -> bool {
-        let sight = LineOfPlay::of_replay(Path::new(&replay.file), replay);
-        let Ok(sight) = sight.and_then(|line| Self::of(Eyes::HOST, line)) else { return false };
-        let mut recorded = replay.entries();
-        let mut is_same = true;
-        let end = sight.fold(&mut |seen| {
-            is_same &= recorded.next().and_then(|entry| entry.outcome.as_ref()) == Some(&seen.outcome());
-        });
-        is_same && recorded.next().is_none() && end.is_ok_and(|state| sight.view(state.as_ref()) == *view)
     }
 
     /// Returns the whole line of play, which the eyes may know.

@@ -12,7 +12,7 @@ use turnfold_replay::{CheckLimits, CheckReport, FileCheck, check};
 use crate::clock::Stopwatch;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output;
+use crate::{files, output};
 
 /// Verify golden logs
 ///
@@ -21,6 +21,9 @@ use crate::output;
 /// rules its outcome names, what was expected and got, and how the states differ: field by field from the state the
 /// file stands for where that is known, else what the entry changes. With `--all` the comparison goes on from there, to
 /// the end of the file or to an entry that the rules reject. Exits with 1 when any file fails.
+///
+/// Of a page that `export --html` made for the host, the replay in it is checked, and lines are counted in that. It says
+/// nothing of what the page shows: `turnfold export FILE.html --html` makes a page of one's own from the replay.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold check\n  turnfold check --fail-fast --quiet replays/initiative\n  \
@@ -28,7 +31,7 @@ use crate::output;
     turnfold check --report junit > check.xml"
 )]
 pub(crate) struct Args {
-    /// Replay files, or folders to search for `*.tfl`
+    /// Replay files, pages of `export --html`, or folders to search for `*.tfl`
     #[arg(value_name = "PATH", default_value = "replays")]
     paths: Vec<PathBuf>,
 
@@ -70,7 +73,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             .hint("`--report json` prints one document, `--format json` a line for each file"));
     }
     let watch = Stopwatch::start();
-    let report = check_all(check::replays(&args.paths)?, args, &context.registry)?;
+    let paths = check::replays(&args.paths)?;
+    files::require_replays(&paths)?;
+    let report = check_all(paths, args, &context.registry)?;
     let output = &mut context.output;
     match args.report {
         Some(ReportKind::Junit) => report::junit(&report, watch.elapsed(), output)?,

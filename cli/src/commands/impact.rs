@@ -7,12 +7,16 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use turnfold_core::Registry;
-use turnfold_replay::{RecordedLog, Replay, Revision, Sources, check::replays, input, limits::REPLAY, tfl};
+use turnfold_replay::{
+    RecordedLog, Replay, ReplayError, Revision, Sources, check::replays, input, limits::REPLAY,
+    page::replay_bytes, tfl,
+};
 use turnfold_store::StoreReader;
 
 use self::finding::Finding;
 use crate::context::Context;
 use crate::failure::{Answer, Failure, FailureKind};
+use crate::files::require_replays;
 use crate::output;
 
 /// Show what the rules of this build change over a corpus of logs
@@ -75,6 +79,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 /// Folds replay files. Collecting keeps their order, whichever is done first.
 fn of_files(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Finding>, Failure> {
     let files = replays(paths)?;
+    require_replays(&files)?;
     Ok(in_parallel(files, |path| match read(&path, registry) {
         Ok(replay) => Finding::of(RecordedLog::of_replay(&replay)),
         Err(failure) => Finding::unreadable(path.display().to_string(), failure),
@@ -82,7 +87,7 @@ fn of_files(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Finding>, Fail
 }
 
 fn read(path: &Path, registry: &Registry) -> Result<Replay, Failure> {
-    let bytes = input::read_file(path, &REPLAY)?;
+    let bytes = replay_bytes(path, input::read_file(path, &REPLAY)?).map_err(ReplayError::from)?;
     Ok(tfl::read_any_version(&path.display().to_string(), &bytes, registry)?)
 }
 

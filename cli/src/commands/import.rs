@@ -19,11 +19,11 @@ use crate::output::{Tone, counted, paint};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold import duel.tfl --name again")]
 pub(crate) struct Args {
-    /// The replay file
+    /// The replay file, or a page that holds one
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Name of the match [default: the file's name without `.tfl`]
+    /// Name of the match [default: the file's name without `.tfl` or `.html`]
     #[arg(long, value_name = "MATCH", value_parser = new_match_name)]
     name: Option<MatchName>,
 }

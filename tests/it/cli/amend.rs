@@ -460,7 +460,7 @@ $ turnfold amend duel stand --branch x
 stderr| error: invalid value 'duel' for '<REV:SEQ|FILE:SEQ>': expected the number of an entry in `duel`; an entry is written REV:SEQ or FILE:SEQ; see `--help`
 exit 2
 $ turnfold amend duel:1:2 stand --branch x
-stderr| error: invalid value 'duel:1:2' for '<REV:SEQ|FILE:SEQ>': expected a number, found `1:2` in revision `duel:1:2`, which is written MATCH[@BRANCH][:SEQ]; a replay file ends in `.tfl`; see `--help`
+stderr| error: invalid value 'duel:1:2' for '<REV:SEQ|FILE:SEQ>': expected a number, found `1:2` in revision `duel:1:2`, which is written MATCH[@BRANCH][:SEQ]; a replay file ends in `.tfl` or `.html`; see `--help`
 exit 2
 $ turnfold amend duel:3 --branch x
 stderr| error: the following required arguments were not provided: <COMMAND>; see `--help`

@@ -33,7 +33,17 @@ const LINES: &[(&str, &[&str])] = &[
             "log FILE --as SEAT",
         ],
     ),
-    ("export", &["export MATCH --as SEAT", "export MATCH:1 --as SEAT", "export MATCH:99 --as SEAT"]),
+    (
+        "export",
+        &[
+            "export MATCH --as SEAT",
+            "export MATCH:1 --as SEAT",
+            "export MATCH:99 --as SEAT",
+            "export MATCH --html --as SEAT",
+            "export MATCH:1 --html --as SEAT",
+            "export FILE --html --as SEAT",
+        ],
+    ),
     (
         "blame",
         &[

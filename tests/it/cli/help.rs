@@ -50,7 +50,7 @@ Branch and compare:
   shrink       Find the smallest log that still shows something
 
 Files and golden logs:
-  export       Write a revision as a replay file
+  export       Write a revision as a replay file, or as a page that shows it
   import       Create a match from a replay file
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs

@@ -90,7 +90,7 @@ $ turnfold log duel:2..x
 stderr| error: invalid value 'duel:2..x' for '<REV>': expected a number, found `x` in `duel:2..x`; a range is written FIRST..LAST, and either may be left out; see `--help`
 exit 2
 $ turnfold show duel:2..3
-stderr| error: invalid value 'duel:2..3' for '<REV>': expected a number, found `2..3` in revision `duel:2..3`, which is written MATCH[@BRANCH][:SEQ]; a replay file ends in `.tfl`; see `--help`
+stderr| error: invalid value 'duel:2..3' for '<REV>': expected a number, found `2..3` in revision `duel:2..3`, which is written MATCH[@BRANCH][:SEQ]; a replay file ends in `.tfl` or `.html`; see `--help`
 exit 2
 
 "#]],

@@ -29,6 +29,7 @@ mod matches;
 mod new;
 #[cfg(unix)] // pipes, links and devices
 mod odd;
+mod page;
 #[cfg(unix)] // pseudo-terminals
 mod pager;
 mod perft;

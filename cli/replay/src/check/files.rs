@@ -17,6 +17,7 @@ use super::report::MismatchReport;
 use crate::error::ReplayError;
 use crate::input;
 use crate::limits;
+use crate::page::replay_bytes;
 use crate::text::{StyledLine, Tone, counted, error_text, printable};
 use crate::tfl;
 
@@ -155,7 +156,7 @@ impl FileCheck {
     pub fn of(path: &Path, all: bool, registry: &Registry) -> Self {
         let file = path.display().to_string();
         let check = || {
-            let bytes = input::read_file(path, &limits::REPLAY)?;
+            let bytes = replay_bytes(path, input::read_file(path, &limits::REPLAY)?)?;
             let replay = tfl::read(&file, &bytes, registry)?;
             Ok(if all { check_replay_to_end(&replay)? } else { check_replay(&replay)? })
         };

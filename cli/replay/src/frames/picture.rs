@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::ser::SerializeMap;
+use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
-use turnfold_core::picture::{Block, Cell, HexBoard, Picture, TextLine, Tint};
+use turnfold_core::picture::{
+    Arrow, Bar, Block, Cell, HexBoard, Picture, Piece, PieceRow, Span, TextLine, Tint,
+};
 
 /// A picture in which each part has an index of its own: a hex holds one cell, and none is off its board.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +29,7 @@ impl FramePicture {
 impl From<Picture> for FramePicture {
     fn from(mut picture: Picture) -> Self {
         for block in &mut picture.blocks {
-            if let Block::Hexes(HexBoard { board, cells }) = block {
+            if let Block::Hexes(HexBoard { board, cells, .. }) = block {
                 let on_board = cells.drain(..).filter(|cell| board.contains(cell.at));
                 let by_hex: BTreeMap<_, _> = on_board.map(|cell| (cell.at, cell)).collect();
                 *cells = by_hex.into_values().collect();
@@ -49,18 +51,25 @@ impl<'a> Serialize for BlockForm<'a> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         match self.0 {
-            Block::Hexes(HexBoard { board, cells }) => {
+            Block::Hexes(HexBoard { board, cells, arrows }) => {
                 map.serialize_entry("board", &board.radius())?;
                 let cell =
                     |cell: &'a Cell| (cell.at.q, cell.at.r, &cell.label, &cell.mark, TintForm(cell.tint));
                 map.serialize_entry("cells", &cells.iter().map(cell).collect::<Vec<_>>())?;
+                if !arrows.is_empty() {
+                    map.serialize_entry("arrows", &forms(arrows, ArrowForm))?;
+                }
             }
-            Block::Lines(lines) => {
-                map.serialize_entry("lines", &lines.iter().map(LineForm).collect::<Vec<_>>())?;
-            }
+            Block::Lines(lines) => map.serialize_entry("lines", &forms(lines, LineForm))?,
+            Block::Rows(rows) => map.serialize_entry("rows", &forms(rows, RowForm))?,
+            Block::Bars(bars) => map.serialize_entry("bars", &forms(bars, BarForm))?,
         }
         map.end()
     }
+}
+
+fn forms<'a, T, F>(items: &'a [T], form: fn(&'a T) -> F) -> Vec<F> {
+    items.iter().map(form).collect()
 }
 
 /// What stands on a hex, without the hex.
@@ -78,7 +87,50 @@ pub(super) struct LineForm<'a>(pub(super) &'a TextLine);
 
 impl Serialize for LineForm<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.spans.iter().map(|span| (&span.text, TintForm(span.tint))))
+        serializer.collect_seq(self.0.spans.iter().map(SpanForm))
+    }
+}
+
+/// An arrow as its tint and the hexes it goes through.
+pub(super) struct ArrowForm<'a>(pub(super) &'a Arrow);
+
+impl Serialize for ArrowForm<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Arrow { tint, path } = self.0;
+        let mut list = serializer.serialize_seq(Some(1 + path.len()))?;
+        list.serialize_element(&TintForm(*tint))?;
+        path.iter().try_for_each(|hex| list.serialize_element(&(hex.q, hex.r)))?;
+        list.end()
+    }
+}
+
+/// A row as its label and its pieces, each a text, its tint and a mark.
+pub(super) struct RowForm<'a>(pub(super) &'a PieceRow);
+
+impl<'a> Serialize for RowForm<'a> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let PieceRow { label, pieces } = self.0;
+        let piece = |piece: &'a Piece| (&piece.text, TintForm(piece.tint), &piece.mark);
+        (LineForm(label), pieces.iter().map(piece).collect::<Vec<_>>()).serialize(serializer)
+    }
+}
+
+/// A bar as its label, value, maximum, tint and chips, which are like a line.
+pub(super) struct BarForm<'a>(pub(super) &'a Bar);
+
+impl Serialize for BarForm<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Bar { label, value, of, tint, chips } = self.0;
+        let chips: Vec<_> = chips.iter().map(SpanForm).collect();
+        (LineForm(label), value, of, TintForm(*tint), chips).serialize(serializer)
+    }
+}
+
+struct SpanForm<'a>(&'a Span);
+
+impl Serialize for SpanForm<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.0.text, TintForm(self.0.tint)).serialize(serializer)
     }
 }
 

@@ -1,0 +1,177 @@
+//! A page composed: frames, for the host the replay, and what is seen without JavaScript.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use turnfold_core::{Digest, Seat};
+
+use super::embedded::{PageError, VERSION};
+use super::html::{ScriptJson, fill, source_hash, text};
+use crate::bless::bless_if_true;
+use crate::drawing::{Highlights, colors::COLORS, svg};
+use crate::error::ReplayError;
+use crate::eyes::Eyes;
+use crate::frames::{FrameDocument, FrameLimits, FramePicture};
+use crate::line::LineOfPlay;
+use crate::revision::{Revision, SourceName};
+use crate::sight::Sight;
+use crate::sources::Sources;
+use crate::tfl::Replay;
+
+/// The longest page (VW-26).
+pub const PAGE_BYTES_MAX: usize = 64 << 20;
+
+const TEMPLATE: &str = include_str!("file.html");
+const SCRIPT: &str = include_str!("viewer.js");
+const STYLES: [&str; 2] = [COLORS, include_str!("viewer.css")];
+
+/// One HTML file that shows what a viewer sees of a line of play. The same line makes the same bytes, whoever makes it
+/// and when (VW-26).
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The file.
+    pub html: String,
+    /// The seat that may know what it tells, where that is not everything.
+    pub view: Option<Seat>,
+    /// How many entries it shows.
+    pub entries: u64,
+    /// The hash of the state after the last one, where the viewer may know it.
+    pub state_hash: Option<Digest>,
+}
+
+/// What the script of a page reads (VW-24).
+#[derive(Serialize)]
+struct Document<'a> {
+    turnfold: u32,
+    frames: &'a FrameDocument,
+    /// The whole replay file, for those who may see everything (VW-25).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay: Option<String>,
+}
+
+impl Page {
+    /// Makes a page of a revision or of a replay file; what a file records must be true.
+    ///
+    /// # Errors
+    /// What is wrong with the line of play, and [`PageError::TooLong`].
+    pub fn load(eyes: Eyes, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        let SourceName::File(file) = name else {
+            return Self::of(Sight::load(eyes, name, sources)?, None, PAGE_BYTES_MAX);
+        };
+        let replay = sources.read_replay(&file.path)?;
+        let sight = Sight::of(eyes, LineOfPlay::of_replay(&file.path, &replay)?)?;
+        let replay = if sight.eyes().see_all() { Some(bless_if_true(&replay)?) } else { None };
+        match file.seq {
+            Some(seq) => Self::of(sight.up_to(seq)?, None, PAGE_BYTES_MAX),
+            None => Self::of(sight, replay, PAGE_BYTES_MAX),
+        }
+    }
+
+    /// Makes a page of a line of play, with its replay where that is not to be made anew.
+    ///
+    /// # Errors
+    /// What is wrong with the line of play, and [`PageError::TooLong`].
+    pub fn of(sight: Sight, replay: Option<Replay>, bytes_max: usize) -> Result<Self, ReplayError> {
+        let mut sight = sight.without_times();
+        if let Some(page) = Self::compose(&sight, replay, bytes_max)? {
+            return Ok(page);
+        }
+        let line = sight.name().clone();
+        loop {
+            let fits = sight.head() / 8 * 7;
+            sight = sight.up_to(fits)?;
+            if fits == 0 || Self::compose(&sight, None, bytes_max)?.is_some() {
+                return Err(PageError::TooLong { line, bytes_max, fits }.into());
+            }
+        }
+    }
+
+    /// Makes a page, unless it would be too long.
+    fn compose(sight: &Sight, replay: Option<Replay>, bytes_max: usize) -> Result<Option<Self>, ReplayError> {
+        let frames = FrameDocument::of(sight, 0, FrameLimits { frames_max: usize::MAX, bytes_max })?;
+        if frames.next.is_some() {
+            return Ok(None);
+        }
+        let eyes = sight.eyes();
+        let replay = match replay {
+            None if eyes.see_all() => Some(sight.to_replay()?),
+            replay => replay,
+        };
+        let state_hash = replay.as_ref().and_then(|replay| replay.closing).map(|closing| closing.state);
+        let replay = replay.map(|replay| replay.to_string());
+        let mut data = Vec::new();
+        let document = Document { turnfold: VERSION, frames: &frames, replay };
+        serde_json::to_writer(ScriptJson(&mut data), &document).expect("plain data encodes");
+        let data = String::from_utf8(data).expect("JSON is UTF-8");
+        let style = STYLES.concat();
+        let last = FramePicture::from(sight.picture(sight.state()?.as_ref()));
+        let picture = svg::element(last.picture(), &Highlights::default());
+        let html = fill(
+            TEMPLATE,
+            &[
+                ("csp", policy(&style).into()),
+                ("title", text(&title(sight)).into()),
+                ("style", style.as_str().into()),
+                ("about", text(&about(sight)).into()),
+                ("picture", picture.into()),
+                ("log", log(&frames).into()),
+                ("words", words(eyes).into()),
+                ("data", data.into()),
+                ("script", SCRIPT.into()),
+            ],
+        );
+        let view = (!eyes.see_all()).then(|| eyes.seat());
+        let page = Self { html, view, entries: sight.head(), state_hash };
+        Ok((page.html.len() <= bytes_max).then_some(page))
+    }
+}
+
+/// Allows the page's own script and style, and nothing from anywhere else (VW-24).
+fn policy(style: &str) -> String {
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'; \
+         require-trusted-types-for 'script'",
+        source_hash(SCRIPT),
+        source_hash(style)
+    )
+}
+
+/// Returns the title of the match, or else what it is called.
+fn title(sight: &Sight) -> String {
+    match sight.name() {
+        _ if !sight.title().is_empty() => sight.title().into(),
+        SourceName::Revision(Revision { match_name, .. }) => match_name.to_string(),
+        SourceName::File(_) => sight.rules().name().into(),
+    }
+}
+
+/// Says which game this is, of which branch, and who looks.
+fn about(sight: &Sight) -> String {
+    let rules = sight.rules();
+    let mut about = format!("{} version {}", rules.name(), rules.version());
+    if let SourceName::Revision(Revision { match_name, branch, .. }) = sight.name() {
+        write!(about, " · {match_name}@{branch}").expect("writing to a string cannot fail");
+    }
+    write!(about, " · as {} sees it", sight.eyes()).expect("writing to a string cannot fail");
+    about
+}
+
+/// Says what the file holds, and how to check it; that it was checked is not for a page to say (VW-25, VW-27).
+fn words(eyes: Eyes) -> String {
+    if eyes.see_all() {
+        return "This file holds everything, secrets and seed too. <code>turnfold check FILE</code> folds the log in \
+                it again."
+            .into();
+    }
+    format!("This file holds only what {eyes} saw.")
+}
+
+/// Writes the log for those without JavaScript (VW-28).
+fn log(frames: &FrameDocument) -> String {
+    let mut log = String::new();
+    for frame in &frames.frames {
+        writeln!(log, "<li>{}</li>", text(&frame.record.record.text()))
+            .expect("writing to a string cannot fail");
+    }
+    log
+}

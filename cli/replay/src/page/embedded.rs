@@ -1,0 +1,102 @@
+//! The replay that a page holds, read back strictly (VW-27).
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use turnfold_core::Seat;
+
+use crate::revision::{SourceName, input_name, is_page};
+
+/// The element that holds a page's document, as pages write it.
+pub(super) const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
+const CLOSING: &str = "</script>";
+
+/// The version of the document that this build reads and writes.
+pub(super) const VERSION: u32 = 1;
+
+/// What is wrong with a page.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PageError {
+    /// A file that no `export --html` wrote.
+    #[error("`{file}`: expected a page with one `{OPENING}`, found {found}")]
+    NotAPage {
+        /// The file.
+        file: String,
+        /// What stands there instead.
+        found: String,
+    },
+    /// A page that shows what a seat may know.
+    #[error("`{file}` holds no replay, only what {viewer} saw")]
+    NoReplay {
+        /// The file.
+        file: String,
+        /// The seat.
+        viewer: Seat,
+    },
+    /// A line of play too long for a page.
+    #[error("a page of `{line}` would be longer than {} MiB; its first {fits} entries fit", bytes_max >> 20)]
+    TooLong {
+        /// The line of play.
+        line: SourceName,
+        /// The most bytes of a page.
+        bytes_max: usize,
+        /// So many entries that they fit.
+        fits: u64,
+    },
+}
+
+/// The document in a page.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    turnfold: u32,
+    frames: Viewer,
+    replay: Option<String>,
+}
+
+/// Of the frames, whose they are.
+#[derive(Deserialize)]
+struct Viewer {
+    viewer: String,
+    #[serde(rename = "frames")]
+    _frames: Vec<IgnoredAny>,
+}
+
+/// Returns what a replay file holds: the bytes themselves, or those of the replay in a page (VW-27).
+///
+/// # Errors
+/// As for [`replay_in`].
+pub fn replay_bytes(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, PageError> {
+    if is_page(path) { replay_in(&input_name(path), &bytes) } else { Ok(bytes) }
+}
+
+/// Returns the replay file in a page; messages call it `file`.
+///
+/// What surrounds the replay is not looked at: that a page holds it says nothing of what the page shows.
+///
+/// # Errors
+/// [`PageError::NotAPage`] unless the document stands there once, as pages write it, and [`PageError::NoReplay`].
+pub fn replay_in(file: &str, bytes: &[u8]) -> Result<Vec<u8>, PageError> {
+    let not_a_page = |found: &str| PageError::NotAPage { file: file.into(), found: found.into() };
+    let text = str::from_utf8(bytes).map_err(|_| not_a_page("text that is not UTF-8"))?;
+    let (_, rest) = text.split_once(OPENING).ok_or_else(|| not_a_page("none"))?;
+    if rest.contains(OPENING) {
+        return Err(not_a_page("more than one"));
+    }
+    let (json, after) = rest.split_at(rest.find('<').unwrap_or(rest.len()));
+    if !after.starts_with(CLOSING) {
+        return Err(not_a_page("one that does not end as it must"));
+    }
+    let document: Document = serde_json::from_str(json)
+        .map_err(|error| not_a_page(&format!("one whose document has an error: {error}")))?;
+    if document.turnfold != VERSION {
+        let found = format!("one of version {}, and this build reads version {VERSION}", document.turnfold);
+        return Err(not_a_page(&found));
+    }
+    let viewer: Seat =
+        document.frames.viewer.parse().map_err(|_| not_a_page("one whose frames are those of no seat"))?;
+    let missing = || PageError::NoReplay { file: file.into(), viewer };
+    document.replay.map(String::into_bytes).ok_or_else(missing)
+}
