@@ -1,131 +1,116 @@
-// @ts-check
 /**
  * Shows a game entry by entry from frames: what changed in one viewer's picture, and never a rule of a game.
  * Text from frames reaches the page as text nodes and harmless attributes, never as markup.
  *
- * @typedef {[number, number]} At q and r of a hex
- * @typedef {[text: string, tint: string][]} Line
- * @typedef {[label: string, mark: string, tint: string]} Cell
- * @typedef {[label: Line, pieces: [text: string, tint: string, mark: string][]]} Row
- * @typedef {[label: Line, value: number, of: number, tint: string, chips: Line]} Bar
- * @typedef {[tint: string, ...path: At[]]} Arrow
- * @typedef {{board?: number, cells?: [number, number, ...Cell][], arrows?: Arrow[], lines?: Line[], rows?: Row[], bars?: Bar[]}} Block
- * @typedef {Cell | Line | Row | Bar | Arrow[] | null} Content
- * @typedef {[block: number, place: At | number | "arrows", content: Content]} Change
- * @typedef {{path: string, old?: unknown, new?: unknown}} Field
- * @typedef {{seq: number, seat: string, command: string, outcome: string}} Entry
- * @typedef {{record: Entry, text: string, changes?: Change[], picture?: Block[], fields: Field[]}} Frame
- * @typedef {{after: number, picture: Block[], frames: Frame[]}} Frames
- * @typedef {number | "lines" | "rows" | "bars"} Shape a board's radius, or which list it is
- * @typedef {Record<string, string>} Attributes
+ * @import {Arrow, At, Attributes, Bar, Block, Cell, Content, Frame, Frames, Line, Row, Shape} from "./frames.d.ts"
  */
 
 /** Returns the index of the last value up to a limit in a rising sequence, or -1. @param {number} length
  * @param {(index: number) => number} value @param {number} limit */
 function lastUpTo(length, value, limit) {
-  let [low, high] = [-1, length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (value(middle) <= limit) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+	let [low, high] = [-1, length - 1];
+	while (low < high) {
+		const middle = (low + high + 1) >> 1;
+		if (value(middle) <= limit) low = middle;
+		else high = middle - 1;
+	}
+	return low;
 }
 
 /** What one place of a picture held, and from which position on. @template T */
 class Track {
-  /** @type {number[]} */ from = [];
-  /** @type {T[]} */ values = [];
+	/** @type {number[]} */ from = [];
+	/** @type {T[]} */ values = [];
 
-  /** @param {number} position @param {T} value */
-  put(position, value) {
-    this.from.push(position);
-    this.values.push(value);
-  }
+	/** @param {number} position @param {T} value */
+	put(position, value) {
+		this.from.push(position);
+		this.values.push(value);
+	}
 
-  /** @param {number} position */
-  index(position) {
-    return lastUpTo(this.from.length, (index) => this.from[index] ?? 0, position);
-  }
+	/** @param {number} position */
+	index(position) {
+		return lastUpTo(this.from.length, (index) => this.from[index] ?? 0, position);
+	}
 
-  /** Returns the value at a position. @param {number} position */
-  at(position) {
-    return this.values[this.index(position)];
-  }
+	/** Returns the value at a position. @param {number} position */
+	at(position) {
+		return this.values[this.index(position)];
+	}
 
-  /** Returns `true` if the value is new at a position. @param {number} position */
-  isNew(position) {
-    return position > 0 && this.from[this.index(position)] === position;
-  }
+	/** Returns `true` if the value is new at a position. @param {number} position */
+	isNew(position) {
+		return position > 0 && this.from[this.index(position)] === position;
+	}
 
-  /** Forgets what came after a position. @param {number} position */
-  cut(position) {
-    this.from.length = this.values.length = this.index(position) + 1;
-  }
+	/** Forgets what came after a position. @param {number} position */
+	cut(position) {
+		this.from.length = this.values.length = this.index(position) + 1;
+	}
 }
 
 /** The places of a block: `q,r` and `arrows` of a board, else the index. @typedef {Map<string, Track<Content>>} Places */
 
 /** Every position of a log: 0 is the picture before the first frame, n the one after frame n. Knows no document. */
 export class Timeline {
-  /** @type {Frame[]} */ frames = [];
-  /** @type {Places[]} */ blocks = [];
-  /** @type {Track<Shape[]>} */ shapes = new Track();
+	/** @type {Frame[]} */ frames = [];
+	/** @type {Places[]} */ blocks = [];
+	/** @type {Track<Shape[]>} */ shapes = new Track();
 
-  /** @param {Frames} frames */
-  constructor(frames) {
-    this.after = frames.after;
-    this.#whole(0, frames.picture);
-    this.append(frames.frames);
-  }
+	/** @param {Frames} frames */
+	constructor(frames) {
+		this.after = frames.after;
+		this.#whole(0, frames.picture);
+		this.append(frames.frames);
+	}
 
-  /** Adds frames at the end. @param {Frame[]} frames */
-  append(frames) {
-    for (const frame of frames) {
-      const position = this.frames.push(frame);
-      if (frame.picture) this.#whole(position, frame.picture);
-      for (const [block, place, content] of frame.changes ?? []) this.#track(block, String(place)).put(position, content);
-    }
-  }
+	/** Adds frames at the end. @param {Frame[]} frames */
+	append(frames) {
+		for (const frame of frames) {
+			const position = this.frames.push(frame);
+			if (frame.picture) this.#whole(position, frame.picture);
+			for (const [block, place, content] of frame.changes ?? []) this.#track(block, String(place)).put(position, content);
+		}
+	}
 
-  /** Forgets all frames but the first `length`. @param {number} length */
-  cut(length) {
-    this.frames.length = Math.min(this.frames.length, length);
-    for (const places of this.blocks) for (const track of places.values()) track.cut(length);
-    this.shapes.cut(length);
-  }
+	/** Forgets all frames but the first `length`. @param {number} length */
+	cut(length) {
+		this.frames.length = Math.min(this.frames.length, length);
+		for (const places of this.blocks) for (const track of places.values()) track.cut(length);
+		this.shapes.cut(length);
+	}
 
-  /** Returns the number of the entry at a position. @param {number} position */
-  number(position) {
-    return this.frames[position - 1]?.record.seq ?? this.after;
-  }
+	/** Returns the number of the entry at a position. @param {number} position */
+	number(position) {
+		return this.frames[position - 1]?.record.seq ?? this.after;
+	}
 
-  /** Returns the last position whose number is not above `number`. @param {number} number */
-  position(number) {
-    return Math.max(0, lastUpTo(this.frames.length + 1, (position) => this.number(position), number));
-  }
+	/** Returns the last position whose number is not above `number`. @param {number} number */
+	position(number) {
+		return Math.max(0, lastUpTo(this.frames.length + 1, (position) => this.number(position), number));
+	}
 
-  /** @param {number} block @param {string} place */
-  #track(block, place) {
-    const places = (this.blocks[block] ??= new Map());
-    const track = places.get(place) ?? new Track();
-    places.set(place, track);
-    return track;
-  }
+	/** @param {number} block @param {string} place */
+	#track(block, place) {
+		const places = (this.blocks[block] ??= new Map());
+		const track = places.get(place) ?? new Track();
+		places.set(place, track);
+		return track;
+	}
 
-  /** Takes a whole picture as a change of every place in which it differs. @param {number} position @param {Block[]} picture */
-  #whole(position, picture) {
-    const shapes = picture.map(shapeOf);
-    if (!same(shapes, this.shapes.values.at(-1))) this.shapes.put(position, shapes);
-    for (let block = 0; block < Math.max(picture.length, this.blocks.length); block++) {
-      const contents = contentsOf(picture[block] ?? {});
-      for (const place of this.blocks[block]?.keys() ?? []) if (!contents.has(place)) contents.set(place, null);
-      for (const [place, content] of contents) {
-        const track = this.#track(block, place);
-        if (!same(content, track.values.at(-1) ?? null)) track.put(position, content);
-      }
-    }
-  }
+	/** Takes a whole picture as a change of every place in which it differs. @param {number} position @param {Block[]} picture */
+	#whole(position, picture) {
+		const shapes = picture.map(shapeOf);
+		if (!same(shapes, this.shapes.values.at(-1))) this.shapes.put(position, shapes);
+		for (let block = 0; block < Math.max(picture.length, this.blocks.length); block++) {
+			const contents = contentsOf(picture[block] ?? {});
+			for (const place of this.blocks[block]?.keys() ?? []) if (!contents.has(place)) contents.set(place, null);
+			for (const [place, content] of contents) {
+				const track = this.#track(block, place);
+				if (!same(content, track.values.at(-1) ?? null)) track.put(position, content);
+			}
+		}
+	}
 }
 
 /** @param {Block} block @returns {Shape} */
@@ -133,11 +118,11 @@ const shapeOf = ({ board, lines, rows }) => board ?? (lines ? "lines" : rows ? "
 
 /** @param {Block} block */
 function contentsOf({ cells, arrows, lines, rows, bars }) {
-  /** @type {Map<string, Content>} */ const contents = new Map();
-  for (const [q, r, ...cell] of cells ?? []) contents.set(`${q},${r}`, cell);
-  if (cells) contents.set("arrows", arrows ?? []);
-  (lines ?? rows ?? bars ?? []).forEach((item, index) => contents.set(`${index}`, item));
-  return contents;
+	/** @type {Map<string, Content>} */ const contents = new Map();
+	for (const [q, r, ...cell] of cells ?? []) contents.set(`${q},${r}`, cell);
+	if (cells) contents.set("arrows", arrows ?? []);
+	(lines ?? rows ?? bars ?? []).forEach((item, index) => contents.set(`${index}`, item));
+	return contents;
 }
 
 /** @param {unknown} one @param {unknown} other */
@@ -145,23 +130,23 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Returns text in which controls and marks of writing direction can be seen, as in a terminal. @param {string} text */
 export function shown(text) {
-  const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef]/g;
-  return text.replace(unprintable, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
+	const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef]/g;
+	return text.replace(unprintable, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 }
 
 /** Returns an HTML element. @template {keyof HTMLElementTagNameMap} K @param {K} tag
  * @param {Attributes} [attributes] @param {(Node | string)[]} children */
 export function html(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+	return filled(document.createElement(tag), attributes, children);
 }
 
 /** Returns an SVG element. @template {keyof SVGElementTagNameMap} K @param {K} tag
  * @param {Attributes} [attributes] @param {(Node | string)[]} children */
 export function svg(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+	return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-/** Returns text from frames, kept apart from the direction of what is around it. @param {string} name @param {string} text */
+/** @param {string} name @param {string} text */
 const bdi = (name, text) => html("bdi", { class: name }, shown(text));
 
 /** @param {string} name @param {(Node | string)[]} children */
@@ -169,12 +154,12 @@ const span = (name, ...children) => html("span", { class: name }, ...children);
 
 /** @template {Element} E @param {E} element @param {Attributes} attributes @param {(Node | string)[]} [children] */
 function filled(element, attributes, children = []) {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
+	for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, `${value}`);
+	element.append(...children);
+	return element;
 }
 
-/** Returns the class of a tint. @param {string} tint */
+/** @param {string} tint */
 const tintClass = (tint) => (tint.startsWith("#") ? "rgb" : tint);
 
 /** Returns the attribute of a shape in a game's own color. @param {string} tint @returns {Attributes} */
@@ -182,8 +167,8 @@ const fillOf = (tint) => (/^#[0-9a-f]{6}$/i.test(tint) ? { fill: tint } : {});
 
 /** @param {Element | undefined} element @param {Attributes} color */
 function paint(element, { fill }) {
-  if (fill) element?.setAttribute("fill", fill);
-  else element?.removeAttribute("fill");
+	if (fill) element?.setAttribute("fill", `${fill}`);
+	else element?.removeAttribute("fill");
 }
 
 /** Returns the attribute of a line in the color of an area. @param {Attributes} area @returns {Attributes} */
@@ -191,196 +176,196 @@ const strokeOf = ({ fill }) => (fill ? { stroke: fill } : {});
 
 /** Returns the attribute of text on a game's own color: black or white, whichever contrasts more. @param {string} tint @returns {Attributes} */
 function inkOn(tint) {
-  const { fill: color } = fillOf(tint);
-  if (!color) return {};
-  const parts = [0.2126, 0.7152, 0.0722].map((weight, index) => {
-    const part = parseInt(color.slice(1 + 2 * index, 3 + 2 * index), 16) / 255;
-    return weight * (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-  });
-  return { fill: parts.reduce((sum, part) => sum + part) > 0.179 ? "#000000" : "#ffffff" };
+	if (!fillOf(tint)["fill"]) return {};
+	const parts = [0.2126, 0.7152, 0.0722].map((weight, index) => {
+		const part = parseInt(tint.slice(1 + 2 * index, 3 + 2 * index), 16) / 255;
+		return weight * (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+	});
+	return { fill: parts.reduce((sum, part) => sum + part) > 0.179 ? "#000000" : "#ffffff" };
 }
 
 /** Returns text around a point that stays within a width: smaller where it is long, squeezed where it is very long.
  * @param {string} name @param {string} text @param {At} point @param {[width: number, size: number, least: number]} room
  * @param {Attributes} [ink] */
 function fitted(name, text, [x, y], [width, size, least], ink = {}) {
-  const content = shown(text);
-  const count = [...content].length;
-  const fit = Math.max(least, Math.min(size, Math.floor((width * 5) / (count * 3))));
-  /** @type {Attributes} */ const squeezed = count * fit * 0.6 > width ? { textLength: `${width}`, lengthAdjust: "spacingAndGlyphs" } : {};
-  return svg("text", { class: name, x: `${x}`, y: `${y}`, "font-size": `${fit}`, ...squeezed, ...ink }, content);
+	const content = shown(text);
+	const count = [...content].length;
+	const fit = Math.max(least, Math.min(size, Math.floor((width * 5) / (count * 3))));
+	/** @type {Attributes} */ const squeezed = count * fit * 0.6 > width ? { textLength: width, lengthAdjust: "spacingAndGlyphs" } : {};
+	return svg("text", { class: name, x, y, "font-size": fit, ...squeezed, ...ink }, content);
 }
 
-/** Returns the middle of a hex. @param {At} at @returns {At} */
+/** @param {At} at @returns {At} */
 const middle = ([q, r]) => [30 * q, 17 * (2 * r + q)];
 
 /** @param {At} at */
 function outline(at) {
-  const [x, y] = middle(at);
-  return `M${x - 20},${y}l10,-17h20l10,17l-10,17h-20z`;
+	const [x, y] = middle(at);
+	return `M${x - 20},${y}l10,-17h20l10,17l-10,17h-20z`;
 }
 
 /** Returns the point at a distance from one point toward another. @param {At} from @param {At} to @param {number} distance @returns {At} */
 function toward([x, y], [toX, toY], distance) {
-  const share = distance / (Math.hypot(toX - x, toY - y) || 1);
-  return [Math.round(x + (toX - x) * share), Math.round(y + (toY - y) * share)];
+	const share = distance / (Math.hypot(toX - x, toY - y) || 1);
+	return [Math.round(x + (toX - x) * share), Math.round(y + (toY - y) * share)];
 }
 
 /** Returns the line of an arrow through the middles of its hexes, with its head. @param {At[]} path */
 function arrowLine(path) {
-  const points = path.map(middle);
-  const [first, second, last, before] = [points[0], points[1], points.at(-1), points.at(-2)];
-  if (!first || !second || !last || !before) return "";
-  const tip = toward(last, before, 9);
-  const [x, y] = toward(tip, before, 7);
-  const [asideX, asideY] = toward([0, 0], [last[1] - before[1], before[0] - last[0]], 5);
-  const head = `M${x + asideX},${y + asideY}L${tip}M${x - asideX},${y - asideY}L${tip}`;
-  return `M${[toward(first, second, 12), ...points.slice(1, -1), tip].join("L")}${head}`;
+	const points = path.map(middle);
+	const [first, second, last, before] = [points[0], points[1], points.at(-1), points.at(-2)];
+	if (!first || !second || !last || !before) return "";
+	const tip = toward(last, before, 9);
+	const [x, y] = toward(tip, before, 7);
+	const [asideX, asideY] = toward([0, 0], [last[1] - before[1], before[0] - last[0]], 5);
+	const head = `M${x + asideX},${y + asideY}L${tip}M${x - asideX},${y - asideY}L${tip}`;
+	return `M${[toward(first, second, 12), ...points.slice(1, -1), tip].join("L")}${head}`;
 }
 
 /** @param {string} place @returns {At} */
 function atOf(place) {
-  const [q, r] = place.split(",").map(Number);
-  return [q ?? 0, r ?? 0];
+	const [q, r] = place.split(",").map(Number);
+	return [q ?? 0, r ?? 0];
 }
 
 /** @param {number} radius */
 function hexesOf(radius) {
-  /** @type {At[]} */ const hexes = [];
-  for (let q = -radius; q <= radius; q++) {
-    for (let r = Math.max(-radius, -q - radius); r <= Math.min(radius, radius - q); r++) hexes.push([q, r]);
-  }
-  return hexes;
+	/** @type {At[]} */ const hexes = [];
+	for (let q = -radius; q <= radius; q++) {
+		for (let r = Math.max(-radius, -q - radius); r <= Math.min(radius, radius - q); r++) hexes.push([q, r]);
+	}
+	return hexes;
 }
 
 /** A board of hexes, an SVG in which each hex has a group, and only what changes is drawn again. */
 class BoardView {
-  /** @type {Map<string, {cell: Content, marks: string, group: SVGGElement}>} */ #hexes = new Map();
-  /** The hexes that commands name. @type {Set<string>} */ reach = new Set();
-  /** @type {Content | undefined} */ #arrows;
-  #cursor = "0,0";
-  #layer = svg("g");
-  #above = svg("g", { class: "arrows" });
+	/** @type {Map<string, {cell: Content, marks: string, group: SVGGElement}>} */ #hexes = new Map();
+	/** The hexes that commands name. @type {Set<string>} */ reach = new Set();
+	/** @type {Content | undefined} */ #arrows;
+	#cursor = "0,0";
+	#layer = svg("g");
+	#above = svg("g", { class: "arrows" });
 
-  /** @param {number} radius @param {(at: At) => void} pick */
-  constructor(radius, pick) {
-    this.pick = pick;
-    this.hexes = hexesOf(radius);
-    const [width, height] = [60 * radius + 46, 68 * radius + 40];
-    const ground = svg("path", { class: "ground", d: this.hexes.map(outline).join("") });
-    this.element = svg("svg", {
-      class: radius <= 12 ? "hexes" : "hexes large",
-      viewBox: `${-width / 2} ${-height / 2} ${width} ${height}`,
-      width: `${width}`,
-      role: "application",
-      "aria-roledescription": "board of hexes",
-      "aria-label": "Board",
-      "aria-describedby": "board-changes",
-    }, svg("g", { class: "board" }, ground, this.#layer, this.#above));
-    if (radius <= 12) for (const at of this.hexes) this.#hex(`${at}`);
-    this.#hex(this.#cursor).group.setAttribute("tabindex", "0");
-    this.element.addEventListener("click", (event) => this.#clicked(event));
-    this.element.addEventListener("keydown", (event) => this.#pressed(event));
-  }
+	/** @param {number} radius @param {(at: At) => void} pick */
+	constructor(radius, pick) {
+		this.pick = pick;
+		this.hexes = hexesOf(radius);
+		this.places = this.hexes.map(String);
+		const [width, height] = [60 * radius + 46, 68 * radius + 40];
+		const ground = svg("path", { class: "ground", d: this.hexes.map(outline).join("") });
+		this.element = svg("svg", {
+			class: radius <= 12 ? "hexes" : "hexes large",
+			viewBox: `${-width / 2} ${-height / 2} ${width} ${height}`,
+			width,
+			role: "application",
+			"aria-label": "Board",
+			"aria-describedby": "board-changes",
+		}, svg("g", { class: "board" }, ground, this.#layer, this.#above));
+		if (radius <= 12) for (const place of this.places) this.#hex(place);
+		this.#hex(this.#cursor).group.setAttribute("tabindex", "0");
+		this.element.addEventListener("click", (event) => this.#clicked(event));
+		this.element.addEventListener("keydown", (event) => this.#pressed(event));
+	}
 
-  /** Draws a position and returns the hexes that changed there. @param {Places} places @param {number} position */
-  draw(places, position) {
-    /** @type {string[]} */ const changes = [];
-    for (const place of new Set([...places.keys(), ...this.reach, ...this.#hexes.keys()])) {
-      const track = places.get(place);
-      const [content, isNew] = [track?.at(position) ?? null, track?.isNew(position) ?? false];
-      if (place === "arrows") {
-        this.#drawArrows(content, isNew);
-      } else {
-        this.#drawHex(place, content, `${isNew ? " changed" : ""}${this.reach.has(place) ? " reach" : ""}`);
-        if (isNew) changes.push(place);
-      }
-    }
-    return changes;
-  }
+	/** Draws a position and returns the hexes that changed there. @param {Places} places @param {number} position */
+	draw(places, position) {
+		/** @type {string[]} */ const changes = [];
+		for (const place of this.places) {
+			const track = places.get(place);
+			const isNew = track?.isNew(position) ?? false;
+			this.#drawHex(place, track?.at(position) ?? null, `${isNew ? " changed" : ""}${this.reach.has(place) ? " reach" : ""}`);
+			if (isNew) changes.push(place);
+		}
+		this.#drawArrows(places.get("arrows"), position);
+		return changes;
+	}
 
-  /** Returns the group of a hex, which has its outline and coordinates. @param {string} place */
-  #hex(place) {
-    const [old, at] = [this.#hexes.get(place), atOf(place)];
-    if (old) return old;
-    const group = svg("g", { class: "hole", "data-at": place, role: "img", "aria-label": `${place}: empty`, tabindex: "-1" });
-    const [x, y] = middle(at);
-    group.append(svg("path", { class: "hex", d: outline(at) }), fitted("at", place, [x, y + 14], [22, place.length > 7 ? 4 : 7, 4]));
-    const hex = { cell: null, marks: "", group: this.#layer.appendChild(group) };
-    this.#hexes.set(place, hex);
-    return hex;
-  }
+	/** Returns the group of a hex, which has its outline and coordinates. @param {string} place */
+	#hex(place) {
+		const old = this.#hexes.get(place);
+		if (old) return old;
+		const at = atOf(place);
+		const [x, y] = middle(at);
+		const name = fitted("at", place, [x, y + 14], [22, place.length > 7 ? 4 : 7, 4]);
+		const names = { class: "hole", "data-at": place, role: "img", "aria-label": `${place}: empty`, tabindex: -1 };
+		const group = svg("g", names, svg("path", { class: "hex", d: outline(at) }), name);
+		const hex = { cell: null, marks: "", group: this.#layer.appendChild(group) };
+		this.#hexes.set(place, hex);
+		return hex;
+	}
 
-  /** @param {string} place @param {Content} content @param {string} marks */
-  #drawHex(place, content, marks) {
-    if (!content && !marks && !this.#hexes.has(place)) return;
-    const hex = this.#hex(place);
-    if (content === hex.cell && marks === hex.marks) return;
-    Object.assign(hex, { cell: content, marks });
-    const [x, y] = middle(atOf(place));
-    const [label, mark, tint] = /** @type {Cell} */ (content ?? ["", "", "plain"]);
-    const ink = inkOn(tint);
-    const says = [content ? label : "empty", tint === "plain" ? "" : tint, mark, ...marks.split(" ")];
-    filled(hex.group, {
-      class: content || marks ? `cell ${tintClass(tint)}${marks}` : "hole",
-      "aria-label": `${place}: ${says.filter(Boolean).map(shown).join(", ")}`,
-    });
-    const [outside, name, ...old] = hex.group.children;
-    paint(outside, fillOf(tint));
-    paint(name, ink);
-    for (const part of old) part.remove();
-    if (marks.includes("reach")) hex.group.append(svg("path", { class: "inner", d: `M${x - 18},${y}l9,-16h18l9,16l-9,16h-18z`, ...strokeOf(ink) }));
-    if (marks.includes("changed")) hex.group.append(svg("path", { class: "corner", d: `M${x + 3},${y - 17}h7l4,7z`, ...ink }));
-    if (label) hex.group.append(fitted("label", label, [x, y - 2], [26, 12, 5], ink));
-    if (mark) hex.group.append(fitted("mark", mark, [x, y + 7], [26, 9, 5], ink));
-  }
+	/** @param {string} place @param {Content} content @param {string} marks */
+	#drawHex(place, content, marks) {
+		if (!content && !marks && !this.#hexes.has(place)) return;
+		const hex = this.#hex(place);
+		if (content === hex.cell && marks === hex.marks) return;
+		Object.assign(hex, { cell: content, marks });
+		const [x, y] = middle(atOf(place));
+		const [label, mark, tint] = /** @type {Cell} */ (content ?? ["", "", "plain"]);
+		const ink = inkOn(tint);
+		const says = [content ? label : "empty", tint === "plain" ? "" : tint, mark, ...marks.split(" ")];
+		filled(hex.group, {
+			class: content || marks ? `cell ${tintClass(tint)}${marks}` : "hole",
+			"aria-label": `${place}: ${says.filter(Boolean).map(shown).join(", ")}`,
+		});
+		const [outside, name, ...old] = hex.group.children;
+		paint(outside, fillOf(tint));
+		paint(name, ink);
+		for (const part of old) part.remove();
+		if (marks && hex.group !== document.activeElement) this.#layer.append(hex.group);
+		if (marks.includes("reach")) hex.group.append(svg("path", { class: "inner", d: `M${x - 18},${y}l9,-16h18l9,16l-9,16h-18z`, ...strokeOf(ink) }));
+		if (marks.includes("changed")) hex.group.append(svg("path", { class: "corner", d: `M${x + 3},${y - 17}h7l4,7z`, ...ink }));
+		if (label) hex.group.append(fitted("label", label, [x, y - 2], [26, 12, 5], ink));
+		if (mark) hex.group.append(fitted("mark", mark, [x, y + 7], [26, 9, 5], ink));
+	}
 
-  /** @param {Content} content @param {boolean} isNew */
-  #drawArrows(content, isNew) {
-    this.#above.classList.toggle("changed", isNew);
-    if (content === this.#arrows) return;
-    this.#arrows = content;
-    const arrows = /** @type {Arrow[]} */ (content ?? []);
-    const lines = arrows.map(([tint, ...path]) => svg("path", { class: `arrow ${tintClass(tint)}`, d: arrowLine(path), ...strokeOf(fillOf(tint)) }));
-    this.#above.replaceChildren(...lines);
-  }
+	/** @param {Track<Content> | undefined} track @param {number} position */
+	#drawArrows(track, position) {
+		const content = track?.at(position);
+		this.#above.classList.toggle("changed", track?.isNew(position));
+		if (content === this.#arrows) return;
+		this.#arrows = content;
+		const arrows = /** @type {Arrow[]} */ (content ?? []);
+		const lines = arrows.map(([tint, ...path]) => svg("path", { class: `arrow ${tintClass(tint)}`, d: arrowLine(path), ...strokeOf(fillOf(tint)) }));
+		this.#above.replaceChildren(...lines);
+	}
 
-  /** Makes a hex the board's one tab stop. @param {At} at */
-  #settle(at) {
-    this.#hex(this.#cursor).group.setAttribute("tabindex", "-1");
-    this.#cursor = `${at}`;
-    const { group } = this.#hex(this.#cursor);
-    group.setAttribute("tabindex", "0");
-    group.focus();
-  }
+	/** Makes a hex the board's one tab stop. @param {At} at */
+	#settle(at) {
+		this.#hex(this.#cursor).group.setAttribute("tabindex", "-1");
+		this.#cursor = `${at}`;
+		const { group } = this.#hex(this.#cursor);
+		group.setAttribute("tabindex", "0");
+		group.focus();
+	}
 
-  /** @param {MouseEvent} event */
-  #clicked(event) {
-    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.element.getScreenCTM()?.inverse());
-    const at = this.hexes.find((at) => Math.hypot(middle(at)[0] - x, middle(at)[1] - y) < 17);
-    if (!at) return;
-    this.#settle(at);
-    this.pick(at);
-  }
+	/** @param {MouseEvent} event */
+	#clicked(event) {
+		const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.element.getScreenCTM()?.inverse());
+		const at = this.hexes.find((at) => Math.hypot(middle(at)[0] - x, middle(at)[1] - y) < 17);
+		if (!at) return;
+		this.#settle(at);
+		this.pick(at);
+	}
 
-  /** @param {KeyboardEvent} event */
-  #pressed(event) {
-    const [q, r] = atOf(this.#cursor);
-    const odd = q & 1;
-    if (event.key === "Enter") this.pick([q, r]);
-    /** @type {Record<string, At[]>} */
-    const ways = {
-      ArrowUp: [[q, r - 1]],
-      ArrowDown: [[q, r + 1]],
-      ArrowLeft: [[q - 1, r + 1 - odd], [q - 1, r + odd]],
-      ArrowRight: [[q + 1, r - odd], [q + 1, r - 1 + odd]],
-    };
-    const way = ways[event.key];
-    if (!way || isChord(event)) return;
-    event.preventDefault();
-    const to = way.find((at) => this.hexes.some((hex) => same(hex, at)));
-    if (to) this.#settle(to);
-  }
+	/** @param {KeyboardEvent} event */
+	#pressed(event) {
+		const [q, r] = atOf(this.#cursor);
+		const odd = q & 1;
+		if (event.key === "Enter") this.pick([q, r]);
+		/** @type {Record<string, At[]>} */
+		const ways = {
+			ArrowUp: [[q, r - 1]],
+			ArrowDown: [[q, r + 1]],
+			ArrowLeft: [[q - 1, r + 1 - odd], [q - 1, r + odd]],
+			ArrowRight: [[q + 1, r - odd], [q + 1, r - 1 + odd]],
+		};
+		const way = ways[event.key];
+		if (!way || isChord(event)) return;
+		event.preventDefault();
+		const to = way.find((at) => this.places.includes(`${at}`));
+		if (to) this.#settle(to);
+	}
 }
 
 /** @param {KeyboardEvent | MouseEvent} event */
@@ -388,40 +373,40 @@ const isChord = (event) => event.ctrlKey || event.altKey || event.metaKey || eve
 
 /** Lines, rows or bars: a list of which only what changes is made again. */
 class ListView {
-  /** @type {Content[]} */ #drawn = [];
+	/** @type {Content[]} */ #drawn = [];
 
-  /** @param {"lines" | "rows" | "bars"} kind */
-  constructor(kind) {
-    this.element = html("div", { class: kind });
-    this.make = /** @type {(content: Content) => HTMLElement} */ ({ lines: drawLine, rows: drawRow, bars: drawBar }[kind]);
-  }
+	/** @param {"lines" | "rows" | "bars"} kind */
+	constructor(kind) {
+		this.element = html("div", { class: kind });
+		this.make = /** @type {(content: Content) => HTMLElement} */ ({ lines: drawLine, rows: drawRow, bars: drawBar }[kind]);
+	}
 
-  /** @param {Places} places @param {number} position @returns {string[]} */
-  draw(places, position) {
-    let index = 0;
-    for (; ; index++) {
-      const track = places.get(`${index}`);
-      const content = track?.at(position);
-      if (!track || !content) break;
-      const old = this.element.children[index];
-      if (!old) this.element.append(this.make(content));
-      else if (this.#drawn[index] !== content) old.replaceWith(this.make(content));
-      this.#drawn[index] = content;
-      this.element.children[index]?.classList.toggle("changed", track.isNew(position));
-    }
-    while (this.element.children.length > index) this.element.lastElementChild?.remove();
-    return [];
-  }
+	/** @param {Places} places @param {number} position @returns {string[]} */
+	draw(places, position) {
+		let index = 0;
+		for (; ; index++) {
+			const track = places.get(`${index}`);
+			const content = track?.at(position);
+			if (!track || !content) break;
+			const old = this.element.children[index];
+			if (!old) this.element.append(this.make(content));
+			else if (this.#drawn[index] !== content) old.replaceWith(this.make(content));
+			this.#drawn[index] = content;
+			this.element.children[index]?.classList.toggle("changed", track.isNew(position));
+		}
+		while (this.element.children.length > index) this.element.lastElementChild?.remove();
+		return [];
+	}
 }
 
 /** Returns the parts of a line; a game's own color is a swatch, for no text is legible in all of them. @param {Line} line */
 function spans(line) {
-  return line.map(([text, tint]) => {
-    const part = bdi(`span ${tintClass(tint)}`, text);
-    const square = svg("rect", { width: "10", height: "10", ...fillOf(tint) });
-    if (tintClass(tint) === "rgb") part.prepend(svg("svg", { class: "swatch", viewBox: "0 0 10 10", "aria-hidden": "true" }, square));
-    return part;
-  });
+	return line.map(([text, tint]) => {
+		const part = bdi(`span ${tintClass(tint)}`, text);
+		const square = svg("rect", { width: 10, height: 10, ...fillOf(tint) });
+		if (tintClass(tint) === "rgb") part.prepend(svg("svg", { class: "swatch", viewBox: "0 0 10 10", "aria-hidden": "true" }, square));
+		return part;
+	});
 }
 
 /** @param {Line} line */
@@ -429,178 +414,178 @@ const drawLine = (line) => html("p", { class: "line" }, ...spans(line));
 
 /** @param {Row} row */
 function drawRow([label, pieces]) {
-  const drawn = pieces.map(([text, tint, mark]) => {
-    const room = Math.max(15, Math.min(26, 3 * [...text].length + 2));
-    const box = { viewBox: `${-room - 1} ${-room - 1} ${2 * room + 2} ${2 * room + 2}`, width: `${2 * room + 2}` };
-    const disc = svg("circle", { class: "disc", r: `${text ? room : room / 2}`, ...fillOf(tint) });
-    const name = text ? [fitted("label", text, [0, 4], [(room * 9) / 5, 12, 5], inkOn(tint))] : [];
-    const drawing = svg("svg", { ...box, role: "img", "aria-label": shown(text) || "empty" }, disc, ...name);
-    return span(`piece ${tintClass(tint)}`, drawing, ...(mark ? [bdi("mark", mark)] : []));
-  });
-  return html("div", { class: "row" }, span("rowlabel", ...spans(label)), span("pieces", ...drawn));
+	const drawn = pieces.map(([text, tint, mark]) => {
+		const room = Math.max(15, Math.min(26, 3 * [...text].length + 2));
+		const box = { viewBox: `${-room - 1} ${-room - 1} ${2 * room + 2} ${2 * room + 2}`, width: 2 * room + 2 };
+		const disc = svg("circle", { class: "disc", r: text ? room : room / 2, ...fillOf(tint) });
+		const name = text ? [fitted("label", text, [0, 4], [(room * 9) / 5, 12, 5], inkOn(tint))] : [];
+		const drawing = svg("svg", { ...box, role: "img", "aria-label": shown(text) || "empty" }, disc, ...name);
+		return span(`piece ${tintClass(tint)}`, drawing, ...(mark ? [bdi("mark", mark)] : []));
+	});
+	return html("div", { class: "row" }, span("rowlabel", ...spans(label)), span("pieces", ...drawn));
 }
 
 /** @param {Bar} bar */
 function drawBar([label, value, of, tint, chips]) {
-  const share = of > 0 ? Math.min(100, (100 * value) / of) : 0;
-  const track = svg("rect", { class: "track", width: "100", height: "10" });
-  const full = svg("rect", { class: "full", width: share.toFixed(1), height: "10", ...fillOf(tint) });
-  const meter = svg("svg", { class: "meter", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, track, full);
-  const notes = chips.map(([text, tint]) => bdi(`chip ${tintClass(tint)}`, text));
-  const parts = [span("barlabel", ...spans(label)), meter, span("value", `${value}/${of}`), span("chips", ...notes)];
-  return html("div", { class: `bar ${tintClass(tint)}` }, ...parts);
+	const share = of > 0 ? Math.min(100, (100 * value) / of) : 0;
+	const track = svg("rect", { class: "track", width: 100, height: 10 });
+	const full = svg("rect", { class: "full", width: share.toFixed(1), height: 10, ...fillOf(tint) });
+	const meter = svg("svg", { class: "meter", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, track, full);
+	const notes = chips.map(([text, tint]) => bdi(`chip ${tintClass(tint)}`, text));
+	const parts = [span("barlabel", ...spans(label)), meter, span("value", `${value}/${of}`), span("chips", ...notes)];
+	return html("div", { class: `bar ${tintClass(tint)}` }, ...parts);
 }
 
 /** The blocks of a picture; boards can be enlarged and panned. */
 class PictureView {
-  /** @type {(BoardView | ListView)[]} */ views = [];
-  /** @type {Shape[] | undefined} */ #shapes;
+	/** @type {(BoardView | ListView)[]} */ views = [];
+	/** @type {Shape[] | undefined} */ #shapes;
 
-  /** @param {(at: At) => void} pick */
-  constructor(pick) {
-    this.pick = pick;
-    this.element = html("div", { class: "picture" });
-    this.changes = html("p", { class: "unseen", id: "board-changes" });
-  }
+	/** @param {(at: At) => void} pick */
+	constructor(pick) {
+		this.pick = pick;
+		this.element = html("div", { class: "picture" });
+		this.changes = html("p", { class: "unseen", id: "board-changes" });
+	}
 
-  /** @param {Timeline} timeline @param {number} position */
-  draw(timeline, position) {
-    const shapes = timeline.shapes.at(position) ?? [];
-    if (shapes !== this.#shapes) this.#make(shapes);
-    this.#shapes = shapes;
-    const changes = this.views.flatMap((view, block) => view.draw(timeline.blocks[block] ?? new Map(), position));
-    const more = changes.length > 20 ? ` and ${changes.length - 20} more` : "";
-    this.changes.textContent = `Arrow keys go from hex to hex. Changed: ${changes.slice(0, 20).join("; ") || "none"}${more}.`;
-  }
+	/** @param {Timeline} timeline @param {number} position */
+	draw(timeline, position) {
+		const shapes = timeline.shapes.at(position) ?? [];
+		if (shapes !== this.#shapes) this.#make(shapes);
+		this.#shapes = shapes;
+		const changes = this.views.flatMap((view, block) => view.draw(timeline.blocks[block] ?? new Map(), position));
+		const more = changes.length > 20 ? ` and ${changes.length - 20} more` : "";
+		this.changes.textContent = `Arrow keys go from hex to hex. Changed: ${changes.slice(0, 20).join("; ") || "none"}${more}.`;
+	}
 
-  /** @param {Shape[]} shapes */
-  #make(shapes) {
-    this.views = shapes.map((shape) => (typeof shape === "number" ? new BoardView(shape, this.pick) : new ListView(shape)));
-    const elements = this.views.map((view) => (view instanceof BoardView ? zoomable(view.element) : view.element));
-    this.element.classList.toggle("boarded", elements.some((element) => element.matches(".boardbox")));
-    this.element.replaceChildren(...elements, this.changes);
-  }
+	/** @param {Shape[]} shapes */
+	#make(shapes) {
+		this.views = shapes.map((shape) => (typeof shape === "number" ? new BoardView(shape, this.pick) : new ListView(shape)));
+		const elements = this.views.map((view) => (view instanceof BoardView ? zoomable(view.element) : view.element));
+		this.element.classList.toggle("boarded", elements.some((element) => element.matches(".boardbox")));
+		this.element.replaceChildren(...elements, this.changes);
+	}
 }
 
 /** Returns a frame in which a drawing is enlarged by buttons, and then panned by scrolling. @param {SVGSVGElement} drawing */
 function zoomable(drawing) {
-  const pan = html("div", { class: "pan" }, drawing);
-  const width = Number(drawing.getAttribute("width"));
-  let zoom = 1;
-  /** @param {number} by */
-  const enlarge = (by) => {
-    const box = drawing.getBoundingClientRect();
-    const [x, y] = [pan.scrollLeft + pan.clientWidth / 2, pan.scrollTop + pan.clientHeight / 2];
-    zoom = Math.max(1, Math.min(10, zoom * by));
-    const size = zoom > 1 ? box.width * by : width;
-    pan.classList.toggle("zoomed", zoom > 1);
-    drawing.setAttribute("width", `${size}`);
-    pan.scrollTo(x * by - pan.clientWidth / 2, y * by - pan.clientHeight / 2);
-    smaller.disabled = zoom === 1;
-    larger.disabled = zoom === 10;
-  };
-  const [smaller, larger] = [button("Zoom out", () => enlarge(1 / 1.5)), button("Zoom in", () => enlarge(1.5))];
-  smaller.disabled = true;
-  return html("div", { class: "boardbox" }, pan, html("div", { class: "zoom" }, smaller, larger));
+	const pan = html("div", { class: "pan" }, drawing);
+	const width = Number(drawing.getAttribute("width"));
+	let zoom = 1;
+	/** @param {number} by */
+	const enlarge = (by) => {
+		const box = drawing.getBoundingClientRect();
+		const [x, y] = [pan.scrollLeft + pan.clientWidth / 2, pan.scrollTop + pan.clientHeight / 2];
+		zoom = Math.max(1, Math.min(10, zoom * by));
+		const size = zoom > 1 ? box.width * by : width;
+		pan.classList.toggle("zoomed", zoom > 1);
+		filled(drawing, { width: size });
+		pan.scrollTo(x * by - pan.clientWidth / 2, y * by - pan.clientHeight / 2);
+		smaller.disabled = zoom === 1;
+		larger.disabled = zoom === 10;
+	};
+	const [smaller, larger] = [button("Zoom out", () => enlarge(1 / 1.5)), button("Zoom in", () => enlarge(1.5))];
+	smaller.disabled = true;
+	return html("div", { class: "boardbox" }, pan, html("div", { class: "zoom" }, smaller, larger));
 }
 
 /** What is drawn on buttons, in a box of 24. */
 const SIGNS = {
-  "First": "M6 5v14M19 5l-9 7 9 7z",
-  "Back": "M17 5l-10 7 10 7z",
-  "Play": "M8 4l12 8-12 8z",
-  "Pause": "M8 5v14M16 5v14",
-  "On": "M7 5l10 7-10 7z",
-  "Last": "M18 5v14M5 5l9 7-9 7z",
-  "Zoom out": "M5 12h14",
-  "Zoom in": "M5 12h14M12 5v14",
-  "Previous match": "M5 15l7-7 7 7",
-  "Next match": "M5 9l7 7 7-7",
+	First: "M6 5v14M19 5l-9 7 9 7z",
+	Previous: "M17 5l-10 7 10 7z",
+	Play: "M8 4l12 8-12 8z",
+	Pause: "M8 5v14M16 5v14",
+	Next: "M7 5l10 7-10 7z",
+	Last: "M18 5v14M5 5l9 7-9 7z",
+	"Zoom out": "M5 12h14",
+	"Zoom in": "M5 12h14M12 5v14",
+	"Previous match": "M5 15l7-7 7 7",
+	"Next match": "M5 9l7 7 7-7",
 };
 
 /** @param {keyof typeof SIGNS} name @param {() => void} click */
 function button(name, click) {
-  const icon = svg("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, svg("path", { d: SIGNS[name] }));
-  const made = html("button", { type: "button", "aria-label": name, title: name }, icon);
-  made.addEventListener("click", click);
-  return made;
+	const icon = svg("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, svg("path", { d: SIGNS[name] }));
+	const made = html("button", { type: "button", "aria-label": name, title: name }, icon);
+	made.addEventListener("click", click);
+	return made;
 }
 
 /** How many entries stand together; only those in sight are laid out. */
-const CHUNK = 20;
+const CHUNK = 10;
 
 /** The entries, each a link, and one tab stop for all of them. Those near the shown one are made at once, the others soon. */
 class LogView {
-  /** @type {Timeline | undefined} */ #timeline;
-  /** @type {HTMLElement | undefined} */ #current;
-  /** @type {number | undefined} */ #later;
-  element = html("div", { class: "entries", role: "list" });
-  #template = html("div", { role: "listitem" }, html("a", { tabindex: "-1" }, span("number"), span("seat"), bdi("command", ""), bdi("outcome", "")));
+	/** @type {Timeline | undefined} */ #timeline;
+	/** @type {HTMLElement | undefined} */ #current;
+	/** @type {number | undefined} */ #later;
+	element = html("div", { class: "entries", role: "list" });
+	#template = html("div", { role: "listitem" }, html("a", { tabindex: "-1" }, span("number"), span("seat"), bdi("command", ""), bdi("outcome", "")));
 
-  constructor() {
-    addEventListener("beforeprint", () => this.#fillFrom(0, Infinity));
-  }
+	constructor() {
+		addEventListener("beforeprint", () => this.#fillFrom(0, Infinity));
+	}
 
-  /** Makes the list agree with a timeline from a position on. @param {Timeline} timeline @param {number} from */
-  update(timeline, from) {
-    this.#timeline = timeline;
-    const first = Math.floor(from / CHUNK);
-    for (const chunk of [...this.element.children].slice(first)) chunk.remove();
-    for (let chunk = first; chunk * CHUNK <= timeline.frames.length; chunk++) this.element.append(html("div", { class: "chunk" }));
-    clearTimeout(this.#later);
-    this.#later = window.setTimeout(() => this.#fillFrom(first, 1));
-  }
+	/** Makes the list agree with a timeline from a position on. @param {Timeline} timeline @param {number} from */
+	update(timeline, from) {
+		this.#timeline = timeline;
+		const first = Math.floor(from / CHUNK);
+		for (const chunk of [...this.element.children].slice(first)) chunk.remove();
+		for (let chunk = first; chunk * CHUNK <= timeline.frames.length; chunk++) this.element.append(html("div", { class: "chunk" }));
+		clearTimeout(this.#later);
+		this.#later = window.setTimeout(() => this.#fillFrom(first, 1));
+	}
 
-  /** Marks an entry as the current one and brings it into sight. @param {number} position */
-  show(position) {
-    const [old, chunk] = [this.#current, Math.floor(position / CHUNK)];
-    for (const near of [chunk - 1, chunk, chunk + 1, this.element.children.length - 1]) this.#fill(near);
-    const link = this.element.children[chunk]?.children[position % CHUNK]?.firstElementChild;
-    if (!(link instanceof HTMLElement)) return;
-    const hadFocus = old !== undefined && document.activeElement === old;
-    old?.removeAttribute("aria-current");
-    old?.setAttribute("tabindex", "-1");
-    filled(link, { "aria-current": "step", tabindex: "0" });
-    if (hadFocus) link.focus({ preventScroll: true });
-    this.#current = link;
-    this.#reveal(position, link.offsetHeight);
-  }
+	/** Marks an entry as the current one and brings it into sight. @param {number} position */
+	show(position) {
+		const [old, chunk] = [this.#current, Math.floor(position / CHUNK)];
+		for (const near of [chunk - 1, chunk, chunk + 1, this.element.children.length - 1]) this.#fill(near);
+		const link = this.element.children[chunk]?.children[position % CHUNK]?.firstElementChild;
+		if (!(link instanceof HTMLElement)) return;
+		const hadFocus = old !== undefined && document.activeElement === old;
+		old?.removeAttribute("aria-current");
+		old?.setAttribute("tabindex", "-1");
+		filled(link, { "aria-current": "step", tabindex: 0 });
+		if (hadFocus) link.focus({ preventScroll: true });
+		this.#current = link;
+		this.#reveal(position, link.offsetHeight);
+	}
 
-  /** All rows have one height, so that those out of sight need not be laid out. @param {number} position @param {number} height */
-  #reveal(position, height) {
-    const { scrollTop, clientHeight } = this.element;
-    const top = position * height;
-    if (top < scrollTop || top + height > scrollTop + clientHeight) this.element.scrollTop = top - (clientHeight - height) / 2;
-  }
+	/** All rows have one height, so that those out of sight need not be laid out. @param {number} position @param {number} height */
+	#reveal(position, height) {
+		const { scrollTop, clientHeight } = this.element;
+		const top = position * height;
+		if (top < scrollTop || top + height > scrollTop + clientHeight) this.element.scrollTop = top - (clientHeight - height) / 2;
+	}
 
-  /** Makes chunks from one on, and the rest later. @param {number} chunk @param {number} count */
-  #fillFrom(chunk, count) {
-    for (const end = chunk + count; chunk < end; chunk++) if (!this.#fill(chunk)) return;
-    this.#later = window.setTimeout(() => this.#fillFrom(chunk, 1));
-  }
+	/** Makes chunks from one on, and the rest later. @param {number} chunk @param {number} count */
+	#fillFrom(chunk, count) {
+		for (const end = chunk + count; chunk < end; chunk++) if (!this.#fill(chunk)) return;
+		this.#later = window.setTimeout(() => this.#fillFrom(chunk, 1));
+	}
 
-  /** Makes the rows of a chunk and returns `true` if there is such a chunk. @param {number} chunk */
-  #fill(chunk) {
-    const element = this.element.children[chunk];
-    const from = chunk * CHUNK;
-    for (let at = from; element && element.children.length < CHUNK && at <= (this.#timeline?.frames.length ?? 0); at++) {
-      if (at >= from + element.children.length) element.append(this.#row(at));
-    }
-    return element !== undefined;
-  }
+	/** Makes the rows of a chunk and returns `true` if there is such a chunk. @param {number} chunk */
+	#fill(chunk) {
+		const element = this.element.children[chunk];
+		const from = chunk * CHUNK;
+		for (let at = from; element && element.children.length < CHUNK && at <= (this.#timeline?.frames.length ?? 0); at++) {
+			if (at >= from + element.children.length) element.append(this.#row(at));
+		}
+		return element !== undefined;
+	}
 
-  /** @param {number} position */
-  #row(position) {
-    const row = /** @type {HTMLElement} */ (this.#template.cloneNode(true));
-    const { record, text } = this.#timeline?.frames[position - 1] ?? { record: { seat: "", command: "setup", outcome: "applied" }, text: "before the first entry" };
-    const number = `${this.#timeline?.number(position)}`;
-    const link = /** @type {HTMLElement} */ (row.firstElementChild);
-    const texts = [number, record.seat, shown(record.command), shown(text)];
-    texts.forEach((text, index) => (/** @type {Element} */ (link.children[index]).textContent = text));
-    filled(link, { href: `#${number}`, class: record.outcome === "applied" ? "" : "failed" });
-    link.children[1]?.setAttribute("class", seatClass(record.seat));
-    return row;
-  }
+	/** @param {number} position */
+	#row(position) {
+		const row = /** @type {HTMLElement} */ (this.#template.cloneNode(true));
+		const { record, text } = this.#timeline?.frames[position - 1] ?? { record: { seat: "", command: "setup", outcome: "applied" }, text: "before the first entry" };
+		const number = `${this.#timeline?.number(position)}`;
+		const link = /** @type {HTMLElement} */ (row.firstElementChild);
+		const texts = [number, record.seat, shown(record.command), shown(text)];
+		texts.forEach((text, index) => (/** @type {Element} */ (link.children[index]).textContent = text));
+		filled(link, { href: `#${number}`, class: record.outcome === "applied" ? "" : "failed" });
+		link.children[1]?.setAttribute("class", seatClass(record.seat));
+		return row;
+	}
 }
 
 /** Returns the classes of a seat, which has the color of its player. @param {string} seat */
@@ -611,18 +596,21 @@ const FIELDS_MAX = 500;
 
 /** Returns what an entry did: its outcome in full and the fields that changed. @param {Frame | undefined} frame */
 function drawChanges(frame) {
-  if (!frame) return [html("p", {}, "Nothing has happened yet.")];
-  const items = frame.fields.slice(0, FIELDS_MAX).map((field) => {
-    const arrow = html("span", { role: "img", "aria-label": "became" }, " → ");
-    return html("li", {}, bdi("path", field.path || "/"), span("values", value("del", field.old), arrow, value("ins", field.new)));
-  });
-  const more = frame.fields.length > FIELDS_MAX ? [html("p", {}, `and ${frame.fields.length - FIELDS_MAX} more`)] : [];
-  const list = items.length > 0 ? html("ul", { role: "list" }, ...items) : html("p", {}, "No field changed.");
-  return [html("p", {}, bdi("outcome", frame.text)), list, ...more];
+	if (!frame) return [html("p", {}, "Nothing has happened yet.")];
+	const items = frame.fields.slice(0, FIELDS_MAX).map((field) => {
+		const arrow = html("span", { role: "img", "aria-label": "became" }, " → ");
+		return html("li", {}, bdi("path", field.path || "/"), span("values", value("del", field.old), arrow, value("ins", field.new)));
+	});
+	const more = frame.fields.length > FIELDS_MAX ? [html("p", {}, `and ${frame.fields.length - FIELDS_MAX} more`)] : [];
+	const list = items.length > 0 ? html("ul", { role: "list" }, ...items) : html("p", {}, "No field changed.");
+	return [html("p", {}, bdi("outcome", frame.text)), list, ...more];
 }
 
 /** @param {"del" | "ins"} tag @param {unknown} json */
 const value = (tag, json) => (json === undefined ? html("i", {}, "(none)") : html(tag, {}, bdi("", JSON.stringify(json))));
+
+/** @param {string} name @param {string} title @param {Node[]} children */
+const section = (name, title, ...children) => html("section", { class: name, "aria-label": title }, html("h2", {}, title), ...children);
 
 /** The keys of the page and how far they go. @type {Record<string, number>} */
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
@@ -633,258 +621,258 @@ const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -I
  * It tells of `position` (another one is shown) and `pick` (`detail`: the hex that was chosen on a board).
  */
 export class Viewer extends EventTarget {
-  /** @type {Timeline | undefined} */ timeline;
-  position = 0;
-  /** @type {number | undefined} */ #playing;
-  /** @type {number | undefined} */ #writing;
-  /** @type {string[]} */ #lines = [];
-  picture = new PictureView((at) => this.dispatchEvent(new CustomEvent("pick", { detail: at })));
-  log = new LogView();
-  status = html("p", { class: "status", role: "status", "aria-live": "polite", "aria-atomic": "true" });
-  slider = html("input", { type: "range", min: "0", value: "0", "aria-label": "Entry" });
-  changes = html("div", { class: "changes", tabindex: "0", role: "group", "aria-labelledby": "fields-title" });
-  note = html("p", { class: "note", role: "status" });
-  backs = [button("First", () => this.#user(-Infinity)), button("Back", () => this.#user(-1))];
-  ons = [button("On", () => this.#user(1)), button("Last", () => this.#user(Infinity))];
-  player = button("Play", () => (this.#playing === undefined ? this.play() : this.pause()));
-  speed = html("select", { "aria-label": "Speed" }, ...[1, 2, 4, 8, 16].map((speed) => html("option", { value: `${speed}` }, `${speed} / s`)));
+	/** @type {Timeline | undefined} */ timeline;
+	position = 0;
+	/** @type {number | undefined} */ #playing;
+	/** @type {number | undefined} */ #writing;
+	/** @type {string[]} */ #lines = [];
+	picture = new PictureView((at) => this.dispatchEvent(new CustomEvent("pick", { detail: at })));
+	log = new LogView();
+	status = html("p", { class: "status", role: "status", "aria-live": "polite", "aria-atomic": "true" });
+	slider = html("input", { type: "range", min: 0, value: 0, "aria-label": "Entry" });
+	changes = html("div", { class: "changes", tabindex: 0, role: "group", "aria-label": "Entry" });
+	note = html("p", { class: "note", role: "status" });
+	backs = [button("First", () => this.#user(-Infinity)), button("Previous", () => this.#user(-1))];
+	ons = [button("Next", () => this.#user(1)), button("Last", () => this.#user(Infinity))];
+	player = button("Play", () => (this.#playing === undefined ? this.play() : this.pause()));
+	speed = html("select", { "aria-label": "Speed" }, ...[1, 2, 4, 8, 16].map((speed) => html("option", { value: speed }, `${speed}/s`)));
 
-  /** @param {HTMLElement} root what the page is made in */
-  constructor(root) {
-    super();
-    document.body.classList.add("app");
-    this.player.classList.add("play");
-    this.speed.value = "2";
-    const buttons = html("div", { class: "buttons" }, ...this.backs, this.player, ...this.ons, this.speed);
-    root.replaceChildren(
-      this.status,
-      html("section", { class: "stage", tabindex: "0", "aria-label": "Picture" }, this.picture.element),
-      html("div", { class: "controls", role: "group", "aria-label": "Steps" }, this.slider, buttons),
-      html("section", { class: "log", "aria-labelledby": "log-title" }, html("h2", { id: "log-title" }, "Log"), this.#tools(), this.log.element),
-      html("section", { class: "fields", "aria-labelledby": "fields-title" }, html("h2", { id: "fields-title" }, "What changed"), this.changes),
-    );
-    this.#listen();
-  }
+	/** @param {HTMLElement} root what the page is made in */
+	constructor(root) {
+		super();
+		document.body.classList.add("app");
+		this.player.classList.add("play");
+		this.speed.value = "2";
+		const buttons = html("div", { class: "buttons" }, ...this.backs, this.player, ...this.ons, this.speed);
+		root.replaceChildren(
+			this.status,
+			html("section", { class: "stage", tabindex: 0, "aria-label": "Picture" }, this.picture.element),
+			html("div", { class: "controls", role: "group", "aria-label": "Steps" }, this.slider, buttons),
+			section("log", "Log", this.#tools(), this.log.element),
+			section("fields", "What changed", this.changes),
+		);
+		this.#listen();
+	}
 
-  /** How many entries there are. */
-  get length() {
-    return this.timeline?.frames.length ?? 0;
-  }
+	/** How many entries there are. */
+	get length() {
+		return this.timeline?.frames.length ?? 0;
+	}
 
-  /** Shows another document, at the entry that the address names or else at its end. @param {Frames} frames */
-  load(frames) {
-    this.timeline = new Timeline(frames);
-    this.#grown(0);
-    if (!this.#follow()) this.#show(this.length);
-  }
+	/** Shows another document, at the entry that the address names or else at its end. @param {Frames} frames */
+	load(frames) {
+		this.timeline = new Timeline(frames);
+		this.#grown(0);
+		if (!this.#follow()) this.#show(this.length);
+	}
 
-  /** Adds frames in place of those after `position`, and stays where it is. @param {Frame[]} frames @param {number} [position] */
-  append(frames, position = this.length) {
-    this.timeline?.cut(position);
-    this.timeline?.append(frames);
-    this.#grown(position + 1);
-    this.#show(Math.min(this.position, this.length));
-  }
+	/** Adds frames in place of those after `position`, and stays where it is. @param {Frame[]} frames @param {number} [position] */
+	append(frames, position = this.length) {
+		this.timeline?.cut(position);
+		this.timeline?.append(frames);
+		this.#grown(position + 1);
+		this.#show(Math.min(this.position, this.length));
+	}
 
-  /** Shows a position: 0 is the setup, `length` the last entry. @param {number} position */
-  go(position) {
-    this.#show(Math.max(0, Math.min(this.length, position)));
-    this.#address();
-  }
+	/** Shows a position: 0 is the setup, `length` the last entry. @param {number} position */
+	go(position) {
+		this.#show(Math.max(0, Math.min(this.length, position)));
+		this.#address();
+	}
 
-  /** Marks the hexes that commands name. @param {Iterable<string>} hexes */
-  reach(hexes) {
-    for (const view of this.picture.views) if (view instanceof BoardView) view.reach = new Set(hexes);
-    this.#show(this.position);
-  }
+	/** Marks the hexes that commands name. @param {Iterable<string>} hexes */
+	reach(hexes) {
+		for (const view of this.picture.views) if (view instanceof BoardView) view.reach = new Set(hexes);
+		this.#show(this.position);
+	}
 
-  /** Plays from here, from the setup when at the end, as fast as chosen. */
-  play() {
-    if (this.position === this.length) this.go(0);
-    this.status.setAttribute("aria-live", "off");
-    this.#wait();
-    this.#drawPlayer("Pause");
-  }
+	/** Plays from here, from the setup when at the end, as fast as chosen. */
+	play() {
+		if (this.position === this.length) this.go(0);
+		this.status.setAttribute("aria-live", "off");
+		this.#wait();
+		this.#drawPlayer("Pause");
+	}
 
-  /** Stops playing. */
-  pause() {
-    if (this.#playing === undefined) return;
-    clearTimeout(this.#playing);
-    this.#playing = undefined;
-    this.status.setAttribute("aria-live", "polite");
-    this.#drawPlayer("Play");
-    this.#address();
-  }
+	/** Stops playing. */
+	pause() {
+		if (this.#playing === undefined) return;
+		clearTimeout(this.#playing);
+		this.#playing = undefined;
+		this.status.setAttribute("aria-live", "polite");
+		this.#drawPlayer("Play");
+		this.#address();
+	}
 
-  /** Goes to the entry with a number and says if there is none. @param {string} text */
-  goTo(text) {
-    const number = Number(text.replace("#", "").trim() || NaN);
-    if (!this.timeline || !Number.isInteger(number)) return this.say("Type the number of an entry.");
-    this.go(this.timeline.position(number));
-    const found = this.timeline.number(this.position);
-    this.say(found === number ? "" : `There is no entry ${number}; this is ${found}.`);
-  }
+	/** Goes to the entry with a number and says if there is none. @param {string} text */
+	goTo(text) {
+		const number = Number(text.replace("#", "").trim() || NaN);
+		if (!this.timeline || !Number.isInteger(number)) return this.say("Type the number of an entry.");
+		this.go(this.timeline.position(number));
+		const found = this.timeline.number(this.position);
+		this.say(found === number ? "" : `There is no entry ${number}; this is ${found}.`);
+	}
 
-  /** Goes to the next entry, or with -1 the one before, whose line holds a text, and around the end. @param {string} text @param {1 | -1} way */
-  find(text, way) {
-    if (!text) return this.say("Type what to look for.");
-    this.timeline?.frames.slice(this.#lines.length).forEach(({ record, text }) => this.#lines.push(`${record.seat} ${record.command} => ${text}`.toLowerCase()));
-    const wanted = text.toLowerCase();
-    const found = this.#lines.flatMap((line, index) => (line.includes(wanted) ? [index + 1] : []));
-    const next = way > 0 ? found.find((at) => at > this.position) : found.findLast((at) => at < this.position);
-    const to = next ?? found.at(way > 0 ? 0 : -1);
-    if (to === undefined) return this.say("Nothing found.");
-    this.go(to);
-    const wrapped = next !== undefined ? "" : way > 0 ? ", on from the start" : ", back from the end";
-    this.say(`Match ${found.indexOf(to) + 1} of ${found.length}${wrapped}.`);
-  }
+	/** Goes to the next entry, or with -1 the one before, whose line holds a text, and around the end. @param {string} text @param {1 | -1} way */
+	find(text, way) {
+		if (!text) return this.say("Type what to look for.");
+		this.timeline?.frames.slice(this.#lines.length).forEach(({ record, text }) => this.#lines.push(`${record.seat} ${record.command} => ${text}`.toLowerCase()));
+		const wanted = text.toLowerCase();
+		const found = this.#lines.flatMap((line, index) => (line.includes(wanted) ? [index + 1] : []));
+		const next = way > 0 ? found.find((at) => at > this.position) : found.findLast((at) => at < this.position);
+		const to = next ?? found.at(way > 0 ? 0 : -1);
+		if (to === undefined) return this.say("Nothing found.");
+		this.go(to);
+		const wrapped = next !== undefined ? "" : way > 0 ? ", on from the start" : ", back from the end";
+		this.say(`Match ${found.indexOf(to) + 1} of ${found.length}${wrapped}.`);
+	}
 
-  /** Copies the address of the shown entry, or shows it where the browser does not let it be copied. */
-  async copyLink() {
-    const address = new URL(`#${this.timeline?.number(this.position) ?? ""}`, location.href).href;
-    try {
-      await navigator.clipboard.writeText(address);
-      this.say("Link copied.");
-    } catch {
-      const field = html("input", { value: address, readonly: "", "aria-label": "Link to this entry" });
-      this.note.replaceChildren("Copy it from here: ", field);
-      field.select();
-    }
-  }
+	/** Copies the address of the shown entry, or shows it where the browser does not let it be copied. */
+	async copyLink() {
+		const address = new URL(`#${this.timeline?.number(this.position) ?? ""}`, location.href).href;
+		try {
+			await navigator.clipboard.writeText(address);
+			this.say("Link copied.");
+		} catch {
+			const field = html("input", { value: address, readonly: "", "aria-label": "Link to this entry" });
+			this.note.replaceChildren("Copy it from here: ", field);
+			field.select();
+		}
+	}
 
-  /** Says something beside the search field. @param {string} text */
-  say(text) {
-    this.note.textContent = text;
-  }
+	/** Says something beside the search field. @param {string} text */
+	say(text) {
+		this.note.textContent = text;
+	}
 
-  #tools() {
-    const number = html("input", { inputmode: "numeric", autocomplete: "off", size: "5", id: "go-to" });
-    const text = html("input", { type: "search", autocomplete: "off", id: "search" });
-    const copy = html("button", { type: "button", class: "copy" }, "Copy link");
-    copy.addEventListener("click", () => this.copyLink());
-    /** @param {1 | -1} way */
-    const find = (way) => (this.pause(), this.find(text.value, way));
-    const ways = [button("Previous match", () => find(-1)), button("Next match", () => find(1))];
-    const search = html("form", { class: "search", role: "search" }, html("label", { for: "search" }, "Search"), text, ...ways);
-    const goTo = html("form", { class: "go-to" }, html("label", { for: "go-to" }, "Go to"), number, html("button", {}, "Go"));
-    search.addEventListener("submit", (event) => (event.preventDefault(), find(1)));
-    goTo.addEventListener("submit", (event) => (event.preventDefault(), this.pause(), this.goTo(number.value)));
-    return html("div", { class: "tools" }, search, goTo, copy, this.note);
-  }
+	#tools() {
+		const number = html("input", { inputmode: "numeric", autocomplete: "off", size: 5, id: "go-to" });
+		const text = html("input", { type: "search", autocomplete: "off", id: "search" });
+		const copy = html("button", { type: "button", class: "copy" }, "Copy link");
+		copy.addEventListener("click", () => this.copyLink());
+		/** @param {1 | -1} way */
+		const find = (way) => (this.pause(), this.find(text.value, way));
+		const ways = [button("Previous match", () => find(-1)), button("Next match", () => find(1))];
+		const search = html("form", { class: "search", role: "search" }, html("label", { for: "search" }, "Search"), text, ...ways);
+		const goTo = html("form", { class: "go-to" }, html("label", { for: "go-to" }, "Go to"), number, html("button", {}, "Go"));
+		search.addEventListener("submit", (event) => (event.preventDefault(), find(1)));
+		goTo.addEventListener("submit", (event) => (event.preventDefault(), this.pause(), this.goTo(number.value)));
+		return html("div", { class: "tools" }, search, goTo, copy, this.note);
+	}
 
-  #listen() {
-    this.slider.addEventListener("input", () => this.#user(Number(this.slider.value) - this.position));
-    this.log.element.addEventListener("click", (event) => {
-      const link = event.target instanceof Element ? event.target.closest("a") : null;
-      if (!link || isChord(event)) return;
-      event.preventDefault();
-      link.focus({ preventScroll: true });
-      this.pause();
-      this.goTo(link.hash);
-    });
-    this.speed.addEventListener("change", () => this.#playing !== undefined && (this.pause(), this.play()));
-    document.addEventListener("keydown", (event) => this.#pressed(event));
-    addEventListener("hashchange", () => this.#follow());
-    this.#swiped(this.picture.element);
-  }
+	#listen() {
+		this.slider.addEventListener("input", () => this.#user(Number(this.slider.value) - this.position));
+		this.log.element.addEventListener("click", (event) => {
+			const link = event.target instanceof Element ? event.target.closest("a") : null;
+			if (!link || isChord(event)) return;
+			event.preventDefault();
+			link.focus({ preventScroll: true });
+			this.pause();
+			this.goTo(link.hash);
+		});
+		this.speed.addEventListener("change", () => this.#playing !== undefined && (this.pause(), this.play()));
+		document.addEventListener("keydown", (event) => this.#pressed(event));
+		addEventListener("hashchange", () => this.#follow());
+		this.#swiped(this.picture.element);
+	}
 
-  /** @param {KeyboardEvent} event */
-  #pressed(event) {
-    const target = event.target instanceof Element ? event.target : document.body;
-    if (event.defaultPrevented || isChord(event) || target.closest("input, select, textarea, [role=menu]")) return;
-    if (event.key.startsWith("Arrow") && target.closest("[role=application]")) return;
-    const inLog = this.log.element.contains(target);
-    const by = inLog && event.key === "ArrowUp" ? -1 : inLog && event.key === "ArrowDown" ? 1 : KEYS[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    this.#user(by);
-  }
+	/** @param {KeyboardEvent} event */
+	#pressed(event) {
+		const target = event.target instanceof Element ? event.target : document.body;
+		if (event.defaultPrevented || isChord(event) || target.closest("input, select, textarea, [role=menu]")) return;
+		if (event.key.startsWith("Arrow") && target.closest("[role=application]")) return;
+		const inLog = this.log.element.contains(target);
+		const by = inLog && event.key === "ArrowUp" ? -1 : inLog && event.key === "ArrowDown" ? 1 : KEYS[event.key];
+		if (by === undefined) return;
+		event.preventDefault();
+		this.#user(by);
+	}
 
-  /** Steps by a stroke of a finger across a picture that need not be panned. @param {HTMLElement} element */
-  #swiped(element) {
-    let [x, y] = [NaN, NaN];
-    element.addEventListener("touchstart", ({ touches, target }) => {
-      const finger = touches.length === 1 && !(target instanceof Element && target.closest(".zoomed")) ? touches[0] : undefined;
-      [x, y] = [finger?.clientX ?? NaN, finger?.clientY ?? NaN];
-    }, { passive: true });
-    element.addEventListener("touchend", ({ changedTouches: [finger] }) => {
-      const [dx, dy] = [(finger?.clientX ?? NaN) - x, (finger?.clientY ?? NaN) - y];
-      if (Math.abs(dx) > 40 && Math.abs(dx) > 2 * Math.abs(dy)) this.#user(dx < 0 ? 1 : -1);
-    }, { passive: true });
-  }
+	/** Steps by a stroke of a finger across a picture that need not be panned. @param {HTMLElement} element */
+	#swiped(element) {
+		let [x, y] = [NaN, NaN];
+		element.addEventListener("touchstart", ({ touches, target }) => {
+			const finger = touches.length === 1 && !(target instanceof Element && target.closest(".zoomed")) ? touches[0] : undefined;
+			[x, y] = [finger?.clientX ?? NaN, finger?.clientY ?? NaN];
+		}, { passive: true });
+		element.addEventListener("touchend", ({ changedTouches: [finger] }) => {
+			const [dx, dy] = [(finger?.clientX ?? NaN) - x, (finger?.clientY ?? NaN) - y];
+			if (Math.abs(dx) > 40 && Math.abs(dx) > 2 * Math.abs(dy)) this.#user(dx < 0 ? 1 : -1);
+		}, { passive: true });
+	}
 
-  /** Steps as a person asked for, which ends playing. @param {number} by */
-  #user(by) {
-    this.pause();
-    this.say("");
-    this.go(this.position + by);
-  }
+	/** Steps as a person asked for, which ends playing. @param {number} by */
+	#user(by) {
+		this.pause();
+		this.say("");
+		this.go(this.position + by);
+	}
 
-  #wait() {
-    this.#playing = window.setTimeout(() => {
-      this.#show(Math.min(this.length, this.position + 1));
-      if (this.position < this.length) this.#wait();
-      else this.pause();
-    }, 1000 / Number(this.speed.value));
-  }
+	#wait() {
+		this.#playing = window.setTimeout(() => {
+			this.#show(Math.min(this.length, this.position + 1));
+			if (this.position < this.length) this.#wait();
+			else this.pause();
+		}, 1000 / Number(this.speed.value));
+	}
 
-  /** @param {number} from */
-  #grown(from) {
-    if (!this.timeline) return;
-    this.#lines.length = Math.min(this.#lines.length, Math.max(0, from - 1));
-    this.log.update(this.timeline, from);
-    this.slider.max = `${this.length}`;
-    this.slider.disabled = this.length === 0;
-  }
+	/** @param {number} from */
+	#grown(from) {
+		if (!this.timeline) return;
+		this.#lines.length = Math.min(this.#lines.length, Math.max(0, from - 1));
+		this.log.update(this.timeline, from);
+		this.slider.max = `${this.length}`;
+		this.slider.disabled = this.length === 0;
+	}
 
-  /** @param {number} position */
-  #show(position) {
-    if (!this.timeline) return;
-    this.position = position;
-    const frame = this.timeline.frames[position - 1];
-    this.picture.draw(this.timeline, position);
-    this.#drawStatus(this.timeline, frame);
-    for (const button of this.backs) button.disabled = position === 0;
-    for (const button of this.ons) button.disabled = position === this.length;
-    this.changes.replaceChildren(...drawChanges(frame));
-    this.log.show(position);
-    this.dispatchEvent(new Event("position"));
-  }
+	/** @param {number} position */
+	#show(position) {
+		if (!this.timeline) return;
+		this.position = position;
+		const frame = this.timeline.frames[position - 1];
+		this.picture.draw(this.timeline, position);
+		this.#drawStatus(this.timeline, frame);
+		for (const button of this.backs) button.disabled = position === 0;
+		for (const button of this.ons) button.disabled = position === this.length;
+		this.changes.replaceChildren(...drawChanges(frame));
+		this.log.show(position);
+		this.dispatchEvent(new Event("position"));
+	}
 
-  /** @param {Timeline} timeline @param {Frame | undefined} frame */
-  #drawStatus(timeline, frame) {
-    const [number, last] = [timeline.number(this.position), timeline.number(this.length)];
-    const said = frame
-      ? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", cut(frame.record.command)), " ", bdi("outcome", cut(frame.text))]
-      : [span("command", "setup")];
-    this.status.replaceChildren(span("unseen", "Entry "), html("strong", {}, `${number}`), span("of", ` of ${last} `), ...said);
-    this.slider.value = `${this.position}`;
-    this.slider.setAttribute("aria-valuetext", `${number} of ${last}`);
-  }
+	/** @param {Timeline} timeline @param {Frame | undefined} frame */
+	#drawStatus(timeline, frame) {
+		const [number, last] = [timeline.number(this.position), timeline.number(this.length)];
+		const said = frame
+			? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", cut(frame.record.command)), " ", bdi("outcome", cut(frame.text))]
+			: [span("command", "setup")];
+		this.status.replaceChildren(span("unseen", "Entry "), html("strong", {}, `${number}`), span("of", ` of ${last} `), ...said);
+		this.slider.value = `${this.position}`;
+		this.slider.setAttribute("aria-valuetext", `${number} of ${last}`);
+	}
 
-  /** @param {"Play" | "Pause"} name */
-  #drawPlayer(name) {
-    filled(this.player, { "aria-label": name, title: name });
-    this.player.querySelector("path")?.setAttribute("d", SIGNS[name]);
-  }
+	/** @param {"Play" | "Pause"} name */
+	#drawPlayer(name) {
+		filled(this.player, { "aria-label": name, title: name });
+		this.player.querySelector("path")?.setAttribute("d", SIGNS[name]);
+	}
 
-  /** Shows the entry that the address names and returns `true` if it names one. */
-  #follow() {
-    const number = /^#(\d+)$/.exec(location.hash)?.[1];
-    if (number === undefined || !this.timeline) return false;
-    this.pause();
-    this.#show(this.timeline.position(Number(number)));
-    return true;
-  }
+	/** Shows the entry that the address names and returns `true` if it names one. */
+	#follow() {
+		const number = /^#(\d+)$/.exec(location.hash)?.[1];
+		if (number === undefined || !this.timeline) return false;
+		this.pause();
+		this.#show(this.timeline.position(Number(number)));
+		return true;
+	}
 
-  /** Writes the shown entry into the address, a little later: browsers refuse to be told often. */
-  #address() {
-    this.#writing ??= window.setTimeout(() => {
-      this.#writing = undefined;
-      const hash = `#${this.timeline?.number(this.position) ?? ""}`;
-      if (this.#playing === undefined && hash !== location.hash) history.replaceState(history.state, "", hash);
-    }, 200);
-  }
+	/** Writes the shown entry into the address, a little later: browsers refuse to be told often. */
+	#address() {
+		this.#writing ??= window.setTimeout(() => {
+			this.#writing = undefined;
+			const hash = `#${this.timeline?.number(this.position) ?? ""}`;
+			if (this.#playing === undefined && hash !== location.hash) history.replaceState(history.state, "", hash);
+		}, 200);
+	}
 }
 
 /** Returns the beginning of a text; all of it is among what changed. @param {string} text */
@@ -892,14 +880,14 @@ const cut = (text) => (text.length > 300 ? `${text.slice(0, 300)}…` : text);
 
 /** Shows the document that is in the page itself, if there is one. */
 function boot() {
-  const [block, root] = ["turnfold", "viewer"].map((id) => document.getElementById(id));
-  if (!block || !root) return;
-  try {
-    new Viewer(root).load(JSON.parse(block.textContent ?? "").frames);
-  } catch (error) {
-    root.replaceChildren(html("p", { role: "alert" }, `This file is damaged and cannot be shown: ${error}`));
-    throw error;
-  }
+	const [block, root] = ["turnfold", "viewer"].map((id) => document.getElementById(id));
+	if (!block || !root) return;
+	try {
+		new Viewer(root).load(JSON.parse(block.textContent ?? "").frames);
+	} catch (error) {
+		root.replaceChildren(html("p", { role: "alert" }, `This file is damaged and cannot be shown: ${error}`));
+		throw error;
+	}
 }
 
 boot();
