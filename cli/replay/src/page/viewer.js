@@ -30,7 +30,7 @@ class Track {
 
 	/** @param {number} position */
 	index(position) {
-		return lastUpTo(this.from.length, (index) => this.from[index] ?? 0, position);
+		return lastUpTo(this.from.length, (index) => this.from[index], position);
 	}
 
 	/** Returns the value at a position. @param {number} position */
@@ -162,21 +162,21 @@ function filled(element, attributes, children = []) {
 /** @param {string} tint */
 const tintClass = (tint) => (tint.startsWith("#") ? "rgb" : tint);
 
-/** Returns the attribute of a shape in a game's own color. @param {string} tint @returns {Attributes} */
+/** Returns a game's own color, if it is one, as attribute. @param {string} tint @returns {Attributes} */
 const fillOf = (tint) => (/^#[0-9a-f]{6}$/i.test(tint) ? { fill: tint } : {});
 
-/** @param {Element | undefined} element @param {Attributes} color */
+/** @param {Element} element @param {Attributes} color */
 function paint(element, { fill }) {
-	if (fill) element?.setAttribute("fill", `${fill}`);
-	else element?.removeAttribute("fill");
+	if (fill) element.setAttribute("fill", `${fill}`);
+	else element.removeAttribute("fill");
 }
 
-/** Returns the attribute of a line in the color of an area. @param {Attributes} area @returns {Attributes} */
+/** @param {Attributes} area @returns {Attributes} */
 const strokeOf = ({ fill }) => (fill ? { stroke: fill } : {});
 
-/** Returns the attribute of text on a game's own color: black or white, whichever contrasts more. @param {string} tint @returns {Attributes} */
+/** Returns the color of text on a game's own color: black or white, whichever contrasts more. @param {string} tint @returns {Attributes} */
 function inkOn(tint) {
-	if (!fillOf(tint)["fill"]) return {};
+	if (!fillOf(tint).fill) return {};
 	const parts = [0.2126, 0.7152, 0.0722].map((weight, index) => {
 		const part = parseInt(tint.slice(1 + 2 * index, 3 + 2 * index), 16) / 255;
 		return weight * (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
@@ -184,9 +184,8 @@ function inkOn(tint) {
 	return { fill: parts.reduce((sum, part) => sum + part) > 0.179 ? "#000000" : "#ffffff" };
 }
 
-/** Returns text around a point that stays within a width: smaller where it is long, squeezed where it is very long.
- * @param {string} name @param {string} text @param {At} point @param {[width: number, size: number, least: number]} room
- * @param {Attributes} [ink] */
+/** Returns text that stays within a width: smaller where it is long, then squeezed. @param {string} name @param {string} text
+ * @param {At} point @param {[width: number, size: number, least: number]} room @param {Attributes} [ink] */
 function fitted(name, text, [x, y], [width, size, least], ink = {}) {
 	const content = shown(text);
 	const count = [...content].length;
@@ -204,28 +203,27 @@ function outline(at) {
 	return `M${x - 20},${y}l10,-17h20l10,17l-10,17h-20z`;
 }
 
-/** Returns the point at a distance from one point toward another. @param {At} from @param {At} to @param {number} distance @returns {At} */
+/** @param {At} from @param {At} to @param {number} distance @returns {At} */
 function toward([x, y], [toX, toY], distance) {
 	const share = distance / (Math.hypot(toX - x, toY - y) || 1);
 	return [Math.round(x + (toX - x) * share), Math.round(y + (toY - y) * share)];
 }
 
-/** Returns the line of an arrow through the middles of its hexes, with its head. @param {At[]} path */
+/** Returns an arrow through the middles of hexes. @param {At[]} path */
 function arrowLine(path) {
 	const points = path.map(middle);
-	const [first, second, last, before] = [points[0], points[1], points.at(-1), points.at(-2)];
-	if (!first || !second || !last || !before) return "";
+	const [last, before] = [points[points.length - 1], points[points.length - 2]];
 	const tip = toward(last, before, 9);
 	const [x, y] = toward(tip, before, 7);
 	const [asideX, asideY] = toward([0, 0], [last[1] - before[1], before[0] - last[0]], 5);
 	const head = `M${x + asideX},${y + asideY}L${tip}M${x - asideX},${y - asideY}L${tip}`;
-	return `M${[toward(first, second, 12), ...points.slice(1, -1), tip].join("L")}${head}`;
+	return `M${[toward(points[0], points[1], 12), ...points.slice(1, -1), tip].join("L")}${head}`;
 }
 
 /** @param {string} place @returns {At} */
 function atOf(place) {
 	const [q, r] = place.split(",").map(Number);
-	return [q ?? 0, r ?? 0];
+	return [q, r];
 }
 
 /** @param {number} radius */
@@ -237,7 +235,7 @@ function hexesOf(radius) {
 	return hexes;
 }
 
-/** A board of hexes, an SVG in which each hex has a group, and only what changes is drawn again. */
+/** A board as SVG, in which each hex has a group and only what changes is drawn again. */
 class BoardView {
 	/** @type {Map<string, {cell: Content, marks: string, group: SVGGElement}>} */ #hexes = new Map();
 	/** The hexes that commands name. @type {Set<string>} */ reach = new Set();
@@ -360,10 +358,9 @@ class BoardView {
 			ArrowLeft: [[q - 1, r + 1 - odd], [q - 1, r + odd]],
 			ArrowRight: [[q + 1, r - odd], [q + 1, r - 1 + odd]],
 		};
-		const way = ways[event.key];
-		if (!way || isChord(event)) return;
+		if (!ways[event.key] || isChord(event)) return;
 		event.preventDefault();
-		const to = way.find((at) => this.places.includes(`${at}`));
+		const to = ways[event.key].find((at) => this.places.includes(`${at}`));
 		if (to) this.#settle(to);
 	}
 }
@@ -383,18 +380,16 @@ class ListView {
 
 	/** @param {Places} places @param {number} position @returns {string[]} */
 	draw(places, position) {
+		const items = this.element.children;
 		let index = 0;
-		for (; ; index++) {
-			const track = places.get(`${index}`);
-			const content = track?.at(position);
-			if (!track || !content) break;
-			const old = this.element.children[index];
-			if (!old) this.element.append(this.make(content));
-			else if (this.#drawn[index] !== content) old.replaceWith(this.make(content));
+		for (let track; (track = places.get(`${index}`)) && track.at(position); index++) {
+			const content = track.at(position);
+			if (!items[index]) this.element.append(this.make(content));
+			else if (this.#drawn[index] !== content) items[index].replaceWith(this.make(content));
 			this.#drawn[index] = content;
-			this.element.children[index]?.classList.toggle("changed", track.isNew(position));
+			items[index].classList.toggle("changed", track.isNew(position));
 		}
-		while (this.element.children.length > index) this.element.lastElementChild?.remove();
+		while (items.length > index) items[index].remove();
 		return [];
 	}
 }
@@ -439,7 +434,7 @@ function drawBar([label, value, of, tint, chips]) {
 /** The blocks of a picture; boards can be enlarged and panned. */
 class PictureView {
 	/** @type {(BoardView | ListView)[]} */ views = [];
-	/** @type {Shape[] | undefined} */ #shapes;
+	/** @type {Shape[]} */ #shapes = [];
 
 	/** @param {(at: At) => void} pick */
 	constructor(pick) {
@@ -470,21 +465,19 @@ class PictureView {
 /** Returns a frame in which a drawing is enlarged by buttons, and then panned by scrolling. @param {SVGSVGElement} drawing */
 function zoomable(drawing) {
 	const pan = html("div", { class: "pan" }, drawing);
-	const width = Number(drawing.getAttribute("width"));
-	let zoom = 1;
-	/** @param {number} by */
-	const enlarge = (by) => {
-		const box = drawing.getBoundingClientRect();
+	let steps = 0;
+	/** @param {1 | -1} by */
+	const zoom = (by) => {
+		const factor = 1.5 ** by;
+		const { width } = drawing.getBoundingClientRect();
 		const [x, y] = [pan.scrollLeft + pan.clientWidth / 2, pan.scrollTop + pan.clientHeight / 2];
-		zoom = Math.max(1, Math.min(10, zoom * by));
-		const size = zoom > 1 ? box.width * by : width;
-		pan.classList.toggle("zoomed", zoom > 1);
-		filled(drawing, { width: size });
-		pan.scrollTo(x * by - pan.clientWidth / 2, y * by - pan.clientHeight / 2);
-		smaller.disabled = zoom === 1;
-		larger.disabled = zoom === 10;
+		steps += by;
+		filled(drawing, { width: width * factor });
+		pan.classList.toggle("zoomed", steps > 0);
+		pan.scrollTo(x * factor - pan.clientWidth / 2, y * factor - pan.clientHeight / 2);
+		[smaller.disabled, larger.disabled] = [steps === 0, steps === 5];
 	};
-	const [smaller, larger] = [button("Zoom out", () => enlarge(1 / 1.5)), button("Zoom in", () => enlarge(1.5))];
+	const [smaller, larger] = [button("Zoom out", () => zoom(-1)), button("Zoom in", () => zoom(1))];
 	smaller.disabled = true;
 	return html("div", { class: "boardbox" }, pan, html("div", { class: "zoom" }, smaller, larger));
 }
@@ -511,19 +504,24 @@ function button(name, click) {
 	return made;
 }
 
+/** Before anything is loaded. */
+const NOTHING = new Timeline({ after: 0, picture: [], frames: [] });
+
 /** How many entries stand together; only those in sight are laid out. */
 const CHUNK = 10;
 
-/** The entries, each a link, and one tab stop for all of them. Those near the shown one are made at once, the others soon. */
+/** The entries, each a link, with one tab stop. Those near the shown one are made at once, the others soon. */
 class LogView {
-	/** @type {Timeline | undefined} */ #timeline;
-	/** @type {HTMLElement | undefined} */ #current;
-	/** @type {number | undefined} */ #later;
+	#timeline = NOTHING;
+	#current = html("a");
+	#later = 0;
 	element = html("div", { class: "entries", role: "list" });
 	#template = html("div", { role: "listitem" }, html("a", { tabindex: "-1" }, span("number"), span("seat"), bdi("command", ""), bdi("outcome", "")));
 
 	constructor() {
-		addEventListener("beforeprint", () => this.#fillFrom(0, Infinity));
+		addEventListener("beforeprint", () => {
+			for (let chunk = 0; this.#fill(chunk); chunk++);
+		});
 	}
 
 	/** Makes the list agree with a timeline from a position on. @param {Timeline} timeline @param {number} from */
@@ -532,19 +530,17 @@ class LogView {
 		const first = Math.floor(from / CHUNK);
 		for (const chunk of [...this.element.children].slice(first)) chunk.remove();
 		for (let chunk = first; chunk * CHUNK <= timeline.frames.length; chunk++) this.element.append(html("div", { class: "chunk" }));
-		clearTimeout(this.#later);
-		this.#later = window.setTimeout(() => this.#fillFrom(first, 1));
+		this.#fillLater(first);
 	}
 
 	/** Marks an entry as the current one and brings it into sight. @param {number} position */
 	show(position) {
 		const [old, chunk] = [this.#current, Math.floor(position / CHUNK)];
 		for (const near of [chunk - 1, chunk, chunk + 1, this.element.children.length - 1]) this.#fill(near);
-		const link = this.element.children[chunk]?.children[position % CHUNK]?.firstElementChild;
-		if (!(link instanceof HTMLElement)) return;
-		const hadFocus = old !== undefined && document.activeElement === old;
-		old?.removeAttribute("aria-current");
-		old?.setAttribute("tabindex", "-1");
+		const link = /** @type {HTMLAnchorElement} */ (this.element.children[chunk].children[position % CHUNK].firstElementChild);
+		const hadFocus = document.activeElement === old;
+		old.removeAttribute("aria-current");
+		old.tabIndex = -1;
 		filled(link, { "aria-current": "step", tabindex: 0 });
 		if (hadFocus) link.focus({ preventScroll: true });
 		this.#current = link;
@@ -558,32 +554,29 @@ class LogView {
 		if (top < scrollTop || top + height > scrollTop + clientHeight) this.element.scrollTop = top - (clientHeight - height) / 2;
 	}
 
-	/** Makes chunks from one on, and the rest later. @param {number} chunk @param {number} count */
-	#fillFrom(chunk, count) {
-		for (const end = chunk + count; chunk < end; chunk++) if (!this.#fill(chunk)) return;
-		this.#later = window.setTimeout(() => this.#fillFrom(chunk, 1));
+	/** Makes the chunks from one on, one after the other. @param {number} chunk */
+	#fillLater(chunk) {
+		clearTimeout(this.#later);
+		this.#later = window.setTimeout(() => this.#fill(chunk) && this.#fillLater(chunk + 1));
 	}
 
-	/** Makes the rows of a chunk and returns `true` if there is such a chunk. @param {number} chunk */
+	/** Makes the rows of a chunk and returns it if there is such a one. @param {number} chunk */
 	#fill(chunk) {
 		const element = this.element.children[chunk];
-		const from = chunk * CHUNK;
-		for (let at = from; element && element.children.length < CHUNK && at <= (this.#timeline?.frames.length ?? 0); at++) {
-			if (at >= from + element.children.length) element.append(this.#row(at));
-		}
-		return element !== undefined;
+		const end = Math.min((chunk + 1) * CHUNK, this.#timeline.frames.length + 1);
+		for (let at = chunk * CHUNK + (element?.children.length ?? CHUNK); at < end; at++) element.append(this.#row(at));
+		return element;
 	}
 
 	/** @param {number} position */
 	#row(position) {
 		const row = /** @type {HTMLElement} */ (this.#template.cloneNode(true));
-		const { record, text } = this.#timeline?.frames[position - 1] ?? { record: { seat: "", command: "setup", outcome: "applied" }, text: "before the first entry" };
-		const number = `${this.#timeline?.number(position)}`;
-		const link = /** @type {HTMLElement} */ (row.firstElementChild);
-		const texts = [number, record.seat, shown(record.command), shown(text)];
-		texts.forEach((text, index) => (/** @type {Element} */ (link.children[index]).textContent = text));
+		const { record, text } = this.#timeline.frames[position - 1] ?? { record: { seat: "", command: "setup", outcome: "applied" }, text: "before the first entry" };
+		const number = `${this.#timeline.number(position)}`;
+		const [link] = row.children;
+		[number, record.seat, shown(record.command), shown(text)].forEach((text, index) => (link.children[index].textContent = text));
 		filled(link, { href: `#${number}`, class: record.outcome === "applied" ? "" : "failed" });
-		link.children[1]?.setAttribute("class", seatClass(record.seat));
+		link.children[1].className = seatClass(record.seat);
 		return row;
 	}
 }
@@ -621,20 +614,20 @@ const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -I
  * It tells of `position` (another one is shown) and `pick` (`detail`: the hex that was chosen on a board).
  */
 export class Viewer extends EventTarget {
-	/** @type {Timeline | undefined} */ timeline;
+	timeline = NOTHING;
 	position = 0;
-	/** @type {number | undefined} */ #playing;
-	/** @type {number | undefined} */ #writing;
+	#playing = 0;
+	#writing = 0;
 	/** @type {string[]} */ #lines = [];
 	picture = new PictureView((at) => this.dispatchEvent(new CustomEvent("pick", { detail: at })));
 	log = new LogView();
-	status = html("p", { class: "status", role: "status", "aria-live": "polite", "aria-atomic": "true" });
+	status = html("p", { class: "status", role: "status", "aria-live": "polite" });
 	slider = html("input", { type: "range", min: 0, value: 0, "aria-label": "Entry" });
 	changes = html("div", { class: "changes", tabindex: 0, role: "group", "aria-label": "Entry" });
 	note = html("p", { class: "note", role: "status" });
 	backs = [button("First", () => this.#user(-Infinity)), button("Previous", () => this.#user(-1))];
 	ons = [button("Next", () => this.#user(1)), button("Last", () => this.#user(Infinity))];
-	player = button("Play", () => (this.#playing === undefined ? this.play() : this.pause()));
+	player = button("Play", () => (this.#playing ? this.pause() : this.play()));
 	speed = html("select", { "aria-label": "Speed" }, ...[1, 2, 4, 8, 16].map((speed) => html("option", { value: speed }, `${speed}/s`)));
 
 	/** @param {HTMLElement} root what the page is made in */
@@ -656,7 +649,7 @@ export class Viewer extends EventTarget {
 
 	/** How many entries there are. */
 	get length() {
-		return this.timeline?.frames.length ?? 0;
+		return this.timeline.frames.length;
 	}
 
 	/** Shows another document, at the entry that the address names or else at its end. @param {Frames} frames */
@@ -668,8 +661,8 @@ export class Viewer extends EventTarget {
 
 	/** Adds frames in place of those after `position`, and stays where it is. @param {Frame[]} frames @param {number} [position] */
 	append(frames, position = this.length) {
-		this.timeline?.cut(position);
-		this.timeline?.append(frames);
+		this.timeline.cut(position);
+		this.timeline.append(frames);
 		this.#grown(position + 1);
 		this.#show(Math.min(this.position, this.length));
 	}
@@ -696,9 +689,9 @@ export class Viewer extends EventTarget {
 
 	/** Stops playing. */
 	pause() {
-		if (this.#playing === undefined) return;
+		if (!this.#playing) return;
 		clearTimeout(this.#playing);
-		this.#playing = undefined;
+		this.#playing = 0;
 		this.status.setAttribute("aria-live", "polite");
 		this.#drawPlayer("Play");
 		this.#address();
@@ -707,16 +700,18 @@ export class Viewer extends EventTarget {
 	/** Goes to the entry with a number and says if there is none. @param {string} text */
 	goTo(text) {
 		const number = Number(text.replace("#", "").trim() || NaN);
-		if (!this.timeline || !Number.isInteger(number)) return this.say("Type the number of an entry.");
+		if (!Number.isInteger(number)) return this.say("Type the number of an entry.");
 		this.go(this.timeline.position(number));
 		const found = this.timeline.number(this.position);
 		this.say(found === number ? "" : `There is no entry ${number}; this is ${found}.`);
 	}
 
-	/** Goes to the next entry, or with -1 the one before, whose line holds a text, and around the end. @param {string} text @param {1 | -1} way */
+	/** Goes to the next entry whose line holds a text, or with -1 to the one before, around the ends too. @param {string} text @param {1 | -1} way */
 	find(text, way) {
 		if (!text) return this.say("Type what to look for.");
-		this.timeline?.frames.slice(this.#lines.length).forEach(({ record, text }) => this.#lines.push(`${record.seat} ${record.command} => ${text}`.toLowerCase()));
+		for (const { record, text } of this.timeline.frames.slice(this.#lines.length)) {
+			this.#lines.push(`${record.seat} ${record.command} => ${text}`.toLowerCase());
+		}
 		const wanted = text.toLowerCase();
 		const found = this.#lines.flatMap((line, index) => (line.includes(wanted) ? [index + 1] : []));
 		const next = way > 0 ? found.find((at) => at > this.position) : found.findLast((at) => at < this.position);
@@ -729,7 +724,7 @@ export class Viewer extends EventTarget {
 
 	/** Copies the address of the shown entry, or shows it where the browser does not let it be copied. */
 	async copyLink() {
-		const address = new URL(`#${this.timeline?.number(this.position) ?? ""}`, location.href).href;
+		const address = new URL(this.#hash(), location.href).href;
 		try {
 			await navigator.clipboard.writeText(address);
 			this.say("Link copied.");
@@ -770,7 +765,7 @@ export class Viewer extends EventTarget {
 			this.pause();
 			this.goTo(link.hash);
 		});
-		this.speed.addEventListener("change", () => this.#playing !== undefined && (this.pause(), this.play()));
+		this.speed.addEventListener("change", () => this.#playing && (this.pause(), this.play()));
 		document.addEventListener("keydown", (event) => this.#pressed(event));
 		addEventListener("hashchange", () => this.#follow());
 		this.#swiped(this.picture.element);
@@ -788,17 +783,17 @@ export class Viewer extends EventTarget {
 		this.#user(by);
 	}
 
-	/** Steps by a stroke of a finger across a picture that need not be panned. @param {HTMLElement} element */
+	/** Steps by a stroke of one finger across a picture that need not be panned. @param {HTMLElement} element */
 	#swiped(element) {
 		let [x, y] = [NaN, NaN];
-		element.addEventListener("touchstart", ({ touches, target }) => {
-			const finger = touches.length === 1 && !(target instanceof Element && target.closest(".zoomed")) ? touches[0] : undefined;
-			[x, y] = [finger?.clientX ?? NaN, finger?.clientY ?? NaN];
+		element.addEventListener("touchstart", ({ touches }) => {
+			const isStroke = touches.length === 1 && !element.querySelector(".zoomed");
+			[x, y] = isStroke ? [touches[0].clientX, touches[0].clientY] : [NaN, NaN];
 		}, { passive: true });
 		element.addEventListener("touchend", ({ changedTouches: [finger] }) => {
-			const [dx, dy] = [(finger?.clientX ?? NaN) - x, (finger?.clientY ?? NaN) - y];
-			if (Math.abs(dx) > 40 && Math.abs(dx) > 2 * Math.abs(dy)) this.#user(dx < 0 ? 1 : -1);
-		}, { passive: true });
+			const [dx, dy] = [finger.clientX - x, finger.clientY - y];
+			if (Math.abs(dx) > Math.max(40, 2 * Math.abs(dy))) this.#user(dx < 0 ? 1 : -1);
+		});
 	}
 
 	/** Steps as a person asked for, which ends playing. @param {number} by */
@@ -818,7 +813,6 @@ export class Viewer extends EventTarget {
 
 	/** @param {number} from */
 	#grown(from) {
-		if (!this.timeline) return;
 		this.#lines.length = Math.min(this.#lines.length, Math.max(0, from - 1));
 		this.log.update(this.timeline, from);
 		this.slider.max = `${this.length}`;
@@ -827,11 +821,10 @@ export class Viewer extends EventTarget {
 
 	/** @param {number} position */
 	#show(position) {
-		if (!this.timeline) return;
 		this.position = position;
 		const frame = this.timeline.frames[position - 1];
 		this.picture.draw(this.timeline, position);
-		this.#drawStatus(this.timeline, frame);
+		this.#drawStatus(frame);
 		for (const button of this.backs) button.disabled = position === 0;
 		for (const button of this.ons) button.disabled = position === this.length;
 		this.changes.replaceChildren(...drawChanges(frame));
@@ -839,9 +832,9 @@ export class Viewer extends EventTarget {
 		this.dispatchEvent(new Event("position"));
 	}
 
-	/** @param {Timeline} timeline @param {Frame | undefined} frame */
-	#drawStatus(timeline, frame) {
-		const [number, last] = [timeline.number(this.position), timeline.number(this.length)];
+	/** @param {Frame | undefined} frame */
+	#drawStatus(frame) {
+		const [number, last] = [this.position, this.length].map((position) => this.timeline.number(position));
 		const said = frame
 			? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", cut(frame.record.command)), " ", bdi("outcome", cut(frame.text))]
 			: [span("command", "setup")];
@@ -859,18 +852,21 @@ export class Viewer extends EventTarget {
 	/** Shows the entry that the address names and returns `true` if it names one. */
 	#follow() {
 		const number = /^#(\d+)$/.exec(location.hash)?.[1];
-		if (number === undefined || !this.timeline) return false;
+		if (!number) return false;
 		this.pause();
 		this.#show(this.timeline.position(Number(number)));
 		return true;
 	}
 
+	#hash() {
+		return `#${this.timeline.number(this.position)}`;
+	}
+
 	/** Writes the shown entry into the address, a little later: browsers refuse to be told often. */
 	#address() {
-		this.#writing ??= window.setTimeout(() => {
-			this.#writing = undefined;
-			const hash = `#${this.timeline?.number(this.position) ?? ""}`;
-			if (this.#playing === undefined && hash !== location.hash) history.replaceState(history.state, "", hash);
+		this.#writing ||= window.setTimeout(() => {
+			this.#writing = 0;
+			if (!this.#playing) history.replaceState(history.state, "", this.#hash());
 		}, 200);
 	}
 }
@@ -878,7 +874,7 @@ export class Viewer extends EventTarget {
 /** Returns the beginning of a text; all of it is among what changed. @param {string} text */
 const cut = (text) => (text.length > 300 ? `${text.slice(0, 300)}…` : text);
 
-/** Shows the document that is in the page itself, if there is one. */
+/** Shows the document that is in the page itself. */
 function boot() {
 	const [block, root] = ["turnfold", "viewer"].map((id) => document.getElementById(id));
 	if (!block || !root) return;
