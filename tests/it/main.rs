@@ -31,6 +31,7 @@ mod layout;
 mod main_job;
 mod mutants;
 mod perft;
+mod pictures;
 mod platforms;
 mod readme;
 mod registry;

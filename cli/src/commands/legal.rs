@@ -1,7 +1,7 @@
 //! `turnfold legal`: the commands that would be applied.
 
 use serde::Serialize;
-use turnfold_core::Seat;
+use turnfold_core::{AnyState, Seat};
 use turnfold_replay::{Eyes, SourceName, sight::seek};
 
 use crate::context::Context;
@@ -31,13 +31,8 @@ struct LegalCommand {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let (eyes, state) = seek(args.eyes.unwrap_or(Eyes::HOST), &args.source, context)?;
-    let commands = if args.eyes.is_none() && eyes.see_all() {
-        Eyes::legal_of_all(state.as_ref())
-    } else {
-        eyes.legal(state.as_ref())
-    };
     let output = &mut context.output;
-    for (seat, command) in commands {
+    for (seat, command) in commands(args.eyes, eyes, state.as_ref()) {
         if output.is_json() {
             output.json(&LegalCommand { seat, command })?;
         } else {
@@ -45,4 +40,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         }
     }
     Ok(Answer::Yes)
+}
+
+/// Returns the commands that would be applied: those of the seat that was asked for, or every seat's.
+pub(super) fn commands(asked: Option<Eyes>, eyes: Eyes, state: &dyn AnyState) -> Vec<(Seat, String)> {
+    if asked.is_none() && eyes.see_all() { Eyes::legal_of_all(state) } else { eyes.legal(state) }
 }

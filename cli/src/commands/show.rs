@@ -1,8 +1,11 @@
 //! `turnfold show`: what a seat sees.
 
-use turnfold_replay::drawing::{Highlights, svg};
-use turnfold_replay::{Eyes, SourceName, sight::seek};
+use std::collections::BTreeSet;
 
+use turnfold_replay::drawing::{Highlights, named_hexes, svg};
+use turnfold_replay::{Eyes, Sight, SourceName, sight::seek};
+
+use super::legal;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::Format;
@@ -10,25 +13,50 @@ use crate::render;
 
 /// Show what a seat sees: the board, the JSON view or a picture
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold show duel:12 --as p1")]
+#[command(
+    after_help = "Examples:\n  turnfold show duel:12 --as p1\n  turnfold show duel --changed --reach --format svg"
+)]
 pub(crate) struct Args {
     /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV")]
     source: SourceName,
 
-    /// Whose eyes to look through
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
-    eyes: Eyes,
+    /// Whose eyes to look through [default: host]
+    #[arg(long = "as", value_name = "SEAT")]
+    eyes: Option<Eyes>,
+
+    /// Mark what the last entry shown changed in this picture
+    #[arg(long)]
+    changed: bool,
+
+    /// Mark the hexes that the commands of `legal` name, with the same `--as`
+    #[arg(long)]
+    reach: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let (eyes, state) = seek(args.eyes, &args.source, context)?;
+    if context.output.is_json() && (args.changed || args.reach) {
+        let refused = "`--changed` and `--reach` mark a picture; use `--format text` or `svg`";
+        return Err(Failure::usage(refused));
+    }
+    let asked = args.eyes.unwrap_or(Eyes::HOST);
+    let sight = args.changed.then(|| Sight::load(asked, &args.source, context)).transpose()?;
+    let (eyes, state) = match &sight {
+        Some(sight) => (sight.eyes(), sight.state()?),
+        None => seek(asked, &args.source, context)?,
+    };
+    let changed = sight.map_or_else(|| Ok(BTreeSet::new()), |sight| sight.changed_by_last())?;
     let picture = || eyes.picture(state.as_ref());
+    let highlights = || {
+        let commands = args.reach.then(|| legal::commands(args.eyes, eyes, state.as_ref()));
+        let commands = commands.iter().flatten().map(|(_, command)| command.as_str());
+        Highlights { changed, reach: named_hexes(commands) }
+    };
     let output = &mut context.output;
     match output.format() {
         Format::Json => output.json(&eyes.view(state.as_ref()))?,
-        Format::Text => render::print(&picture(), output)?,
-        Format::Svg => output.document(&svg::document(&picture(), &Highlights::default()))?,
+        Format::Text => render::print_highlighted(&picture(), &highlights(), output)?,
+        Format::Svg => output.document(&svg::document(&picture(), &highlights()))?,
     }
     Ok(Answer::Yes)
 }

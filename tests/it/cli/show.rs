@@ -3,6 +3,7 @@
 use snapbox::str;
 
 use super::{check, duel};
+use crate::sandbox::Sandbox;
 
 #[test]
 fn the_board_is_drawn_with_characters() {
@@ -167,4 +168,129 @@ exit 2
 
 "#]],
     );
+}
+
+/// VW-35: `*` is what the entry shown changed, `+` what `legal` names with the same `--as`.
+#[test]
+fn what_changed_and_what_is_in_reach_is_marked() {
+    check(
+        &duel(),
+        "show duel:2 --changed --reach
+         show duel:2 --reach --as p2
+         show duel:0 --changed
+         show duel:2 --changed --format json",
+        str![[r#"
+$ turnfold show duel:2 --changed --reach
+turn 1, movement
+Player 1's turn — move 1 of 1 units
+Player 1: move Atlas AS7-D  *
+
+q      -2   -1    0    1    2
+             -2 ____
+        -1 ____/ b1 \____
+    0 ____/    \____/ b2 \____
+     /    \____/    \____/    \
+    1\____/    \____/    \____/
+     /    \_+__/ ## \_+__/    \
+    2\_+__/    \_##_/    \_+__/
+     /    \_+__/    \_+__/    \
+     \_+__/ A2 \_+__/    \_+__/
+          \_+__/ A1 \_+__/
+               \<>*+/
+q above its column, r at the upper left of its row, which runs down to the right
+
+A1   p1 Atlas AS7-D (atlas) at 0,2, mp 3, selected  *
+A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
+b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
+b2   p2 Turret (turret) at 1,-2, mp 0
+^ cursor  <> selected  ' moved  ## blocked
+* changed  + named by a legal command
+$ turnfold show duel:2 --reach --as p2
+turn 1, movement
+Player 1's turn — move 1 of 1 units
+Player 1: move Atlas AS7-D
+
+q   -2 -1  0  1  2
+       -2 __
+    -1 __/b1\__
+  0 __/  \__/b2\__
+   /  \__/  \__/  \
+  1\__/  \__/  \__/
+   /  \__/##\__/  \
+  2\__/  \##/  \__/
+   /  \__/  \__/  \
+   \__/A2\__/  \__/
+      \__/A1\__/
+         \<>/
+q above its column, r at the upper left of its row, which runs down to the right
+
+A1   p1 Atlas AS7-D (atlas) at 0,2, mp 3, selected
+A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
+b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
+b2   p2 Turret (turret) at 1,-2, mp 0
+^ cursor  <> selected  ' moved  ## blocked
+$ turnfold show duel:0 --changed
+turn 1, initiative
+Roll for initiative
+
+q   -2 -1  0  1  2
+       -2 __
+    -1 __/b1\__
+  0 __/  \__/b2\__
+   /  \__/  \__/  \
+  1\__/  \__/  \__/
+   /  \__/##\__/  \
+  2\__/  \^_/  \__/
+   /  \__/  \__/  \
+   \__/A2\__/  \__/
+      \__/A1\__/
+         \__/
+q above its column, r at the upper left of its row, which runs down to the right
+
+A1   p1 Atlas AS7-D (atlas) at 0,2, mp 3
+A2   p1 Locust LCT-1V (locust) at -1,2, mp 8
+b1   p2 Kit Fox Prime (kit-fox) at 0,-2, mp 6
+b2   p2 Turret (turret) at 1,-2, mp 0
+^ cursor  <> selected  ' moved  ## blocked
+$ turnfold show duel:2 --changed --format json
+stderr| {"error":{"kind":"usage","message":"`--changed` and `--reach` mark a picture; use `--format text` or `svg`","hint":null,"exit_code":2}}
+exit 2
+
+"#]],
+    );
+}
+
+/// VW-35: marks of a picture are classes and shapes, and only where they are asked for.
+#[test]
+fn a_marked_picture_has_classes() {
+    let count = |svg: &str, class: &str| svg.matches(class).count();
+    let plain = duel().ok("show duel:2 --format svg");
+    assert_eq!((count(&plain, " changed"), count(&plain, " reach")), (0, 0));
+    let marked = duel().ok("show duel:2 --format svg --changed --reach");
+    let named = duel().ok("legal duel:2").lines().filter(|line| line.contains(',')).count();
+    assert!(count(&marked, "class=\"inner\"") <= named && count(&marked, "class=\"inner\"") > 5, "{marked}");
+    assert_eq!(
+        count(&marked, "class=\"cell ") - count(&plain, "class=\"cell "),
+        count(&marked, "class=\"cell plain")
+    );
+    assert!(count(&marked, "class=\"line changed\"") > 0, "{marked}");
+}
+
+/// VW-35: marks tell no seat what it may not know: p1's plans change nothing that is drawn for p2.
+#[test]
+fn marks_tell_nothing_that_is_concealed() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
+    let seen = |seat: &str, format: &str| {
+        sandbox.ok(&format!("show ford --changed --reach --as {seat} --format {format}"))
+    };
+    let before = ["text", "svg"].map(|format| seen("p2", format));
+    let legal = sandbox.ok("legal ford --as p1");
+    let tap = legal
+        .lines()
+        .find_map(|line| line.strip_prefix("p1: ").filter(|line| line.starts_with("tap")))
+        .unwrap();
+    sandbox.ok(&format!("play ford \"p1: {tap}\""));
+    assert_eq!(["text", "svg"].map(|format| seen("p2", format)), before);
+    assert!(seen("p1", "text").contains("* changed"), "{}", seen("p1", "text"));
 }

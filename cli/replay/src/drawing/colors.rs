@@ -50,8 +50,7 @@ impl Scheme {
 }
 
 /// Returns the rules that color a picture, with the custom properties of [`COLORS`].
-#[must_use]
-pub fn rules() -> String {
+fn rules() -> String {
     // What is without tint comes first, so that a tint can say otherwise.
     TINTS.iter().fold(UNTINTED.into(), |rules: String, tint| rules + &TINTED.replace("TINT", tint))
 }

@@ -26,8 +26,10 @@
 
 mod change;
 mod document;
+mod marked;
 mod picture;
 
 pub use change::PictureChange;
 pub use document::{Frame, FrameDocument, FrameLimits, Shown};
+pub use marked::changed_spots;
 pub use picture::FramePicture;

@@ -1,10 +1,12 @@
-//! The table drawn: the maya, then the players' boards side by side. An energy is the letter of its color and its id.
+//! The table drawn: the maya, then the players' boards. An energy is a disc in its color, with the color's letter and
+//! its id.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::board::ROW_SIZE;
 use super::energy::{Chakra, Color, Energy};
 use super::query::{channels, moves};
 use super::ranged::{EnergyId, Row};
@@ -13,20 +15,21 @@ use super::sequence::Offers;
 use super::state::{Player, State};
 use super::tokens::Token;
 use super::view::phase_name;
-use crate::picture::{Block, Picture, TextLine, Tint};
+use crate::picture::{Block, Picture, Piece, PieceRow, TextLine, Tint};
 use crate::seat::Seat;
 
-/// The width of the names of the rows.
-const NAMES_WIDTH: usize = 12;
-/// The width of an energy: letter, id and mark.
-const ENERGY_WIDTH: usize = 6;
-/// The width of a player's board: the notch and three energies.
-const BOARD_WIDTH: usize = 4 + 3 * ENERGY_WIDTH;
+/// The width of a row's number and name.
+const NAME_WIDTH: usize = 10;
+/// How many energies of the earth stand in a row of the picture.
+const EARTH_WIDTH: usize = 3;
 
 pub(super) fn picture(state: &State, viewer: Seat) -> Picture {
     let offers = moves(state);
-    let blocks = [heading(state, &offers), maya(state), boards(state, viewer, &offers), legend()];
-    Picture { blocks: blocks.into_iter().map(Block::Lines).collect() }
+    let boards = state.seats().iter().zip(&state.players);
+    let boards = boards.map(|(seat, player)| Block::Rows(board(state, viewer, *seat, player, &offers)));
+    let table =
+        [Block::Lines(heading(state)), Block::Rows(maya(state)), Block::Lines(prompt(state, &offers))];
+    Picture { blocks: table.into_iter().chain(boards).chain([Block::Lines(legend())]).collect() }
 }
 
 /// The letter of a color; black is K, as B is blue.
@@ -53,27 +56,40 @@ const fn tint(color: Color) -> Tint {
         Color::Yellow => Tint::Rgb(0x00_c0_a0_00),
         Color::Orange => Tint::Rgb(0x00_e0_80_20),
         Color::Red => Tint::Rgb(0x00_d0_30_30),
-        Color::Black => Tint::Faint,
-        Color::White => Tint::Bright,
+        Color::Black => Tint::Rgb(0x00_20_20_20),
+        Color::White => Tint::Rgb(0x00_f4_f4_f4),
     }
 }
 
-fn heading(state: &State, offers: &Offers) -> Vec<TextLine> {
-    let last_round = if state.last_round { ", last round" } else { "" };
-    if state.is_over() {
-        return [TextLine::plain(format!("over, won by {}", words(winners(state), " and ")))].into();
+const fn seat_tint(seat: Seat) -> Tint {
+    match seat {
+        Seat::P1 => Tint::First,
+        Seat::P2 => Tint::Second,
+        Seat::P3 => Tint::Third,
+        Seat::P4 => Tint::Fourth,
+        _ => Tint::Plain,
     }
+}
+
+fn heading(state: &State) -> Vec<TextLine> {
+    let last_round = if state.last_round { ", last round" } else { "" };
     let phase = phase_name(state).replace('_', " ");
-    let first = format!("{}: {phase}{last_round}", state.active);
-    let second = state.sequence().map_or_else(
-        || format!("channels on offer: {}", words(channels(state), " ")),
-        |sequence| {
+    let text = if state.is_over() { phase } else { format!("{}: {phase}{last_round}", state.active) };
+    [TextLine::plain(text)].into()
+}
+
+/// What is offered to the active player, or who has won.
+fn prompt(state: &State, offers: &Offers) -> Vec<TextLine> {
+    let text = match state.sequence() {
+        _ if state.is_over() => format!("won by {}", words(winners(state), " and ")),
+        None => format!("channels on offer: {}", words(channels(state), " ")),
+        Some(sequence) => {
             let moved = sequence.moved.len();
             let offered = offers.iter().map(|(id, rows)| format!("{id} to {}", words(rows.values(), " or ")));
             format!("channel {}, {moved} moved; offered: {}", sequence.channel, words(offered, ", "))
-        },
-    );
-    [TextLine::plain(first), TextLine::plain(second)].into()
+        }
+    };
+    [TextLine::plain(text)].into()
 }
 
 fn words(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
@@ -81,111 +97,88 @@ fn words(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
     words.join(separator)
 }
 
-fn maya(state: &State) -> Vec<TextLine> {
-    let mut lines = Vec::from([TextLine::plain(format!("maya, {} in the bag", state.bag.len()))]);
-    lines.extend(
-        state.maya.iter().map(|row| {
-            row.iter().fold(TextLine::plain("  "), |line, energy| with_energy(line, *energy, None))
-        }),
-    );
-    lines
+fn heading_row(label: TextLine) -> PieceRow {
+    PieceRow { label, pieces: Vec::new() }
 }
 
-/// What marks an energy of the active player's board.
-#[derive(Clone, Copy)]
-enum Mark {
-    /// It may move.
-    Selectable,
-    /// It has moved in this sequence.
-    Moved,
-}
-
-/// Adds an energy or an empty place.
-fn with_energy(line: TextLine, energy: Option<Energy>, mark: Option<Mark>) -> TextLine {
-    let Some(energy) = energy else { return line.with(format!("{:ENERGY_WIDTH$}", "."), Tint::Faint) };
-    let mark = match mark {
-        Some(Mark::Selectable) => "*",
-        Some(Mark::Moved) => "'",
-        None => "",
+fn maya(state: &State) -> Vec<PieceRow> {
+    let heading = heading_row(TextLine::plain(format!("maya, {} in the bag", state.bag.len())));
+    let row = |energies: &[Option<Energy>; ROW_SIZE]| {
+        let pieces = energies.iter().map(|energy| piece(*energy, "")).collect();
+        PieceRow { label: TextLine::default(), pieces }
     };
-    let text = format!("{}{}{mark}", letter(energy.color), energy.id);
-    line.with(format!("{text:ENERGY_WIDTH$}"), tint(energy.color))
+    [heading].into_iter().chain(state.maya.iter().map(row)).collect()
 }
 
-fn boards(state: &State, viewer: Seat, offers: &Offers) -> Vec<TextLine> {
+/// Draws an energy or an empty column.
+fn piece(energy: Option<Energy>, mark: &str) -> Piece {
+    let Some(energy) = energy else {
+        return Piece { text: String::new(), tint: Tint::Faint, mark: String::new() };
+    };
+    let text = format!("{}{}", letter(energy.color), energy.id);
+    Piece { text, tint: tint(energy.color), mark: mark.into() }
+}
+
+/// Draws a player's board: whose it is, the score and the tokens, then the rows.
+fn board(state: &State, viewer: Seat, seat: Seat, player: &Player, offers: &Offers) -> Vec<PieceRow> {
     let moved: BTreeSet<EnergyId> =
         state.sequence().into_iter().flat_map(|sequence| &sequence.moved).map(|moved| moved.id).collect();
-    let mark = |energy: &Energy| match energy.id {
-        id if offers.contains_key(&id) => Some(Mark::Selectable),
-        id if moved.contains(&id) => Some(Mark::Moved),
-        _ => None,
+    let mark = |energy: &Option<Energy>| match energy.map(|energy| energy.id) {
+        Some(id) if offers.contains_key(&id) => "+",
+        Some(id) if moved.contains(&id) => "'",
+        _ => "",
     };
-    let mut lines = Vec::from(summaries(state));
+    let turn = if seat == state.active && !state.is_over() { "> " } else { "" };
+    let name = TextLine::default().with(turn, Tint::Bright).with(seat.name(), seat_tint(seat));
+    let mut rows = Vec::from([
+        heading_row(name.with(format!("  score {}", score(state, player)), Tint::Plain)),
+        heading_row(TextLine::plain(format!("tokens {}", player.tokens))),
+    ]);
     for row in Row::all() {
-        // The earth's eight columns are drawn in three lines.
-        let energies = state.players.iter().map(|player| player.board.row(row).chunks(3));
-        let height = if row == Row::EARTH { 3 } else { 1 };
-        for part in 0..height {
-            let name = if part == 0 { row_name(state, row, viewer) } else { String::new() };
-            let mut line = TextLine::plain(format!("{name:NAMES_WIDTH$}"));
-            for (player, mut chunks) in state.players.iter().zip(energies.clone()) {
-                line = line.with(notch(player, row), Tint::Plain);
-                let chunk = chunks.nth(part).unwrap_or_default();
-                line = chunk
-                    .iter()
-                    .fold(line, |line, energy| with_energy(line, *energy, energy.as_ref().and_then(mark)));
-            }
-            lines.push(line);
-        }
+        let parts = player.board.row(row).chunks(EARTH_WIDTH).enumerate();
+        rows.extend(parts.map(|(part, energies)| PieceRow {
+            label: if part == 0 { row_label(state, viewer, player, row) } else { TextLine::default() },
+            pieces: energies.iter().map(|energy| piece(*energy, mark(energy))).collect(),
+        }));
     }
-    lines
+    if player.yinyang_halves > 0 {
+        rows.push(heading_row(TextLine::plain(format!("yin-yang halves {}", player.yinyang_halves))));
+    }
+    rows
 }
 
-/// Above each board: whose it is, the score, and the tokens that are not in notches.
-fn summaries(state: &State) -> [TextLine; 3] {
-    let across = |text: &dyn Fn(Seat, &Player) -> String| {
-        let names = format!("{:NAMES_WIDTH$}", "");
-        let players = state.seats().iter().zip(&state.players);
-        players.fold(TextLine::plain(names), |line, (seat, player)| {
-            line.with(format!("{:BOARD_WIDTH$}", text(*seat, player)), Tint::Plain)
-        })
-    };
-    [
-        across(&|seat, player| {
-            let turn = if seat == state.active && !state.is_over() { ">" } else { " " };
-            format!("{turn} {seat}  score {}", score(state, player))
-        }),
-        across(&|_, player| format!("  tokens {}", player.tokens)),
-        across(&|_, player| match player.yinyang_halves {
-            0 => String::new(),
-            halves => format!("  yin-yang halves {halves}"),
-        }),
-    ]
-}
-
-/// Names a row, a chakra's with its plenitude as far as the viewer has seen it.
-fn row_name(state: &State, row: Row, viewer: Seat) -> String {
+/// Names a row, a chakra's with its plenitude as far as the viewer has seen it and the sign of its notch.
+fn row_label(state: &State, viewer: Seat, player: &Player, row: Row) -> TextLine {
     let Some(chakra) = Chakra::of_row(row) else {
-        return format!("{row} {}", if row == Row::EARTH { "earth" } else { "universe" });
+        let name = if row == Row::EARTH { "earth" } else { "universe" };
+        return TextLine::plain(format!("{row} {name}"));
     };
     let seen = state.plenitude_seen_by(viewer, chakra);
-    format!("{row} {chakra} {}", seen.map_or_else(String::new, |value| value.to_string()))
+    let seen = seen.map_or_else(String::new, |value| value.to_string());
+    let name = format!("{row} {chakra}");
+    TextLine::default()
+        .with(format!("{name:NAME_WIDTH$}"), tint(chakra.color()))
+        .with(format!(" {seen:1} "), Tint::Plain)
+        .with(notch(player, chakra), Tint::Bright)
 }
 
-/// The sign before a row: a token in the notch, or the row harmonised.
-fn notch(player: &Player, row: Row) -> &'static str {
-    let Some(chakra) = Chakra::of_row(row) else { return "    " };
+/// The sign of a chakra's row: a token in the notch, or the row harmonised.
+fn notch(player: &Player, chakra: Chakra) -> &'static str {
     match (player.tokens.at(Token::Notch(chakra)), player.board.is_harmonised(chakra)) {
-        (Some(_), _) => "  o ",
-        (None, true) => "  = ",
-        (None, false) => "    ",
+        (Some(_), _) => "o",
+        (None, true) => "=",
+        (None, false) => " ",
     }
 }
 
 fn legend() -> Vec<TextLine> {
-    let letters = Color::ALL.into_iter().fold(TextLine::default(), |line, color| {
-        line.with(format!("{} {color}  ", letter(color)), tint(color))
-    });
-    let signs = "* may move  ' moved  o token in the notch  = harmonised  > to play; a number after a row is its plenitude";
-    [letters, TextLine::default().with(signs, Tint::Faint)].into()
+    let letters = |colors: &[Color]| {
+        colors.iter().fold(TextLine::default(), |line, color| {
+            line.with(format!("{} {color}", letter(*color)), tint(*color)).with("  ", Tint::Plain)
+        })
+    };
+    let signs =
+        ["+ may move  ' moved  o token in the notch", "= harmonised  > to play; a number is the plenitude"];
+    let signs = signs.map(|signs| TextLine::default().with(signs, Tint::Faint));
+    Color::ALL.chunks(5).map(letters).chain(signs).collect()
 }

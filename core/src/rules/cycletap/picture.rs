@@ -10,7 +10,7 @@ use super::state::{OrderNumber, PLAYERS, Phase, Pool, State, Tap, Unit, UnitKind
 use super::unit_id::UnitId;
 use super::view::{phase_name, tap_name};
 use crate::hex::Hex;
-use crate::picture::{Block, Cell, HexBoard, Picture, TextLine, Tint};
+use crate::picture::{Arrow, Block, Cell, HexBoard, Picture, TextLine, Tint};
 use crate::seat::Seat;
 
 const LEGEND: &str = "<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water";
@@ -19,7 +19,11 @@ pub(super) fn picture(state: &State, viewer: Seat) -> Picture {
     Picture {
         blocks: [
             Block::Lines(heading(state, viewer)),
-            Block::Hexes(HexBoard { board: state.board, cells: cells(state, viewer), arrows: Vec::new() }),
+            Block::Hexes(HexBoard {
+                board: state.board,
+                cells: cells(state, viewer),
+                arrows: arrows(state, viewer),
+            }),
             Block::Lines(legend(state, viewer)),
         ]
         .into(),
@@ -100,16 +104,31 @@ fn cells(state: &State, viewer: Seat) -> Vec<Cell> {
     cells.into_values().collect()
 }
 
-/// The marks of orders and taps. Where several are on one hex the last is shown.
+/// The orders that lead somewhere and the path being built; the legend and the heading say the same in words.
+fn arrows(state: &State, viewer: Seat) -> Vec<Arrow> {
+    let arrow = |unit: UnitId, path: &[Hex], tint: Tint| {
+        let from = state.units.get(&unit).filter(|_| !path.is_empty())?.at;
+        Some(Arrow { tint, path: [from].iter().chain(path).copied().collect() })
+    };
+    let orders = state.orders_seen_by(viewer);
+    let mut arrows: Vec<Arrow> =
+        orders.filter_map(|(seat, _, order)| arrow(order.unit, order.task.path(), tint(seat))).collect();
+    if let Some(Tap::PathBuilding(path)) = state.tap_seen_by(viewer) {
+        arrows.extend(arrow(path.unit, &path.waypoints, Tint::Bright));
+    }
+    arrows
+}
+
+/// The marks of orders and taps. Where several are on one hex the last is shown. What is no unit is never in the color
+/// of one.
 fn marks(state: &State, viewer: Seat) -> Vec<(Hex, String, Tint)> {
     let (mut waypoints, mut attacks, mut defenses) = (Vec::new(), Vec::new(), Vec::new());
     let position = |unit: UnitId| state.units.get(&unit).map(|unit| unit.at);
     for (seat, _, order) in state.orders_seen_by(viewer) {
-        let tint = tint(seat);
         match &order.task {
-            Task::Path(_, path) => waypoints.extend(numbered('.', path, tint)),
-            Task::Attack(target) => attacks.push((*target, "x".into(), tint)),
-            Task::Defense => defenses.extend(position(order.unit).map(|at| (at, "[]".into(), tint))),
+            Task::Path(_, path) => waypoints.extend(numbered('.', path, Tint::Faint)),
+            Task::Attack(target) => attacks.push((*target, "x".into(), Tint::Faint)),
+            Task::Defense => defenses.extend(position(order.unit).map(|at| (at, "[]".into(), tint(seat)))),
         }
     }
     let mut marks = [waypoints, attacks, defenses].concat();

@@ -1,4 +1,4 @@
-//! The race drawn: who comes next, and each unit with a bar that fills up to its turn.
+//! The race drawn: who comes next, and each unit with bars of its charge, which fills up to its turn, and its hit points.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,16 +9,18 @@ use super::state::{Active, Done, State, Unit, UnitIndex};
 use super::status::Status;
 use super::team::Team;
 use super::view::projected_queue;
-use crate::picture::{Block, Picture, TextLine, Tint};
+use crate::picture::{Bar, Block, Picture, Piece, PieceRow, Span, TextLine, Tint};
+use crate::text::Id;
 
-/// The characters of a full bar.
-const BAR_WIDTH: usize = 20;
 /// How many turns the queue shows.
 const QUEUE_LENGTH: usize = 10;
 
 pub(super) fn picture(state: &State) -> Picture {
-    let blocks = [heading(state), units(state), legend()].map(Block::Lines);
-    Picture { blocks: blocks.into() }
+    let queue = state.winner().is_none().then(|| Block::Rows([queue(state)].into()));
+    let heading = Block::Lines([heading(state)].into());
+    let blocks =
+        [heading].into_iter().chain(queue).chain([Block::Bars(units(state)), Block::Lines(legend())]);
+    Picture { blocks: blocks.collect() }
 }
 
 fn tint(team: Team) -> Tint {
@@ -28,73 +30,79 @@ fn tint(team: Team) -> Tint {
     }
 }
 
-fn heading(state: &State) -> Vec<TextLine> {
-    let winner = state.winner();
-    let now = match (winner, state.active()) {
+fn heading(state: &State) -> TextLine {
+    let now = match (state.winner(), state.active()) {
         (Some(winner), _) => format!("team {winner} has won"),
         (None, Some(Active { unit, .. })) => format!("{} acts for {}", unit.id, unit.team.seat()),
         (None, None) => "nobody is active".to_string(),
     };
-    let mut lines =
-        Vec::from([TextLine::plain(format!("time {}, round {}: {now}", state.global_time, state.round))]);
-    if winner.is_none() {
-        lines.push(queue(state));
-    }
-    lines
+    TextLine::plain(format!("time {}, round {}: {now}", state.global_time, state.round))
 }
 
-fn queue(state: &State) -> TextLine {
-    let mut line = TextLine::plain("next:");
-    for id in projected_queue(state, QUEUE_LENGTH) {
+fn queue(state: &State) -> PieceRow {
+    let piece = |id: Id| {
         let tint = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
-        line = line.with(" ", Tint::Plain).with(id.to_string(), tint);
-    }
-    let somebody = line.spans.len() > 1;
-    if somebody { line } else { line.with(" nobody, a stalemate", Tint::Plain) }
+        Piece { text: id.to_string(), tint, mark: String::new() }
+    };
+    let pieces: Vec<Piece> = projected_queue(state, QUEUE_LENGTH).into_iter().map(piece).collect();
+    let label = if pieces.is_empty() { "next: nobody, a stalemate" } else { "next:" };
+    PieceRow { label: TextLine::plain(label), pieces }
 }
 
-fn units(state: &State) -> Vec<TextLine> {
+fn units(state: &State) -> Vec<Bar> {
     let active = state.active();
     let done = |index| active.filter(|active| active.index == index).map(|active| active.done);
     let id_width = state.units.iter().map(|unit| unit.id.as_str().len()).max().unwrap_or_default();
-    let charge_width = state.units.iter().map(|unit| unit.charge.to_string().len()).max().unwrap_or_default();
-    let line = |(index, unit): (UnitIndex, &Unit)| unit_line(unit, done(index), [id_width, charge_width]);
-    (0..).zip(&state.units).map(line).collect()
+    let bars = |(index, unit): (UnitIndex, &Unit)| unit_bars(unit, done(index), id_width);
+    (0..).zip(&state.units).flat_map(bars).collect()
 }
 
-/// Draws a unit; `done` is what it has done if it is the active one.
-fn unit_line(unit: &Unit, done: Option<Done>, [id_width, charge_width]: [usize; 2]) -> TextLine {
-    let Unit { id, team, hp, max_hp, charge, ap, .. } = unit;
-    let mark = match (unit.is_alive(), done) {
+/// Draws a unit's charge and hit points; `done` is what it has done if it is the active one.
+fn unit_bars(unit: &Unit, done: Option<Done>, id_width: usize) -> [Bar; 2] {
+    let Unit { id, team, hp, max_hp, charge, .. } = unit;
+    let is_alive = unit.is_alive();
+    let mark = match (is_alive, done) {
         (false, _) => 'x',
         (true, Some(_)) => '>',
         (true, None) => ' ',
     };
-    let line = TextLine::default().with(format!("{mark} {team:6} {id:id_width$}"), tint(*team));
+    let name = format!("{mark} {team:6} {id:id_width$} ");
+    let indent = " ".repeat(name.len());
+    let charge_tint = if *charge >= TURN_CHARGE { Tint::Bright } else { Tint::Plain };
+    let [charge_tint, hp_tint] = if is_alive { [charge_tint, tint(*team)] } else { [Tint::Faint; 2] };
+    let charge = Bar {
+        label: TextLine::default().with(name, tint(*team)).with("charge", Tint::Faint),
+        value: *charge,
+        of: TURN_CHARGE,
+        tint: charge_tint,
+        chips: turn_chips(unit, done.unwrap_or_default()),
+    };
+    let hp = Bar {
+        label: TextLine::plain(indent).with("hp", Tint::Faint),
+        value: u64::from(*hp),
+        of: u64::from(*max_hp),
+        tint: hp_tint,
+        chips: unit.statuses.iter().map(|status| chip(status_words(status), Tint::Bright)).collect(),
+    };
+    [charge, hp]
+}
+
+fn chip(text: impl Into<String>, tint: Tint) -> Span {
+    Span { text: text.into(), tint }
+}
+
+/// What a unit can still do, what it has done in its turn and the skills it waits for.
+fn turn_chips(unit: &Unit, done: Done) -> Vec<Span> {
     if !unit.is_alive() {
-        return line.with("  dead", Tint::Faint);
+        return [chip("dead", Tint::Blocked)].into();
     }
-    let bar_tint = if *charge >= TURN_CHARGE { Tint::Bright } else { Tint::Plain };
-    line.with(format!("  [{}] {charge:>charge_width$}", bar(*charge)), bar_tint)
-        .with(format!("  hp {hp}/{max_hp}  ap {ap}"), Tint::Plain)
-        .with(details(unit, done.unwrap_or_default()), Tint::Plain)
-}
-
-/// What a unit has done in its turn, its statuses and the skills it waits for; each after two spaces.
-fn details(unit: &Unit, done: Done) -> String {
+    let points = [chip(format!("ap {}", unit.ap), Tint::Plain)];
     let done = [(done.moved, "moved"), (done.attacked, "attacked")].into_iter();
-    let done = done.filter(|(is_done, _)| *is_done).map(|(_, word)| word.to_string());
-    let statuses = unit.statuses.iter().map(status_words);
+    let done = done.filter(|(is_done, _)| *is_done).map(|(_, word)| chip(word, Tint::Faint));
     let cooling = unit.skills.iter().filter(|learned| learned.cooldown_left > 0);
-    let cooling = cooling.map(|learned| format!("{} in {}", learned.skill.id, learned.cooldown_left));
-    done.chain(statuses).chain(cooling).flat_map(|words| [String::from("  "), words]).collect()
-}
-
-/// Fills a bar in proportion to the charge; beyond a turn's worth it stays full.
-fn bar(charge: u64) -> String {
-    let width = u64::try_from(BAR_WIDTH).unwrap_or_default();
-    let full = usize::try_from(charge.min(TURN_CHARGE) * width / TURN_CHARGE).unwrap_or_default();
-    "#".repeat(full) + &".".repeat(BAR_WIDTH - full)
+    let cooling = cooling
+        .map(|learned| chip(format!("{} in {}", learned.skill.id, learned.cooldown_left), Tint::Faint));
+    points.into_iter().chain(done).chain(cooling).collect()
 }
 
 fn status_words(status: &Status) -> String {
@@ -105,5 +113,5 @@ fn status_words(status: &Status) -> String {
 }
 
 fn legend() -> Vec<TextLine> {
-    Vec::from([TextLine::default().with("> acts  x dead  [####] full at 100 charge", Tint::Faint)])
+    Vec::from([TextLine::default().with("> acts  x dead  a full charge takes a turn", Tint::Faint)])
 }

@@ -119,22 +119,16 @@ fn draw_piece(body: &mut Markup, piece: &Piece, [x, y]: [i32; 2], radius: i32) {
     let Piece { text, tint, mark } = piece;
     let (class, fill) = (class(*tint), Fill::of(*tint));
     let radius = if text.is_empty() { radius / 2 } else { radius };
-    body.put(format_args!("<g class=\"piece {class}\">\n"));
+    body.put(format_args!("<g class=\"piece {class}\" text-anchor=\"middle\">\n"));
     body.put(format_args!("<circle class=\"disc\"{fill} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>\n"));
-    let width = radius * 9 / 5;
-    body.fitted(
-        &Fitted { class: "label", content: text, width, size: 12, size_least: 5, ink: Fill::on(*tint) },
-        [x, y + 4],
-    );
-    let beside = Fitted {
-        class: "mark",
-        content: mark,
-        width: i32::MAX / 8,
-        size: SMALL_LETTERS,
-        size_least: SMALL_LETTERS,
-        ink: Fill::default(),
-    };
-    body.fitted(&beside, [x + radius, y - radius / 2]);
+    let ink = Fill::on(*tint);
+    let label = Fitted { class: "label", content: text, width: radius * 9 / 5, size: 12, size_least: 5, ink };
+    body.fitted(&label, [x, y + 4]);
+    let mark_width = width(characters(&printable(mark)), SMALL_LETTERS);
+    let [size, size_least] = [SMALL_LETTERS; 2];
+    let beside =
+        Fitted { class: "mark", content: mark, width: mark_width, size, size_least, ink: Fill::default() };
+    body.fitted(&beside, [x + radius + mark_width / 2, y - radius / 2]);
     body.put(format_args!("</g>\n"));
 }
 

@@ -9,7 +9,7 @@ mod hexes;
 mod lists;
 mod markup;
 
-use turnfold_core::picture::{Block, Picture};
+use turnfold_core::picture::{Block, Picture, PieceRow};
 
 use self::markup::{Markup, Size};
 use super::colors::standalone_rules;
@@ -28,8 +28,8 @@ svg{max-width:100%;height:auto;color-scheme:light dark}\
 text{white-space:pre}\
 .cell>.hex{stroke-width:2}.cell.changed>.hex{stroke-width:4}\
 .inner{fill:none;stroke-width:1.5;stroke-dasharray:4 2}\
-.arrow{fill:none;stroke-width:3;stroke-linecap:round;stroke-linejoin:round;opacity:.8}\
-.piece>.label{text-anchor:middle}.disc{stroke-width:1.5}.cell>.label,.piece>.label,.changed>text{font-weight:bold}\n";
+.arrow{fill:none;stroke-width:3;stroke-linecap:round;stroke-linejoin:round;opacity:.6}\
+.disc{stroke-width:1.5}.cell>.label,.piece>.label,.changed>text{font-weight:bold}\n";
 
 /// Draws a picture as an SVG document, in colors for light and dark (VW-22).
 #[must_use]
@@ -38,17 +38,10 @@ pub fn document(picture: &Picture, highlights: &Highlights) -> String {
     whole(picture, highlights, &style)
 }
 
-/// Draws a picture as an SVG element for a page whose style sheet has [`COLORS`](super::colors::COLORS) and
-/// [`rules`].
+/// Draws a picture as an SVG element for a page, whose style sheet has the colors.
 #[must_use]
 pub fn element(picture: &Picture, highlights: &Highlights) -> String {
     whole(picture, highlights, "")
-}
-
-/// Returns the style of pictures within a page that has [`COLORS`](super::colors::COLORS).
-#[must_use]
-pub fn rules() -> String {
-    format!("{SHAPES}{}", super::colors::rules())
 }
 
 fn whole(picture: &Picture, highlights: &Highlights, style: &str) -> String {
@@ -85,7 +78,7 @@ fn whole(picture: &Picture, highlights: &Highlights, style: &str) -> String {
 /// Draws blocks of rows side by side, as many in a line as have room, and as evenly as that allows.
 fn side_by_side(
     body: &mut Markup,
-    blocks: &[(usize, &[turnfold_core::picture::PieceRow])],
+    blocks: &[(usize, &[PieceRow])],
     top: i32,
     highlights: &Highlights,
 ) -> Size {

@@ -70,7 +70,7 @@ fn rows_bars_and_arrows_are_drawn() {
     for expected in [
         "<g class=\"arrows\">\n<path class=\"arrow second\" d=\"M0,-12L0,-25M-5,-18L0,-25L5,-18\"/>\n</g>",
         "<g class=\"row\">\n<text class=\"rowlabel\"",
-        "<g class=\"piece third\">\n<circle class=\"disc\" ",
+        "<g class=\"piece third\" text-anchor=\"middle\">\n<circle class=\"disc\" ",
         ">A1</text>\n<text class=\"mark\"",
         "<g class=\"bar first\">\n<text class=\"barlabel\"",
         "<rect class=\"full\" x=\"39\" y=\"176\" width=\"40\" ",
@@ -116,5 +116,41 @@ fn only_a_document_brings_colors_along() {
     assert!(document.contains("@media (prefers-color-scheme:dark)"), "{document}");
     let element = element(&picture, &Highlights::default());
     assert!(!element.contains("<style"), "{element}");
-    assert!(rules().contains("var(--first-fill)"));
+}
+
+/// VW-31: no label is wider than its hex or disc, as letters of one width are.
+#[test]
+fn every_label_stays_within_its_hex_or_disc() {
+    for count in [1, 2, 3, 4, 5, 8, 9, 20, 500] {
+        let text = "W".repeat(count);
+        let cells =
+            vec![Cell { at: Hex::new(0, 0), label: text.clone(), mark: text.clone(), tint: Tint::First }];
+        let piece = Piece { text, tint: Tint::First, mark: String::new() };
+        let rows = vec![PieceRow { label: TextLine::default(), pieces: vec![piece] }];
+        let svg = body(
+            &Picture { blocks: vec![board(0, cells, Vec::new()), Block::Rows(rows)] },
+            &Highlights::default(),
+        );
+        let radius = number(&svg, " r=\"");
+        let texts = svg.split("<text class=\"").skip(1).filter(|text| !text.starts_with("at"));
+        let widths: Vec<i32> = texts.filter_map(text_width).collect();
+        assert!(
+            matches!(widths.as_slice(), [..=28, ..=29, in_disc] if *in_disc <= 2 * radius - 2),
+            "{count}: {widths:?}"
+        );
+    }
+}
+
+/// Estimates how wide a text is; `None` for one that is empty.
+fn text_width(text: &str) -> Option<i32> {
+    let (attributes, rest) = text.split_once('>')?;
+    let (content, _) = rest.split_once('<')?;
+    let count = i32::try_from(content.chars().count()).ok().filter(|count| *count > 0)?;
+    let letters = || count * number(attributes, "font-size=\"") * 3 / 5;
+    Some(if attributes.contains("textLength") { number(attributes, "textLength=\"") } else { letters() })
+}
+
+fn number(text: &str, before: &str) -> i32 {
+    let (_, rest) = text.split_once(before).unwrap();
+    rest.split('"').next().unwrap().parse().unwrap()
 }

@@ -1,0 +1,142 @@
+//! Pictures of the golden logs as SVG: what stands where (VW-31, VW-34).
+
+use std::fs;
+
+use turnfold_core::Registry;
+use turnfold_core::picture::Picture;
+use turnfold_replay::drawing::{Highlights, svg};
+use turnfold_replay::{Eyes, LineOfPlay, Sight, tfl};
+
+use crate::goldens::goldens;
+
+/// Where a text stands, at an estimate: letters are three fifths as wide as they are high.
+struct TextBox {
+    text: String,
+    /// Left, top, right and bottom, in tenths.
+    edges: [i32; 4],
+}
+
+impl TextBox {
+    fn overlaps(&self, other: &Self) -> bool {
+        let [[left, top, right, bottom], other] = [self.edges, other.edges];
+        left < other[2] && other[0] < right && top < other[3] && other[1] < bottom
+    }
+}
+
+/// Returns the pictures of a golden log as p1 sees it, half-way and at its end.
+fn pictures(file: &std::path::Path) -> Vec<Picture> {
+    let name = file.display().to_string();
+    let replay = tfl::read(&name, &fs::read(file).unwrap(), &Registry::standard()).unwrap();
+    let sight =
+        Sight::of("p1".parse::<Eyes>().unwrap(), LineOfPlay::of_replay(file, &replay).unwrap()).unwrap();
+    let mut all = Vec::new();
+    sight.fold(&mut |seen| all.push(seen.picture())).unwrap();
+    let half = all.len() / 2;
+    let end = sight.eyes().picture(sight.state().unwrap().as_ref());
+    all.into_iter().skip(half).take(1).chain([end]).collect()
+}
+
+fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = element.split_once(&format!(" {name}=\""))?;
+    rest.split('"').next()
+}
+
+fn number(element: &str, name: &str) -> i32 {
+    attribute(element, name).unwrap_or_else(|| panic!("no {name} in {element}")).parse().unwrap()
+}
+
+/// Returns text without tags, one character for each escape.
+fn content(element: &str) -> String {
+    let mut text = String::new();
+    for piece in element.split('<') {
+        text.push_str(piece.split_once('>').map_or("", |(_, text)| text));
+    }
+    ["&lt;", "&gt;", "&amp;", "&quot;", "&apos;"].iter().fold(text, |text, escape| text.replace(escape, "?"))
+}
+
+/// Returns the boxes of all texts of a picture; what is on a board is in a group that is moved.
+fn text_boxes(svg: &str) -> Vec<TextBox> {
+    let (mut boxes, mut moved, mut is_middle, mut depth) = (Vec::new(), [0, 0], Vec::new(), 0);
+    for line in svg.lines() {
+        if line.starts_with("<g ") && !line.ends_with("</g>") {
+            depth += 1;
+            is_middle.push(is_middle.last() == Some(&true) || line.contains("text-anchor=\"middle\""));
+            if let Some(to) = attribute(line, "transform") {
+                let to = to.strip_prefix("translate(").unwrap().strip_suffix(')').unwrap();
+                let (x, y) = to.split_once(' ').unwrap();
+                moved = [x.parse().unwrap(), y.parse().unwrap()];
+            }
+        } else if line == "</g>" {
+            depth -= 1;
+            is_middle.pop();
+        }
+        if depth == 0 {
+            moved = [0, 0];
+        }
+        for element in line.split("<text ").skip(1) {
+            let element = format!(" {}", element.split("</text>").next().unwrap());
+            let [x, y, size] = ["x", "y", "font-size"].map(|name| number(&element, name));
+            let text = content(&format!("<text{element}"));
+            let letters = i32::try_from(text.trim_end().chars().count()).unwrap();
+            let width = attribute(&element, "textLength")
+                .map_or(letters * size * 6, |width| width.parse::<i32>().unwrap() * 10);
+            let left = (x + moved[0]) * 10 - if is_middle.last() == Some(&true) { width / 2 } else { 0 };
+            let bottom = (y + moved[1]) * 10;
+            boxes.push(TextBox { text, edges: [left, bottom - size * 7, left + width, bottom] });
+        }
+    }
+    boxes
+}
+
+#[test]
+fn texts_neither_overlap_nor_leave_the_picture() {
+    for file in goldens() {
+        for picture in pictures(&file) {
+            let svg = svg::document(&picture, &Highlights::default());
+            let root = svg.lines().next().unwrap();
+            let [width, height] = ["width", "height"].map(|name| number(root, name) * 10);
+            let boxes = text_boxes(&svg);
+            assert!(!boxes.is_empty(), "{}", file.display());
+            for (index, text) in boxes.iter().enumerate() {
+                let [left, top, right, bottom] = text.edges;
+                assert!(
+                    left >= 0 && top >= 0 && right <= width && bottom <= height,
+                    "{}: `{}`",
+                    file.display(),
+                    text.text
+                );
+                let clash = boxes.iter().skip(index + 1).find(|other| text.overlaps(other));
+                assert!(
+                    clash.is_none(),
+                    "{}: `{}` and `{}`",
+                    file.display(),
+                    text.text,
+                    clash.map_or("", |other| other.text.as_str())
+                );
+            }
+        }
+    }
+}
+
+/// VW-31: labels stay within their hexes and discs, whatever their length.
+#[test]
+fn labels_stay_within_their_hexes_and_discs() {
+    for file in goldens() {
+        for picture in pictures(&file) {
+            let svg = svg::document(&picture, &Highlights::default());
+            let mut room = 0;
+            for line in svg.lines() {
+                if line.starts_with("<path class=\"hex\"") {
+                    room = 28;
+                } else if line.starts_with("<circle") {
+                    room = 2 * number(line, "r") - 2;
+                } else if line.starts_with("<text class=\"label\"") {
+                    let letters = i32::try_from(content(line).chars().count()).unwrap();
+                    let width = attribute(line, "textLength")
+                        .map_or(letters * number(line, "font-size") * 3 / 5, |width| width.parse().unwrap());
+                    assert!(width <= room, "{}: {line}", file.display());
+                }
+            }
+        }
+    }
+}
