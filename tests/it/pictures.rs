@@ -54,24 +54,26 @@ fn content(element: &str) -> String {
     ["&lt;", "&gt;", "&amp;", "&quot;", "&apos;"].iter().fold(text, |text, escape| text.replace(escape, "?"))
 }
 
-/// Returns the boxes of all texts of a picture; what is on a board is in a group that is moved.
+/// Returns the boxes of all texts of a picture; what is on a board is in a group that is moved and scaled.
 fn text_boxes(svg: &str) -> Vec<TextBox> {
-    let (mut boxes, mut moved, mut is_middle, mut depth) = (Vec::new(), [0, 0], Vec::new(), 0);
+    let (mut boxes, mut is_middle, mut depth) = (Vec::new(), Vec::new(), 0);
+    let (mut moved, mut hundredths) = ([0, 0], 100);
     for line in svg.lines() {
         if line.starts_with("<g ") && !line.ends_with("</g>") {
             depth += 1;
             is_middle.push(is_middle.last() == Some(&true) || line.contains("text-anchor=\"middle\""));
             if let Some(to) = attribute(line, "transform") {
-                let to = to.strip_prefix("translate(").unwrap().strip_suffix(')').unwrap();
-                let (x, y) = to.split_once(' ').unwrap();
-                moved = [x.parse().unwrap(), y.parse().unwrap()];
+                let numbers: Vec<&str> = to.split(['(', ' ', ')']).collect();
+                let [_, x, y, "", "scale", scale, ""] = numbers.as_slice() else { panic!("{to}") };
+                moved = [x, y].map(|number| number.parse::<i32>().unwrap());
+                hundredths = scale.replace('.', "").parse().unwrap();
             }
         } else if line == "</g>" {
             depth -= 1;
             is_middle.pop();
         }
         if depth == 0 {
-            moved = [0, 0];
+            (moved, hundredths) = ([0, 0], 100);
         }
         for element in line.split("<text ").skip(1) {
             let element = format!(" {}", element.split("</text>").next().unwrap());
@@ -80,9 +82,11 @@ fn text_boxes(svg: &str) -> Vec<TextBox> {
             let letters = i32::try_from(text.trim_end().chars().count()).unwrap();
             let width = attribute(&element, "textLength")
                 .map_or(letters * size * 6, |width| width.parse::<i32>().unwrap() * 10);
-            let left = (x + moved[0]) * 10 - if is_middle.last() == Some(&true) { width / 2 } else { 0 };
-            let bottom = (y + moved[1]) * 10;
-            boxes.push(TextBox { text, edges: [left, bottom - size * 7, left + width, bottom] });
+            let left = x * 10 - if is_middle.last() == Some(&true) { width / 2 } else { 0 };
+            let edges = [left, y * 10 - size * 7, left + width, y * 10].map(|edge| edge * hundredths / 100);
+            let [left, top, right, bottom] = edges;
+            let [x, y] = moved.map(|by| by * 10);
+            boxes.push(TextBox { text, edges: [left + x, top + y, right + x, bottom + y] });
         }
     }
     boxes

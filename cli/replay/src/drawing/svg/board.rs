@@ -14,6 +14,8 @@ use crate::drawing::place::{Highlights, Place};
 const LABEL_WIDTH: i32 = 26;
 /// How much room there is for coordinates, at the lower edge.
 const AT_WIDTH: i32 = 22;
+/// How wide small boards are drawn, at up to twice their size.
+const WIDTH: i32 = 560;
 /// Boards up to this radius tell the coordinates of every hex, larger ones only where something stands.
 const COORDINATES_RADIUS_MAX: u8 = 12;
 
@@ -28,8 +30,13 @@ pub(super) fn draw(
     let radius = i32::from(board.board.radius());
     let half_width = radius * SIZE * 3 / 2 + SIZE;
     let half_height = (2 * radius + 1) * HALF_HEIGHT;
-    let (x, y) = (left + half_width, top + half_height);
-    body.put(format_args!("<g class=\"board\" transform=\"translate({x} {y})\" text-anchor=\"middle\">\n"));
+    let quarters = (4 * WIDTH / (2 * half_width)).clamp(4, 8);
+    let size = Size { width: half_width * quarters / 2, height: half_height * quarters / 2 };
+    let (x, y) = (left + size.width / 2, top + size.height / 2);
+    let (whole, hundredths) = (quarters / 4, quarters % 4 * 25);
+    body.put(format_args!(
+        "<g class=\"board\" transform=\"translate({x} {y}) scale({whole}.{hundredths:02})\" text-anchor=\"middle\">\n"
+    ));
     body.put(format_args!("<path class=\"ground\" d=\""));
     for hex in board.board.hexes() {
         outline(body, hex);
@@ -49,7 +56,7 @@ pub(super) fn draw(
         arrows::draw(body, &board.arrows, highlights.is_changed(block, Place::Arrows));
     }
     body.put(format_args!("</g>\n"));
-    Size { width: 2 * half_width, height: 2 * half_height }
+    size
 }
 
 /// Returns the cells of a board, and empty ones for hexes that are marked and have none.

@@ -24,7 +24,7 @@ fn body(picture: &Picture, highlights: &Highlights) -> String {
 fn a_cell_is_a_group_with_its_hex_texts_and_coordinates() {
     let cells = vec![cell(Hex::new(0, 0), "A&\u{7}1", Tint::First), cell(Hex::new(9, 9), "off", Tint::Plain)];
     let expected = "\
-<g class=\"board\" transform=\"translate(32 29)\" text-anchor=\"middle\">
+<g class=\"board\" transform=\"translate(52 46) scale(2.00)\" text-anchor=\"middle\">
 <path class=\"ground\" d=\"M-20,0l10,-17h20l10,17l-10,17h-20z\"/>
 <g class=\"cell first\" data-at=\"0,0\">
 <path class=\"hex\" d=\"M-20,0l10,-17h20l10,17l-10,17h-20z\"/>
@@ -99,7 +99,7 @@ fn what_is_highlighted_has_a_class_and_a_shape() {
 
 #[test]
 fn the_size_follows_from_the_board() {
-    for (radius, size) in [(0, "64 58"), (1, "124 126"), (8, "544 602")] {
+    for (radius, size) in [(0, "104 92"), (1, "224 228"), (5, "534 585"), (8, "544 602")] {
         let document = document(
             &Picture { blocks: vec![board(radius, Vec::new(), Vec::new())] },
             &Highlights::default(),
