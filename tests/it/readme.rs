@@ -27,6 +27,8 @@ fn the_readme_tells_the_truth() {
     assert!(expected.contains("$ turnfold new "), "the README shows a match");
     assert!(expected.contains("$ turnfold check "), "the README shows a check");
     snapbox::assert_data_eq!(without_links(&actual), Data::from(without_links(&expected)).raw());
+    // The picture that it shows is the one that it makes.
+    snapbox::assert_data_eq!(sandbox.read("duel.svg"), snapbox::file!["../../docs/duel.svg": Text].raw());
 }
 
 #[test]

@@ -44,6 +44,9 @@ fn queue(state: &State) -> PieceRow {
         let tint = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
         Piece { text: id.to_string(), tint, mark: String::new() }
     };
+    if state.winner().is_some() {
+        return PieceRow { label: TextLine::plain("next: nobody"), pieces: Vec::new() };
+    }
     let pieces: Vec<Piece> = projected_queue(state, QUEUE_LENGTH).into_iter().map(piece).collect();
     let label = if pieces.is_empty() { "next: nobody, a stalemate" } else { "next:" };
     PieceRow { label: TextLine::plain(label), pieces }

@@ -73,7 +73,7 @@ fn rows_bars_and_arrows_are_drawn() {
         "<g class=\"piece third\" text-anchor=\"middle\">\n<circle class=\"disc\" ",
         ">A1</text>\n<text class=\"mark\"",
         "<g class=\"bar first\">\n<text class=\"barlabel\"",
-        "<rect class=\"full\" x=\"39\" y=\"176\" width=\"40\" ",
+        "<rect class=\"full\" x=\"39\" y=\"278\" width=\"40\" ",
         ">5/20</text>",
         "<g class=\"chip bright\"><rect class=\"box\" ",
     ] {
