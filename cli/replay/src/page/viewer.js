@@ -284,7 +284,7 @@ class BoardView {
 		if (old) return old;
 		const at = atOf(place);
 		const [x, y] = middle(at);
-		const name = fitted("at", place, [x, y + 14], [22, place.length > 7 ? 4 : 7, 4]);
+		const name = fitted("at", place, [x, y + 12], [22, place.length > 7 ? 4 : 7, 4]);
 		const names = { class: "hole", "data-at": place, role: "img", "aria-label": `${place}: empty`, tabindex: -1 };
 		const group = svg("g", names, svg("path", { class: "hex", d: outline(at) }), name);
 		const hex = { cell: null, marks: "", group: this.#layer.appendChild(group) };
@@ -311,10 +311,10 @@ class BoardView {
 		paint(name, ink);
 		for (const part of old) part.remove();
 		if (marks && hex.group !== document.activeElement) this.#layer.append(hex.group);
-		if (marks.includes("reach")) hex.group.append(svg("path", { class: "inner", d: `M${x - 18},${y}l9,-16h18l9,16l-9,16h-18z`, ...strokeOf(ink) }));
+		if (marks.includes("reach")) hex.group.append(svg("path", { class: "inner", d: `M${x - 17},${y}l9,-15h16l9,15l-9,15h-16z`, ...strokeOf(ink) }));
 		if (marks.includes("changed")) hex.group.append(svg("path", { class: "corner", d: `M${x + 3},${y - 17}h7l4,7z`, ...ink }));
 		if (label) hex.group.append(fitted("label", label, [x, y - 2], [26, 12, 5], ink));
-		if (mark) hex.group.append(fitted("mark", mark, [x, y + 7], [26, 9, 5], ink));
+		if (mark) hex.group.append(fitted("mark", mark, [x, y + 6], [26, 9, 5], ink));
 	}
 
 	/** @param {Track<Content> | undefined} track @param {number} position */

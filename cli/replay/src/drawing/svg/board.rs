@@ -77,16 +77,16 @@ fn draw_cell(body: &mut Markup, cell: &Cell, is_changed: bool, is_in_reach: bool
     let [x, y] = middle(hex);
     let ink = Fill::on(cell.tint);
     if is_in_reach {
-        let (stroke, left) = (ink.stroke(), x - 18);
+        let (stroke, left) = (ink.stroke(), x - 17);
         body.put(format_args!(
-            "<path class=\"inner\"{stroke} d=\"M{left},{y}l9,-16h18l9,16l-9,16h-18z\"/>\n"
+            "<path class=\"inner\"{stroke} d=\"M{left},{y}l9,-15h16l9,15l-9,15h-16z\"/>\n"
         ));
     }
     if is_changed {
         let (left, top) = (x + 3, y - HALF_HEIGHT);
         body.put(format_args!("<path class=\"corner\"{ink} d=\"M{left},{top}h7l4,7z\"/>\n"));
     }
-    for (class, content, y, size) in [("label", &cell.label, y - 2, 12), ("mark", &cell.mark, y + 7, 9)] {
+    for (class, content, y, size) in [("label", &cell.label, y - 2, 12), ("mark", &cell.mark, y + 6, 9)] {
         body.fitted(&Fitted { class, content, width: LABEL_WIDTH, size, size_least: 5, ink }, [x, y]);
     }
     at(body, hex, ink);
@@ -99,6 +99,6 @@ fn at(body: &mut Markup, hex: Hex, ink: Fill) {
     let size = if characters(&content) > 7 { 4 } else { 7 };
     body.fitted(
         &Fitted { class: "at", content: &content, width: AT_WIDTH, size, size_least: 4, ink },
-        [x, y + 14],
+        [x, y + 12],
     );
 }

@@ -24,10 +24,9 @@ const GAP: i32 = 28;
 
 /// What does not depend on colors.
 const SHAPES: &str = "\
-svg{max-width:100%;height:auto;color-scheme:light dark}\
-text{white-space:pre}\
-.cell>.hex{stroke-width:2}.cell.changed>.hex{stroke-width:4}\
-.inner{fill:none;stroke-width:1.5;stroke-dasharray:4 2}\
+svg{max-width:100%;height:auto;color-scheme:light dark}text{white-space:pre}\
+.cell>.hex{stroke-width:2}.cell.reach>.hex{stroke-width:1}.cell.changed>.hex{stroke-width:4}\
+.inner{fill:none;stroke-width:1.5;stroke-dasharray:3 3}\
 .arrow{fill:none;stroke-width:3;stroke-linecap:round;stroke-linejoin:round;opacity:.6}\
 .disc{stroke-width:1.5}.cell>.label,.piece>.label,.changed>text{font-weight:bold}\n";
 

@@ -29,8 +29,8 @@ fn a_cell_is_a_group_with_its_hex_texts_and_coordinates() {
 <g class=\"cell first\" data-at=\"0,0\">
 <path class=\"hex\" d=\"M-20,0l10,-17h20l10,17l-10,17h-20z\"/>
 <text class=\"label\" x=\"0\" y=\"-2\" font-size=\"5\">A&amp;\\u{7}1</text>
-<text class=\"mark\" x=\"0\" y=\"7\" font-size=\"9\">&lt;&gt;</text>
-<text class=\"at\" x=\"0\" y=\"14\" font-size=\"7\">0,0</text>
+<text class=\"mark\" x=\"0\" y=\"6\" font-size=\"9\">&lt;&gt;</text>
+<text class=\"at\" x=\"0\" y=\"12\" font-size=\"7\">0,0</text>
 </g>
 </g>
 ";
