@@ -507,65 +507,64 @@ function button(name, click) {
 /** Before anything is loaded. */
 const NOTHING = new Timeline({ after: 0, picture: [], frames: [] });
 
-/** How many entries stand together; only those in sight are laid out. */
+/** How many entries are made together. */
 const CHUNK = 10;
 
-/** The entries, each a link, with one tab stop. Those near the shown one are made at once, the others soon. */
+/** The entries, each a link, with one tab stop. Only those near what is in sight are made, for all rows have one height. */
 class LogView {
 	#timeline = NOTHING;
-	#current = html("a");
-	#later = 0;
+	#position = 0;
 	element = html("div", { class: "entries", role: "list" });
-	#template = html("div", { role: "listitem" }, html("a", { tabindex: "-1" }, span("number"), span("seat"), bdi("command", ""), bdi("outcome", "")));
+	#template = html("div", { role: "listitem" }, html("a", { tabindex: -1 }, span("number"), span("seat"), bdi("command", ""), bdi("outcome", "")));
 
 	constructor() {
-		addEventListener("beforeprint", () => {
-			for (let chunk = 0; this.#fill(chunk); chunk++);
-		});
+		this.element.addEventListener("scroll", () => this.#fill(), { passive: true });
+		addEventListener("resize", () => this.#fill());
+		addEventListener("beforeprint", () => this.#fill(true));
+		addEventListener("afterprint", () => this.#fill());
 	}
 
-	/** Makes the list agree with a timeline from a position on. @param {Timeline} timeline @param {number} from */
-	update(timeline, from) {
+	/** Makes the list as long as a timeline. @param {Timeline} timeline */
+	update(timeline) {
 		this.#timeline = timeline;
-		const first = Math.floor(from / CHUNK);
-		for (const chunk of [...this.element.children].slice(first)) chunk.remove();
-		for (let chunk = first; chunk * CHUNK <= timeline.frames.length; chunk++) this.element.append(html("div", { class: "chunk" }));
-		this.#fillLater(first);
+		const count = Math.floor(timeline.frames.length / CHUNK) + 1;
+		const chunks = [...this.element.children].slice(0, count);
+		for (const chunk of chunks) chunk.replaceChildren();
+		while (chunks.length < count) chunks.push(html("div", { class: "chunk" }));
+		this.element.replaceChildren(...chunks);
 	}
 
 	/** Marks an entry as the current one and brings it into sight. @param {number} position */
 	show(position) {
-		const [old, chunk] = [this.#current, Math.floor(position / CHUNK)];
-		for (const near of [chunk - 1, chunk, chunk + 1, this.element.children.length - 1]) this.#fill(near);
-		const link = /** @type {HTMLAnchorElement} */ (this.element.children[chunk].children[position % CHUNK].firstElementChild);
-		const hadFocus = document.activeElement === old;
-		old.removeAttribute("aria-current");
-		old.tabIndex = -1;
-		filled(link, { "aria-current": "step", tabindex: 0 });
-		if (hadFocus) link.focus({ preventScroll: true });
-		this.#current = link;
-		this.#reveal(position, link.offsetHeight);
-	}
-
-	/** All rows have one height, so that those out of sight need not be laid out. @param {number} position @param {number} height */
-	#reveal(position, height) {
+		const hadFocus = this.element.contains(document.activeElement);
+		this.#link(this.#position)?.removeAttribute("aria-current");
+		this.#link(this.#position)?.setAttribute("tabindex", "-1");
+		this.#position = position;
 		const { scrollTop, clientHeight } = this.element;
-		const top = position * height;
+		const [top, height] = [position * rowHeight(), rowHeight()];
 		if (top < scrollTop || top + height > scrollTop + clientHeight) this.element.scrollTop = top - (clientHeight - height) / 2;
+		this.#fill();
+		const link = filled(this.#link(position), { "aria-current": "step", tabindex: 0 });
+		if (hadFocus) link.focus({ preventScroll: true });
 	}
 
-	/** Makes the chunks from one on, one after the other. @param {number} chunk */
-	#fillLater(chunk) {
-		clearTimeout(this.#later);
-		this.#later = window.setTimeout(() => this.#fill(chunk) && this.#fillLater(chunk + 1));
+	/** Makes the rows that are near, and the end by which the list has its height; removes the others. */
+	#fill(all = false) {
+		const { children, scrollTop, clientHeight } = this.element;
+		const height = CHUNK * rowHeight();
+		[...children].forEach((chunk, index) => {
+			const isNear = (index + 1.5) * height > scrollTop && (index - 0.5) * height < scrollTop + clientHeight;
+			const isKept = all || isNear || index === Math.floor(this.#position / CHUNK) || index === children.length - 1;
+			const end = isKept ? Math.min((index + 1) * CHUNK, this.#timeline.frames.length + 1) : 0;
+			for (let at = index * CHUNK + chunk.children.length; at < end; at++) chunk.append(this.#row(at));
+			if (!isKept && chunk.firstChild) chunk.replaceChildren();
+		});
 	}
 
-	/** Makes the rows of a chunk and returns it if there is such a one. @param {number} chunk */
-	#fill(chunk) {
-		const element = this.element.children[chunk];
-		const end = Math.min((chunk + 1) * CHUNK, this.#timeline.frames.length + 1);
-		for (let at = chunk * CHUNK + (element?.children.length ?? CHUNK); at < end; at++) element.append(this.#row(at));
-		return element;
+	/** @param {number} position */
+	#link(position) {
+		const row = this.element.children[Math.floor(position / CHUNK)]?.children[position % CHUNK];
+		return /** @type {HTMLAnchorElement} */ (row?.firstElementChild);
 	}
 
 	/** @param {number} position */
@@ -575,11 +574,15 @@ class LogView {
 		const number = `${this.#timeline.number(position)}`;
 		const [link] = row.children;
 		[number, record.seat, shown(record.command), shown(text)].forEach((text, index) => (link.children[index].textContent = text));
+		filled(row, { "aria-posinset": position + 1, "aria-setsize": this.#timeline.frames.length + 1 });
 		filled(link, { href: `#${number}`, class: record.outcome === "applied" ? "" : "failed" });
 		link.children[1].className = seatClass(record.seat);
 		return row;
 	}
 }
+
+/** Returns the height of a row of the log, as viewer.css has it. */
+const rowHeight = () => 3.125 * parseFloat(getComputedStyle(document.documentElement).fontSize);
 
 /** Returns the classes of a seat, which has the color of its player. @param {string} seat */
 const seatClass = (seat) => `seat ${{ p1: "first", p2: "second", p3: "third", p4: "fourth" }[seat] ?? "plain"}`;
@@ -814,7 +817,7 @@ export class Viewer extends EventTarget {
 	/** @param {number} from */
 	#grown(from) {
 		this.#lines.length = Math.min(this.#lines.length, Math.max(0, from - 1));
-		this.log.update(this.timeline, from);
+		this.log.update(this.timeline);
 		this.slider.max = `${this.length}`;
 		this.slider.disabled = this.length === 0;
 	}
@@ -822,13 +825,13 @@ export class Viewer extends EventTarget {
 	/** @param {number} position */
 	#show(position) {
 		this.position = position;
+		this.log.show(position);
 		const frame = this.timeline.frames[position - 1];
 		this.picture.draw(this.timeline, position);
 		this.#drawStatus(frame);
 		for (const button of this.backs) button.disabled = position === 0;
 		for (const button of this.ons) button.disabled = position === this.length;
 		this.changes.replaceChildren(...drawChanges(frame));
-		this.log.show(position);
 		this.dispatchEvent(new Event("position"));
 	}
 
