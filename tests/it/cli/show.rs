@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, workspace};
 
 #[test]
 fn the_board_is_drawn_with_characters() {
@@ -293,4 +293,122 @@ fn marks_tell_nothing_that_is_concealed() {
     sandbox.ok(&format!("play ford \"p1: {tap}\""));
     assert_eq!(["text", "svg"].map(|format| seen("p2", format)), before);
     assert!(seen("p1", "text").contains("* changed"), "{}", seen("p1", "text"));
+}
+
+/// VW-34: rows of pieces, bars with chips, and orders that a line tells as well as an arrow.
+#[test]
+fn pieces_bars_and_orders_are_drawn_with_characters() {
+    let sandbox = Sandbox::new();
+    for golden in ["channel/a-game-for-two", "lifecycle/stun", "cycletap/while-the-other-plans"] {
+        let (_, name) = golden.split_once('/').unwrap();
+        let file = workspace().join("replays").join(format!("{golden}.tfl"));
+        sandbox.write(&format!("{name}.tfl"), std::fs::read(file).unwrap());
+    }
+    check(
+        &sandbox,
+        "show a-game-for-two.tfl:20 --changed --as p1
+         show stun.tfl:4
+         show while-the-other-plans.tfl:6
+         show while-the-other-plans.tfl --as p1",
+        str![[r#"
+$ turnfold show a-game-for-two.tfl:20 --changed --as p1
+p2: take  *
+
+maya, 21 in the bag  *
+G14 K19 K26  *
+K13 O21 Y27  *
+P7  K20 R24
+
+channels on offer: 1 2 3 4 6 7  *
+
+p1  score 0  *                  > p2  score 0  *
+tokens k1c6c3k2k6  *            tokens b1k5c5k6k7
+1 universe     G9  .   Y6       1 universe     P12 G11 .
+2 purple     o P5  B25 P22  *   2 purple       .   .   .
+3 darkblue   o D3  D17 .        3 darkblue     .   .   .
+4 blue         .   .   .        4 blue         .   .   .
+5 green        G18 .   .        5 green        .   .   .
+6 yellow   1   .   .   .        6 yellow   1 o Y16 G10 Y23
+7 orange     o O8  K2  .        7 orange     o O15 .   O1
+8 red          .   .   .        8 red        o R4  .   .
+9 earth        .   .   .        9 earth        .   .   .
+               .   .   .                       .   .   .
+               .   .                           .   .
+
+P purple  D darkblue  B blue  G green  Y yellow
+O orange  R red  K black  W white
++ may move  ' moved  o token in the notch
+= harmonised  > to play; a number is the plenitude
+* changed
+$ turnfold show stun.tfl:4
+time 2, round 1: monk acts for p1
+
+next: prisoner brute monk brute monk brute monk brute monk brute
+
+> player monk     charge [####################] 100/100  ap 12
+                  hp     [####################]  20/20
+  enemy  brute    charge [######..............]  30/100  ap 13
+                  hp     [####################]  20/20   numb (stun, 1 left)
+  enemy  prisoner charge [####################] 100/100  ap 0
+                  hp     [####################]  20/20   chains (stun)
+
+> acts  x dead  a full charge takes a turn
+$ turnfold show while-the-other-plans.tfl:6
+turn 1, planning by p2
+p1 orders: 0 of 3 used, 3 available
+p2 orders: 0 of 3 used, 3 available
+path_building c2: movement 0,-1 > 1,-1
+
+q   -3 -2 -1  0  1  2  3
+          -3 __
+       -2 __/  \__
+    -1 __/  \__/  \__
+  0 __/  \__/  \__/  \__
+   /  \__/  \__/  \__/  \
+  1\__/  \__/c2\__/  \__/
+   /  \__/  \<>/  \__/  \
+  2\__/  \__/  \+1/  \__/
+   /  \__/  \__/  \__/  \
+  3\__/  \__/C1\__/  \__/
+   /  \__/  \[]/  \__/  \
+   \__/  \__/  \__/  \__/
+      \__/  \__/  \__/
+         \__/  \__/
+            \__/
+q above its column, r at the upper left of its row, which runs down to the right
+
+<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water
+C1   p1 captain (u1) at 0,1, strength 2
+c2   p2 captain (u2) at 0,-1, strength 2
+p1 #1 C1 defense 0,1
+$ turnfold show while-the-other-plans.tfl --as p1
+turn 2, planning by p1
+p1 orders: 0 of 3 used, 3 available
+p2 orders: secret
+idle
+
+q   -3 -2 -1  0  1  2  3
+          -3 __
+       -2 __/  \__
+    -1 __/  \__/  \__
+  0 __/  \__/  \__/  \__
+   /  \__/  \__/  \__/  \
+  1\__/  \__/  \__/  \__/
+   /  \__/  \__/c2\__/  \
+  2\__/  \__/  \__/  \__/
+   /  \__/  \__/  \__/  \
+  3\__/  \__/C1\__/  \__/
+   /  \__/  \__/  \__/  \
+   \__/  \__/  \__/  \__/
+      \__/  \__/  \__/
+         \__/  \__/
+            \__/
+q above its column, r at the upper left of its row, which runs down to the right
+
+<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water
+C1   p1 captain (u1) at 0,1, strength 2
+c2   p2 captain (u2) at 1,-1, strength 2
+
+"#]],
+    );
 }

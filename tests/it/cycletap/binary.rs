@@ -53,6 +53,7 @@ q   -3 -2 -1  0  1  2  3
             \__/
 q above its column, r at the upper left of its row, which runs down to the right
 
+<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water
 C1   p1 captain (u1) at 0,2, strength 2
 V2   p1 cavalry (u2) at -1,2, strength 3
 I3   p1 infantry (u3) at 0,1, strength 2
@@ -61,7 +62,6 @@ o5   p2 officer (u5) at 1,-2, strength 1
 i6   p2 infantry (u6) at 0,-1, strength 4
 p1 #1 I3 attack 0,1 > 0,0
 p1 #2 C1 defense 0,2
-<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water
 $ turnfold --format json show ford --as p1
 {"ruleset":"cycletap","turn":1,"phase":"planning","planning":"p2","winner":null,"tap":null,"pools":{"p1":{"total":3,"used":1,"available":2},"p2":null},"units":[{"id":"u1","owner":"p1","kind":"captain","at":[0,2],"strength":2},{"id":"u2","owner":"p1","kind":"cavalry","at":[-1,2],"strength":3},{"id":"u3","owner":"p1","kind":"infantry","at":[0,1],"strength":2},{"id":"u4","owner":"p2","kind":"captain","at":[0,-2],"strength":2},{"id":"u5","owner":"p2","kind":"officer","at":[1,-2],"strength":1},{"id":"u6","owner":"p2","kind":"infantry","at":[0,-1],"strength":4}],"orders":[{"seat":"p1","number":1,"unit":"u3","kind":"attack","from":[0,1],"path":[[0,0]]},{"seat":"p1","number":2,"unit":"u1","kind":"defense","from":[0,2],"path":[]}],"water":[[-3,1],[-2,1],[-1,0],[1,0],[2,-1],[3,-2]]}
 $ turnfold log ford --as p1
@@ -112,6 +112,7 @@ q   -3 -2 -1  0  1  2  3
             \__/
 q above its column, r at the upper left of its row, which runs down to the right
 
+<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water
 C1   p1 captain (u1) at 0,2, strength 2
 V2   p1 cavalry (u2) at -1,2, strength 3
 I3   p1 infantry (u3) at 0,1, strength 2
@@ -120,7 +121,6 @@ o5   p2 officer (u5) at 1,-2, strength 1
 i6   p2 infantry (u6) at 0,-1, strength 4
 p2 #1 o5 attack 1,-2 > 1,-3
 p2 #2 c4 defense 0,-2
-<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water
 $ turnfold --format json show ford --as p2
 {"ruleset":"cycletap","turn":1,"phase":"planning","planning":"p2","winner":null,"tap":{"state":"path_building","origin":[0,-1],"path":[[-1,-1]],"kind":"movement"},"pools":{"p1":null,"p2":{"total":4,"used":1,"available":3}},"units":[{"id":"u1","owner":"p1","kind":"captain","at":[0,2],"strength":2},{"id":"u2","owner":"p1","kind":"cavalry","at":[-1,2],"strength":3},{"id":"u3","owner":"p1","kind":"infantry","at":[0,1],"strength":2},{"id":"u4","owner":"p2","kind":"captain","at":[0,-2],"strength":2},{"id":"u5","owner":"p2","kind":"officer","at":[1,-2],"strength":1},{"id":"u6","owner":"p2","kind":"infantry","at":[0,-1],"strength":4}],"orders":[{"seat":"p2","number":1,"unit":"u5","kind":"attack","from":[1,-2],"path":[[1,-3]]},{"seat":"p2","number":2,"unit":"u4","kind":"defense","from":[0,-2],"path":[]}],"water":[[-3,1],[-2,1],[-1,0],[1,0],[2,-1],[3,-2]]}
 $ turnfold log ford --as p2
@@ -143,9 +143,9 @@ deploy
 fn ct_19_every_output_for_p1_is_the_same_whatever_p2_plans() {
     let sandbox = Sandbox::new();
     for (name, plan) in [
-        ("one", "\"tap 0,-2\" \"tap -1,-1\" \"tap -1,-1\" \"tap -2,0\""),
-        ("other", "\"tap 1,-2\" \"tap 1,-2\" \"tap 0,-1\" \"tap 0,0\""),
-        ("third", "back back \"tap 3,3\" \"tap 1,-2\""),
+        ("plan-a", "\"tap 0,-2\" \"tap -1,-1\" \"tap -1,-1\" \"tap -2,0\""),
+        ("plan-b", "\"tap 1,-2\" \"tap 1,-2\" \"tap 0,-1\" \"tap 0,0\""),
+        ("plan-c", "back back \"tap 3,3\" \"tap 1,-2\""),
     ] {
         sandbox.ok(&format!("new {name} --rules cycletap --setup fixtures/cycletap/ford.toml"));
         sandbox.ok(&format!("play {name} \"tap 0,1\" \"tap 0,0\" switch"));
@@ -167,7 +167,7 @@ fn ct_19_every_output_for_p1_is_the_same_whatever_p2_plans() {
             let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
             without_times(&text.replace(name, "MATCH"))
         };
-        let texts: BTreeSet<String> = ["one", "other", "third"].map(told).into();
+        let texts: BTreeSet<String> = ["plan-a", "plan-b", "plan-c"].map(told).into();
         assert_eq!(texts.len(), 1, "{line}: {texts:#?}");
     }
 }

@@ -88,7 +88,7 @@ fn the_picture_shows_the_queue_bars_for_each_unit_and_who_is_dead() {
     let expected = "\
 time 9, round 1: scout acts for p1
 
-next: ogre  scout ogre  scout scout ogre  scout ogre  scout ogre
+next: ogre scout ogre scout scout ogre scout ogre scout ogre
 
 > player scout charge [####################] 108/100  ap 4  attacked
                hp     [####################]  30/30

@@ -161,8 +161,8 @@ fn legend(state: &State, viewer: Seat) -> Vec<TextLine> {
             .with(format!("{seat} #{number}"), tint(seat))
             .with(format!(" {name} {} {way}", order.task.kind()), Tint::Plain)
     };
-    let mut lines: Vec<TextLine> = state.units.iter().map(unit).collect();
-    lines.extend(state.orders_seen_by(viewer).map(order));
-    lines.push(TextLine::default().with(LEGEND, Tint::Faint));
-    lines
+    // What comes and goes stands last, so that nothing else moves.
+    let signs = TextLine::default().with(LEGEND, Tint::Faint);
+    let units = state.units.iter().map(unit);
+    [signs].into_iter().chain(units).chain(state.orders_seen_by(viewer).map(order)).collect()
 }

@@ -20,18 +20,21 @@ pub(super) fn texts(lines: &[TextLine], block: usize, highlights: &Highlights) -
     lines.iter().enumerate().map(line).collect()
 }
 
-/// Draws rows: labels in a column, then pieces in columns of one width.
+/// Draws rows: labels in a column, then pieces in columns of one width, which a single row does not need.
 pub(super) fn rows(rows: &[PieceRow], block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
     let with_pieces = || rows.iter().filter(|row| !row.pieces.is_empty());
     let label_width = with_pieces().map(|row| DrawnLine::escaped(&row.label, None).width()).max();
     let pieces_start = label_width.filter(|width| *width > 0).map_or(0, |width| width + 1);
     let piece_width = with_pieces().flat_map(|row| &row.pieces).map(|piece| width(&text(piece))).max();
     let step = piece_width.unwrap_or_default() + 1;
+    let is_single = with_pieces().count() == 1;
     let row = |(index, row): (usize, &PieceRow)| {
         let (spot, is_changed) = highlights.item(block, index);
         let mut line = DrawnLine::escaped(&row.label, Some(spot));
         for (column, piece) in row.pieces.iter().enumerate() {
-            line.pad(pieces_start + column * step);
+            let column =
+                if is_single && column > 0 { line.width() + 1 } else { pieces_start + column * step };
+            line.pad(column);
             let tint = if piece.text.is_empty() { Tint::Faint } else { piece.tint };
             line.push(text(piece), tint, Some(spot));
         }
