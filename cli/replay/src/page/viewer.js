@@ -17,7 +17,7 @@ function lastUpTo(length, value, limit) {
 	return low;
 }
 
-/** What one place of a picture held, and from which position on. @template T */
+/** What one place of a picture holds from which position on. @template T */
 class Track {
 	/** @type {number[]} */ from = [];
 	/** @type {T[]} */ values = [];
@@ -98,7 +98,7 @@ export class Timeline {
 		return track;
 	}
 
-	/** Takes a whole picture as a change of every place in which it differs. @param {number} position @param {Block[]} picture */
+	/** Takes a picture as a change of every place that differs. @param {number} position @param {Block[]} picture */
 	#whole(position, picture) {
 		const shapes = picture.map(shapeOf);
 		if (!same(shapes, this.shapes.values.at(-1))) this.shapes.put(position, shapes);
@@ -128,7 +128,7 @@ function contentsOf({ cells, arrows, lines, rows, bars }) {
 /** @param {unknown} one @param {unknown} other */
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Returns text in which controls and marks of writing direction can be seen, as in a terminal. @param {string} text */
+/** Returns text in which controls and marks of direction can be seen. @param {string} text */
 export function shown(text) {
 	const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef]/g;
 	return text.replace(unprintable, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
@@ -394,7 +394,7 @@ class ListView {
 	}
 }
 
-/** Returns the parts of a line; a game's own color is a swatch, for no text is legible in all of them. @param {Line} line */
+/** Returns the parts of a line; a game's own color is a swatch, for text may be illegible in it. @param {Line} line */
 function spans(line) {
 	return line.map(([text, tint]) => {
 		const part = bdi(`span ${tintClass(tint)}`, text);
@@ -409,15 +409,17 @@ const drawLine = (line) => html("p", { class: "line" }, ...spans(line));
 
 /** @param {Row} row */
 function drawRow([label, pieces]) {
+	const longest = Math.max(...pieces.map(([text]) => [...text].length));
+	const room = Math.max(15, Math.min(26, 3 * longest + 2));
 	const drawn = pieces.map(([text, tint, mark]) => {
-		const room = Math.max(15, Math.min(26, 3 * [...text].length + 2));
 		const box = { viewBox: `${-room - 1} ${-room - 1} ${2 * room + 2} ${2 * room + 2}`, width: 2 * room + 2 };
 		const disc = svg("circle", { class: "disc", r: text ? room : room / 2, ...fillOf(tint) });
 		const name = text ? [fitted("label", text, [0, 4], [(room * 9) / 5, 12, 5], inkOn(tint))] : [];
 		const drawing = svg("svg", { ...box, role: "img", "aria-label": shown(text) || "empty" }, disc, ...name);
 		return span(`piece ${tintClass(tint)}`, drawing, ...(mark ? [bdi("mark", mark)] : []));
 	});
-	return html("div", { class: "row" }, span("rowlabel", ...spans(label)), span("pieces", ...drawn));
+	const heading = span("rowlabel", ...spans(label));
+	return html("div", { class: "row" }, heading, ...(drawn.length > 0 ? [span("pieces", ...drawn)] : []));
 }
 
 /** @param {Bar} bar */
@@ -510,7 +512,7 @@ const NOTHING = new Timeline({ after: 0, picture: [], frames: [] });
 /** How many entries are made together. */
 const CHUNK = 10;
 
-/** The entries, each a link, with one tab stop. Only those near what is in sight are made, for all rows have one height. */
+/** The entries, each a link, with one tab stop. All rows have one height, and only those near what is in sight are made. */
 class LogView {
 	#timeline = NOTHING;
 	#position = 0;
@@ -532,6 +534,7 @@ class LogView {
 		for (const chunk of chunks) chunk.replaceChildren();
 		while (chunks.length < count) chunks.push(html("div", { class: "chunk" }));
 		this.element.replaceChildren(...chunks);
+		this.#fill();
 	}
 
 	/** Marks an entry as the current one and brings it into sight. @param {number} position */
@@ -548,7 +551,7 @@ class LogView {
 		if (hadFocus) link.focus({ preventScroll: true });
 	}
 
-	/** Makes the rows that are near, and the end by which the list has its height; removes the others. */
+	/** Makes the rows that are near, and the last ones, which give the list its height; removes all others. */
 	#fill(all = false) {
 		const { children, scrollTop, clientHeight } = this.element;
 		const height = CHUNK * rowHeight();
@@ -590,16 +593,16 @@ const seatClass = (seat) => `seat ${{ p1: "first", p2: "second", p3: "third", p4
 /** How many changed fields are listed at most. */
 const FIELDS_MAX = 500;
 
-/** Returns what an entry did: its outcome in full and the fields that changed. @param {Frame | undefined} frame */
+/** Returns the whole outcome and the fields that changed. @param {Frame | undefined} frame */
 function drawChanges(frame) {
 	if (!frame) return [html("p", {}, "Nothing has happened yet.")];
 	const items = frame.fields.slice(0, FIELDS_MAX).map((field) => {
 		const arrow = html("span", { role: "img", "aria-label": "became" }, " → ");
 		return html("li", {}, bdi("path", field.path || "/"), span("values", value("del", field.old), arrow, value("ins", field.new)));
 	});
-	const more = frame.fields.length > FIELDS_MAX ? [html("p", {}, `and ${frame.fields.length - FIELDS_MAX} more`)] : [];
+	const more = frame.fields.length - items.length;
 	const list = items.length > 0 ? html("ul", { role: "list" }, ...items) : html("p", {}, "No field changed.");
-	return [html("p", {}, bdi("outcome", frame.text)), list, ...more];
+	return [html("p", {}, bdi("outcome", frame.text)), list, ...(more ? [html("p", {}, `and ${more} more`)] : [])];
 }
 
 /** @param {"del" | "ins"} tag @param {unknown} json */
@@ -662,7 +665,7 @@ export class Viewer extends EventTarget {
 		if (!this.#follow()) this.#show(this.length);
 	}
 
-	/** Adds frames in place of those after `position`, and stays where it is. @param {Frame[]} frames @param {number} [position] */
+	/** Adds frames in place of those after `position`. @param {Frame[]} frames @param {number} [position] */
 	append(frames, position = this.length) {
 		this.timeline.cut(position);
 		this.timeline.append(frames);
@@ -725,7 +728,7 @@ export class Viewer extends EventTarget {
 		this.say(`Match ${found.indexOf(to) + 1} of ${found.length}${wrapped}.`);
 	}
 
-	/** Copies the address of the shown entry, or shows it where the browser does not let it be copied. */
+	/** Copies the address of the shown entry, or shows it where it cannot be copied. */
 	async copyLink() {
 		const address = new URL(this.#hash(), location.href).href;
 		try {
@@ -865,7 +868,7 @@ export class Viewer extends EventTarget {
 		return `#${this.timeline.number(this.position)}`;
 	}
 
-	/** Writes the shown entry into the address, a little later: browsers refuse to be told often. */
+	/** Writes the shown entry into the address, later: browsers refuse what comes too often. */
 	#address() {
 		this.#writing ||= window.setTimeout(() => {
 			this.#writing = 0;
