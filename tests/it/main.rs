@@ -30,6 +30,8 @@ mod goldens;
 mod layout;
 mod main_job;
 mod mutants;
+#[cfg(unix)] // a browser
+mod page;
 mod perft;
 mod pictures;
 mod platforms;

@@ -1,0 +1,50 @@
+//! axe-core finds nothing to complain of, in any state of the page (VW-32).
+
+use std::fs;
+
+use serde_json::json;
+
+use super::browser::Browser;
+use super::{SHOWN, installed, page_of};
+
+/// What axe-core finds, as rule and element.
+const FIND: &str = "
+    const done = arguments[arguments.length - 1];
+    axe.run(document, { resultTypes: ['violations'] }).then(
+      ({ violations }) => done(violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ html }) => `${id}: ${html.slice(0, 150)}`))),
+      (error) => done([String(error)]));";
+
+#[test]
+fn vw_32_axe_finds_no_violation_in_any_state() {
+    let Some(axe) = installed("axe-core on the page", "axe-core/axe.min.js") else { return };
+    let Some(browser) = Browser::start("axe-core on the page") else { return };
+    let axe = fs::read_to_string(axe).unwrap();
+    let check = |what: &str| assert_eq!(browser.run_until_done(FIND), json!([]), "{what}");
+    for scheme in ["light", "dark"] {
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        browser.command("Emulation.setEmulatedMedia", &json!({ "media": "", "features": features }));
+        for golden in SHOWN {
+            browser.show(&page_of(golden, "host"), "");
+            browser.run(&axe);
+            check(&format!("{golden}, {scheme}"));
+        }
+    }
+    // What the page shows but sometimes, on the last of them.
+    for (what, script) in [
+        ("the setup", "document.querySelector('[aria-label=First]').click()"),
+        (
+            "a message",
+            "document.querySelector('#search').value = 'nowhere'; document.querySelector('.search').requestSubmit()",
+        ),
+        ("a focused log", "document.querySelector('[aria-current]').focus()"),
+        ("playing", "document.querySelector('[aria-label=Play]').click()"),
+    ] {
+        browser.run(script);
+        check(what);
+    }
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        &json!({ "width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true }),
+    );
+    check("a phone");
+}

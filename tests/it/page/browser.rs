@@ -1,0 +1,213 @@
+//! A browser of a test's own, without a network, which ends with the test.
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{skipped, webdriver::request};
+
+/// A browser, and a folder for the pages that it shows.
+pub(super) struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    dir: TempDir,
+}
+
+/// Finds a program of the machine.
+pub(super) fn find_program(names: &[&str]) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let all = names.iter().flat_map(|name| env::split_paths(&path).map(move |folder| folder.join(name)));
+    all.into_iter().find(|program| program.is_file())
+}
+
+/// Listens as a proxy that refuses everything. Chromium asks it for news by itself, whatever it shows.
+fn refuse_all() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    // Each connection is closed as soon as it is made.
+    thread::spawn(move || listener.incoming().for_each(drop));
+    port
+}
+
+impl Browser {
+    /// Starts a browser; without one, says that what it is for is skipped.
+    pub(super) fn start(what: &str) -> Option<Self> {
+        let found = (
+            find_program(&["chromium", "chromium-browser", "google-chrome"]),
+            find_program(&["chromedriver"]),
+        );
+        let (Some(chromium), Some(chromedriver)) = found else {
+            skipped(what, "chromium or chromedriver is not installed");
+            return None;
+        };
+        let dir = TempDir::new().unwrap();
+        let mut driver = Command::new(chromedriver);
+        // A group of its own, so that all of it can be ended.
+        driver
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0);
+        let mut driver = driver.spawn().unwrap();
+        let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = lines.map_while(Result::ok).find_map(|line| {
+            let (_, port) = line.split_once("successfully on port ")?;
+            port.trim_end_matches('.').parse().ok()
+        });
+        let proxy = refuse_all();
+        let profile = dir.path().join("profile");
+        let mut browser = Self { driver, port: port.unwrap(), session: String::new(), dir };
+        let arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--no-first-run",
+            "--window-size=1280,900",
+            &format!("--user-data-dir={}", profile.display()),
+            &format!("--proxy-server=127.0.0.1:{proxy}"),
+            "--proxy-bypass-list=<-loopback>",
+        ];
+        let options = json!({ "binary": chromium, "args": arguments });
+        let capabilities = json!({ "capabilities": { "alwaysMatch": {
+            "browserName": "chrome",
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": { "browser": "ALL" },
+        } } });
+        let session = request(browser.port, "POST", "/session", &capabilities).unwrap();
+        session["sessionId"].as_str().unwrap().clone_into(&mut browser.session);
+        Some(browser)
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        let path = format!("/session/{}/{path}", self.session);
+        request(self.port, "POST", &path, body).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Writes a file and returns its address.
+    pub(super) fn file(&self, name: &str, content: &str) -> String {
+        let path = self.dir.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        address(&path)
+    }
+
+    /// Goes to an address, as if it were typed.
+    pub(super) fn open(&self, address: &str) {
+        // What differs in its fragment alone is not loaded anew.
+        self.post("url", &json!({ "url": "about:blank" }));
+        self.post("url", &json!({ "url": address }));
+    }
+
+    /// Writes a page and goes to it.
+    pub(super) fn show(&self, html: &str, fragment: &str) {
+        self.open(&format!("{}{fragment}", self.file("page.html", html)));
+    }
+
+    /// Runs a script in the page and returns what it returns.
+    pub(super) fn run(&self, script: &str) -> Value {
+        self.post("execute/sync", &json!({ "script": script, "args": [] }))
+    }
+
+    /// Runs a script whose last argument is called when it is done.
+    pub(super) fn run_until_done(&self, script: &str) -> Value {
+        self.post("execute/async", &json!({ "script": script, "args": [] }))
+    }
+
+    /// Presses and releases a key, of which `WebDriver` has a code where it is no character.
+    pub(super) fn press(&self, key: char) {
+        let actions = json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
+        self.post("actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] }));
+    }
+
+    /// Clicks on the middle of an element, which must not lie under another.
+    pub(super) fn click(&self, selector: &str) {
+        let element = self.element(selector);
+        self.post(&format!("element/{element}/click"), &json!({}));
+    }
+
+    /// Types into an element.
+    pub(super) fn type_into(&self, selector: &str, text: &str) {
+        let element = self.element(selector);
+        self.post(&format!("element/{element}/value"), &json!({ "text": text }));
+    }
+
+    fn element(&self, selector: &str) -> String {
+        let found = self.post("element", &json!({ "using": "css selector", "value": selector }));
+        found.as_object().and_then(|found| found.values().next()?.as_str()).unwrap().to_owned()
+    }
+
+    /// Returns the text of an element.
+    pub(super) fn text(&self, selector: &str) -> String {
+        self.run(&format!("return document.querySelector({selector:?}).textContent"))
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// Waits until a script returns `true`.
+    pub(super) fn wait_until(&self, script: &str) {
+        for _ in 0..1_500 {
+            if self.run(script) == true {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        panic!("`{script}` does not come true");
+    }
+
+    /// Gives a command of Chromium's own protocol.
+    pub(super) fn command(&self, command: &str, parameters: &Value) -> Value {
+        self.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
+    }
+
+    /// Returns a picture of the window, as PNG.
+    pub(super) fn screenshot(&self) -> Vec<u8> {
+        let image = request(self.port, "GET", &format!("/session/{}/screenshot", self.session), &Value::Null);
+        BASE64_STANDARD.decode(image.unwrap().as_str().unwrap()).unwrap()
+    }
+
+    /// Returns what the console has been told since it was last asked.
+    pub(super) fn console(&self) -> Vec<String> {
+        let log = self.post("se/log", &json!({ "type": "browser" }));
+        log.as_array().unwrap().iter().map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// Requires that the page asked for nothing, and that nothing in it was refused or failed.
+    pub(super) fn check_quiet(&self) {
+        let resources = self.run("return performance.getEntriesByType('resource').map(({ name }) => name)");
+        assert_eq!(resources, json!([]), "resources");
+        assert_eq!(self.console(), [""; 0], "the console");
+    }
+}
+
+fn address(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.session.is_empty() {
+            let _ = request(self.port, "DELETE", &format!("/session/{}", self.session), &Value::Null);
+        }
+        // Whatever is left of driver and browser is in one group.
+        if let Some(group) = i32::try_from(self.driver.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.driver.wait();
+    }
+}

@@ -1,0 +1,63 @@
+//! Ten thousand entries (VW-12).
+
+use std::{env, fs};
+
+use serde_json::{Value, json};
+
+use super::browser::Browser;
+use super::{page_of, parts, with_document};
+
+/// Goes here and there, and returns how many milliseconds it took each time, with what is then laid out.
+const JUMP: &str = "
+    const slider = document.querySelector('[type=range]');
+    const last = Number(slider.max);
+    return [0.5, 0, 1, 0.25, 0.75, 0.1, 0.9, 0.333, 0.667].map((share) => {
+      const start = performance.now();
+      slider.value = Math.round(last * share);
+      slider.dispatchEvent(new Event('input'));
+      document.body.getBoundingClientRect();
+      return performance.now() - start;
+    });";
+
+/// A page whose frames are those of a golden log over and over.
+fn repeated(count: usize) -> String {
+    let page = page_of("hexcapture/release-at-the-rim.tfl", "host");
+    let parts = parts(&page);
+    let mut document = parts.1.clone();
+    let frames = document["frames"]["frames"].as_array().unwrap().clone();
+    let numbered = (1..).zip(frames.iter().cycle()).take(count).map(|(seq, frame)| {
+        let mut frame = frame.clone();
+        frame["record"]["seq"] = json!(seq);
+        frame
+    });
+    let numbered: Vec<Value> = numbered.collect();
+    document["frames"]["head"] = json!(numbered.len());
+    document["frames"]["frames"] = numbered.into();
+    with_document(parts, &document)
+}
+
+/// Tells how long opening and jumping take; `TURNFOLD_PAGE` names a page to measure in place of a made one.
+#[test]
+#[expect(clippy::print_stderr, reason = "the figures are what is measured; `--nocapture` shows them")]
+fn vw_12_ten_thousand_entries_open_and_are_jumped_in() {
+    let Some(browser) = Browser::start("ten thousand entries") else { return };
+    let page = env::var_os("TURNFOLD_PAGE")
+        .map_or_else(|| repeated(10_000), |path| fs::read_to_string(path).unwrap());
+    browser.show(&page, "#5000");
+    assert_eq!(browser.text(".status strong"), "5000");
+    let opened = browser.run("return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd");
+    let jumps = browser.run(JUMP);
+    let mut jumps: Vec<f64> = jumps.as_array().unwrap().iter().map(|jump| jump.as_f64().unwrap()).collect();
+    jumps.sort_by(f64::total_cmp);
+    eprintln!(
+        "{} bytes: opened in {:.0} ms, jumps take {:.1} ms, at most {:.1} ms",
+        page.len(),
+        opened.as_f64().unwrap(),
+        jumps[jumps.len() / 2],
+        jumps[jumps.len() - 1]
+    );
+    assert!(browser.text(".status").contains("of 10000"), "{}", browser.text(".status"));
+    browser.press('\u{e010}');
+    assert_eq!(browser.text(".status strong"), "10000");
+    browser.check_quiet();
+}

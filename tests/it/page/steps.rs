@@ -1,0 +1,154 @@
+//! Every key, button and field of the page (VW-7, VW-30).
+
+use super::browser::Browser;
+use super::page_of;
+
+const LEFT: char = '\u{e012}';
+const UP: char = '\u{e013}';
+const RIGHT: char = '\u{e014}';
+const DOWN: char = '\u{e015}';
+const PAGE_UP: char = '\u{e00e}';
+const PAGE_DOWN: char = '\u{e00f}';
+const END: char = '\u{e010}';
+const HOME: char = '\u{e011}';
+const ENTER: char = '\u{e007}';
+const TAB: char = '\u{e004}';
+
+/// Returns the number of the entry that is shown, which slider, log and status tell alike.
+fn shown(browser: &Browser) -> String {
+    let shown = browser.text(".status strong");
+    assert_eq!(browser.run("return document.querySelector('[type=range]').value"), shown, "the slider");
+    assert_eq!(browser.text("[aria-current] .number"), shown, "the log");
+    shown
+}
+
+fn check(browser: &Browser, what: &str, expected: &str) {
+    assert_eq!(shown(browser), expected, "{what}");
+}
+
+fn start() -> Option<Browser> {
+    let browser = Browser::start("keys and buttons of the page")?;
+    browser.show(&page_of("initiative/one-against-many.tfl", "host"), "");
+    Some(browser)
+}
+
+#[test]
+fn vw_30_every_key_steps() {
+    let Some(browser) = start() else { return };
+    check(&browser, "opened", "31");
+    for (what, key, expected) in [
+        ("home", HOME, "0"),
+        ("left at the setup", LEFT, "0"),
+        ("right", RIGHT, "1"),
+        ("ten on", PAGE_DOWN, "11"),
+        ("ten on", PAGE_DOWN, "21"),
+        ("left", LEFT, "20"),
+        ("ten back", PAGE_UP, "10"),
+        ("end", END, "31"),
+        ("right at the end", RIGHT, "31"),
+        ("ten back", PAGE_UP, "21"),
+    ] {
+        browser.press(key);
+        check(&browser, what, expected);
+    }
+    browser.wait_until("return location.hash === '#21'");
+
+    // In the board the arrows go from hex to hex, and in a field they are its own.
+    browser.run("document.querySelector('.board [tabindex=\"0\"]').focus()");
+    let focused = || browser.run("return document.activeElement.dataset.at ?? document.activeElement.id");
+    assert_eq!(focused(), "0,0");
+    for (key, expected) in [(UP, "0,-1"), (DOWN, "0,0"), (RIGHT, "1,0"), (LEFT, "0,0")] {
+        browser.press(key);
+        assert_eq!(focused(), expected);
+    }
+    check(&browser, "the board's arrows", "21");
+    browser.run("document.querySelector('#search').focus()");
+    browser.press(LEFT);
+    check(&browser, "a field's arrows", "21");
+    browser.check_quiet();
+}
+
+#[test]
+fn vw_30_every_button_and_field_works() {
+    let Some(browser) = start() else { return };
+    for (button, expected) in
+        [("First", "0"), ("Next", "1"), ("Next", "2"), ("Previous", "1"), ("Last", "31")]
+    {
+        browser.click(&format!("button[aria-label={button}]"));
+        check(&browser, button, expected);
+    }
+    // The slider, by its own keys.
+    browser.run("document.querySelector('[type=range]').focus()");
+    browser.press(LEFT);
+    check(&browser, "slider", "30");
+    // Playing, which begins anew at the end and stops there.
+    browser.run(
+        "const speed = document.querySelector('select'); speed.value = '16'; \
+         speed.dispatchEvent(new Event('change'))",
+    );
+    browser.click("button[aria-label=Play]");
+    browser.wait_until("return document.querySelector('.status strong').textContent === '31'");
+    browser.wait_until("return document.querySelector('[aria-label=Play]') !== null");
+    browser.click("button[aria-label=Play]");
+    browser.wait_until("return Number(document.querySelector('.status strong').textContent) > 3");
+    browser.click("button[aria-label=Pause]");
+    let paused = shown(&browser);
+    assert!(paused.parse::<u32>().unwrap() < 31, "{paused}");
+    // Search, both ways and around.
+    browser.press(HOME);
+    browser.type_into("#search", "STAND");
+    browser.press(ENTER);
+    let first = shown(&browser);
+    assert!(browser.text("[aria-current]").contains("stand"), "{first}");
+    browser.click("button[aria-label='Next match']");
+    let next: u32 = shown(&browser).parse().unwrap();
+    assert!(next > first.parse().unwrap());
+    browser.click("button[aria-label='Previous match']");
+    check(&browser, "previous match", &first);
+    browser.click("button[aria-label='Previous match']");
+    assert!(shown(&browser).parse::<u32>().unwrap() > next, "around the start");
+    assert!(browser.text(".note").contains("back from the end"), "{}", browser.text(".note"));
+    // Going to an entry, to one that there is not, and along the log.
+    browser.type_into("#go-to", "12");
+    browser.press(ENTER);
+    check(&browser, "go to", "12");
+    browser.run("document.querySelector('#go-to').value = '99'");
+    browser.click(".go-to button");
+    assert!(browser.text(".note").contains("no entry 99"), "{}", browser.text(".note"));
+    browser.press(HOME);
+    browser.click("[href='#2']");
+    check(&browser, "a link of the log", "2");
+    browser.press(DOWN);
+    check(&browser, "the log's own arrows", "3");
+    browser.press(TAB);
+    // Larger and smaller.
+    let width = || browser.run("return document.querySelector('svg.hexes').getBoundingClientRect().width");
+    let before = width().as_f64().unwrap();
+    browser.click("button[aria-label='Zoom in']");
+    assert!(width().as_f64().unwrap() > before * 1.2);
+    browser.click("button[aria-label='Zoom out']");
+    assert!((width().as_f64().unwrap() - before).abs() < 2.0);
+    browser.click(".copy");
+    browser.wait_until("return document.querySelector('.note').textContent !== ''");
+    browser.check_quiet();
+}
+
+#[test]
+fn vw_14_the_address_names_the_entry_and_a_seat_counts_its_own() {
+    let Some(browser) = Browser::start("addresses of entries") else { return };
+    let page = page_of("initiative/one-against-many.tfl", "host");
+    browser.show(&page, "#7");
+    check(&browser, "#7", "7");
+    for (fragment, expected) in [("#30", "30"), ("#0", "0"), ("#999", "31"), ("#x", "31")] {
+        browser.run(&format!("location.hash = '{fragment}'"));
+        browser.wait_until(&format!(
+            "return document.querySelector('.status strong').textContent === '{expected}'"
+        ));
+    }
+    browser.show(&page_of("cycletap/while-the-other-plans.tfl", "p2"), "#1");
+    check(&browser, "as p2", "1");
+    browser.press(END);
+    let last = shown(&browser);
+    assert!(last.parse::<u32>().unwrap() < 10, "{last}");
+    browser.check_quiet();
+}
