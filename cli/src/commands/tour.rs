@@ -2,8 +2,8 @@
 
 use std::env;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, Stdio};
 
 use serde::Serialize;
 
@@ -16,13 +16,16 @@ use crate::signals;
 /// See it all at work in a minute, in a temporary store
 ///
 /// Plays a match between a lance of four and a star of five, branches it, compares the branches, turns it into a
-/// golden log, breaks that log and has it checked, looks for causes and changes history. What you see is what the commands print. Nothing is left behind.
+/// golden log, breaks that log and has it checked, looks for causes and changes history. What you see is what the commands
+/// print. All that stays is a page of the match, among the temporary files of the machine; the last line says where. With
+/// `--format json` nothing stays.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold tour")]
 pub(crate) struct Args {}
 
 const SETUP: &str = include_str!("../../../fixtures/initiative/lance-against-star.toml");
 const SETUP_FILE: &str = "lance-against-star.toml";
+const PAGE_FILE: &str = "duel.html";
 
 /// A step of the tour: what is said, what is run, and the exit code it must have.
 struct Stop {
@@ -108,6 +111,11 @@ const BROKEN: &[Stop] = &[
         &["--store", "elsewhere", "import", "duel.tfl", "--name", "copy"],
     ),
     stop("An auditor recomputes every link, every command and every roll.", &["verify"]),
+    stop(
+        "One HTML file shows the match to anybody with a browser, without a network…",
+        &["export", "duel", "--html", "-o", PAGE_FILE],
+    ),
+    stop("…and whoever doubts it checks the replay in it.", &["check", PAGE_FILE]),
 ];
 
 #[derive(Serialize)]
@@ -127,14 +135,29 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
     let golden = fs::read_to_string(dir.path().join("duel.tfl")).map_err(trouble)?;
     fs::write(dir.path().join("broken.tfl"), golden.replace("to=-4,1;", "to=-4,2;")).map_err(trouble)?;
     BROKEN.iter().try_for_each(|stop| visit(stop, dir.path(), context))?;
-    if !context.output.is_json() {
-        context.output.line("")?;
-        context.output.line(paint(
-            Tone::Faint,
-            "That was all in a temporary store, gone now. `turnfold new --help` is where your own match begins.",
-        ))?;
+    if context.output.is_json() {
+        return Ok(Answer::Yes);
     }
+    let page = keep_page(dir.path())?;
+    context.output.line("")?;
+    context.output.line(paint(
+        Tone::Faint,
+        "That was all in a temporary store, gone now. `turnfold new --help` is where your own match begins.",
+    ))?;
+    context
+        .output
+        .line(format_args!("The page of the match is kept: open `{}` in a browser.", page.display()))?;
     Ok(Answer::Yes)
+}
+
+/// Copies the page to where the machine keeps what is temporary, and returns its path there.
+fn keep_page(dir: &Path) -> Result<PathBuf, Failure> {
+    let from = dir.join(PAGE_FILE);
+    let page = fs::read(&from).map_err(|error| Failure::file("read", &from, &error))?;
+    let kept = env::temp_dir().join(format!("turnfold-tour-{}.html", process::id()));
+    files::check_new(&kept, false)?;
+    files::write_whole(&kept, &page)?;
+    Ok(kept)
 }
 
 /// Says what comes, runs it in a process of its own and requires its exit code.

@@ -9,6 +9,7 @@ mod input;
 mod look_ahead;
 mod machine;
 mod measure;
+mod pages;
 mod process;
 mod replay;
 mod report;
@@ -112,10 +113,11 @@ fn main() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for stores");
     let dir = dir.path();
     print(format_args!("{HEAD}\n{}", machine::description(dir)));
-    let sections: [(&str, &dyn Fn() -> Table); 7] = [
+    let sections: [(&str, &dyn Fn() -> Table); 8] = [
         ("fold", &|| fold::table(scale)),
         ("look-ahead", &|| look_ahead::table(scale)),
         ("replay files", &|| replay::table(dir, scale)),
+        ("pages", &|| pages::table(dir, scale)),
         ("durable appends", &|| store::appends(dir, scale)),
         ("reading the log", &|| store::scans(dir, scale)),
         ("stores of many matches", &|| store::sizes(dir, scale)),

@@ -11,7 +11,13 @@ use crate::report::{Rate, Table, Time, count, growth, ratio};
 use crate::{Scale, row};
 
 /// Plays one match at random and writes it as a replay file with every outcome and hash; gives its number of entries.
-fn write_replay(turnfold: &Turnfold<'_>, ruleset: &str, fixture_name: &str, file: &str, entries: u64) -> u32 {
+pub(crate) fn write_replay(
+    turnfold: &Turnfold<'_>,
+    ruleset: &str,
+    fixture_name: &str,
+    file: &str,
+    entries: u64,
+) -> u32 {
     let play = Play::simulate(ruleset, &fixture(ruleset, fixture_name), 1, entries);
     let lines = play.entries.iter().map(|entry| format!("{}: {}", entry.seat, entry.text));
     let script = lines.collect::<Vec<_>>().join("\n");
