@@ -498,10 +498,13 @@ const SIGNS = {
 	"Next match": "M5 9l7 7 7-7",
 };
 
+/** Which keys do the same as buttons. @type {Record<string, string>} */
+const HINTS = { First: " (Home)", Previous: " (←)", Next: " (→)", Last: " (End)" };
+
 /** @param {keyof typeof SIGNS} name @param {() => void} click */
 function button(name, click) {
 	const icon = svg("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, svg("path", { d: SIGNS[name] }));
-	const made = html("button", { type: "button", "aria-label": name, title: name }, icon);
+	const made = html("button", { type: "button", "aria-label": name, title: name + (HINTS[name] ?? "") }, icon);
 	made.addEventListener("click", click);
 	return made;
 }
