@@ -132,7 +132,10 @@ pub(crate) fn view_json<R: Rules>(state: &R::State, viewer: Seat) -> Json {
 pub(crate) fn view_at<R: Rules>(state: &R::State, viewer: Seat, path: &str) -> Option<serde_json::Value> {
     match path {
         "" | "/ruleset" => field_at(&Named::of::<R>(state, viewer), path),
-        _ => field_at(&R::view(state, viewer), path),
+        _ => {
+            let field = path.split('/').nth(1).unwrap_or_default();
+            field_at(&R::view_with(state, viewer, field), path)
+        }
     }
 }
 

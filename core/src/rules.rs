@@ -142,6 +142,13 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// ```
     fn view(state: &Self::State, viewer: Seat) -> Self::View;
 
+    /// Returns a view that is right in one of its fields, for whoever asks many states for it. Games with fields that are
+    /// expensive to compute leave these out of it, the others keep this default.
+    fn view_with(state: &Self::State, viewer: Seat, field: &str) -> Self::View {
+        let _ = field;
+        Self::view(state, viewer)
+    }
+
     /// Answers a question about the state as `seat` may know it, or `None` when it is none of
     /// [`QUERIES`](Rules::QUERIES).
     ///

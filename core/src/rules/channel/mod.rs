@@ -102,7 +102,11 @@ impl Rules for Channel {
     }
 
     fn view(state: &State, viewer: Seat) -> View {
-        View::of(state, viewer)
+        View::of(state, viewer, |_| true)
+    }
+
+    fn view_with(state: &State, viewer: Seat, field: &str) -> View {
+        View::of(state, viewer, |name| name == field)
     }
 
     fn setup_seen(setup: &Setup, now: &State, viewer: Seat) -> Setup {

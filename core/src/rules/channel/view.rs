@@ -59,7 +59,8 @@ pub struct PlayerView {
 }
 
 impl View {
-    pub(super) fn of(state: &State, viewer: Seat) -> Self {
+    /// Returns the view; of what takes looking ahead only the fields that are wanted.
+    pub(super) fn of(state: &State, viewer: Seat, is_wanted: impl Fn(&str) -> bool) -> Self {
         let sequence = state.sequence();
         let already_moved: Vec<EnergyId> =
             sequence.map_or_else(Vec::new, |sequence| sequence.moved.iter().map(|moved| moved.id).collect());
@@ -79,8 +80,8 @@ impl View {
             choice: sequence.and_then(|sequence| sequence.variant),
             already_moved_code: encode(already_moved.iter().map(|id| id.get())),
             already_moved,
-            possibles: moves(state),
-            channels: (state.phase == Phase::Take).then(|| channels(state)),
+            possibles: if is_wanted("possibles") { moves(state) } else { Offers::new() },
+            channels: (state.phase == Phase::Take && is_wanted("channels")).then(|| channels(state)),
             last_round: state.last_round,
             winners: state.is_over().then(|| winners(state)),
             plenitude: all_seen

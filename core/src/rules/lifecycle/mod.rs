@@ -97,7 +97,11 @@ impl Rules for Lifecycle {
     }
 
     fn view(state: &State, _viewer: Seat) -> View {
-        View::of(state)
+        View::of(state, true)
+    }
+
+    fn view_with(state: &State, _viewer: Seat, field: &str) -> View {
+        View::of(state, field == "projected_queue")
     }
 
     fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {

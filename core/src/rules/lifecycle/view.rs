@@ -67,7 +67,8 @@ pub struct StatusView {
 }
 
 impl View {
-    pub(super) fn of(state: &State) -> Self {
+    /// Returns the view; the queue only if it is wanted.
+    pub(super) fn of(state: &State, has_queue: bool) -> Self {
         let active = state.active();
         let done = |index| match active {
             Some(active) if active.index == index => active.done,
@@ -79,7 +80,7 @@ impl View {
             round: state.round,
             active: active.map(|active| active.unit.id.clone()),
             winner: state.winner(),
-            projected_queue: projected_queue(state, FORESEEN),
+            projected_queue: if has_queue { projected_queue(state, FORESEEN) } else { Vec::new() },
             units: (0..).zip(&state.units).map(unit).collect(),
         }
     }
