@@ -35,6 +35,7 @@ mod roller;
 mod rulebook;
 mod script;
 mod signals;
+mod stepper;
 mod verdict;
 
 use std::env;

@@ -31,7 +31,7 @@ pub(crate) fn print_highlighted(
 }
 
 /// Chooses the color of a tint. On a color of the game itself the text is black or white, whichever is easier to read.
-fn style(tint: Tint) -> Style {
+pub(crate) fn style(tint: Tint) -> Style {
     match tint {
         Tint::Plain => Style::new(),
         Tint::Faint => Style::new().dimmed(),

@@ -9,6 +9,9 @@ use std::time::Duration;
 /// The child that reads from the terminal, if any.
 static READER: Mutex<Option<Child>> = Mutex::new(None);
 
+/// What gives back a terminal that the program fills.
+static GIVE_BACK: Mutex<Option<fn()>> = Mutex::new(None);
+
 /// Whether a signal is about to end this process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -31,11 +34,62 @@ pub(crate) fn lend_terminal(command: &mut Command) -> Option<ChildStdin> {
     child.stdin.take()
 }
 
+/// From now on, a signal that ends this process gives the terminal back first.
+pub(crate) fn before_end(give_back: fn()) {
+    *GIVE_BACK.lock().unwrap_or_else(PoisonError::into_inner) = Some(give_back);
+    #[cfg(unix)]
+    unix::catch_once();
+}
+
+/// Notices that somebody wants the program to stop for a while, as Ctrl-Z does.
+pub(crate) struct Stop {
+    #[cfg(unix)]
+    wanted: std::sync::Arc<AtomicBool>,
+}
+
+impl Stop {
+    pub(crate) fn notice() -> std::io::Result<Self> {
+        #[cfg(unix)]
+        {
+            let wanted = std::sync::Arc::new(AtomicBool::new(false));
+            signal_hook::flag::register(signal_hook::consts::SIGTSTP, std::sync::Arc::clone(&wanted))?;
+            Ok(Self { wanted })
+        }
+        #[cfg(not(unix))]
+        Ok(Self {})
+    }
+
+    /// Returns `true` if it is wanted now.
+    pub(crate) fn is_wanted(&self) -> bool {
+        #[cfg(unix)]
+        return self.wanted.load(Ordering::SeqCst);
+        #[cfg(not(unix))]
+        false
+    }
+
+    /// Stops until somebody lets the program go on.
+    pub(crate) fn obey(&self) -> std::io::Result<()> {
+        #[cfg(unix)]
+        {
+            self.wanted.store(false, Ordering::SeqCst);
+            signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
+        }
+        Ok(())
+    }
+}
+
 /// Waits for the child that reads from the terminal, if there is one.
 pub(crate) fn await_terminal() {
     await_reader();
     if IS_ENDING.load(Ordering::SeqCst) {
         wait_to_end();
+    }
+}
+
+fn give_back() {
+    let give_back = *GIVE_BACK.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(give_back) = give_back {
+        give_back();
     }
 }
 
@@ -102,6 +156,7 @@ mod unix {
                 if let Some(signal) = signals.forever().next() {
                     super::IS_ENDING.store(true, Ordering::SeqCst);
                     super::await_reader();
+                    super::give_back();
                     draft::abandon_all();
                     let _ = emulate_default_handler(signal);
                 }

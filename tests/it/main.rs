@@ -39,6 +39,8 @@ mod readme;
 mod registry;
 mod rescue;
 mod simulation;
+#[cfg(unix)] // pseudo-terminals
+mod stepper;
 mod stores;
 #[cfg(unix)] // pseudo-terminals
 mod terminal;

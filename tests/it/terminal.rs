@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -30,8 +31,18 @@ impl Running {
     }
 
     /// Starts a command on a terminal of so many rows and columns.
+    pub(crate) fn start_in(command: Command, typed: &str, size: (u16, u16)) -> Option<Self> {
+        Self::start_as(command, "xterm", typed, size)
+    }
+
+    /// Starts a command on a terminal of a kind.
     #[expect(clippy::print_stderr, reason = "a test that is passed over says so")]
-    pub(crate) fn start_in(mut command: Command, typed: &str, (rows, columns): (u16, u16)) -> Option<Self> {
+    pub(crate) fn start_as(
+        mut command: Command,
+        kind: &str,
+        typed: &str,
+        (rows, columns): (u16, u16),
+    ) -> Option<Self> {
         let (mut held, terminal) = match open() {
             Ok(pair) => pair,
             Err(error) => {
@@ -43,7 +54,7 @@ impl Running {
         tcsetwinsize(&held, size).unwrap();
         held.write_all(typed.as_bytes()).unwrap();
         let end = || Stdio::from(terminal.try_clone().unwrap());
-        let child = command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm").spawn().unwrap();
+        let child = command.stdin(end()).stdout(end()).stderr(end()).env("TERM", kind).spawn().unwrap();
         // What they hold of the terminal would keep it open.
         drop((command, terminal));
         Some(Self { held, child, shown: Vec::new() })
@@ -62,9 +73,32 @@ impl Running {
         (self.text(), self.child.wait().unwrap())
     }
 
+    /// Types.
+    pub(crate) fn type_in(&mut self, text: &str) {
+        self.held.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Gives the terminal another size.
+    pub(crate) fn resize(&mut self, (rows, columns): (u16, u16)) {
+        tcsetwinsize(&self.held, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 })
+            .unwrap();
+    }
+
+    /// Returns everything the terminal was sent.
+    pub(crate) fn sent(&self) -> &[u8] {
+        &self.shown
+    }
+
     /// Reads some of what the terminal shows; `false` at the end.
-    fn read(&mut self) -> bool {
+    pub(crate) fn read(&mut self) -> bool {
         let mut piece = [0; 4096];
+        let mut ready = [PollFd::new(&self.held, PollFlags::IN)];
+        let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
+        assert!(
+            poll(&mut ready, Some(&patience)).unwrap() > 0,
+            "nothing came for long after {}",
+            self.text()
+        );
         // When the last end is closed, Linux says that it is an error to read on.
         let length = self.held.read(&mut piece).unwrap_or(0);
         self.shown.extend_from_slice(&piece[..length]);

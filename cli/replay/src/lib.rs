@@ -134,7 +134,7 @@ pub use session::{Roller, Session};
 pub use shrink::{Least, Shrinking};
 pub use sight::Sight;
 pub use sources::Sources;
-pub use stepper::{Direction, Hit, Stepper, ToldEntry};
+pub use stepper::{Hit, SearchDirection, Stepper, ToldEntry};
 pub use text::{StyledLine, Tone};
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
 pub use verify::{Finding, FindingKind, Verification, VerifiedBranch};

@@ -267,6 +267,12 @@ impl Sight {
         self
     }
 
+    /// Returns `true` if the source tells only what the seat that looks may know.
+    #[must_use]
+    pub fn is_of_seat(&self) -> bool {
+        self.line.view.is_some()
+    }
+
     /// Returns the ruleset.
     #[must_use]
     pub fn rules(&self) -> &'static dyn AnyRules {

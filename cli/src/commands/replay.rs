@@ -1,7 +1,5 @@
 //! `turnfold replay`: fold again from the start, entry by entry.
 
-use std::io;
-
 use turnfold_core::Seat;
 use turnfold_replay::{
     Detail, Divergence, DivergenceKind, Eyes, LineOfPlay, LogEntry, Record, Sight, SourceName,
@@ -9,14 +7,16 @@ use turnfold_replay::{
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{self, Tone, counted, paint};
+use crate::output::{Tone, counted, paint};
 use crate::record;
 use crate::render;
+use crate::stepper;
 
 /// Fold a revision or file again from the start, showing each entry
 ///
 /// Where the source tells outcomes and state hashes, as golden logs do, stops at the first that differs and exits
-/// with 1.
+/// with 1. With `--step` a terminal is filled: step forward and back, jump, search, look through other eyes; `?` lists the
+/// keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold replay replays/initiative/moves.tfl")]
 pub(crate) struct Args {
@@ -28,9 +28,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     to: Option<u64>,
 
-    /// Draw the board after each entry; on a terminal, wait for Enter before the next
+    /// Step through on a terminal; elsewhere draw the board after each entry
     #[arg(long)]
     step: bool,
+
+    /// Whose eyes to look through
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
+    eyes: Eyes,
 }
 
 impl Args {
@@ -41,7 +45,14 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let sight = Sight::load(Eyes::HOST, &args.source, context)?;
+    let sight = Sight::load(args.eyes, &args.source, context)?;
+    if args.step && !context.output.is_json() && stepper::is_possible() {
+        let sight = if let Some(to) = args.to { sight.up_to(to)? } else { sight };
+        if let Some(revision) = stepper::run(sight, context)? {
+            context.output.line(revision)?;
+        }
+        return Ok(Answer::Yes);
+    }
     if sight.eyes().see_all() {
         of_all(args, sight.into_line(), context)
     } else {
@@ -49,7 +60,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
 }
 
-/// Replays a file that tells only what a seat may know, as that seat sees it.
+/// Replays what a seat may know, as that seat sees it.
 fn of_seat(args: &Args, mut sight: Sight, context: &mut Context) -> Result<Answer, Failure> {
     if let Some(to) = args.to {
         sight = sight.up_to(to)?;
@@ -57,8 +68,10 @@ fn of_seat(args: &Args, mut sight: Sight, context: &mut Context) -> Result<Answe
     let eyes = sight.eyes();
     let json = context.output.is_json();
     let mut records = Vec::new();
+    // The outcomes of a whole log tell the seat more than it may know.
+    let is_own = sight.is_of_seat();
     sight.fold(&mut |seen| {
-        let differs = seen.recorded_outcome().is_some_and(|recorded| *recorded != seen.outcome());
+        let differs = is_own && seen.recorded_outcome().is_some_and(|recorded| *recorded != seen.outcome());
         records.push((if args.step && json { seen.record_with_view() } else { seen.record() }, differs));
     })?;
     let mut state = sight.start()?;
@@ -66,9 +79,6 @@ fn of_seat(args: &Args, mut sight: Sight, context: &mut Context) -> Result<Answe
         render::print(&eyes.picture(state.as_ref()), &mut context.output)?;
     }
     for (count, (record, differs)) in records.iter().enumerate() {
-        if args.step && !json && !wait_for_enter(context)? {
-            return Ok(Answer::Yes);
-        }
         record::print(record, &mut context.output)?;
         if args.step && !json {
             sight.advance(state.as_mut(), count, count + 1)?;
@@ -101,9 +111,6 @@ fn of_all(args: &Args, mut line_of_play: LineOfPlay, context: &mut Context) -> R
         render::print(&state.picture(Seat::Host), &mut context.output)?;
     }
     for entry in &line_of_play.entries {
-        if args.step && !json && !wait_for_enter(context)? {
-            return Ok(Answer::Yes);
-        }
         let (mut record, mut contradiction) = (None, None);
         state
             .fold(&[entry.logged()], &line_of_play.dice, &mut |step| {
@@ -144,16 +151,4 @@ fn difference(Divergence { kind, recorded, computed, .. }: &Divergence) -> Strin
         return format!("expected state hash #{recorded}, got #{computed}");
     }
     format!("expected outcome `{recorded}`, got `{computed}`")
-}
-
-/// Waits between steps where someone can press a key; tells whether to go on.
-fn wait_for_enter(context: &mut Context) -> Result<bool, Failure> {
-    if !output::is_attended() {
-        return Ok(true);
-    }
-    context.output.line(paint(Tone::Faint, "Enter for the next entry, q to quit"))?;
-    context.output.flush()?;
-    let mut answer = String::new();
-    let read = io::stdin().read_line(&mut answer)?;
-    Ok(read > 0 && answer.trim() != "q")
 }

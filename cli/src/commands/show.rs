@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let highlights = || {
         let commands = args.reach.then(|| legal::commands(args.eyes, eyes, state.as_ref()));
         let commands = commands.iter().flatten().map(|(_, command)| command.as_str());
-        Highlights { changed, reach: named_hexes(commands) }
+        Highlights { changed, reach: named_hexes(commands), ..Highlights::default() }
     };
     let output = &mut context.output;
     match output.format() {

@@ -73,6 +73,15 @@ const LINES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "replay",
+        &[
+            "replay MATCH --as SEAT",
+            "replay MATCH:1 --as SEAT --step",
+            "replay MATCH --as SEAT --to 99",
+            "replay FILE --as SEAT --step",
+        ],
+    ),
+    (
         "run",
         &[
             "run --rules RULES --setup SETUP --as SEAT --state --views FIRST SECOND",

@@ -31,6 +31,9 @@ pub struct Highlights {
     pub changed: BTreeSet<Spot>,
     /// The hexes that a viewer's legal commands name.
     pub reach: BTreeSet<Hex>,
+    /// Whether a board of characters leaves out signs for which its hexes would have to be wider: for where the boards
+    /// of one game follow each other, and what changed is marked otherwise, too (VW-6).
+    pub keeps_width: bool,
 }
 
 impl Highlights {

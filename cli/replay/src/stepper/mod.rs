@@ -4,22 +4,26 @@
 
 #[cfg(test)]
 mod tests;
+mod told;
 mod wanted;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{AnyRules, AnyState, Outcome, Step};
+use turnfold_core::{AnyRules, AnyState};
 
 use crate::condition::{Condition, Survey};
 use crate::difference::{Difference, differences};
+use crate::drawing::Spot;
 use crate::error::ReplayError;
 use crate::eyes::{Concealed, Eyes};
+use crate::frames::changed_spots;
 use crate::revision::SourceName;
 use crate::sight::Sight;
 
+pub use told::{Hit, SearchDirection, ToldEntry};
 use wanted::{Changing, Holding, Wanted, With};
 
 /// The number of entries between two kept states, at least; also how many entries are told at a time.
@@ -30,45 +34,6 @@ const KEPT_MAX: usize = 64;
 
 /// The most blocks of told entries that are kept.
 const TOLD_MAX: usize = 16;
-
-/// An entry as a list of entries tells it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToldEntry {
-    /// Its number as the eyes count entries.
-    pub seq: u64,
-    /// Seat and command.
-    pub command: String,
-    /// What became of it.
-    pub outcome: Outcome,
-}
-
-impl ToldEntry {
-    fn of(seq: u64, step: &dyn Step) -> Self {
-        Self { seq, command: format!("{} {}", step.seat(), step.command()), outcome: step.outcome() }
-    }
-
-    fn contains(&self, lowercase: &str) -> bool {
-        format!("{} => {}", self.command, self.outcome).to_lowercase().contains(lowercase)
-    }
-}
-
-/// In which direction something is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Towards the end.
-    Forward,
-    /// Towards the setup.
-    Back,
-}
-
-/// An entry that a search found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// Its number as the eyes count entries.
-    pub seq: u64,
-    /// Whether the search went on at the other end.
-    pub wrapped: bool,
-}
 
 /// A position in a line of play, from which every other one is near.
 pub struct Stepper {
@@ -148,10 +113,11 @@ impl Stepper {
         self.eyes().picture(self.state.as_ref())
     }
 
-    /// Returns the picture of the state before the last entry; that of the setup has none before it.
+    /// Returns where the last entry changed the picture.
     #[must_use]
-    pub fn picture_before(&self) -> Option<Picture> {
-        Some(self.eyes().picture(self.before.as_deref()?))
+    pub fn changed_spots(&self) -> BTreeSet<Spot> {
+        let Some(before) = self.before.as_deref() else { return BTreeSet::new() };
+        changed_spots(&self.eyes().picture(before), &self.picture())
     }
 
     /// Returns the view of the state.
@@ -207,11 +173,11 @@ impl Stepper {
     ///
     /// # Errors
     /// What is wrong with the line of play.
-    pub fn search(&mut self, text: &str, direction: Direction) -> Result<Option<Hit>, ReplayError> {
+    pub fn search(&mut self, text: &str, direction: SearchDirection) -> Result<Option<Hit>, ReplayError> {
         let (text, at, end) = (text.to_lowercase(), self.at(), self.head() + 1);
         let parts = match direction {
-            Direction::Forward => [at + 1..end, 1..at + 1],
-            Direction::Back => [1..at, at.max(1)..end],
+            SearchDirection::Forward => [at + 1..end, 1..at + 1],
+            SearchDirection::Back => [1..at, at.max(1)..end],
         };
         for (part, wrapped) in parts.into_iter().zip([false, true]) {
             let found = if self.eyes().see_all() {
@@ -219,8 +185,8 @@ impl Stepper {
             } else {
                 let mut entries = self.told.values().flatten().filter(|entry| part.contains(&entry.seq));
                 let found = match direction {
-                    Direction::Forward => entries.find(|entry| entry.contains(&text)),
-                    Direction::Back => entries.rfind(|entry| entry.contains(&text)),
+                    SearchDirection::Forward => entries.find(|entry| entry.contains(&text)),
+                    SearchDirection::Back => entries.rfind(|entry| entry.contains(&text)),
                 };
                 found.map(|entry| entry.seq)
             };
@@ -239,7 +205,7 @@ impl Stepper {
     pub fn first_true(&mut self, condition: &Condition) -> Result<Option<u64>, ReplayError> {
         let eyes = self.eyes();
         let mut wanted = Holding { condition, eyes, held: false, survey: Survey::default() };
-        let found = self.find(self.at() + 1..self.head() + 1, Direction::Forward, &mut wanted)?;
+        let found = self.find(self.at() + 1..self.head() + 1, SearchDirection::Forward, &mut wanted)?;
         if found.is_none() {
             condition.check(&wanted.survey)?;
         }
@@ -250,10 +216,10 @@ impl Stepper {
     ///
     /// # Errors
     /// What is wrong with the line of play.
-    pub fn change_of(&mut self, path: &str, direction: Direction) -> Result<Option<u64>, ReplayError> {
+    pub fn change_of(&mut self, path: &str, direction: SearchDirection) -> Result<Option<u64>, ReplayError> {
         let range = match direction {
-            Direction::Forward => self.at() + 1..self.head() + 1,
-            Direction::Back => 1..self.at(),
+            SearchDirection::Forward => self.at() + 1..self.head() + 1,
+            SearchDirection::Back => 1..self.at(),
         };
         self.find(range, direction, &mut Changing { path, eyes: self.eyes(), value: None })
     }
@@ -262,31 +228,31 @@ impl Stepper {
     fn find(
         &mut self,
         range: Range<u64>,
-        direction: Direction,
+        direction: SearchDirection,
         wanted: &mut dyn Wanted,
     ) -> Result<Option<u64>, ReplayError> {
         let count = |seq: u64| usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX);
         let (mut from, mut to) = (count(range.start), count(range.end));
         while from < to {
             let part = match direction {
-                Direction::Forward => from..(from + self.stride - from % self.stride).min(to),
-                Direction::Back => ((to - 1) - (to - 1) % self.stride).max(from)..to,
+                SearchDirection::Forward => from..(from + self.stride - from % self.stride).min(to),
+                SearchDirection::Back => ((to - 1) - (to - 1) % self.stride).max(from)..to,
             };
             let mut state = self.state_after(part.start)?;
             wanted.begin(state.as_ref());
             let (mut first, mut last) = (None, None);
             self.sight.pass(state.as_mut(), part.start, part.end, &mut |seq, step| {
-                if (first.is_none() || direction == Direction::Back) && wanted.is(seq, step) {
+                if (first.is_none() || direction == SearchDirection::Back) && wanted.is(seq, step) {
                     first = first.or(Some(seq));
                     last = Some(seq);
                 }
             })?;
             self.keep(part.end, state.as_ref());
             match direction {
-                Direction::Forward if first.is_some() => return Ok(first),
-                Direction::Back if last.is_some() => return Ok(last),
-                Direction::Forward => from = part.end,
-                Direction::Back => to = part.start,
+                SearchDirection::Forward if first.is_some() => return Ok(first),
+                SearchDirection::Back if last.is_some() => return Ok(last),
+                SearchDirection::Forward => from = part.end,
+                SearchDirection::Back => to = part.start,
             }
         }
         Ok(None)

@@ -5,7 +5,7 @@ use std::mem;
 use serde_json::Value;
 use turnfold_core::{AnyState, Step};
 
-use super::ToldEntry;
+use super::told::ToldEntry;
 use crate::condition::{Condition, Survey};
 use crate::eyes::Eyes;
 

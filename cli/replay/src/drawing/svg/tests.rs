@@ -85,7 +85,11 @@ fn rows_bars_and_arrows_are_drawn() {
 fn what_is_highlighted_has_a_class_and_a_shape() {
     let blocks = vec![board(1, vec![cell(Hex::new(0, 0), "A", Tint::First)], Vec::new())];
     let spot = |q: i32| Spot { block: 0, place: Place::Hex(Hex::new(q, 0)) };
-    let highlights = Highlights { changed: [spot(0), spot(1)].into(), reach: [Hex::new(0, 0)].into() };
+    let highlights = Highlights {
+        changed: [spot(0), spot(1)].into(),
+        reach: [Hex::new(0, 0)].into(),
+        ..Highlights::default()
+    };
     let svg = body(&Picture { blocks }, &highlights);
     for expected in [
         "<g class=\"cell first changed reach\" data-at=\"0,0\">",

@@ -71,15 +71,22 @@ pub(super) fn draw(board: &HexBoard, block: usize, highlights: &Highlights) -> V
         let texts_of_cell = (printable(&cell.label).into_owned(), printable(&cell.mark).into_owned());
         texts.insert(cell.at, (texts_of_cell.0, texts_of_cell.1, cell.tint));
     }
+    // A coordinate may be one character longer than what fits into a hex.
+    let least = (length(&(-radius).to_string()) - 1).max(2);
+    let longest = |texts: &BTreeMap<Hex, (String, String, Tint)>| {
+        let lengths = texts.values().map(|(label, mark, _)| length(label).max(length(mark)));
+        lengths.max().unwrap_or_default().max(least)
+    };
+    let room = longest(&texts);
     for hex in marked {
         let (_, mark, _) = texts.entry(hex).or_insert((String::new(), String::new(), Tint::Bright));
-        mark.push_str(if highlights.is_changed(block, Place::Hex(hex)) { "*" } else { "" });
-        mark.push_str(if highlights.reach.contains(&hex) { "+" } else { "" });
+        let changed = if highlights.is_changed(block, Place::Hex(hex)) { "*" } else { "" };
+        let sign = format!("{changed}{}", if highlights.reach.contains(&hex) { "+" } else { "" });
+        if !highlights.keeps_width || length(mark) + length(&sign) <= room {
+            mark.push_str(&sign);
+        }
     }
-    let lengths = texts.values().map(|(label, mark, _)| length(label).max(length(mark)));
-    // A coordinate may be one character longer than what fits into a hex.
-    let longest = lengths.chain([2, length(&(-radius).to_string()) - 1]).max();
-    let mut grid = Grid { frame, inner: longest.unwrap_or(2), rows: Vec::new() };
+    let mut grid = Grid { frame, inner: longest(&texts), rows: Vec::new() };
     grid.prepare();
     let hexes: Vec<Hex> = board.board.hexes().filter(|&hex| grid.frame.contains(hex)).collect();
     grid.coordinates(&hexes);

@@ -154,6 +154,7 @@ fn what_changed_and_what_is_in_reach_have_signs() {
     let highlights = Highlights {
         changed: changed.into_iter().chain([row]).collect(),
         reach: [Hex::new(1, 0), Hex::new(0, 1)].into(),
+        keeps_width: false,
     };
     let expected = r"
 q     -1  0   1

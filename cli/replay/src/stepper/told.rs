@@ -1,0 +1,42 @@
+//! What a stepper tells of entries and of what it finds.
+
+use turnfold_core::{Outcome, Step};
+
+/// An entry as a list of entries tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldEntry {
+    /// Its number as the eyes count entries.
+    pub seq: u64,
+    /// Seat and command.
+    pub command: String,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+impl ToldEntry {
+    pub(super) fn of(seq: u64, step: &dyn Step) -> Self {
+        Self { seq, command: format!("{} {}", step.seat(), step.command()), outcome: step.outcome() }
+    }
+
+    pub(super) fn contains(&self, lowercase: &str) -> bool {
+        format!("{} => {}", self.command, self.outcome).to_lowercase().contains(lowercase)
+    }
+}
+
+/// In which direction something is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchDirection {
+    /// Towards the end.
+    Forward,
+    /// Towards the setup.
+    Back,
+}
+
+/// An entry that a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Its number as the eyes count entries.
+    pub seq: u64,
+    /// Whether the search went on at the other end.
+    pub wrapped: bool,
+}

@@ -1,0 +1,365 @@
+//! What the stepper knows, and what keys change of it.
+
+use std::time::Duration;
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use turnfold_replay::{
+    Condition, Difference, Revision, SearchDirection, Sight, SourceName, Sources, Stepper,
+};
+use turnfold_store::BranchInfo;
+
+use crate::failure::Failure;
+
+use super::keys::{Action, BEATS, action};
+
+/// What is asked for in the last line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Number,
+    Text,
+    Condition,
+}
+
+impl Asked {
+    /// What stands before the text that is typed.
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Self::Number => ":",
+            Self::Text => "/",
+            Self::Condition => "when ",
+        }
+    }
+}
+
+/// What lies over the board.
+pub(super) enum Over {
+    /// The keys.
+    Help,
+    /// The branches, of which one is chosen.
+    Branches(Vec<BranchInfo>, usize),
+}
+
+/// What goes on when no key is pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    Waits,
+    Plays,
+    Left,
+}
+
+/// The stepper on the screen.
+pub(super) struct App<'c> {
+    sources: &'c dyn Sources,
+    /// There is always one, but while it changes its eyes.
+    stepper: Option<Stepper>,
+    pub(super) asked: Option<(Asked, String)>,
+    pub(super) over: Option<Over>,
+    pub(super) message: String,
+    searched: Option<String>,
+    /// The fields that the last entry changed, and the chosen one.
+    pub(super) fields: Vec<Difference>,
+    pub(super) field: usize,
+    /// The path that was chosen last, wherever it is among the fields.
+    path: Option<String>,
+    pub(super) as_json: bool,
+    /// How far the panel was moved by hand, in columns and lines.
+    pub(super) moved: (i32, i32),
+    speed: usize,
+    pace: Pace,
+    prints: bool,
+}
+
+impl<'c> App<'c> {
+    pub(super) fn new(sight: Sight, sources: &'c dyn Sources) -> Result<Self, Failure> {
+        Ok(Self {
+            sources,
+            stepper: Some(Stepper::new(sight)?),
+            asked: None,
+            over: None,
+            message: String::new(),
+            searched: None,
+            fields: Vec::new(),
+            field: 0,
+            path: None,
+            as_json: false,
+            moved: (0, 0),
+            speed: 1,
+            pace: Pace::Waits,
+            prints: false,
+        })
+    }
+
+    pub(super) fn stepper(&mut self) -> &mut Stepper {
+        self.stepper.as_mut().expect("it is there but while its eyes change")
+    }
+
+    pub(super) fn is_left(&self) -> bool {
+        self.pace == Pace::Left
+    }
+
+    /// Returns the revision that is to be printed.
+    pub(super) fn revision(&mut self) -> Option<String> {
+        self.prints.then(|| self.here().to_string())
+    }
+
+    /// Returns the name of the entry stood at.
+    pub(super) fn here(&mut self) -> SourceName {
+        let at = self.stepper().at();
+        self.stepper().name().up_to(Some(at))
+    }
+
+    /// Returns how many entries a second it plays by itself, if it does.
+    pub(super) fn speed(&self) -> Option<u16> {
+        BEATS.get(self.speed).filter(|_| self.pace == Pace::Plays).map(|(speed, _)| *speed)
+    }
+
+    /// Returns how long the entry is shown if it plays by itself.
+    pub(super) fn beat(&self) -> Option<Duration> {
+        BEATS.get(self.speed).filter(|_| self.pace == Pace::Plays).map(|(_, beat)| *beat)
+    }
+
+    /// Goes on while it plays by itself, and stops at the end.
+    pub(super) fn play_on(&mut self) -> Result<(), Failure> {
+        self.by(1)?;
+        if self.stepper().at() == self.stepper().head() {
+            self.pace = Pace::Waits;
+        }
+        Ok(())
+    }
+
+    /// Does what a key asks for.
+    pub(super) fn press(&mut self, key: KeyEvent) -> Result<(), Failure> {
+        let interrupts = key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c');
+        if interrupts {
+            self.pace = Pace::Left;
+            return Ok(());
+        }
+        self.message.clear();
+        if self.asked.is_some() {
+            return self.type_on(key.code);
+        }
+        if self.over.is_some() {
+            return self.press_over(key.code);
+        }
+        action(key).map_or(Ok(()), |action| self.act(action))
+    }
+
+    /// Types on in the last line.
+    fn type_on(&mut self, key: KeyCode) -> Result<(), Failure> {
+        let Some((asked, text)) = &mut self.asked else { return Ok(()) };
+        match key {
+            KeyCode::Char(character) => text.push(character),
+            KeyCode::Backspace if text.pop().is_some() => {}
+            KeyCode::Backspace | KeyCode::Esc => self.asked = None,
+            KeyCode::Enter => {
+                let (asked, text) = (*asked, text.trim().to_owned());
+                self.asked = None;
+                return self.answer(asked, &text);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, asked: Asked, text: &str) -> Result<(), Failure> {
+        match asked {
+            _ if text.is_empty() => Ok(()),
+            Asked::Number => match text.parse::<u64>() {
+                Ok(number) if number <= self.stepper().head() => self.go(number),
+                Ok(number) => {
+                    let head = self.stepper().head();
+                    self.say(format!("there is no entry {number}; the last is {head}"))
+                }
+                Err(_) => self.say(format!("expected the number of an entry, found `{text}`")),
+            },
+            Asked::Text => {
+                self.searched = Some(text.to_owned());
+                self.search(SearchDirection::Forward)
+            }
+            Asked::Condition => match text.parse::<Condition>() {
+                Err(cause) => self.say(cause),
+                Ok(condition) => match self.stepper().first_true(&condition) {
+                    Ok(Some(seq)) => self.go(seq),
+                    Ok(None) => self.say(format!("no entry after this one makes `{condition}` true")),
+                    Err(cause) => self.say(cause.to_string()),
+                },
+            },
+        }
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "it ends what may fail otherwise")]
+    fn say(&mut self, message: String) -> Result<(), Failure> {
+        self.message = message;
+        Ok(())
+    }
+
+    /// Does what a key asks for while something lies over the board.
+    fn press_over(&mut self, key: KeyCode) -> Result<(), Failure> {
+        let Some(Over::Branches(branches, chosen)) = &mut self.over else {
+            self.over = None;
+            return Ok(());
+        };
+        let last = branches.len().saturating_sub(1);
+        match key {
+            KeyCode::Down | KeyCode::Char('j') => *chosen = (*chosen + 1).min(last),
+            KeyCode::Up | KeyCode::Char('k') => *chosen = chosen.saturating_sub(1),
+            KeyCode::Enter => {
+                let branch = branches.get(*chosen).map(|branch| branch.name.clone());
+                self.over = None;
+                if let (Some(branch), SourceName::Revision(revision)) = (branch, self.stepper().name()) {
+                    let revision = Revision { branch, seq: None, ..revision.clone() };
+                    return self.open(&SourceName::Revision(revision));
+                }
+            }
+            _ => self.over = None,
+        }
+        Ok(())
+    }
+
+    /// Opens another line of play with the same eyes, near the entry stood at.
+    fn open(&mut self, name: &SourceName) -> Result<(), Failure> {
+        let (at, eyes) = (self.stepper().at(), self.stepper().eyes());
+        let owner = self.stepper().all_eyes().first().copied().unwrap_or(eyes);
+        let stepper = Stepper::new(Sight::load(owner, name, self.sources)?)?;
+        self.stepper = Some(stepper.through(eyes)?);
+        self.go(at)
+    }
+
+    fn act(&mut self, action: Action) -> Result<(), Failure> {
+        match action {
+            Action::By(count) => self.by(count),
+            Action::First => self.go(0),
+            Action::Last => self.go(u64::MAX),
+            Action::AskNumber => self.ask(Asked::Number),
+            Action::AskText => self.ask(Asked::Text),
+            Action::AskCondition => self.ask(Asked::Condition),
+            Action::Again { back } => {
+                self.search(if back { SearchDirection::Back } else { SearchDirection::Forward })
+            }
+            Action::Choose(count) => {
+                let last = self.fields.len().saturating_sub(1);
+                self.field = self.field.saturating_add_signed(isize::try_from(count).unwrap_or(0)).min(last);
+                self.path = self.fields.get(self.field).map(|field| field.path.clone());
+                Ok(())
+            }
+            Action::Change { back } => self.go_to_change(back),
+            Action::NextEyes => self.next_eyes(),
+            Action::View => {
+                self.as_json = !self.as_json;
+                self.moved = (0, 0);
+                Ok(())
+            }
+            Action::Play => {
+                let may_play = self.pace == Pace::Waits && self.stepper().at() < self.stepper().head();
+                self.pace = if may_play { Pace::Plays } else { Pace::Waits };
+                Ok(())
+            }
+            Action::Speed(count) => {
+                let faster = self.speed.saturating_add_signed(isize::try_from(count).unwrap_or(0));
+                self.speed = faster.min(BEATS.len() - 1);
+                let speed = BEATS.get(self.speed).map_or(1, |(speed, _)| *speed);
+                self.say(format!("{speed} a second"))
+            }
+            Action::Scroll(columns, lines) => {
+                self.moved = (self.moved.0 + columns, self.moved.1 + lines);
+                Ok(())
+            }
+            Action::Branches => self.list_branches(),
+            Action::Yield => {
+                self.prints = !self.prints;
+                let what = if self.prints { "is" } else { "is not" };
+                let here = self.here();
+                self.say(format!("`{here}`, or where you are then, {what} printed on leaving"))
+            }
+            Action::Help => {
+                self.over = Some(Over::Help);
+                Ok(())
+            }
+            Action::Quit => {
+                self.pace = Pace::Left;
+                Ok(())
+            }
+        }
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "it is one of the actions, which may fail")]
+    fn ask(&mut self, asked: Asked) -> Result<(), Failure> {
+        self.pace = Pace::Waits;
+        self.asked = Some((asked, String::new()));
+        Ok(())
+    }
+
+    fn by(&mut self, count: i64) -> Result<(), Failure> {
+        let to = self.stepper().at().saturating_add_signed(count);
+        self.go(to)
+    }
+
+    fn go(&mut self, to: u64) -> Result<(), Failure> {
+        self.stepper().go(to)?;
+        self.fields = self.stepper().changes();
+        let chosen =
+            self.path.as_ref().and_then(|path| self.fields.iter().position(|field| field.path == *path));
+        self.field = chosen.unwrap_or(0);
+        self.moved = (0, 0);
+        Ok(())
+    }
+
+    fn search(&mut self, direction: SearchDirection) -> Result<(), Failure> {
+        let Some(text) = self.searched.clone() else { return self.say("type / and a text first".into()) };
+        match self.stepper().search(&text, direction)? {
+            Some(hit) => {
+                self.go(hit.seq)?;
+                if hit.wrapped {
+                    let end = if direction == SearchDirection::Forward { "start" } else { "end" };
+                    return self.say(format!("the search went on from the {end}"));
+                }
+                Ok(())
+            }
+            None => self.say(format!("nothing has `{text}` in it")),
+        }
+    }
+
+    fn go_to_change(&mut self, back: bool) -> Result<(), Failure> {
+        let chosen = self.fields.get(self.field).map(|field| field.path.clone());
+        let Some(path) = self.path.clone().or(chosen) else {
+            return self.say("choose a field that changed first, with ↑ and ↓".into());
+        };
+        let direction = if back { SearchDirection::Back } else { SearchDirection::Forward };
+        self.path = Some(path.clone());
+        match self.stepper().change_of(&path, direction)? {
+            Some(seq) => self.go(seq),
+            None => self.say(format!("no {} entry changes {path}", if back { "earlier" } else { "later" })),
+        }
+    }
+
+    fn next_eyes(&mut self) -> Result<(), Failure> {
+        let all = self.stepper().all_eyes();
+        if all.len() < 2 {
+            return self.say("nobody else's eyes may be looked through here".into());
+        }
+        let eyes = self.stepper().eyes();
+        let next = all.iter().position(|each| *each == eyes).map_or(0, |index| (index + 1) % all.len());
+        if let (Some(stepper), Some(eyes)) = (self.stepper.take(), all.get(next)) {
+            self.stepper = Some(stepper.through(*eyes)?);
+        }
+        let at = self.stepper().at();
+        let entries = self.stepper().changes();
+        self.fields = entries;
+        self.field = self.field.min(self.fields.len().saturating_sub(1));
+        let eyes = self.stepper().eyes();
+        self.say(format!("as {eyes} sees it, after entry {at}"))
+    }
+
+    fn list_branches(&mut self) -> Result<(), Failure> {
+        let SourceName::Revision(revision) = self.stepper().name().clone() else {
+            return self.say("a replay file has no branches".into());
+        };
+        if !self.stepper().all_eyes().first().is_some_and(|eyes| eyes.see_all()) {
+            return self.say("only the host sees the branches".into());
+        }
+        let branches = self.sources.read_store()?.branches(&revision.match_name)?;
+        let here = branches.iter().position(|branch| branch.name == revision.branch).unwrap_or(0);
+        self.over = Some(Over::Branches(branches, here));
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Where the panels stand on the screen (VW-5).
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Text};
+use ratatui::widgets::{Block, Borders, Clear, Paragraph};
+
+use super::app::{App, Over};
+use super::keys::HELP;
+use super::panels::{self, Panel};
+
+/// The smallest screen that is filled, in columns and rows.
+const LEAST: (u16, u16) = (40, 12);
+
+/// From so many columns on, the log stands beside the board.
+const WIDE: u16 = 100;
+
+/// Fills the screen.
+pub(super) fn draw(frame: &mut Frame<'_>, app: &mut App<'_>) {
+    let area = frame.area();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let (columns, rows) = LEAST;
+        let line = format!("{}x{} is too small; {columns}x{rows} is needed", area.width, area.height);
+        frame.render_widget(Line::raw(line), area);
+        return;
+    }
+    let fields_height = if area.height >= 30 { 9 } else { 4 };
+    let [title, middle, fields, last] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Fill(1),
+        Constraint::Length(fields_height),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    let [board, log] = if area.width >= WIDE {
+        Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(middle)
+    } else {
+        let log_height = if area.height >= 30 { 9 } else { 5 };
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(log_height)]).areas(middle)
+    };
+    frame.render_widget(panels::title(app), title);
+    draw_left(frame, app, board);
+    draw_log(frame, app, log, area.width >= WIDE);
+    let block = Block::new().borders(Borders::TOP).title(panels::fields_title(app));
+    let inner = block.inner(fields);
+    let lines = panels::fields(app, inner.width.into(), inner.height.into());
+    frame.render_widget(Paragraph::new(lines).block(block), fields);
+    frame.render_widget(panels::last_line(app), last);
+    draw_over(frame, app, middle);
+}
+
+/// Draws the board or the view.
+fn draw_left(frame: &mut Frame<'_>, app: &mut App<'_>, area: Rect) {
+    let panel = if app.as_json { panels::view(app) } else { panels::board(app.stepper(), area.width.into()) };
+    let scroll = scroll(&panel, app.moved, area);
+    frame.render_widget(Paragraph::new(Text::from(panel.lines)).scroll(scroll), area);
+}
+
+/// Returns how many lines and columns are above and left of the panel, so that what changed is in sight.
+fn scroll(panel: &Panel, moved: (i32, i32), area: Rect) -> (u16, u16) {
+    let widest = panel.lines.iter().map(Line::width).max().unwrap_or_default();
+    let (column, row) = panel.changed.unwrap_or_default();
+    let away = |changed: usize, length: usize, room: u16, moved: i32| {
+        let (changed, length) = (i32::try_from(changed).unwrap_or(0), i32::try_from(length).unwrap_or(0));
+        let (room, margin) = (i32::from(room), i32::from(room) / 3);
+        let start = if changed + margin < room { 0 } else { changed - room + margin };
+        u16::try_from((start + moved).clamp(0, (length - room).max(0))).unwrap_or(0)
+    };
+    (away(row, panel.lines.len(), area.height, moved.1), away(column, widest, area.width, moved.0))
+}
+
+fn draw_log(frame: &mut Frame<'_>, app: &mut App<'_>, area: Rect, is_beside: bool) {
+    let borders = if is_beside { Borders::LEFT } else { Borders::TOP };
+    let block = Block::new().borders(borders);
+    let inner = block.inner(area);
+    let lines = panels::log(app, inner.width.into(), inner.height.into());
+    let lines = lines.unwrap_or_else(|failure| vec![Line::raw(failure.to_string())]);
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+/// Draws the keys or the branches over the board.
+fn draw_over(frame: &mut Frame<'_>, app: &App<'_>, area: Rect) {
+    let Some(over) = &app.over else { return };
+    let (title, lines): (_, Vec<Line<'_>>) = match over {
+        Over::Help => {
+            (" keys ", HELP.iter().map(|(keys, what)| Line::raw(format!("{keys:18} {what}"))).collect())
+        }
+        Over::Branches(branches, chosen) => {
+            let first = chosen.saturating_sub(usize::from(area.height.saturating_sub(3)));
+            let line = |(index, branch): (usize, &turnfold_store::BranchInfo)| {
+                let sign = if index == *chosen { '>' } else { ' ' };
+                let parent = branch.parent.as_ref();
+                let from = parent.map(|(parent, seq)| format!(", from {parent}:{seq}")).unwrap_or_default();
+                Line::raw(format!("{sign} {}  {} entries{from}", branch.name, branch.head))
+            };
+            (" branches, Enter goes there ", branches.iter().enumerate().skip(first).map(line).collect())
+        }
+    };
+    let width = lines.iter().map(Line::width).max().unwrap_or_default().max(title.len()) + 4;
+    let (width, height) =
+        (u16::try_from(width).unwrap_or(u16::MAX), u16::try_from(lines.len() + 2).unwrap_or(u16::MAX));
+    let area =
+        area.centered(Constraint::Length(width.min(area.width)), Constraint::Length(height.min(area.height)));
+    frame.render_widget(Clear, area);
+    frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
+}

@@ -1,0 +1,41 @@
+//! The full-screen stepper of `replay --step` (VW-4 to VW-8): it shows what the replay library tells and knows no game.
+
+mod app;
+mod draw;
+mod keys;
+mod panels;
+mod screen;
+#[cfg(test)]
+mod tests;
+
+use turnfold_replay::Sight;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output;
+
+use app::App;
+use screen::{Heard, Screen};
+
+/// Returns `true` if there is a terminal to fill, and somebody at it (VW-4).
+pub(crate) fn is_possible() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    output::is_attended() && !is_dumb
+}
+
+/// Lets somebody step through a line of play; returns the revision that is wanted on leaving.
+pub(crate) fn run(sight: Sight, context: &Context) -> Result<Option<String>, Failure> {
+    let mut app = App::new(sight, context)?;
+    let mut screen = Screen::enter()?;
+    while !app.is_left() {
+        screen.draw(|frame| draw::draw(frame, &mut app))?;
+        match screen.hear(app.beat())? {
+            Heard::Key(key) => app.press(key)?,
+            Heard::Nothing => app.play_on()?,
+            Heard::Else => {}
+            Heard::Closed => break,
+        }
+    }
+    drop(screen);
+    Ok(app.revision())
+}

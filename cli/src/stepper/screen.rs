@@ -1,0 +1,120 @@
+//! The terminal while it is filled: entered, given back however the program ends, and left for a while on Ctrl-Z.
+
+use std::io::{self, Stdout, stdout};
+use std::time::Duration;
+
+use anstream::{AutoStream, ColorChoice};
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
+use ratatui::{Frame, Terminal};
+
+use crate::signals;
+
+/// How long a signal may go unnoticed.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// What came from the terminal.
+pub(super) enum Heard {
+    /// A key.
+    Key(KeyEvent),
+    /// Something after which to draw again, such as another size.
+    Else,
+    /// Nothing for as long as was waited.
+    Nothing,
+    /// There is no terminal any more.
+    Closed,
+}
+
+/// A terminal that is filled. It is given back when this is dropped.
+pub(super) struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    without_color: bool,
+    stop: signals::Stop,
+}
+
+impl Screen {
+    pub(super) fn enter() -> io::Result<Self> {
+        signals::before_end(give_back);
+        let stop = signals::Stop::notice()?;
+        // It gives the terminal back before a panic is told.
+        let terminal = ratatui::try_init()?;
+        let without_color = AutoStream::choice(&stdout()) == ColorChoice::Never;
+        Ok(Self { terminal, without_color, stop })
+    }
+
+    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        let without_color = self.without_color;
+        self.terminal.draw(|frame| {
+            draw(frame);
+            if without_color {
+                for cell in &mut frame.buffer_mut().content {
+                    (cell.fg, cell.bg) = (ratatui::style::Color::Reset, ratatui::style::Color::Reset);
+                }
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Waits for something from the terminal; for as long as a position is shown when the line of play plays by itself.
+    pub(super) fn hear(&mut self, beat: Option<Duration>) -> io::Result<Heard> {
+        let mut left = beat;
+        loop {
+            if self.stop.is_wanted() {
+                self.stop()?;
+                return Ok(Heard::Else);
+            }
+            let patience = left.map_or(PATIENCE, |left| left.min(PATIENCE));
+            match event::poll(patience) {
+                Ok(true) => return self.read(),
+                Ok(false) => {}
+                Err(_) => return Ok(Heard::Closed),
+            }
+            left = left.map(|left| left.saturating_sub(patience));
+            if left == Some(Duration::ZERO) {
+                return Ok(Heard::Nothing);
+            }
+        }
+    }
+
+    fn read(&mut self) -> io::Result<Heard> {
+        let Ok(event) = event::read() else { return Ok(Heard::Closed) };
+        match event {
+            Event::Key(key) if is_stop(key) => {
+                self.stop()?;
+                Ok(Heard::Else)
+            }
+            Event::Key(key) if key.kind != KeyEventKind::Release => Ok(Heard::Key(key)),
+            _ => Ok(Heard::Else),
+        }
+    }
+
+    /// Gives the terminal to the shell until it brings us back.
+    fn stop(&mut self) -> io::Result<()> {
+        give_back();
+        self.stop.obey()?;
+        enable_raw_mode()?;
+        execute!(stdout(), EnterAlternateScreen)?;
+        // A new one knows that the screen is empty, without asking the terminal where its cursor is.
+        self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+        Ok(())
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+fn is_stop(key: KeyEvent) -> bool {
+    key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL)
+}
+
+/// Leaves the terminal as it was; where it is gone, nobody has to know.
+fn give_back() {
+    let _ = ratatui::try_restore();
+    let _ = execute!(stdout(), Show);
+}
