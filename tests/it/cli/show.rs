@@ -299,7 +299,12 @@ fn marks_tell_nothing_that_is_concealed() {
 #[test]
 fn pieces_bars_and_orders_are_drawn_with_characters() {
     let sandbox = Sandbox::new();
-    for golden in ["channel/a-game-for-two", "lifecycle/stun", "cycletap/while-the-other-plans"] {
+    for golden in [
+        "channel/a-game-for-two",
+        "lifecycle/stun",
+        "lifecycle/death-of-the-target",
+        "cycletap/while-the-other-plans",
+    ] {
         let (_, name) = golden.split_once('/').unwrap();
         let file = workspace().join("replays").join(format!("{golden}.tfl"));
         sandbox.write(&format!("{name}.tfl"), std::fs::read(file).unwrap());
@@ -308,6 +313,7 @@ fn pieces_bars_and_orders_are_drawn_with_characters() {
         &sandbox,
         "show a-game-for-two.tfl:20 --changed --as p1
          show stun.tfl:4
+         show death-of-the-target.tfl --changed
          show while-the-other-plans.tfl:6
          show while-the-other-plans.tfl --as p1",
         str![[r#"
@@ -353,6 +359,20 @@ next: prisoner brute monk brute monk brute monk brute monk brute
                   hp     [####################]  20/20   chains (stun)
 
 > acts  x dead  a full charge takes a turn
+$ turnfold show death-of-the-target.tfl --changed
+time 2, round 1: team player has won  *
+
+next: nobody  *
+
+> player assassin charge [####################] 100/100  ap 10  attacked  mercy in 3  *
+                  hp     [####################]  10/10
+x enemy  guard    charge [############........]  60/100  dead
+                  hp     [....................]   0/6
+x enemy  king     charge [########............]  40/100  dead  *
+                  hp     [....................]   0/8    *
+
+> acts  x dead  a full charge takes a turn
+* changed
 $ turnfold show while-the-other-plans.tfl:6
 turn 1, planning by p2
 p1 orders: 0 of 3 used, 3 available

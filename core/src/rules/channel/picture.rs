@@ -20,6 +20,8 @@ use crate::seat::Seat;
 
 /// The width of a row's number and name.
 const NAME_WIDTH: usize = 10;
+/// How many offers stand in a line.
+const OFFERS_A_LINE: usize = 4;
 /// How many energies of the earth stand in a row of the picture.
 const EARTH_WIDTH: usize = 3;
 
@@ -85,8 +87,11 @@ fn prompt(state: &State, offers: &Offers) -> Vec<TextLine> {
         None => format!("channels on offer: {}", words(channels(state), " ")),
         Some(sequence) => {
             let moved = sequence.moved.len();
+            let first = TextLine::plain(format!("channel {}, {moved} moved; offered:", sequence.channel));
             let offered = offers.iter().map(|(id, rows)| format!("{id} to {}", words(rows.values(), " or ")));
-            format!("channel {}, {moved} moved; offered: {}", sequence.channel, words(offered, ", "))
+            let offered: Vec<String> = offered.collect();
+            let lines = offered.chunks(OFFERS_A_LINE).map(|offers| TextLine::plain(words(offers, ", ")));
+            return [first].into_iter().chain(lines).collect();
         }
     };
     [TextLine::plain(text)].into()

@@ -16,11 +16,15 @@ use crate::text::Id;
 const QUEUE_LENGTH: usize = 10;
 
 pub(super) fn picture(state: &State) -> Picture {
-    let queue = state.winner().is_none().then(|| Block::Rows([queue(state)].into()));
-    let heading = Block::Lines([heading(state)].into());
-    let blocks =
-        [heading].into_iter().chain(queue).chain([Block::Bars(units(state)), Block::Lines(legend())]);
-    Picture { blocks: blocks.collect() }
+    Picture {
+        blocks: [
+            Block::Lines([heading(state)].into()),
+            Block::Rows([queue(state)].into()),
+            Block::Bars(units(state)),
+            Block::Lines(legend()),
+        ]
+        .into(),
+    }
 }
 
 fn tint(team: Team) -> Tint {
