@@ -99,6 +99,25 @@ fn vw_33_a_hostile_title_is_shown_as_text() {
 }
 
 #[test]
+fn vw_24_a_page_runs_and_loads_nothing_that_it_was_not_made_with() {
+    let Some(browser) = Browser::start("the policy of pages") else { return };
+    let added = "<style>h1 { color: #ff0000 }</style><script>document.title = 'lost'</script>\
+                 <img src=\"http://127.0.0.1:9/x.png\" alt=\"\"><h2 onclick=\"x\" style=\"color: #ff0000\">x</h2>\
+                 <form action=\"http://127.0.0.1:9/\"></form></body>";
+    let page = page_of("cycletap/deploys.tfl", "host");
+    browser.show(&page.replace("</body>", added), "");
+    let color =
+        "return [...document.querySelectorAll('h1, footer + * , h2')].map((e) => getComputedStyle(e).color)";
+    assert!(!browser.run(color).to_string().contains("rgb(255, 0, 0)"));
+    assert_ne!(browser.run("return document.title"), "lost");
+    assert_eq!(browser.text(".status strong"), "27", "the page itself works");
+    let refused = browser.console();
+    for what in ["script-src", "style-src", "default-src"] {
+        assert!(refused.iter().any(|message| message.contains(what)), "{what}: {refused:?}");
+    }
+}
+
+#[test]
 fn a_damaged_page_says_so() {
     let Some(browser) = Browser::start("damaged pages") else { return };
     let page = page_of("cycletap/deploys.tfl", "host");

@@ -1,5 +1,7 @@
 //! Every key, button and field of the page (VW-7, VW-30).
 
+use serde_json::json;
+
 use super::browser::Browser;
 use super::page_of;
 
@@ -130,6 +132,24 @@ fn vw_30_every_button_and_field_works() {
     assert!((width().as_f64().unwrap() - before).abs() < 2.0);
     browser.click(".copy");
     browser.wait_until("return document.querySelector('.note').textContent !== ''");
+    browser.check_quiet();
+}
+
+#[test]
+fn vw_30_a_finger_that_strokes_the_picture_steps() {
+    let Some(browser) = start() else { return };
+    browser.command("Emulation.setTouchEmulationEnabled", &json!({ "enabled": true }));
+    let stroke = |from: i32, to: i32| {
+        for (kind, x) in [("touchStart", Some(from)), ("touchMove", Some(to)), ("touchEnd", None)] {
+            let points: Vec<_> = x.into_iter().map(|x| json!({ "x": x, "y": 400 })).collect();
+            browser.command("Input.dispatchTouchEvent", &json!({ "type": kind, "touchPoints": points }));
+        }
+    };
+    stroke(200, 320);
+    check(&browser, "to the right", "30");
+    stroke(200, 320);
+    stroke(320, 200);
+    check(&browser, "to the left", "30");
     browser.check_quiet();
 }
 
