@@ -543,20 +543,22 @@ class LogView {
 	/** Marks an entry as the current one and brings it into sight. @param {number} position */
 	show(position) {
 		const hadFocus = this.element.contains(document.activeElement);
+		let { scrollTop, clientHeight } = this.element;
+		const [top, height] = [position * rowHeight(), rowHeight()];
+		if (top < scrollTop || top + height > scrollTop + clientHeight) {
+			scrollTop = this.element.scrollTop = Math.max(0, top - (clientHeight - height) / 2);
+		}
 		this.#link(this.#position)?.removeAttribute("aria-current");
 		this.#link(this.#position)?.setAttribute("tabindex", "-1");
 		this.#position = position;
-		const { scrollTop, clientHeight } = this.element;
-		const [top, height] = [position * rowHeight(), rowHeight()];
-		if (top < scrollTop || top + height > scrollTop + clientHeight) this.element.scrollTop = top - (clientHeight - height) / 2;
-		this.#fill();
+		this.#fill(false, scrollTop, clientHeight);
 		const link = filled(this.#link(position), { "aria-current": "step", tabindex: 0 });
 		if (hadFocus) link.focus({ preventScroll: true });
 	}
 
 	/** Makes the rows that are near, and the last ones, which give the list its height; removes all others. */
-	#fill(all = false) {
-		const { children, scrollTop, clientHeight } = this.element;
+	#fill(all = false, scrollTop = this.element.scrollTop, clientHeight = this.element.clientHeight) {
+		const { children } = this.element;
 		const height = CHUNK * rowHeight();
 		[...children].forEach((chunk, index) => {
 			const isNear = (index + 1.5) * height > scrollTop && (index - 0.5) * height < scrollTop + clientHeight;
