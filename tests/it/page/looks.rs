@@ -101,19 +101,22 @@ fn vw_28_without_javascript_there_are_title_picture_and_log() {
 }
 
 /// Writes the pictures that people look at to the folder that `TURNFOLD_SCREENSHOTS` names: rulesets in light and dark,
-/// at 320 and 1280 pixels.
+/// at 320 and 1280 pixels, and without JavaScript.
 #[test]
 fn vw_31_screenshots_are_taken_for_people() {
     let Some(folder) = env::var_os("TURNFOLD_SCREENSHOTS") else { return };
     let Some(browser) = Browser::start("screenshots") else { return };
-    for golden in SHOWN {
-        for (width, height) in [(320, 640), (1280, 900)] {
-            for scheme in ["light", "dark"] {
-                size(&browser, width, height);
-                media(&browser, "", scheme);
-                browser.show(&page_of(golden, "host"), "");
-                let name = format!("{}-{width}-{scheme}.png", golden.replace('/', "-"));
-                fs::write(Path::new(&folder).join(name), browser.screenshot()).unwrap();
+    for script in ["script", "none"] {
+        browser.command("Emulation.setScriptExecutionDisabled", &json!({ "value": script == "none" }));
+        for golden in SHOWN {
+            for (width, height) in [(320, 640), (1280, 900)] {
+                for scheme in ["light", "dark"] {
+                    size(&browser, width, height);
+                    media(&browser, "", scheme);
+                    browser.show(&page_of(golden, "host"), "");
+                    let name = format!("{}-{width}-{scheme}-{script}.png", golden.replace('/', "-"));
+                    fs::write(Path::new(&folder).join(name), browser.screenshot()).unwrap();
+                }
             }
         }
     }
