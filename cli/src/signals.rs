@@ -41,6 +41,21 @@ pub(crate) fn before_end(give_back: fn()) {
     unix::catch_once();
 }
 
+/// From now on, this process ends when nobody holds its terminal any more, also where the terminal does not control it
+/// and no signal says so. crossterm would read its end for ever.
+pub(crate) fn end_without_terminal() -> std::io::Result<()> {
+    #[cfg(unix)]
+    thread::Builder::new().name("terminal".into()).spawn(|| {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let stdin = std::io::stdin();
+        // Without flags, it waits for the end alone.
+        while poll(&mut [PollFd::new(&stdin, PollFlags::empty())], None).is_err() {}
+        give_back();
+        std::process::exit(0);
+    })?;
+    Ok(())
+}
+
 /// Notices that somebody wants the program to stop for a while, as Ctrl-Z does.
 pub(crate) struct Stop {
     #[cfg(unix)]

@@ -137,6 +137,14 @@ fn vw_4_a_signal_gives_the_terminal_back_first() {
 }
 
 #[test]
+fn vw_4_a_closed_terminal_ends_the_stepper() {
+    let sandbox = sandbox();
+    let Some(mut stepping) = Stepping::start(&sandbox, "replay duel --step", SIZE, &[]) else { return };
+    stepping.wait_for("entry 0 of 3");
+    assert_eq!(stepping.running.close().code(), Some(0));
+}
+
+#[test]
 fn vw_9_a_stopped_stepper_leaves_the_terminal_to_the_shell_and_comes_back() {
     let sandbox = sandbox();
     let Some(mut stepping) = Stepping::start(&sandbox, "replay duel --step", SIZE, &[]) else { return };

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
@@ -67,6 +69,20 @@ impl Running {
         }
     }
 
+    /// Closes the terminal and waits for the end.
+    pub(crate) fn close(self) -> ExitStatus {
+        let Self { held, mut child, .. } = self;
+        drop(held);
+        for _ in 0..300 {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        child.kill().unwrap();
+        panic!("it goes on without a terminal");
+    }
+
     /// Waits for the end; returns what the terminal showed and how it ended.
     pub(crate) fn finish(mut self) -> (String, ExitStatus) {
         while self.read() {}
@@ -111,7 +127,7 @@ impl Running {
 }
 
 fn open() -> rustix::io::Result<(File, OwnedFd)> {
-    let held = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    let held = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&held)?;
     unlockpt(&held)?;
     let name = ptsname(&held, Vec::new())?;

@@ -39,6 +39,7 @@ impl Screen {
     pub(super) fn enter() -> io::Result<Self> {
         signals::before_end(give_back);
         let stop = signals::Stop::notice()?;
+        signals::end_without_terminal()?;
         // It gives the terminal back before a panic is told.
         let terminal = ratatui::try_init()?;
         let without_color = AutoStream::choice(&stdout()) == ColorChoice::Never;
