@@ -495,11 +495,15 @@ differ: field by field from the state the file stands for where that is known, e
 changes. With `--all` the comparison goes on from there, to the end of the file or to an entry that
 the rules reject. Exits with 1 when any file fails.
 
+Of a page that `export --html` made for the host, the replay in it is checked, and lines are counted
+in that. It says nothing of what the page shows: `turnfold export FILE.html --html` makes a page of
+one's own from the replay.
+
 Usage: turnfold check [OPTIONS] [PATH]...
 
 Arguments:
   [PATH]...
-          Replay files, or folders to search for `*.tfl`
+          Replay files, pages of `export --html`, or folders to search for `*.tfl`
           
           [default: replays]
 
