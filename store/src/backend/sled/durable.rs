@@ -8,7 +8,7 @@
 //! that is [`Deferred`] the symbol syncs less often, but often enough that what sled believes to be durable and is not
 //! lies within [`UNSYNCED_BYTES_MAX`] of one segment. It counts its calls, because a build may bind it elsewhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::fs::File;
 use std::io;
@@ -25,17 +25,46 @@ type FileId = (u64, u64);
 static DEFERRED: Mutex<BTreeMap<FileId, Arc<Written>>> = Mutex::new(BTreeMap::new());
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
+/// The most segments that sled's threads write at once.
+const SEGMENTS_AT_ONCE_MAX: usize = 4;
+
 /// What sled has written to a file.
 #[derive(Default)]
 struct Written {
     calls: AtomicU64,
     /// Held while the file is synced.
-    unsynced_bytes: Mutex<u64>,
+    unsynced: Mutex<Unsynced>,
+}
+
+#[derive(Default)]
+struct Unsynced {
+    bytes: u64,
+    /// Where those segments begin whose ends were written last. Another thread may still write what stands before such
+    /// an end; once it has, sled believes the whole segment to be durable.
+    ended: VecDeque<u64>,
 }
 
 impl Written {
-    fn unsynced_bytes(&self) -> MutexGuard<'_, u64> {
-        self.unsynced_bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn unsynced(&self) -> MutexGuard<'_, Unsynced> {
+        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Unsynced {
+    /// Adds written bytes; returns `true` if they may not stay unsynced.
+    fn add(&mut self, offset: u64, bytes: u64) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes);
+        let segment = offset - offset % SEGMENT_BYTES;
+        let is_late = self.ended.contains(&segment);
+        // sled believes nothing of the next segment to be durable before the call for the end of this one returns.
+        let ends_segment = offset.saturating_add(bytes).is_multiple_of(SEGMENT_BYTES);
+        if ends_segment && !is_late {
+            self.ended.push_back(segment);
+            if self.ended.len() > SEGMENTS_AT_ONCE_MAX {
+                self.ended.pop_front();
+            }
+        }
+        is_late || ends_segment || self.bytes > UNSYNCED_BYTES_MAX
     }
 }
 
@@ -61,9 +90,9 @@ impl Deferred {
 
     /// Makes everything durable that sled has written so far.
     pub(super) fn sync(&self, file: &File) -> io::Result<()> {
-        let mut unsynced_bytes = self.written.unsynced_bytes();
+        let mut unsynced = self.written.unsynced();
         file.sync_data()?;
-        *unsynced_bytes = 0;
+        unsynced.bytes = 0;
         Ok(())
     }
 }
@@ -95,17 +124,13 @@ extern "C" fn sync_file_range(fd: c_int, offset: i64, bytes: i64, _flags: u32) -
     let written = id_of(fd).and_then(|id| deferred().get(&id).cloned());
     let Some(written) = written else { return sync(fd) };
     written.calls.fetch_add(1, Ordering::Release);
-    let (offset, bytes) = (offset.cast_unsigned(), bytes.cast_unsigned());
-    let mut unsynced_bytes = written.unsynced_bytes();
-    *unsynced_bytes = unsynced_bytes.saturating_add(bytes);
-    // sled believes nothing of the next segment to be durable before this returns.
-    let ends_segment = offset.saturating_add(bytes).is_multiple_of(SEGMENT_BYTES);
-    if !ends_segment && *unsynced_bytes <= UNSYNCED_BYTES_MAX {
+    let mut unsynced = written.unsynced();
+    if !unsynced.add(offset.cast_unsigned(), bytes.cast_unsigned()) {
         return 0;
     }
     let result = sync(fd);
     if result == 0 {
-        *unsynced_bytes = 0;
+        unsynced.bytes = 0;
     }
     result
 }
@@ -139,16 +164,17 @@ mod tests {
         let unsynced_after = |offset: u64, bytes: u64| {
             let range = [offset, bytes].map(u64::cast_signed);
             assert_eq!(sync_file_range(file.as_raw_fd(), range[0], range[1], 0), 0);
-            *deferred.written.unsynced_bytes()
+            deferred.written.unsynced().bytes
         };
         assert_eq!(unsynced_after(0, UNSYNCED_BYTES_MAX), UNSYNCED_BYTES_MAX);
         assert_eq!(unsynced_after(UNSYNCED_BYTES_MAX, 1), 0);
         assert_eq!(unsynced_after(SEGMENT_BYTES - 9, 8), 8);
         assert_eq!(unsynced_after(SEGMENT_BYTES - 1, 1), 0);
+        assert_eq!(unsynced_after(SEGMENT_BYTES - 9, 8), 0, "its end was written before it");
         assert_eq!(unsynced_after(SEGMENT_BYTES, 5), 5);
         deferred.sync(&file).unwrap();
         assert_eq!(unsynced_after(SEGMENT_BYTES + 5, 0), 0);
-        assert_eq!(deferred.calls(), 6);
+        assert_eq!(deferred.calls(), 7);
     }
 
     #[test]
