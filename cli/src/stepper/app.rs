@@ -49,18 +49,18 @@ enum Pace {
 
 /// The stepper on the screen.
 pub(super) struct App<'c> {
-    sources: &'c dyn Sources,
+    pub(super) sources: &'c dyn Sources,
     /// There is always one, but while it changes its eyes.
-    stepper: Option<Stepper>,
+    pub(super) stepper: Option<Stepper>,
     pub(super) asked: Option<(Asked, String)>,
     pub(super) over: Option<Over>,
     pub(super) message: String,
-    searched: Option<String>,
+    pub(super) searched: Option<String>,
     /// The fields that the last entry changed, and the chosen one.
     pub(super) fields: Vec<Difference>,
     pub(super) field: usize,
     /// The path that was chosen last, wherever it is among the fields.
-    path: Option<String>,
+    pub(super) path: Option<String>,
     pub(super) as_json: bool,
     /// How far the panel was moved by hand, in columns and lines.
     pub(super) moved: (i32, i32),
@@ -188,7 +188,7 @@ impl<'c> App<'c> {
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it ends what may fail otherwise")]
-    fn say(&mut self, message: String) -> Result<(), Failure> {
+    pub(super) fn say(&mut self, message: String) -> Result<(), Failure> {
         self.message = message;
         Ok(())
     }
@@ -214,15 +214,6 @@ impl<'c> App<'c> {
             _ => self.over = None,
         }
         Ok(())
-    }
-
-    /// Opens another line of play with the same eyes, near the entry stood at.
-    fn open(&mut self, name: &SourceName) -> Result<(), Failure> {
-        let (at, eyes) = (self.stepper().at(), self.stepper().eyes());
-        let owner = self.stepper().all_eyes().first().copied().unwrap_or(eyes);
-        let stepper = Stepper::new(Sight::load(owner, name, self.sources)?)?;
-        self.stepper = Some(stepper.through(eyes)?);
-        self.go(at)
     }
 
     fn act(&mut self, action: Action) -> Result<(), Failure> {
@@ -286,80 +277,6 @@ impl<'c> App<'c> {
     fn ask(&mut self, asked: Asked) -> Result<(), Failure> {
         self.pace = Pace::Waits;
         self.asked = Some((asked, String::new()));
-        Ok(())
-    }
-
-    fn by(&mut self, count: i64) -> Result<(), Failure> {
-        let to = self.stepper().at().saturating_add_signed(count);
-        self.go(to)
-    }
-
-    fn go(&mut self, to: u64) -> Result<(), Failure> {
-        self.stepper().go(to)?;
-        self.fields = self.stepper().changes();
-        let chosen =
-            self.path.as_ref().and_then(|path| self.fields.iter().position(|field| field.path == *path));
-        self.field = chosen.unwrap_or(0);
-        self.moved = (0, 0);
-        Ok(())
-    }
-
-    fn search(&mut self, direction: SearchDirection) -> Result<(), Failure> {
-        let Some(text) = self.searched.clone() else { return self.say("type / and a text first".into()) };
-        match self.stepper().search(&text, direction)? {
-            Some(hit) => {
-                self.go(hit.seq)?;
-                if hit.wrapped {
-                    let end = if direction == SearchDirection::Forward { "start" } else { "end" };
-                    return self.say(format!("the search went on from the {end}"));
-                }
-                Ok(())
-            }
-            None => self.say(format!("nothing has `{text}` in it")),
-        }
-    }
-
-    fn go_to_change(&mut self, back: bool) -> Result<(), Failure> {
-        let chosen = self.fields.get(self.field).map(|field| field.path.clone());
-        let Some(path) = self.path.clone().or(chosen) else {
-            return self.say("choose a field that changed first, with ↑ and ↓".into());
-        };
-        let direction = if back { SearchDirection::Back } else { SearchDirection::Forward };
-        self.path = Some(path.clone());
-        match self.stepper().change_of(&path, direction)? {
-            Some(seq) => self.go(seq),
-            None => self.say(format!("no {} entry changes {path}", if back { "earlier" } else { "later" })),
-        }
-    }
-
-    fn next_eyes(&mut self) -> Result<(), Failure> {
-        let all = self.stepper().all_eyes();
-        if all.len() < 2 {
-            return self.say("nobody else's eyes may be looked through here".into());
-        }
-        let eyes = self.stepper().eyes();
-        let next = all.iter().position(|each| *each == eyes).map_or(0, |index| (index + 1) % all.len());
-        if let (Some(stepper), Some(eyes)) = (self.stepper.take(), all.get(next)) {
-            self.stepper = Some(stepper.through(*eyes)?);
-        }
-        let at = self.stepper().at();
-        let entries = self.stepper().changes();
-        self.fields = entries;
-        self.field = self.field.min(self.fields.len().saturating_sub(1));
-        let eyes = self.stepper().eyes();
-        self.say(format!("as {eyes} sees it, after entry {at}"))
-    }
-
-    fn list_branches(&mut self) -> Result<(), Failure> {
-        let SourceName::Revision(revision) = self.stepper().name().clone() else {
-            return self.say("a replay file has no branches".into());
-        };
-        if !self.stepper().all_eyes().first().is_some_and(|eyes| eyes.see_all()) {
-            return self.say("only the host sees the branches".into());
-        }
-        let branches = self.sources.read_store()?.branches(&revision.match_name)?;
-        let here = branches.iter().position(|branch| branch.name == revision.branch).unwrap_or(0);
-        self.over = Some(Over::Branches(branches, here));
         Ok(())
     }
 }

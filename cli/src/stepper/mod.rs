@@ -5,6 +5,7 @@ mod draw;
 mod keys;
 mod panels;
 mod screen;
+mod seek;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +20,7 @@ use screen::{Heard, Screen};
 
 /// Returns `true` if there is a terminal to fill, and somebody at it (VW-4).
 pub(crate) fn is_possible() -> bool {
-    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     output::is_attended() && !is_dumb
 }
 

@@ -2,6 +2,7 @@
 //!
 //! States are kept along it as they are passed (VW-8), so that going anywhere costs at most one fold from the nearest.
 
+mod kept;
 #[cfg(test)]
 mod tests;
 mod told;
@@ -23,14 +24,12 @@ use crate::frames::changed_spots;
 use crate::revision::SourceName;
 use crate::sight::Sight;
 
+use kept::KeptStates;
 pub use told::{Hit, SearchDirection, ToldEntry};
 use wanted::{Changing, Holding, Wanted, With};
 
-/// The number of entries between two kept states, at least; also how many entries are told at a time.
+/// How many entries are told at a time.
 const BLOCK: usize = 256;
-
-/// The most states that are kept; when there are more, every second one goes (VW-8).
-const KEPT_MAX: usize = 64;
 
 /// The most blocks of told entries that are kept.
 const TOLD_MAX: usize = 16;
@@ -47,9 +46,7 @@ pub struct Stepper {
     state: Box<dyn AnyState>,
     /// The state before the last of these entries.
     before: Option<Box<dyn AnyState>>,
-    /// States by the number of known entries before them, all multiples of the stride.
-    kept: BTreeMap<usize, Box<dyn AnyState>>,
-    stride: usize,
+    kept: KeptStates,
     told: BTreeMap<usize, Vec<ToldEntry>>,
 }
 
@@ -65,7 +62,7 @@ impl Stepper {
 
     fn with_owner(sight: Sight, owner: Eyes) -> Result<Self, ReplayError> {
         let state = sight.start()?;
-        let kept = BTreeMap::from([(0, state.fork())]);
+        let kept = KeptStates::new(state.as_ref());
         let mut told = BTreeMap::<usize, Vec<ToldEntry>>::new();
         if !sight.eyes().see_all() {
             // Which parts of an entry a player may know of is decided at the end of the line of play.
@@ -74,7 +71,7 @@ impl Stepper {
                 told.entry(block_of(entry.seq)).or_default().push(entry);
             })?;
         }
-        Ok(Self { sight, owner, at: 0, entries: 0, state, before: None, kept, stride: BLOCK, told })
+        Ok(Self { sight, owner, at: 0, entries: 0, state, before: None, kept, told })
     }
 
     /// Returns the number of the entry stood at, as the eyes count; 0 is the setup.
@@ -147,7 +144,7 @@ impl Stepper {
         let before = if before == self.at { self.state.fork() } else { self.state_after(before)? };
         let mut state = before.fork();
         self.sight.advance(state.as_mut(), to - 1, to)?;
-        self.keep(to, state.as_ref());
+        self.kept.keep(to, state.as_ref());
         (self.at, self.state, self.before) = (to, state, Some(before));
         Ok(())
     }
@@ -235,8 +232,8 @@ impl Stepper {
         let (mut from, mut to) = (count(range.start), count(range.end));
         while from < to {
             let part = match direction {
-                SearchDirection::Forward => from..(from + self.stride - from % self.stride).min(to),
-                SearchDirection::Back => ((to - 1) - (to - 1) % self.stride).max(from)..to,
+                SearchDirection::Forward => from..(from + self.kept.stride - from % self.kept.stride).min(to),
+                SearchDirection::Back => ((to - 1) - (to - 1) % self.kept.stride).max(from)..to,
             };
             let mut state = self.state_after(part.start)?;
             wanted.begin(state.as_ref());
@@ -247,7 +244,7 @@ impl Stepper {
                     last = Some(seq);
                 }
             })?;
-            self.keep(part.end, state.as_ref());
+            self.kept.keep(part.end, state.as_ref());
             match direction {
                 SearchDirection::Forward if first.is_some() => return Ok(first),
                 SearchDirection::Back if last.is_some() => return Ok(last),
@@ -294,38 +291,25 @@ impl Stepper {
             let mut told = Vec::new();
             self.sight
                 .pass(state.as_mut(), from, to, &mut |seq, step| told.push(ToldEntry::of(seq, step)))?;
-            self.keep(to, state.as_ref());
+            self.kept.keep(to, state.as_ref());
             self.told.insert(block, told);
         }
         Ok(self.told.get(&block).map(Vec::as_slice).unwrap_or_default())
     }
 
-    /// Returns the state after so many known entries, folded from the nearest kept one before it.
+    /// Returns the state after so many known entries, folded from the nearest one before it.
     fn state_after(&mut self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
-        let nearest = self.kept.range(..=count).next_back();
-        let (mut at, mut state) = match nearest {
-            Some((kept, state)) if *kept >= self.at || self.at > count => (*kept, state.fork()),
+        let (mut at, mut state) = match self.kept.nearest(count) {
+            Some((kept, state)) if kept >= self.at || self.at > count => (kept, state.fork()),
             _ => (self.at, self.state.fork()),
         };
         while at < count {
-            let to = (at + self.stride - at % self.stride).min(count);
+            let to = (at + self.kept.stride - at % self.kept.stride).min(count);
             self.sight.advance(state.as_mut(), at, to)?;
             at = to;
-            self.keep(at, state.as_ref());
+            self.kept.keep(at, state.as_ref());
         }
         Ok(state)
-    }
-
-    fn keep(&mut self, count: usize, state: &dyn AnyState) {
-        if !count.is_multiple_of(self.stride) || self.kept.contains_key(&count) {
-            return;
-        }
-        self.kept.insert(count, state.fork());
-        if self.kept.len() > KEPT_MAX {
-            self.stride *= 2;
-            let stride = self.stride;
-            self.kept.retain(|kept, _| kept.is_multiple_of(stride));
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use turnfold_core::picture::Picture;
 
+use super::kept::KEPT_MAX;
 use super::*;
 use crate::example::random_play;
 
@@ -31,7 +32,7 @@ fn vw_8_every_position_is_what_folding_from_the_start_gives() {
     for (sight, stepped) in every_sight(140) {
         let mut stepper = Stepper::new(stepped).unwrap();
         // So that states are kept, and dropped, on logs this short.
-        stepper.stride = 2;
+        stepper.kept.stride = 2;
         let head = stepper.head();
         stepper.go(head).unwrap();
         let mut chance = 7_u64;
@@ -48,7 +49,7 @@ fn vw_8_every_position_is_what_folding_from_the_start_gives() {
             let is_changed = before.is_some_and(|before| before.picture != stepper.picture());
             assert_eq!(!stepper.changed_spots().is_empty(), is_changed);
         }
-        assert!(stepper.kept.len() <= KEPT_MAX && (head < 130 || stepper.stride > 2));
+        assert!(stepper.kept.len() <= KEPT_MAX && (head < 130 || stepper.kept.stride > 2));
     }
 }
 
@@ -76,7 +77,7 @@ fn vw_5_entries_are_told_as_the_log_tells_them_to_these_eyes() {
 fn vw_7_a_search_finds_the_next_and_the_previous_and_wraps() {
     for (_, stepped) in every_sight(60) {
         let mut stepper = Stepper::new(stepped).unwrap();
-        stepper.stride = 8;
+        stepper.kept.stride = 8;
         let all = stepper.entries(0..u64::MAX).unwrap();
         for text in ["P1", "move", "IGNORED", "=", "nowhere"] {
             let hits: Vec<u64> = all
@@ -112,7 +113,7 @@ fn vw_7_the_next_change_of_a_field_and_the_next_entry_that_makes_a_condition_tru
     let mut found = 0;
     for (sight, stepped) in every_sight(70) {
         let mut stepper = Stepper::new(stepped).unwrap();
-        stepper.stride = 8;
+        stepper.kept.stride = 8;
         let mut views = vec![plain(&sight, 0).view];
         sight.fold(&mut |seen| views.push(seen.view())).unwrap();
         let seqs = |fits: &dyn Fn(&Value, &Value) -> bool| -> Vec<u64> {

@@ -1,0 +1,47 @@
+//! The states kept along a line of play (VW-8).
+
+use std::collections::BTreeMap;
+
+use turnfold_core::AnyState;
+
+/// The most states that are kept; when there are more, every second one goes.
+pub(super) const KEPT_MAX: usize = 64;
+
+/// The number of entries between two kept states, as long as there are few.
+const STRIDE: usize = 256;
+
+/// States by the number of known entries before them, all of them multiples of the stride.
+pub(super) struct KeptStates {
+    states: BTreeMap<usize, Box<dyn AnyState>>,
+    /// The number of entries between two states.
+    pub(super) stride: usize,
+}
+
+impl KeptStates {
+    /// Keeps the state before the first entry.
+    pub(super) fn new(start: &dyn AnyState) -> Self {
+        Self { states: BTreeMap::from([(0, start.fork())]), stride: STRIDE }
+    }
+
+    /// Returns the last state before which there are at most so many entries.
+    pub(super) fn nearest(&self, count: usize) -> Option<(usize, &dyn AnyState)> {
+        self.states.range(..=count).next_back().map(|(kept, state)| (*kept, state.as_ref()))
+    }
+
+    /// Keeps the state after so many entries, if its turn has come.
+    pub(super) fn keep(&mut self, count: usize, state: &dyn AnyState) {
+        if !count.is_multiple_of(self.stride) || self.states.contains_key(&count) {
+            return;
+        }
+        self.states.insert(count, state.fork());
+        if self.states.len() > KEPT_MAX {
+            self.stride *= 2;
+            self.states.retain(|kept, _| kept.is_multiple_of(self.stride));
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.states.len()
+    }
+}
