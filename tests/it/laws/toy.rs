@@ -227,6 +227,12 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         View { ruleset, total: state.total, turn: state.turn, secrets: [seen(0), seen(1)], asked }
     }
 
+    fn view_with(state: &State, viewer: Seat, field: &str) -> View {
+        let view = Self::view(state, viewer);
+        let total = if FAULT == fault::LEAVES_OUT_FIELD && field == "total" { u32::MAX } else { view.total };
+        View { total, ..view }
+    }
+
     fn setup_seen(setup: &Setup<FAULT>, _now: &State, viewer: Seat) -> Setup<FAULT> {
         let mut seen = setup.clone();
         if FAULT == fault::SHOWS_OTHER_SETUP && viewer == Seat::P2 {
@@ -303,7 +309,7 @@ fn a_command_that_does_not_read_back_is_caught() {
 #[test]
 fn a_state_that_does_not_hold_all_is_caught() {
     check::<{ fault::FORGETS_IN_STATE }>(&[Law::Resuming]);
-    check::<{ fault::COUNTS_VIEWS }>(&[Law::Stable]);
+    check::<{ fault::COUNTS_VIEWS }>(&[Law::Stable, Law::Views]);
     check::<{ fault::JUDGES_WITH_SIDE_EFFECT }>(&[Law::NothingElseChanges]);
 }
 
@@ -331,6 +337,7 @@ fn a_view_that_leaks_a_secret_or_names_its_ruleset_twice_is_caught() {
     check::<{ fault::LEAKS_IN_REASON }>(&[Law::Secrecy, Law::SeatsFile]);
     check::<{ fault::SHOWS_OTHER_SETUP }>(&[Law::SeatsFile]);
     check::<{ fault::NAMES_VIEW_TWICE }>(&[Law::Views]);
+    check::<{ fault::LEAVES_OUT_FIELD }>(&[Law::Views]);
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Display for Law {
             Self::MatchOver => "a match that is over takes no more commands",
             Self::Seats => "each command is for the host or for players",
             Self::Malformed => "malformed text is rejected as such",
-            Self::Views => "a view is a JSON object that begins with its ruleset",
+            Self::Views => "a view is a JSON object that begins with its ruleset, and no field of it differs when asked for alone",
             Self::Stable => "asking twice gives the same answer",
             Self::Secrecy => "a viewer sees nothing of a concealed entry",
             Self::SeatsFile => "what a viewer may know of a match is a match that looks the same",

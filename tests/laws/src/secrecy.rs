@@ -24,6 +24,7 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
         check_view(report, rules.name(), &state.view(viewer));
     }
     if moment.step.is_multiple_of(TWICE_EVERY) {
+        check_fields(report, state);
         check_twice(report, rules, moment);
         check_seats_file(report, rules, moment);
     }
@@ -46,6 +47,19 @@ pub(super) fn check(report: &mut Report, rules: &dyn AnyRules, moment: &Moment<'
         report.doing(format!("{viewer} while {} does `{}`", entry.seat, entry.command));
         if let Some(difference) = before.difference(&after) {
             report.broke(Law::Secrecy, difference);
+        }
+    }
+}
+
+/// Requires each field that is asked for alone to be that of the whole view, which `Rules::view_with` may leave out.
+fn check_fields(report: &mut Report, state: &dyn AnyState) {
+    for viewer in Seat::ALL {
+        let Ok(Value::Object(view)) = serde_json::from_str::<Value>(&state.view(viewer)) else { continue };
+        for (key, value) in view {
+            let path = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+            report.expect(Law::Views, state.view_at(viewer, &path).as_ref() == Some(&value), || {
+                format!("`{path}` alone is not what it is in the view of {viewer}")
+            });
         }
     }
 }

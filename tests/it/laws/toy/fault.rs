@@ -28,3 +28,4 @@ pub(super) const READS_OTHER_VALUE: u8 = 24;
 pub(super) const NAMES_EFFECT_APPLIED: u8 = 25;
 pub(super) const LEAKS_IN_REASON: u8 = 26;
 pub(super) const SHOWS_OTHER_SETUP: u8 = 27;
+pub(super) const LEAVES_OUT_FIELD: u8 = 28;
