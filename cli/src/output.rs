@@ -4,19 +4,17 @@
 //! what is printed as text or JSON has its control characters escaped here, wherever they came from. So color is
 //! not written into text but marked in it, by [`paint`], and becomes escape sequences only on the way out.
 
-use std::borrow::Cow;
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
-use jiff::Timestamp;
 use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size, terminal_size_of};
 use turnfold_replay::{
     StyledLine,
-    text::{escaped, is_unprintable},
+    text::{is_unprintable, json_line},
 };
 
 pub(crate) use turnfold_replay::text::{Tone, counted, error_text, printable};
@@ -65,16 +63,6 @@ pub(crate) fn paint(tone: Tone, text: impl Display) -> String {
     format!("{}{text}{}", mark(tone), mark(Tone::Plain))
 }
 
-/// Escapes, in a JSON document, what JSON lets stand but a terminal should not see; it means the same.
-fn printable_json(json: &str) -> Cow<'_, str> {
-    escaped(json, |escaped, character| {
-        let mut units = [0; 2];
-        for unit in character.encode_utf16(&mut units) {
-            write!(escaped, "\\u{unit:04x}").expect("writing to a string cannot fail");
-        }
-    })
-}
-
 /// Writes marked text: colors for the marks, everything else printable. `is_kept` lets characters through.
 fn write_marked(out: &mut impl Write, text: &str, is_kept: fn(char) -> bool) -> io::Result<()> {
     if !text.contains(is_unprintable) {
@@ -106,12 +94,6 @@ fn write_spans<'a>(
         write!(out, "{style}{}{style:#}", printable(text))?;
     }
     writeln!(out)
-}
-
-/// Writes a time for people; a replay file does not know when its entries were recorded.
-pub(crate) fn time(at_ms: Option<i64>) -> String {
-    let timestamp = at_ms.and_then(|at| Timestamp::from_millisecond(at).ok());
-    timestamp.map_or_else(|| "-".into(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%SZ").to_string())
 }
 
 /// Standard output in the format asked for.
@@ -179,9 +161,9 @@ impl Output {
         writeln!(self.stdout)
     }
 
-    /// Prints a line of a report.
+    /// Prints a line whose pieces have their tones.
     pub(crate) fn styled(&mut self, line: &StyledLine) -> io::Result<()> {
-        self.line(line.0.iter().map(|(tone, text)| paint(*tone, text)).collect::<String>())
+        self.spans(line.0.iter().map(|(tone, text)| (style_of(*tone), text.as_str())))
     }
 
     /// Prints text that may be painted and brings its own line breaks.
@@ -201,8 +183,7 @@ impl Output {
 
     /// Prints a JSON document on a line of its own.
     pub(crate) fn json(&mut self, document: &(impl Serialize + ?Sized)) -> io::Result<()> {
-        let json = serde_json::to_string(document)?;
-        writeln!(self.stdout, "{}", printable_json(&json))
+        writeln!(self.stdout, "{}", json_line(document)?)
     }
 
     /// Returns standard output for bytes that are no text; a terminal is no place for them.
@@ -236,9 +217,9 @@ fn is_more_than_screen(lines: &[String]) -> bool {
 /// Prints a failure to stderr in one line of bounded length; where even that is closed there is nobody to tell.
 pub(crate) fn error(failure: &Failure, format: Format) {
     let style = AnsiColor::Red.on_default().bold();
-    let json = (format == Format::Json).then(|| serde_json::to_string(&failure.to_json()).ok()).flatten();
+    let json = (format == Format::Json).then(|| json_line(&failure.to_json()).ok()).flatten();
     let _ = if let Some(json) = json {
-        writeln!(io::stderr(), "{}", printable_json(&json))
+        writeln!(io::stderr(), "{json}")
     } else {
         let text = error_text("error: ", &failure.to_string());
         writeln!(anstream::stderr(), "{style}error:{style:#} {text}")
@@ -296,13 +277,5 @@ mod tests {
     #[test]
     fn color_ends_with_the_text() {
         assert_eq!(marked("\u{fdd3}green", |_| false), "\u{1b}[32mgreen\u{1b}[0m");
-    }
-
-    #[test]
-    fn json_is_escaped_and_means_the_same() {
-        let json = serde_json::to_string(HOSTILE).unwrap();
-        let printed = printable_json(&json);
-        assert!(!printed.contains(is_unprintable), "{printed}");
-        assert_eq!(serde_json::from_str::<String>(&printed).unwrap(), HOSTILE);
     }
 }

@@ -4,7 +4,8 @@ use std::io;
 
 use anstyle::{AnsiColor, Color, RgbColor, Style};
 use turnfold_core::picture::{Picture, Tint};
-use turnfold_replay::drawing::{Highlights, Ink, text};
+use turnfold_replay::drawing::{Highlights, Ink};
+use turnfold_replay::printed;
 
 use crate::output::Output;
 pub(crate) use crate::output::printable;
@@ -20,7 +21,7 @@ pub(crate) fn print_highlighted(
     highlights: &Highlights,
     output: &mut Output,
 ) -> io::Result<()> {
-    for line in text::lines(picture, highlights, text::WIDTH) {
+    for line in printed::picture(picture, highlights) {
         output.spans(line.spans.iter().map(|span| {
             let style = style(span.tint);
             let is_changed = span.spot.is_some_and(|spot| highlights.changed.contains(&spot));

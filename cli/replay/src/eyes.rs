@@ -101,6 +101,12 @@ impl Eyes {
         state.query(self.0, question)
     }
 
+    /// Writes the option `--as` of a command to type next, with a space before it; nothing where no eyes were asked for.
+    #[must_use]
+    pub fn as_option(asked: Option<Self>) -> String {
+        asked.map(|eyes| format!(" --as {eyes}")).unwrap_or_default()
+    }
+
     /// Returns the hash of a state.
     #[must_use]
     pub fn state_hash(self, state: &dyn AnyState) -> Option<Digest> {

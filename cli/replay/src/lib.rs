@@ -54,7 +54,8 @@
 //!
 //! Start reading in [`line`](mod@line) (a line of play), [`entry`](mod@entry) (what is recorded of a command),
 //! [`record`] (what the rules compute of it) and [`divergence`] (where the two differ). [`eyes`] and [`sight`] are the
-//! only way to what a player may know. [`session`] plays on. What can go wrong is a [`ReplayError`], which says what
+//! only way to what a player may know. [`session`] plays on, and [`printed`] is what verbs print, for programs that
+//! print or send it. What can go wrong is a [`ReplayError`], which says what
 //! happened and where.
 
 pub mod divergence;
@@ -66,6 +67,9 @@ pub mod revision;
 pub mod script;
 pub mod session;
 pub mod sources;
+
+pub mod play;
+pub mod printed;
 
 pub mod eyes;
 pub mod seen;
@@ -124,17 +128,18 @@ pub use limits::Limits;
 pub use line::LineOfPlay;
 pub use links::QuotedLink;
 pub use page::{Page, PageError};
+pub use play::NotPlayed;
 pub use position::{Passed, Position, Tail};
 pub use question::{Judgment, Question};
 pub use record::{Detail, LoggedRecord, Record};
 pub use revision::{EntryName, FileName, RangeName, Revision, SourceName};
 pub use script::{OtherSeat, ScriptLine};
 pub use seen::Seen;
-pub use session::{Roller, Session};
+pub use session::{RejectedLine, Roller, Session};
 pub use shrink::{Least, Shrinking};
 pub use sight::Sight;
 pub use sources::Sources;
 pub use stepper::{Hit, SearchDirection, Stepper, ToldEntry};
-pub use text::{StyledLine, Tone};
+pub use text::{SpacedLine, StyledLine, Tone};
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
 pub use verify::{Finding, FindingKind, Verification, VerifiedBranch};

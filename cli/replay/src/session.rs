@@ -52,6 +52,15 @@ pub struct Session {
 /// What is played by one line: nothing, or the record of the command when it was rejected.
 pub type Played = Result<(), Box<Record>>;
 
+/// A line of a call that was rejected.
+#[derive(Clone, Debug)]
+pub struct RejectedLine {
+    /// Its index in the call, from 0.
+    pub index: usize,
+    /// The record of its command.
+    pub record: Box<Record>,
+}
+
 impl Session {
     /// Starts a session at a state whose next entry is `next_seq`.
     #[must_use]
@@ -81,6 +90,27 @@ impl Session {
         }
         self.roll_due(played)?;
         Ok(Ok(()))
+    }
+
+    /// Plays the lines of a call, of which all are accepted or none counts, and every roll that falls due; without lines
+    /// only the rolls that are due. Whoever called records what was played, or throws the session away.
+    ///
+    /// # Errors
+    /// As for [`submit`](Self::submit).
+    pub fn submit_all(
+        &mut self,
+        lines: &[ScriptLine],
+    ) -> Result<Result<Vec<Record>, RejectedLine>, ReplayError> {
+        let mut played = Vec::new();
+        if lines.is_empty() {
+            self.roll_due(&mut played)?;
+        }
+        for (index, line) in lines.iter().enumerate() {
+            if let Err(record) = self.submit(line, &mut played)? {
+                return Ok(Err(RejectedLine { index, record }));
+            }
+        }
+        Ok(Ok(played))
     }
 
     /// Plays one line and no roll beside it.

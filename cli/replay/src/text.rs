@@ -1,7 +1,10 @@
 //! Text for people: what a piece of it means, and what of it may be shown.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
+
+use jiff::Timestamp;
+use serde::Serialize;
 
 /// What a piece of text means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,16 +57,46 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// Writes a time for people; a replay file does not know when its entries were recorded.
+#[must_use]
+pub fn time(at_ms: Option<i64>) -> String {
+    let timestamp = at_ms.and_then(|at| Timestamp::from_millisecond(at).ok());
+    timestamp.map_or_else(|| "-".into(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%SZ").to_string())
+}
+
+/// Escapes, in a JSON document, what JSON lets stand but a terminal should not see; it means the same.
+#[must_use]
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    escaped(json, |escaped, character| {
+        let mut units = [0; 2];
+        for unit in character.encode_utf16(&mut units) {
+            write!(escaped, "\\u{unit:04x}").expect("writing to a string cannot fail");
+        }
+    })
+}
+
+/// Writes a document as one line of JSON, without a line break, as every verb prints it.
+///
+/// # Errors
+/// As for [`serde_json::to_string`].
+pub fn json_line(document: &(impl Serialize + ?Sized)) -> serde_json::Result<String> {
+    Ok(printable_json(&serde_json::to_string(document)?).into_owned())
+}
+
 /// A line of text in pieces, each with its meaning.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StyledLine(pub Vec<(Tone, String)>);
 
 impl StyledLine {
-    pub(crate) fn of(tone: Tone, text: impl Into<String>) -> Self {
+    /// Begins a line.
+    #[must_use]
+    pub fn of(tone: Tone, text: impl Into<String>) -> Self {
         Self(vec![(tone, text.into())])
     }
 
-    pub(crate) fn then(mut self, tone: Tone, text: impl Into<String>) -> Self {
+    /// Adds a piece.
+    #[must_use]
+    pub fn then(mut self, tone: Tone, text: impl Into<String>) -> Self {
         self.0.push((tone, text.into()));
         self
     }
@@ -73,6 +106,39 @@ impl StyledLine {
 impl fmt::Display for StyledLine {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|(_, text)| out.write_str(&printable(text)))
+    }
+}
+
+/// A line of pieces with a space between each two, where a narrow screen may fold it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpacedLine(pub Vec<(Tone, String)>);
+
+impl SpacedLine {
+    /// Adds a piece.
+    pub(crate) fn push(&mut self, tone: Tone, piece: impl Into<String>) {
+        self.0.push((tone, piece.into()));
+    }
+}
+
+impl From<SpacedLine> for StyledLine {
+    fn from(line: SpacedLine) -> Self {
+        let mut pieces = Vec::new();
+        for (index, piece) in line.0.into_iter().enumerate() {
+            pieces.extend((index > 0).then(|| (Tone::Plain, " ".into())));
+            pieces.push(piece);
+        }
+        Self(pieces)
+    }
+}
+
+/// Writes the text in one line, with what is unprintable escaped.
+impl fmt::Display for SpacedLine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (_, piece)) in self.0.iter().enumerate() {
+            let space = if index == 0 { "" } else { " " };
+            write!(out, "{space}{}", printable(piece))?;
+        }
+        Ok(())
     }
 }
 
@@ -118,5 +184,13 @@ mod tests {
                 cut.starts_with("unknown `ää") && cut.contains("ä…ä") && cut.ends_with("ä`; name another")
             );
         }
+    }
+
+    #[test]
+    fn json_is_escaped_and_means_the_same() {
+        let hostile = "\u{1b}]0;x\u{7} \u{9b}31m \r\n \u{7f} \u{202e} \u{fdd3}";
+        let line = json_line(hostile).unwrap();
+        assert!(!line.contains(is_unprintable), "{line}");
+        assert_eq!(serde_json::from_str::<String>(&line).unwrap(), hostile);
     }
 }

@@ -1,6 +1,6 @@
 //! `turnfold ask`: a ruleset's queries.
 
-use turnfold_replay::{Eyes, SourceName, sight::seek};
+use turnfold_replay::{Eyes, SourceName, printed, sight::seek};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if output.is_json() {
         output.json(&answer.json)?;
     } else {
-        output.line(answer.text)?;
+        output.styled(&printed::answer(&answer))?;
     }
     Ok(Answer::Yes)
 }

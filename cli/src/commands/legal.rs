@@ -1,12 +1,9 @@
 //! `turnfold legal`: the commands that would be applied.
 
-use serde::Serialize;
-use turnfold_core::{AnyState, Seat};
-use turnfold_replay::{Eyes, SourceName, sight::seek};
+use turnfold_replay::{Eyes, SourceName, printed::legal_commands, sight::seek};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, paint};
 
 /// List the commands that would be applied
 ///
@@ -23,26 +20,15 @@ pub(crate) struct Args {
     eyes: Option<Eyes>,
 }
 
-#[derive(Serialize)]
-struct LegalCommand {
-    seat: Seat,
-    command: String,
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let (eyes, state) = seek(args.eyes.unwrap_or(Eyes::HOST), &args.source, context)?;
     let output = &mut context.output;
-    for (seat, command) in commands(args.eyes, eyes, state.as_ref()) {
+    for legal in legal_commands(args.eyes, eyes, state.as_ref()) {
         if output.is_json() {
-            output.json(&LegalCommand { seat, command })?;
+            output.json(&legal)?;
         } else {
-            output.line(format_args!("{} {command}", paint(Tone::Faint, format_args!("{seat}:"))))?;
+            output.styled(&legal.line())?;
         }
     }
     Ok(Answer::Yes)
-}
-
-/// Returns the commands that would be applied: those of the seat that was asked for, or every seat's.
-pub(super) fn commands(asked: Option<Eyes>, eyes: Eyes, state: &dyn AnyState) -> Vec<(Seat, String)> {
-    if asked.is_none() && eyes.see_all() { Eyes::legal_of_all(state) } else { eyes.legal(state) }
 }

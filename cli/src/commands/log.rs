@@ -12,7 +12,6 @@ use turnfold_replay::{
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
-use crate::output;
 use crate::record;
 
 /// Print the entries of a revision with their outcomes
@@ -127,14 +126,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let chain = Links::read(args, &lines, context)?;
     for mut line in lines {
         line.link = chain.after(&line.record);
-        if context.output.is_json() {
-            context.output.json(&line)?;
-            continue;
-        }
-        let time = if args.times { output::time(line.recorded_at_ms) } else { String::new() };
-        let link = line.link.map(|link| format!("{link:.16}")).unwrap_or_default();
-        let before = [time, link].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-        record::print_after(&before, &line.record, &mut context.output)?;
+        record::print_logged(&line, args.times, &mut context.output)?;
     }
     Ok(Answer::Yes)
 }

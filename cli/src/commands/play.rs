@@ -1,19 +1,16 @@
 //! `turnfold play`: append commands to a match.
 
-mod repeat;
-
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use serde::Serialize;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll};
+use turnfold_core::{AnyRules, AnyState, DicePolicy};
 use turnfold_replay::{
-    Detail, Eyes, LineOfPlay, Position, Record, ReplayError, Revision, ScriptLine, Session, Sight, Sources,
-    Tail, position::keep_snapshots,
+    Detail, Eyes, LineOfPlay, NotPlayed, Position, RejectedLine, ReplayError, Revision, ScriptLine, Session,
+    Sight, Sources, Tail, play::repeated, position::keep_snapshots, printed::NothingPlayed,
 };
 use turnfold_store::{IdempotencyKey, Store};
 
-use self::repeat::repeat;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -74,13 +71,6 @@ enum DiceSource {
     System,
 }
 
-/// What `play` prints as JSON when there was nothing to play.
-#[derive(Serialize)]
-struct NothingPlayed {
-    played: u64,
-    due_roll: Option<DueRoll>,
-}
-
 /// Writes a place in a script so that what is wrong there follows.
 pub(crate) fn before_colon(place: Option<String>) -> String {
     place.map_or_else(String::new, |place| format!("{place}: "))
@@ -137,22 +127,11 @@ impl End {
     }
 
     /// Requires the last entry to be the expected one, as the eyes count.
-    fn expect(
-        &self,
-        expected: impl IntoIterator<Item = u64>,
-        whole: &Revision,
-        args: &Args,
-    ) -> Result<(), Failure> {
+    fn expect(&self, expected: impl IntoIterator<Item = u64>, whole: &Revision) -> Result<(), NotPlayed> {
         let head = self.sight.as_ref().map_or(self.head, Sight::head);
         match expected.into_iter().find(|expected| *expected != head) {
             None => Ok(()),
-            Some(expected) => Err(Failure::negative(format!(
-                "expected `{whole}` at entry {expected}, but its last entry is {head}"
-            ))
-            .hint(format!(
-                "look at `turnfold log {whole}{}` and try again, or branch off with `turnfold branch`",
-                args.as_option()
-            ))),
+            Some(expected) => Err(NotPlayed::OtherHead { line: whole.clone(), expected, head }),
         }
     }
 }
@@ -162,9 +141,13 @@ impl Args {
         self.eyes.unwrap_or(Eyes::HOST)
     }
 
-    /// Writes `--as` again for a command to run next.
-    fn as_option(&self) -> String {
-        self.eyes.map(|eyes| format!(" --as {eyes}")).unwrap_or_default()
+    /// Says why nothing is recorded, after the place in a script if there is one.
+    fn failure(&self, not_played: &NotPlayed, place: Option<String>) -> Failure {
+        let failure = Failure::negative(format!("{}{not_played}", before_colon(place)));
+        match not_played.hint(self.eyes) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
     }
 }
 
@@ -175,24 +158,24 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if let Some(key) = &args.key
         && let Some(range) = store.find_idempotency_key(match_name, branch, key)?
     {
-        return repeat(&args.revision, args.eyes(), &lines, &store, range, context);
+        return repeat(args, &lines, range, &store, context);
     }
     let whole = Revision { seq: None, ..args.revision.clone() };
     let end = End::of(args.eyes(), &whole, &store, context)?;
-    end.expect(args.expect.into_iter().chain(args.revision.seq), &whole, args)?;
+    let expected = args.expect.into_iter().chain(args.revision.seq);
+    end.expect(expected, &whole).map_err(|not_played| args.failure(&not_played, None))?;
     let End { rules, state, dice, head, sight } = end;
     let roller = roller::choose(&dice, args.no_auto_roll, args.dice.is_some())?;
     let mut session = Session::new(state, dice, roller, head + 1, Detail::new(args.eyes()));
-    let mut played = Vec::new();
-    if lines.is_empty() {
-        session.roll_due(&mut played)?;
-    }
-    for line in &lines {
-        if let Err(record) = session.submit(line, &mut played)? {
-            let place = script::place(line, args.script.as_ref());
-            return reject(&record, place, lines.len(), rules, context);
+    let played = match session.submit_all(&lines)? {
+        Ok(played) => played,
+        Err(RejectedLine { index, record }) => {
+            record::print(&record, &mut context.output)?;
+            context.output.flush()?;
+            let place = lines.get(index).and_then(|line| script::place(line, args.script.as_ref()));
+            return Err(args.failure(&NotPlayed::rejected(&record, lines.len(), rules), place));
         }
-    }
+    };
     let recorded_at_ms = if played.is_empty() { 0 } else { clock::now_ms()? };
     let entries: Vec<_> = played.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
     let records = match sight {
@@ -214,25 +197,22 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     Ok(Answer::Yes)
 }
 
-fn reject(
-    record: &Record,
-    place: Option<String>,
-    lines: usize,
-    rules: &dyn AnyRules,
+/// Prints again what the first call with this key recorded.
+fn repeat(
+    args: &Args,
+    lines: &[ScriptLine],
+    range: RangeInclusive<u64>,
+    store: &Store,
     context: &mut Context,
 ) -> Result<Answer, Failure> {
-    record::print(record, &mut context.output)?;
-    context.output.flush()?;
-    let all = if lines > 1 {
-        format!("; none of the {lines} commands was recorded")
-    } else {
-        "; nothing was recorded".into()
-    };
-    let failure = Failure::negative(format!("{}the command was rejected{all}", before_colon(place)));
-    Err(match record.outcome.code() {
-        Some(code) => failure.hint(format!("`turnfold rules {} {code}` explains it", rules.name())),
-        None => failure,
-    })
+    let (eyes, (first, last)) = (args.eyes(), (*range.start(), *range.end()));
+    let records = repeated(&args.revision, eyes, lines, range, context, store)?
+        .map_err(|not_played| args.failure(&not_played, None))?;
+    if eyes.see_all() {
+        tracing::info!(first, last, "the key was used before; these entries were recorded then");
+    }
+    records.iter().try_for_each(|record| record::print(record, &mut context.output))?;
+    Ok(Answer::Yes)
 }
 
 fn nothing_played(
@@ -241,15 +221,9 @@ fn nothing_played(
     args: &Args,
     context: &mut Context,
 ) -> Result<(), Failure> {
-    let due_roll = session.state.due_roll();
+    let nothing = NothingPlayed::in_state(session.state.as_ref());
     if context.output.is_json() {
-        return Ok(context.output.json(&NothingPlayed { played: 0, due_roll })?);
+        return Ok(context.output.json(&nothing)?);
     }
-    let text = match due_roll {
-        Some(due) => format!("nothing played; a roll is due: {due}"),
-        None => {
-            format!("nothing played and no roll is due; see `turnfold legal {whole}{}`", args.as_option())
-        }
-    };
-    Ok(context.output.line(text)?)
+    Ok(context.output.styled(&nothing.line(whole, args.eyes))?)
 }

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use turnfold_replay::drawing::{Highlights, named_hexes, svg};
-use turnfold_replay::{Eyes, Sight, SourceName, sight::seek};
+use turnfold_replay::{Eyes, Sight, SourceName, printed::legal_commands, sight::seek};
 
-use super::legal;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::Format;
@@ -48,8 +47,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let changed = sight.map_or_else(|| Ok(BTreeSet::new()), |sight| sight.changed_by_last())?;
     let picture = || eyes.picture(state.as_ref());
     let highlights = || {
-        let commands = args.reach.then(|| legal::commands(args.eyes, eyes, state.as_ref()));
-        let commands = commands.iter().flatten().map(|(_, command)| command.as_str());
+        let commands = args.reach.then(|| legal_commands(args.eyes, eyes, state.as_ref()));
+        let commands = commands.iter().flatten().map(|legal| legal.command.as_str());
         Highlights { changed, reach: named_hexes(commands), ..Highlights::default() }
     };
     let output = &mut context.output;

@@ -1,5 +1,7 @@
 //! Lines of characters that tell what they show.
 
+use std::fmt;
+
 use turnfold_core::picture::{TextLine, Tint};
 
 use crate::drawing::place::Spot;
@@ -70,6 +72,13 @@ impl DrawnLine {
             self.spans.pop();
         }
         self
+    }
+}
+
+/// Writes the characters without their colors.
+impl fmt::Display for DrawnLine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spans.iter().try_for_each(|span| out.write_str(&printable(&span.text)))
     }
 }
 

@@ -1,0 +1,63 @@
+//! The branches of a match, as `branches` prints them.
+
+use serde::{Serialize, Serializer};
+use turnfold_core::Digest;
+use turnfold_store::{BranchInfo, BranchName};
+
+use crate::text::{StyledLine, Tone, counted};
+
+/// A branch of a list. It serializes as what `branches --format json` prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedBranch {
+    /// Its name.
+    #[serde(serialize_with = "as_text")]
+    pub branch: BranchName,
+    /// The number of its last entry.
+    pub entries: u64,
+    /// The branch it begins on, and after which entry; `None` for `main`.
+    #[serde(serialize_with = "as_fork")]
+    pub from: Option<(BranchName, u64)>,
+    /// The link after its last entry, where whoever reads the list may know it.
+    pub link: Option<Digest>,
+}
+
+#[derive(Serialize)]
+struct Fork<'a> {
+    branch: &'a str,
+    seq: u64,
+}
+
+fn as_text<S: Serializer>(name: &BranchName, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(name.as_str())
+}
+
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn as_fork<S: Serializer>(from: &Option<(BranchName, u64)>, serializer: S) -> Result<S::Ok, S::Error> {
+    from.as_ref().map(|(branch, seq)| Fork { branch: branch.as_str(), seq: *seq }).serialize(serializer)
+}
+
+impl From<BranchInfo> for ListedBranch {
+    fn from(info: BranchInfo) -> Self {
+        Self { branch: info.name, entries: info.head, from: info.parent, link: Some(info.head_link) }
+    }
+}
+
+/// Returns the lines of a list of branches, in columns.
+#[must_use]
+pub fn lines(branches: &[ListedBranch]) -> Vec<StyledLine> {
+    let width = branches.iter().map(|listed| listed.branch.as_str().len()).max().unwrap_or(0);
+    let shown = |listed: &ListedBranch| {
+        let entries = counted(listed.entries, "entry", "entries");
+        let from = match &listed.from {
+            Some((branch, seq)) => format!(", from {branch}:{seq}"),
+            None => String::new(),
+        };
+        let beginning = StyledLine::of(Tone::Strong, format!("{:width$}", listed.branch.as_str()))
+            .then(Tone::Plain, format!("  {entries}{from}"));
+        match listed.link {
+            Some(link) => beginning.then(Tone::Plain, "  ").then(Tone::Faint, format!("link {link:.16}")),
+            None => beginning,
+        }
+    };
+    branches.iter().map(shown).collect()
+}

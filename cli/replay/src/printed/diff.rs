@@ -1,0 +1,153 @@
+//! Two lines of play compared, as `diff` prints it.
+
+use serde::Serialize;
+
+use crate::diff::{Comparison, DiffStat, Side, records_of};
+use crate::difference::Difference;
+use crate::divergence::Divergence;
+use crate::error::ReplayError;
+use crate::outcomes::changed_claims;
+use crate::record::Record;
+use crate::revision::shell_path;
+use crate::sight::Sight;
+use crate::text::{StyledLine, Tone, counted};
+
+/// What `diff --format json` prints.
+#[derive(Debug, Serialize)]
+pub struct DiffDocument<'a> {
+    #[serde(flatten)]
+    stat: &'a DiffStat,
+    a: &'a Side,
+    b: &'a Side,
+    /// The fields in which the games differ: ruleset, version, dice, setup.
+    game: Vec<Difference>,
+    /// The entries that only one of them has, and those of which something else became.
+    entries: Vec<EntryPair>,
+    state: &'a [Difference],
+}
+
+/// An entry in each line of play, or in one.
+#[derive(Debug, Serialize)]
+struct EntryPair {
+    a: Option<Record>,
+    b: Option<Record>,
+}
+
+impl<'a> DiffDocument<'a> {
+    /// Folds the two lines of play of a comparison again, for the records of the entries that differ.
+    ///
+    /// # Errors
+    /// What is wrong with either line of play.
+    pub fn of(comparison: &'a Comparison, [a, b]: [&Sight; 2]) -> Result<Self, ReplayError> {
+        let Comparison { stat, pairs, .. } = comparison;
+        let mut records_a = records_of(a, pairs.iter().filter_map(|(seq, _)| *seq))?;
+        let mut records_b = records_of(b, pairs.iter().filter_map(|(_, seq)| *seq))?;
+        let entries = pairs.iter().map(|(a, b)| EntryPair {
+            a: a.and_then(|seq| records_a.remove(&seq)),
+            b: b.and_then(|seq| records_b.remove(&seq)),
+        });
+        let entries = entries.collect();
+        let game = comparison.game_differences();
+        Ok(Self { stat, a: &comparison.a, b: &comparison.b, game, entries, state: &comparison.state })
+    }
+}
+
+/// Returns the lines of `diff --stat`: one that counts what differs.
+#[must_use]
+pub fn stat_lines(comparison: &Comparison) -> Vec<StyledLine> {
+    if comparison.stat.equal {
+        return lines(comparison);
+    }
+    let DiffStat { equal: _, same_game, parts_at, only_in_a, only_in_b, outcomes_differ, fields_differ } =
+        comparison.stat;
+    let game = if same_game { "" } else { "other game, " };
+    let parts = parts_at.map_or_else(|| "same commands".into(), |seq| format!("parts at entry {seq}"));
+    let only = |count: u64, side: &Side| {
+        format!("{} only in {}", counted(count, "command", "commands"), side.shown())
+    };
+    vec![plain(format!(
+        "{game}{parts}, {}, {}, {}, {}",
+        only(only_in_a, &comparison.a),
+        only(only_in_b, &comparison.b),
+        counted(outcomes_differ, "outcome differs", "outcomes differ"),
+        counted(fields_differ, "field differs", "fields differ"),
+    ))]
+}
+
+/// Returns the lines of `diff`.
+#[must_use]
+pub fn lines(comparison: &Comparison) -> Vec<StyledLine> {
+    let Comparison { stat, a, b, .. } = comparison;
+    let mut lines: Vec<_> = [a, b].into_iter().filter_map(note).collect();
+    if stat.equal {
+        let entries = counted(a.entries, "entry", "entries");
+        let equal = plain(format!("{} and {} are equal: {entries}", a.shown(), b.shown()));
+        lines.push(match a.state_hash {
+            Some(hash) => equal.then(Tone::Faint, format!(" #{hash:.16}")),
+            None => equal,
+        });
+        return lines;
+    }
+    if !stat.same_game {
+        lines.push(strong("the games differ from the start"));
+        lines.extend(unified(&comparison.game_diff));
+    }
+    let parts = stat.parts_at.map(|seq| format!("the lines of play part at entry {seq}"));
+    let same = || format!("both play the same {}", counted(a.entries, "command", "commands"));
+    lines.push(strong(parts.unwrap_or_else(same)));
+    lines.extend(unified(&comparison.commands));
+    if !comparison.outcomes.is_empty() {
+        lines.push(strong("outcomes that differ although the command is the same"));
+    }
+    lines.extend(comparison.outcomes.iter().flat_map(outcome));
+    if comparison.state.is_empty() {
+        let is_equal = a.state_hash.is_some() && a.state_hash == b.state_hash;
+        lines.push(strong(if is_equal { "the states are equal" } else { "the views are equal" }));
+        return lines;
+    }
+    lines.push(strong(format!("state, {} → {}", a.shown(), b.shown())));
+    lines.extend(comparison.state.iter().map(|difference| plain(format!("  {difference}"))));
+    lines
+}
+
+/// Says that a file records something else than what is compared here.
+fn note(side: &Side) -> Option<StyledLine> {
+    let seq = side.recorded_differs_at?;
+    let explains = match &side.source {
+        source if source.is_standard_input() => String::new(),
+        source => format!("; `turnfold check {}` explains", shell_path(&source.up_to(None).to_string())),
+    };
+    let text = format!(
+        " {} tells something else of entry {seq} than the rules of this build, by which it is compared{explains}",
+        side.shown()
+    );
+    Some(StyledLine::of(Tone::Odd, "note:").then(Tone::Plain, text))
+}
+
+fn outcome((divergence, in_b): &(Divergence, u64)) -> Vec<StyledLine> {
+    let Divergence { subject, recorded, computed, .. } = divergence;
+    let other = if subject.seq() == Some(*in_b) { String::new() } else { format!(", there entry {in_b}") };
+    let changed = recorded.as_ref().map(|recorded| changed_claims(recorded, computed));
+    let changed = changed.into_iter().flatten().map(|(tone, line)| StyledLine::of(tone, line));
+    [plain(format!("  {subject}{other}"))].into_iter().chain(changed).collect()
+}
+
+fn unified(diff: &str) -> impl Iterator<Item = StyledLine> {
+    diff.lines().map(|line| {
+        let tone = match line.chars().next() {
+            Some('+') => Tone::New,
+            Some('-') => Tone::Old,
+            Some('@') => Tone::Faint,
+            _ => Tone::Plain,
+        };
+        StyledLine::of(tone, line)
+    })
+}
+
+fn plain(text: impl Into<String>) -> StyledLine {
+    StyledLine::of(Tone::Plain, text)
+}
+
+fn strong(text: impl Into<String>) -> StyledLine {
+    StyledLine::of(Tone::Strong, text)
+}

@@ -1,0 +1,164 @@
+//! The matches of a store, as `matches` prints them.
+
+use serde::{Serialize, Serializer};
+use turnfold_core::{AnyState, Digest, Registry, Seat};
+use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
+
+use crate::error::ReplayError;
+use crate::position::{Position, Tail};
+use crate::revision::Revision;
+use crate::text::{StyledLine, Tone, counted, time};
+
+/// A match of a list. It serializes as what `matches --format json` prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedMatch {
+    /// Its name.
+    #[serde(rename = "match", serialize_with = "as_text")]
+    pub match_name: MatchName,
+    /// Its ruleset.
+    pub ruleset: String,
+    /// The version of the ruleset it was recorded under.
+    pub version: u32,
+    /// The number of the last entry of `main`.
+    pub entries: u64,
+    /// How many branches it has, `main` among them.
+    pub branches: u64,
+    /// What people call it.
+    pub title: String,
+    /// When it was created.
+    pub created_at_ms: i64,
+    /// When its last entry was recorded, on whatever branch; when it was created if there is none.
+    pub active_at_ms: i64,
+    /// Whose turn it is, where that was asked for.
+    #[serde(flatten)]
+    pub turn: Option<WhoseTurn>,
+}
+
+/// Whose turn it is in a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhoseTurn {
+    /// No more commands are taken.
+    Over,
+    /// These seats have a command that would be applied.
+    Of(Vec<Seat>),
+    /// This build does not have the rules that tell.
+    Unknown,
+}
+
+#[derive(Serialize)]
+struct TurnMembers<'a> {
+    over: Option<bool>,
+    turn: Option<&'a [Seat]>,
+}
+
+fn as_text<S: Serializer>(name: &MatchName, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(name.as_str())
+}
+
+impl ListedMatch {
+    /// Reads when a match was last played on; whose turn it is is not asked.
+    ///
+    /// # Errors
+    /// [`ReplayError::Store`].
+    pub fn read(info: MatchInfo, store: &StoreReader) -> Result<Self, ReplayError> {
+        let active_at_ms = active_at_ms(&info, store)?;
+        let MatchInfo { name, genesis, head, branches } = info;
+        Ok(Self {
+            match_name: name,
+            ruleset: genesis.ruleset,
+            version: genesis.ruleset_version,
+            entries: head,
+            branches,
+            title: genesis.title,
+            created_at_ms: genesis.created_at_ms,
+            active_at_ms,
+            turn: None,
+        })
+    }
+}
+
+impl WhoseTurn {
+    /// Folds `main` of a match, from its last snapshot, to see whose turn it is.
+    ///
+    /// # Errors
+    /// What is wrong with the match, but that its rules are not there.
+    pub fn of(
+        match_name: &MatchName,
+        store: &StoreReader,
+        registry: &Registry,
+        build: Option<&Digest>,
+    ) -> Result<Self, ReplayError> {
+        let main = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
+        match Position::before_entries_of(Tail::last(0), &main, registry, store, build, None) {
+            Ok(position) => Ok(Self::in_state(position.state.as_ref())),
+            Err(ReplayError::UnknownRuleset { .. } | ReplayError::OtherVersion { .. }) => Ok(Self::Unknown),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns whose turn it is in a state.
+    #[must_use]
+    pub fn in_state(state: &dyn AnyState) -> Self {
+        if state.over() {
+            return Self::Over;
+        }
+        let seats = state.players().iter().copied().chain([Seat::Host]);
+        Self::Of(seats.filter(|&seat| !state.legal(seat).is_empty()).collect())
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Over => "over".into(),
+            Self::Of(seats) if seats.is_empty() => "nobody's turn".into(),
+            Self::Of(seats) => {
+                let seats: Vec<_> = seats.iter().map(ToString::to_string).collect();
+                format!("turn of {}", seats.join(", "))
+            }
+            Self::Unknown => "rules of another build".into(),
+        }
+    }
+}
+
+/// Writes the members `over` and `turn`.
+impl Serialize for WhoseTurn {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let members = match self {
+            Self::Over => TurnMembers { over: Some(true), turn: Some(&[]) },
+            Self::Of(seats) => TurnMembers { over: Some(false), turn: Some(seats) },
+            Self::Unknown => TurnMembers { over: None, turn: None },
+        };
+        members.serialize(serializer)
+    }
+}
+
+/// Finds when a match was last played on.
+fn active_at_ms(info: &MatchInfo, store: &StoreReader) -> Result<i64, ReplayError> {
+    let mut heads = vec![(BranchName::main(), info.head)];
+    if info.branches > 1 {
+        heads = store.branches(&info.name)?.into_iter().map(|branch| (branch.name, branch.head)).collect();
+    }
+    let mut active_at_ms = info.genesis.created_at_ms;
+    for (branch, head) in heads.iter().filter(|(_, head)| *head > 0) {
+        for entry in store.entries(&info.name, branch, *head..=*head)? {
+            active_at_ms = active_at_ms.max(entry?.recorded_at_ms);
+        }
+    }
+    Ok(active_at_ms)
+}
+
+/// Returns the lines of a list of matches, in columns.
+#[must_use]
+pub fn lines(matches: &[ListedMatch]) -> Vec<StyledLine> {
+    let width = matches.iter().map(|listed| listed.match_name.as_str().len()).max().unwrap_or(0);
+    let shown = |listed: &ListedMatch| {
+        let entries = counted(listed.entries, "entry", "entries");
+        let branches = counted(listed.branches, "branch", "branches");
+        let turn = listed.turn.as_ref().map(|turn| format!("  {}", turn.text())).unwrap_or_default();
+        let title = if listed.title.is_empty() { String::new() } else { format!("  {}", listed.title) };
+        StyledLine::of(Tone::Strong, format!("{:width$}", listed.match_name.as_str()))
+            .then(Tone::Plain, format!("  {}  {entries}, {branches}  ", listed.ruleset))
+            .then(Tone::Faint, time(Some(listed.active_at_ms)))
+            .then(Tone::Plain, format!("{turn}{title}"))
+    };
+    matches.iter().map(shown).collect()
+}

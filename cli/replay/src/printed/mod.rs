@@ -1,0 +1,75 @@
+//! What verbs print, as values: lines of text, and documents that [`json_line`] writes as one line.
+//!
+//! Two programs say the same of a thing because both ask here: the command line, which paints the lines on a terminal
+//! and folds them to its width, and a service, which sends them. The `Display` of every line is exactly what the verb
+//! prints where no terminal is, without the line break; [`text`](text()) joins lines with theirs.
+//!
+//! | verb | text | JSON |
+//! | --- | --- | --- |
+//! | `play` | [`record`] of each entry; where there is none, [`NothingPlayed::line`] | the [`Record`](crate::Record)s; [`NothingPlayed`] |
+//! | `play`, rejected | [`rejection`] of the command, then the line of the error [`NotPlayed`](crate::NotPlayed) | its `Record` |
+//! | `play --key`, again | [`play::repeated`](crate::play::repeated) returns what `play` printed | |
+//! | `log` | [`logged`] | [`LoggedRecord`](crate::LoggedRecord) |
+//! | `show` | [`picture`] | [`Eyes::view_json`](crate::Eyes::view_json) |
+//! | `legal` | [`LegalCommand::line`] of each of [`legal_commands`] | [`LegalCommand`] |
+//! | `ask` | [`answer`] | the `json` of the [`Answer`](turnfold_core::Answer) |
+//! | `diff` | [`diff::lines`] | [`diff::DiffDocument`] |
+//! | `diff --stat` | [`diff::stat_lines`] | [`DiffStat`](crate::DiffStat) |
+//! | `matches` | [`matches::lines`] | [`ListedMatch`] |
+//! | `branches` | [`branches::lines`] | [`ListedBranch`] |
+//!
+//! ```
+//! use turnfold_core::{DicePolicy, Registry};
+//! use turnfold_replay::printed::{self, LegalCommand, json_line, legal_commands};
+//! use turnfold_replay::{Detail, Eyes, NotPlayed, Roller, ScriptLine, Session};
+//!
+//! let registry = Registry::standard();
+//! let rules = registry.find("initiative").expect("it is one of ours");
+//! let state = rules.start(&rules.read_setup("radius = 2")?)?;
+//! let mut session =
+//!     Session::new(state, DicePolicy::Recorded, Roller::Nobody, 1, Detail::new(Eyes::HOST));
+//!
+//! // What `play` prints, as text and as JSON.
+//! let records = session.submit_all(&[ScriptLine::parse("host: roll 1 2 3 4")])?.expect("it is accepted");
+//! let printed = printed::text(records.iter().map(printed::record));
+//! assert!(printed.starts_with("1 host roll 1 2 3 4 => rolled p1=3 p2=7; ") && printed.ends_with('\n'));
+//! assert!(json_line(&records[0])?.starts_with(r#"{"seq":1,"seat":"host","command":"roll 1 2 3 4","#));
+//!
+//! // What it prints when a command is rejected.
+//! let lines = [ScriptLine::parse("p1: jump")];
+//! let rejected = session.submit_all(&lines)?.expect_err("there is no such command");
+//! assert!(printed::rejection(&rejected.record, None).to_string().starts_with("! p1 jump => rejected malformed ("));
+//! let reason = NotPlayed::rejected(&rejected.record, lines.len(), rules);
+//! assert_eq!(reason.to_string(), "the command was rejected; nothing was recorded");
+//!
+//! // What `legal` prints.
+//! let legal = legal_commands(None, Eyes::HOST, session.state.as_ref());
+//! let printed = printed::text(legal.iter().map(LegalCommand::line));
+//! assert_eq!(printed, "host: next-turn\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod branches;
+pub mod diff;
+pub mod entries;
+pub mod matches;
+pub mod position;
+
+use std::fmt::{Display, Write as _};
+
+pub use crate::text::json_line;
+
+pub use branches::ListedBranch;
+pub use entries::{NothingPlayed, logged, record, record_after, rejection};
+pub use matches::{ListedMatch, WhoseTurn};
+pub use position::{LegalCommand, answer, legal_commands, picture};
+
+/// Joins lines, such as [`StyledLine`](crate::StyledLine)s, each with its line break, as a verb prints them.
+#[must_use]
+pub fn text(lines: impl IntoIterator<Item = impl Display>) -> String {
+    let mut text = String::new();
+    for line in lines {
+        writeln!(text, "{line}").expect("writing to a string cannot fail");
+    }
+    text
+}

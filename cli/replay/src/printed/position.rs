@@ -1,0 +1,48 @@
+//! What `show`, `legal` and `ask` print of a state.
+
+use serde::Serialize;
+use turnfold_core::picture::Picture;
+use turnfold_core::{Answer, AnyState, Seat};
+
+use crate::drawing::{DrawnLine, Highlights, text};
+use crate::eyes::Eyes;
+use crate::text::{StyledLine, Tone};
+
+/// Returns the lines of a picture.
+#[must_use]
+pub fn picture(picture: &Picture, highlights: &Highlights) -> Vec<DrawnLine> {
+    text::lines(picture, highlights, text::WIDTH)
+}
+
+/// A command that would be applied. It serializes as what `legal --format json` prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LegalCommand {
+    /// Whose command it is.
+    pub seat: Seat,
+    /// The command's canonical text.
+    pub command: String,
+}
+
+impl LegalCommand {
+    /// Returns its line.
+    #[must_use]
+    pub fn line(&self) -> StyledLine {
+        let Self { seat, command } = self;
+        StyledLine::of(Tone::Faint, format!("{seat}:")).then(Tone::Plain, format!(" {command}"))
+    }
+}
+
+/// Returns the commands that would be applied: those of the seat that was asked for, or every seat's. `eyes` are those
+/// that look at the state.
+#[must_use]
+pub fn legal_commands(asked: Option<Eyes>, eyes: Eyes, state: &dyn AnyState) -> Vec<LegalCommand> {
+    let commands =
+        if asked.is_none() && eyes.see_all() { Eyes::legal_of_all(state) } else { eyes.legal(state) };
+    commands.into_iter().map(|(seat, command)| LegalCommand { seat, command }).collect()
+}
+
+/// Returns the line of a query's answer.
+#[must_use]
+pub fn answer(answer: &Answer) -> StyledLine {
+    StyledLine::of(Tone::Plain, answer.text.clone())
+}
