@@ -266,6 +266,7 @@ mod tests {
         let mut out = Vec::new();
         write_spans(&mut out, [(Style::new(), HOSTILE)]).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), format!("{expected}\n"));
+        assert_eq!(StyledLine::of(Tone::Plain, HOSTILE).to_string(), expected);
     }
 
     #[test]

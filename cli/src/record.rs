@@ -76,3 +76,29 @@ fn folded(line: SpacedLine, width: Option<usize>) -> Vec<StyledLine> {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line() -> SpacedLine {
+        let pieces = ["12", "p1", "tap\u{1b}[2J 1,2", "=>", "placed order=1 at=1,2;", "queued \u{fdd3}"];
+        SpacedLine(pieces.map(|piece| (Tone::Odd, piece.to_string())).into())
+    }
+
+    #[test]
+    fn where_no_terminal_is_a_line_is_printed_as_the_library_writes_it() {
+        let expected = r"12 p1 tap\u{1b}[2J 1,2 => placed order=1 at=1,2; queued \u{fdd3}";
+        let shown: Vec<_> = folded(line(), None).iter().map(ToString::to_string).collect();
+        assert_eq!(shown, [expected]);
+        assert_eq!(line().to_string(), expected);
+        assert_eq!(StyledLine::from(line()).to_string(), expected);
+    }
+
+    #[test]
+    fn a_terminal_folds_a_line_between_its_pieces() {
+        let shown: Vec<_> = folded(line(), Some(24)).iter().map(ToString::to_string).collect();
+        let expected = [r"12 p1 tap\u{1b}[2J 1,2 =>", "    placed order=1 at=1,2;", r"    queued \u{fdd3}"];
+        assert_eq!(shown, expected);
+    }
+}

@@ -134,7 +134,7 @@ pub use question::{Judgment, Question};
 pub use record::{Detail, LoggedRecord, Record};
 pub use revision::{EntryName, FileName, RangeName, Revision, SourceName};
 pub use script::{OtherSeat, ScriptLine};
-pub use seen::Seen;
+pub use seen::{Seen, look_on};
 pub use session::{RejectedLine, Roller, Session};
 pub use shrink::{Least, Shrinking};
 pub use sight::Sight;

@@ -17,6 +17,7 @@ use crate::script::ScriptLine;
 use crate::session::is_roll;
 use crate::sight::Sight;
 use crate::sources::Sources;
+use crate::text::error_text;
 
 /// Why nothing of a call is recorded, although nothing is wrong with the line of play.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,6 +69,13 @@ impl NotPlayed {
     #[must_use]
     pub fn rejected(record: &Record, commands: usize, rules: &dyn AnyRules) -> Self {
         Self::Rejected { commands, ruleset: rules.name(), code: record.outcome.code().map(Into::into) }
+    }
+
+    /// Returns the one line of the error: message and hint, printable and of bounded length.
+    #[must_use]
+    pub fn detail(&self, asked: Option<Eyes>) -> String {
+        let hint = self.hint(asked).map(|hint| format!("; {hint}")).unwrap_or_default();
+        error_text("error: ", &format!("{self}{hint}"))
     }
 
     /// Returns what to type next, which follows the message after `; `. `asked` are the eyes of the call, if it named

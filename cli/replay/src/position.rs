@@ -1,6 +1,6 @@
 //! Where a line of play stands, reached from the nearest snapshot rather than from the first entry.
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry};
 use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
 use crate::entry::{LogEntry, logged};
@@ -8,7 +8,7 @@ use crate::error::ReplayError;
 use crate::eyes::Eyes;
 use crate::line::{LineOfPlay, broken_entry, broken_setup, rules_of};
 use crate::revision::{Revision, SourceName};
-use crate::seen::Seen;
+use crate::seen::{Seen, look_on};
 use crate::sources::Sources;
 
 /// A state of a line of play, and the entries between it and the revision or the end of the file.
@@ -141,14 +141,9 @@ impl Position {
     /// [`ReplayError::Entry`].
     pub fn fold(&mut self, observe: &mut dyn FnMut(&mut Seen<'_>)) -> Result<(), ReplayError> {
         let Self { name, dice, state, entries, .. } = self;
-        let log = logged(&*entries);
-        let mut entries = entries.iter();
-        let observe = &mut |step: &mut dyn Step| {
-            if let Some(entry) = entries.next() {
-                observe(&mut Seen { eyes: Eyes::HOST, seq: entry.seq, step, entry });
-            }
-        };
-        state.fold(&log, dice, observe).map_err(|cause| broken_entry(name, cause))
+        let before = entries.first().map_or(0, |entry| entry.seq.saturating_sub(1));
+        let folded = look_on(Eyes::HOST, state.as_mut(), before, entries, dice, observe);
+        folded.map_err(|cause| broken_entry(name, cause))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{Outcome, Seat, Step};
+use turnfold_core::{AnyState, DicePolicy, FoldError, Outcome, Seat, Step};
 use turnfold_store::IdempotencyKey;
 
 use crate::divergence::Divergence;
-use crate::entry::LogEntry;
+use crate::entry::{LogEntry, logged};
 use crate::eyes::Eyes;
 use crate::record::{Detail, LoggedRecord, Record};
 
@@ -17,6 +17,31 @@ pub struct Seen<'a> {
     pub(crate) seq: u64,
     pub(crate) step: &'a mut dyn Step,
     pub(crate) entry: &'a LogEntry,
+}
+
+/// Folds entries that follow a state, such as those just appended to a match whose state is kept, and shows each that the
+/// eyes may know of once all of them are folded. `known` entries before them are known then.
+///
+/// # Errors
+/// [`FoldError`] at the first entry that cannot be folded.
+pub fn look_on(
+    eyes: Eyes,
+    state: &mut dyn AnyState,
+    known: u64,
+    entries: &[LogEntry],
+    dice: &DicePolicy,
+    observe: &mut dyn FnMut(&mut Seen<'_>),
+) -> Result<(), FoldError> {
+    let mut seq = known;
+    let mut folded = entries.iter();
+    let observe = &mut |step: &mut dyn Step| {
+        let Some(entry) = folded.next() else { return };
+        if !step.concealed() {
+            seq += 1;
+            observe(&mut Seen { eyes, seq, step, entry });
+        }
+    };
+    eyes.fold(state, &logged(entries), dice, observe)
 }
 
 impl Seen<'_> {
@@ -110,5 +135,43 @@ impl Seen<'_> {
         self.eyes.see_all()
             && is_recorded
             && Divergence::contradiction(self.entry, &LogEntry::of(self.step)).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::random_play;
+    use crate::sight::Sight;
+    use crate::text::json_line;
+
+    fn lines(records: &[Record]) -> Vec<String> {
+        records.iter().map(|record| json_line(record).unwrap()).collect()
+    }
+
+    #[test]
+    fn looking_on_from_a_kept_state_is_looking_at_the_whole_line_of_play() {
+        let mut concealed = 0;
+        for mut line in random_play(3, 14) {
+            let start = line.start().unwrap();
+            for seat in start.players().iter().copied().chain([Seat::P8, Seat::Host]) {
+                let sight = Sight::of(Eyes::of(seat), line).unwrap();
+                let at_each_entry =
+                    (0..=14).map(|count| (sight.known_within(count), sight.records_after(count)));
+                let expected: Vec<_> = at_each_entry.collect();
+                line = sight.into_line();
+                let mut kept = start.fork();
+                for (count, (known, records)) in expected.into_iter().take(line.entries.len()).enumerate() {
+                    let (after, mut seen) = (&line.entries[count..], Vec::new());
+                    let observe = &mut |entry: &mut Seen<'_>| seen.push(entry.record());
+                    let fork = &mut *kept.fork();
+                    look_on(Eyes::of(seat), fork, known as u64, after, &line.dice, observe).unwrap();
+                    assert_eq!(lines(&seen), lines(&records.unwrap()), "{seat} after {count}");
+                    concealed += after.len() - seen.len();
+                    kept.fold(&logged(&after[..1]), &line.dice, &mut |_| {}).unwrap();
+                }
+            }
+        }
+        assert!(concealed > 0, "nothing was concealed, so that nothing was proven");
     }
 }

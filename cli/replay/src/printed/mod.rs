@@ -1,5 +1,7 @@
 //! What verbs print, as values: lines of text, and documents that [`json_line`] writes as one line.
 //!
+//! What else goes wrong is a [`ReplayError`](crate::ReplayError) or a `QueryError`, whose `Display` is the message.
+//!
 //! Two programs say the same of a thing because both ask here: the command line, which paints the lines on a terminal
 //! and folds them to its width, and a service, which sends them. The `Display` of every line is exactly what the verb
 //! prints where no terminal is, without the line break; [`text`](text()) joins lines with theirs.
@@ -7,8 +9,9 @@
 //! | verb | text | JSON |
 //! | --- | --- | --- |
 //! | `play` | [`record`] of each entry; where there is none, [`NothingPlayed::line`] | the [`Record`](crate::Record)s; [`NothingPlayed`] |
-//! | `play`, rejected | [`rejection`] of the command, then the line of the error [`NotPlayed`](crate::NotPlayed) | its `Record` |
-//! | `play --key`, again | [`play::repeated`](crate::play::repeated) returns what `play` printed | |
+//! | `play`, rejected | [`record`] of the command; the error is [`NotPlayed::detail`](crate::NotPlayed::detail) | its `Record` |
+//! | `play --key`, again | the same for the records of [`play::repeated`](crate::play::repeated) | |
+//! | `play --expect` | the error is [`NotPlayed::detail`](crate::NotPlayed::detail) | |
 //! | `log` | [`logged`] | [`LoggedRecord`](crate::LoggedRecord) |
 //! | `show` | [`picture`] | [`Eyes::view_json`](crate::Eyes::view_json) |
 //! | `legal` | [`LegalCommand::line`] of each of [`legal_commands`] | [`LegalCommand`] |
@@ -40,7 +43,8 @@
 //! let rejected = session.submit_all(&lines)?.expect_err("there is no such command");
 //! assert!(printed::rejection(&rejected.record, None).to_string().starts_with("! p1 jump => rejected malformed ("));
 //! let reason = NotPlayed::rejected(&rejected.record, lines.len(), rules);
-//! assert_eq!(reason.to_string(), "the command was rejected; nothing was recorded");
+//! let detail = "the command was rejected; nothing was recorded; `turnfold rules initiative malformed` explains it";
+//! assert_eq!(reason.detail(None), detail);
 //!
 //! // What `legal` prints.
 //! let legal = legal_commands(None, Eyes::HOST, session.state.as_ref());
