@@ -17,6 +17,7 @@ fn a_flipped_byte_in_a_stored_entry_is_named_by_verify() {
     sandbox.ok("play duel \"roll 1 2 3 4\"");
     sandbox.ok("play duel --key a-key-to-be-found confirm \"move 0,1\"");
     let log = sandbox.ok("log duel");
+    sandbox.overwrite_journal(".turnfold");
     let file = sandbox.path(".turnfold/sled/db");
     let sound = fs::read(&file).unwrap();
     let entries = places(&sound, b"a-key-to-be-found");

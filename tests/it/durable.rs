@@ -16,7 +16,7 @@ fn seeded(name: &str) -> String {
 #[cfg(target_os = "linux")]
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that does not run says so")]
-fn an_acknowledged_play_has_called_fdatasync_on_the_database() {
+fn an_acknowledged_play_has_called_fdatasync_on_the_journal() {
     let can_trace = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
     if !can_trace.is_ok_and(|status| status.success()) {
         eprintln!("SKIPPED: strace is not here or may not trace; the store's own tests count calls");
@@ -31,7 +31,8 @@ fn an_acknowledged_play_has_called_fdatasync_on_the_database() {
     let trace = sandbox.read("trace");
     let acknowledged = trace.lines().position(|line| line.contains(" write(1<")).unwrap();
     let before: Vec<_> = trace.lines().take(acknowledged).collect();
-    let last = |call: &str| before.iter().rposition(|line| line.contains(call) && line.contains("/sled/db>"));
+    let is_of = |line: &str, call: &str| line.contains(call) && line.contains("/sled/journal>");
+    let last = |call: &str| before.iter().rposition(|line| is_of(line, call));
     let (written, synced) = (last(" pwrite64(").unwrap(), last(" fdatasync(").unwrap());
     assert!(written < synced, "{trace}");
     assert!(!trace.contains(" sync_file_range("), "sled's own call reached the kernel: {trace}");
@@ -110,6 +111,7 @@ fn the_log_tells_no_secrets() {
     lock.lock().unwrap();
     told.push_str(&String::from_utf8(sandbox.run("log duel").stderr).unwrap());
     drop(lock);
+    sandbox.overwrite_journal(".turnfold");
     let file = sandbox.path(".turnfold/sled/db");
     let mut bytes = fs::read(&file).unwrap();
     let places = bytes.windows(key.len()).enumerate().filter(|(_, part)| *part == key.as_bytes());

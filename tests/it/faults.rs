@@ -23,7 +23,7 @@ struct Verb {
     reads: &'static [&'static str],
 }
 
-const STORE_FILES: &[&str] = &["FORMAT", "WATERMARK", "sled/db", "sled/conf"];
+const STORE_FILES: &[&str] = &["FORMAT", "WATERMARK", "sled/db", "sled/conf", "sled/journal"];
 
 const VERBS: [Verb; 6] = [
     Verb { line: PLAY, makes: None, proof: "", reads: &[] },

@@ -110,6 +110,48 @@ fn every_record_of_a_store_is_as_the_format_page_says() {
 }
 
 #[test]
+fn a_commit_in_the_journal_is_as_the_format_page_says() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
+    sandbox.ok("play duel --key first \"roll 1 2 3 4\"");
+    let journal = fs::read(sandbox.path(".turnfold/sled/journal")).unwrap();
+    assert_eq!(journal.len(), 131_072);
+    // A process begins it anew, and leaves what it held when it ends.
+    let (header, rest) = journal.split_at(4 + 16 + 32);
+    let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
+    let (body, rest) = rest.split_at(number(&header[..4]) as usize);
+    let (base, padding) = (&header[20..], (header.len() + body.len()).next_multiple_of(512));
+    assert!(rest[..padding - header.len() - body.len()].iter().all(|byte| *byte == 0));
+    assert_eq!(header[4..20], hash("turnfold v1 journal", &[base, body].concat())[..16]);
+    let (before, mut rest) = body.split_at(4);
+    assert_eq!(number(before), 0, "nothing was sealed");
+    let mut changes = Vec::new();
+    while !rest.is_empty() {
+        let (key, value) = rest[8..].split_at(number(&rest[..4]) as usize);
+        let value = &value[..number(&rest[4..8]) as usize];
+        changes.push((key.to_vec(), value.to_vec()));
+        rest = &rest[8 + key.len() + value.len()..];
+    }
+    // Closing has brought them to sled.
+    let records = records(&sandbox);
+    assert!(changes.iter().all(|(key, value)| records[key] == *value));
+    assert!(
+        [&b"t"[..], b"h", b"k", b"s"]
+            .iter()
+            .all(|table| changes.iter().any(|(key, _)| key.starts_with(table)))
+    );
+    let (last, store) = changes.pop().unwrap();
+    assert_eq!(last, b"s");
+    let mut commit = base.to_vec();
+    for bytes in changes.iter().flat_map(|(key, value)| [key, value]) {
+        commit.extend((bytes.len() as u64).to_le_bytes());
+        commit.extend(bytes);
+    }
+    let digest = hash("turnfold v1 commit", &commit);
+    assert!(store.windows(32).any(|bytes| bytes == digest), "the store record does not continue its base");
+}
+
+#[test]
 fn what_is_stored_is_chained_as_the_format_page_says() {
     let page = page("store/FORMAT.md");
     let schema = schema_of(&page);

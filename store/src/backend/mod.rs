@@ -72,7 +72,17 @@ pub trait Backend: Send + Sync {
     /// [`BackendError`] when it cannot be read.
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError>;
 
+    /// Makes changes all together or not at all, and durable.
+    ///
+    /// # Errors
+    /// [`BackendError`] after which nothing more may be written.
+    fn commit(&self, changes: Vec<RecordChange>) -> Result<(), BackendError> {
+        self.write(&changes)?;
+        self.flush()
+    }
+
     /// Makes changes all together or not at all; they are visible at once and durable after [`flush`](Backend::flush).
+    /// What is committed meanwhile may be durable without them.
     ///
     /// # Errors
     /// [`BackendError`] after which nothing more may be written.

@@ -8,14 +8,26 @@ use super::places::{LOCK_FILE, Places, SLED_DIR, WATERMARK_FILE};
 use super::private::{self, sync_dir};
 use super::regular::read_at_most;
 use super::swap;
+use crate::backend::sled::journal;
 use crate::error::StoreError;
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
-const FORMAT: &str = "turnfold store 2\n";
+const FORMAT: &str = "turnfold store 3\n";
+
+/// The format before the journal. It is read as it is, and becomes the present one when it is opened for writing.
+const FORMAT_BEFORE: &str = "turnfold store 2\n";
 
 /// More than sled ever writes into its file `conf`.
 const CONF_BYTES_MAX: u64 = 1 << 16;
+
+/// A format that this build knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Present,
+    /// It has no journal.
+    Before,
+}
 
 /// A directory on which we hold the lock.
 pub(crate) struct Held {
@@ -28,23 +40,23 @@ pub(crate) struct Held {
 ///
 /// Without a file `LOCK`, sled's own lock keeps writers out.
 pub(crate) fn hold_for_reading(dir: &Path) -> Result<(Option<SharedLock>, Places), StoreError> {
-    require_store(dir)?;
+    let format = require_store(dir)?;
     let lock = SharedLock::take(dir, &[dir.join(LOCK_FILE), dir.join(SLED_DIR).join("db")])?;
     let places = swap::places(dir);
-    require_records(&places.sled)?;
+    require_records(&places.sled, format)?;
     Ok((lock, places))
 }
 
 /// Takes the lock of an existing store.
 pub(crate) fn hold_existing(dir: &Path) -> Result<Lock, StoreError> {
-    require_store(dir)?;
+    let format = require_store(dir)?;
     let lock = Lock::take(dir)?;
-    require_records(&swap::places(dir).sled)?;
+    require_records(&swap::places(dir).sled, format)?;
     Ok(lock)
 }
 
-/// Requires a directory to be a store of our format.
-fn require_store(dir: &Path) -> Result<(), StoreError> {
+/// Requires a directory to be a store of a format that we know.
+fn require_store(dir: &Path) -> Result<Format, StoreError> {
     match std::fs::metadata(dir) {
         Ok(found) if !found.is_dir() => return Err(StoreError::not_a_store(dir, "it is a file")),
         Ok(_) => {}
@@ -53,8 +65,8 @@ fn require_store(dir: &Path) -> Result<(), StoreError> {
         }
         Err(error) => return Err(StoreError::in_dir(dir, "read", dir, error)),
     }
-    if has_format(dir)? {
-        return Ok(());
+    if let Some(format) = find_format(dir)? {
+        return Ok(format);
     }
     if names(dir)?.is_empty() {
         return Err(StoreError::Missing { dir: dir.to_owned() });
@@ -72,7 +84,7 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
         }
         Err(error) => return Err(StoreError::in_dir(dir, "read", dir, error)),
     }
-    if !has_format(dir)? {
+    if find_format(dir)?.is_none() {
         let ours = [LOCK_FILE, SLED_DIR, WATERMARK_FILE, FORMAT_DRAFT, FORMAT_FILE];
         let foreign = names(dir)?.into_iter().find(|name| !ours.contains(&name.as_str()));
         if let Some(name) = foreign {
@@ -82,11 +94,9 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
     }
     let lock = Lock::take(dir)?;
     // Another process may have completed the store before we got the lock.
-    let is_complete = has_format(dir)?;
-    if is_complete {
-        require_records(&swap::places(dir).sled)?;
-    }
-    Ok(Held { lock, is_complete })
+    let format = find_format(dir)?;
+    format.map_or(Ok(()), |format| require_records(&swap::places(dir).sled, format))?;
+    Ok(Held { lock, is_complete: format.is_some() })
 }
 
 /// Finishes a compaction that was cut short, if `check` finds the records sound that are to count.
@@ -102,14 +112,31 @@ pub(crate) fn finish_swap(
 }
 
 /// Requires sled's files in a complete store: where they are missing, sled would make an empty database.
-fn require_records(sled_dir: &Path) -> Result<(), StoreError> {
+fn require_records(sled_dir: &Path, format: Format) -> Result<(), StoreError> {
     for file in ["db", "conf"] {
         let path = sled_dir.join(file);
         if !path.metadata().is_ok_and(|found| found.is_file() && found.len() > 0) {
             return Err(StoreError::damaged(format!("`{}` is missing or empty", path.display())));
         }
     }
+    if format == Format::Present {
+        require_journal(&sled_dir.join(journal::FILE))?;
+    }
     require_bounded(sled_dir)
+}
+
+/// Requires a journal to be whole, for it never changes its length.
+fn require_journal(path: &Path) -> Result<(), StoreError> {
+    let found = path.metadata().ok().filter(std::fs::Metadata::is_file);
+    let Some(found) = found else {
+        return Err(StoreError::damaged(format!("`{}` is missing", path.display())));
+    };
+    let expected = journal::JOURNAL_BYTES as u64;
+    if found.len() == expected {
+        return Ok(());
+    }
+    let reason = format!("`{}` has {} bytes, it should have {expected}", path.display(), found.len());
+    Err(StoreError::damaged(reason))
 }
 
 /// Requires regular files of a likely size wherever sled reads a file whole: it reads to the end whatever it finds.
@@ -133,6 +160,11 @@ fn require_bounded(sled_dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Gives a store the present format, once it has all that belongs to it.
+pub(crate) fn renew(dir: &Path) -> Result<(), StoreError> {
+    if find_format(dir)? == Some(Format::Before) { complete(dir) } else { Ok(()) }
+}
+
 /// Declares the directory a store; the last step of creation.
 pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
     let draft = dir.join(FORMAT_DRAFT);
@@ -149,22 +181,23 @@ pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
     named.map_err(|error| StoreError::in_dir(dir, "write", &dir.join(FORMAT_FILE), error))
 }
 
-/// Returns `true` if the directory has a FORMAT file; it must name our format.
-fn has_format(dir: &Path) -> Result<bool, StoreError> {
+/// Returns the format that the directory's file FORMAT names; `None` without one.
+fn find_format(dir: &Path) -> Result<Option<Format>, StoreError> {
     let path = dir.join(FORMAT_FILE);
     let found = match read_at_most(&path, 64) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::in_dir(dir, "read", &path, error)),
     };
     let found = String::from_utf8_lossy(&found);
-    if found == FORMAT {
-        Ok(true)
-    } else if found.starts_with("turnfold store ") {
-        let found = found.trim_end().to_owned();
-        Err(StoreError::UnknownFormat { dir: dir.to_owned(), found })
-    } else {
-        Err(StoreError::not_a_store(dir, "its file `FORMAT` does not say `turnfold store 2`"))
+    match &*found {
+        FORMAT => Ok(Some(Format::Present)),
+        FORMAT_BEFORE => Ok(Some(Format::Before)),
+        other if other.starts_with("turnfold store ") => {
+            let found = other.trim_end().to_owned();
+            Err(StoreError::UnknownFormat { dir: dir.to_owned(), found })
+        }
+        _ => Err(StoreError::not_a_store(dir, "its file `FORMAT` does not say `turnfold store 3`")),
     }
 }
 

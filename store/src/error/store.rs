@@ -47,7 +47,7 @@ pub enum StoreError {
     },
     /// The store was written by a build with another format.
     #[error(
-        "store `{}` has the format `{}`, this build knows `turnfold store 2`: use the build that wrote it",
+        "store `{}` has the format `{}`, this build knows `turnfold store 3`: use the build that wrote it",
         dir.display(), found.escape_debug()
     )]
     UnknownFormat {

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
 
-use super::chain::Linker;
 use super::{key, record};
 use crate::backend::RecordChange;
 
@@ -25,27 +24,27 @@ pub(crate) struct Page<'a> {
     pub(crate) records: Vec<&'a [u8]>,
 }
 
-/// Encoded entries of a branch that no page holds yet, and the link before them.
+/// Encoded entries of a branch that no page holds yet, each with the link after it, and the link before them.
 #[derive(Clone, Debug)]
 pub(crate) struct Unsealed {
     pub(crate) first: u64,
     pub(crate) before: Digest,
-    pub(crate) records: Vec<Vec<u8>>,
+    pub(crate) records: Vec<(Vec<u8>, Digest)>,
 }
 
 impl Unsealed {
     /// Returns `true` if there is enough for a page.
     pub(crate) fn fills_a_page(&self) -> bool {
-        self.records.len() >= RECORDS_MAX || self.records.iter().map(Vec::len).sum::<usize>() >= BYTES_MAX
+        self.records.len() >= RECORDS_MAX
+            || self.records.iter().map(|(record, _)| record.len()).sum::<usize>() >= BYTES_MAX
     }
 
     /// Moves all full pages from the front into page records; what remains waits for more.
     pub(crate) fn cut_pages(&mut self, branch_id: u64) -> Vec<RecordChange> {
-        let linker = Linker::new();
         let mut pages = Vec::new();
         let mut sealed = 0;
         while let Some(count) = page_length(self.records.get(sealed..).unwrap_or_default()) {
-            pages.push(self.page(branch_id, &linker, sealed, count));
+            pages.push(self.page(branch_id, sealed, count));
             sealed += count;
         }
         self.records.drain(..sealed);
@@ -55,15 +54,17 @@ impl Unsealed {
     /// Moves what remains, which fills no page, into one all the same.
     pub(crate) fn cut_rest(&mut self, branch_id: u64) -> Option<RecordChange> {
         let count = self.records.len();
-        let page = (count > 0).then(|| self.page(branch_id, &Linker::new(), 0, count));
+        let page = (count > 0).then(|| self.page(branch_id, 0, count));
         self.records.clear();
         page
     }
 
     /// Makes a page of `count` records after those already on pages.
-    fn page(&mut self, branch_id: u64, linker: &Linker, sealed: usize, count: usize) -> RecordChange {
-        let records: Vec<_> = self.records.iter().skip(sealed).take(count).map(Vec::as_slice).collect();
-        let link = records.iter().fold(self.before, |before, entry| linker.link(&before, entry));
+    fn page(&mut self, branch_id: u64, sealed: usize, count: usize) -> RecordChange {
+        let mut link = self.before;
+        let on_page = self.records.iter().skip(sealed).take(count);
+        let records = on_page.inspect(|(_, after)| link = *after).map(|(record, _)| record.as_slice());
+        let records: Vec<_> = records.collect();
         let change =
             record::put(key::of_page(branch_id, self.first), &Page { version: VERSION, link, records });
         self.first += count as u64;
@@ -73,9 +74,9 @@ impl Unsealed {
 }
 
 /// Returns how many records from the front make a full page, if they do.
-fn page_length(records: &[Vec<u8>]) -> Option<usize> {
+fn page_length(records: &[(Vec<u8>, Digest)]) -> Option<usize> {
     let mut bytes = 0;
-    let fitting = records.iter().take(RECORDS_MAX).take_while(|record| {
+    let fitting = records.iter().take(RECORDS_MAX).take_while(|(record, _)| {
         bytes += record.len();
         bytes <= BYTES_MAX
     });
@@ -87,10 +88,17 @@ fn page_length(records: &[Vec<u8>]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::chain::Linker;
 
     fn check(sizes: &[usize], expected_pages: &[usize], expected_rest: usize) {
         let records: Vec<_> = sizes.iter().map(|&size| vec![7; size]).collect();
-        let mut unsealed = Unsealed { first: 1, before: Digest::new([0; 32]), records: records.clone() };
+        let (linker, mut link) = (Linker::new(), Digest::new([0; 32]));
+        let entries = records.iter().map(|record| {
+            link = linker.link(&link, record);
+            (record.clone(), link)
+        });
+        let entries = entries.collect();
+        let mut unsealed = Unsealed { first: 1, before: Digest::new([0; 32]), records: entries };
         let mut pages = Vec::new();
         let mut seq = 1;
         for change in unsealed.cut_pages(9) {
@@ -103,7 +111,6 @@ mod tests {
         assert_eq!((pages.as_slice(), unsealed.records.len()), (expected_pages, expected_rest));
         assert_eq!(unsealed.first, seq);
         assert!(!unsealed.fills_a_page() || unsealed.records.is_empty());
-        let linker = Linker::new();
         let sealed = records.len() - expected_rest;
         let link =
             records[..sealed].iter().fold(Digest::new([0; 32]), |link, entry| linker.link(&link, entry));

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::backend::sled::disk::DiskBackend;
+use crate::backend::sled::journal;
 use crate::dir::lock::Lock;
 use crate::dir::places::{SLED_DIR, WATERMARK_FILE};
 use crate::dir::regular::open_regular;
@@ -76,7 +77,7 @@ pub(super) fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Returns `true` for the names of what is copied: sled's files and folders, the watermark, and those of a compaction.
 fn is_of_a_store(name: &str) -> bool {
-    matches!(name, SLED_DIR | WATERMARK_FILE | "db" | "conf" | "blobs")
+    matches!(name, SLED_DIR | WATERMARK_FILE | "db" | "conf" | "blobs" | journal::FILE)
         || name.starts_with("snap.")
         || swap::NAMES.contains(&name)
         // sled names the file of a very long value after its place in the log.

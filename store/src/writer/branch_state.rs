@@ -43,9 +43,11 @@ impl BranchState {
             let error = StoreError::damaged("its last page does not end at its head");
             return Err(line.within(error.at(head.seq)));
         }
-        let entries = line.entries(records, first..=head.seq)?;
-        let encoded: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.encode())).collect();
-        state.unsealed.records = encoded?;
+        let mut entries = line.entries(records, first..=head.seq)?;
+        while let Some(linked) = entries.next_linked() {
+            let (entry, after) = linked?;
+            state.unsealed.records.push((entry.encode(), after));
+        }
         state.head = *head;
         Ok(state)
     }
@@ -67,13 +69,13 @@ impl BranchState {
             if !fills_pages {
                 changes.push(record::put_bytes(key::of_tail(self.id, seq), bytes.clone()));
             }
-            self.unsealed.records.push(bytes);
+            self.unsealed.records.push((bytes, self.head.link));
         }
         if fills_pages {
             changes.extend(self.unsealed.cut_pages(self.id));
             changes.extend(tails_before.into_iter().map(|key| RecordChange { key, value: None }));
             let rest = self.tail_keys().into_iter().zip(&self.unsealed.records);
-            changes.extend(rest.map(|(key, bytes)| record::put_bytes(key, bytes.clone())));
+            changes.extend(rest.map(|(key, (bytes, _))| record::put_bytes(key, bytes.clone())));
         }
         changes.push(record::put(key::of_head(self.id), &self.head));
         changes

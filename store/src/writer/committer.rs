@@ -100,12 +100,28 @@ impl Drop for Committer {
 }
 
 fn run(mut ledger: Ledger, requests: &Receiver<Request>) -> Result<(), StoreError> {
+    let mut served = 0;
     while let Ok(request) = requests.recv() {
-        let waiting = requests.try_iter().take(QUEUE_MAX - 1);
-        let group: Vec<_> = std::iter::once(request).chain(waiting).collect();
+        let group = gather(request, requests, served);
+        served = group.len();
         serve(&mut ledger, group);
     }
     ledger.finish()
+}
+
+/// Takes what waits. Those who were answered together often ask again at once, so as many are let in as were served
+/// last, as long as any comes.
+fn gather(first: Request, requests: &Receiver<Request>, served: usize) -> Vec<Request> {
+    let (mut group, mut has_waited) = (vec![first], false);
+    loop {
+        let before = group.len();
+        group.extend(requests.try_iter().take(QUEUE_MAX - before));
+        if group.len() >= served || has_waited && group.len() == before {
+            return group;
+        }
+        std::thread::yield_now();
+        has_waited = true;
+    }
 }
 
 fn serve(ledger: &mut Ledger, requests: Vec<Request>) {

@@ -163,9 +163,7 @@ impl Ledger {
         let next = StoreRecord { now, ..self.record.clone() };
         changes.push(record::put(key::STORE.to_vec(), &next));
         self.records.hold_back(heads_before);
-        let backend = &self.records.backend;
-        let settled = backend.write(&changes).and_then(|()| backend.flush());
-        settled.map_err(|error| unsettled(error.into()))?;
+        self.records.backend.commit(changes).map_err(|error| unsettled(error.into()))?;
         self.records.acknowledge_all();
         self.record = next;
         self.has_committed = true;

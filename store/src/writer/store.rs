@@ -82,6 +82,16 @@ impl Store {
         Self::open_or_create_by(dir, DiskBackend::unbound)
     }
 
+    /// As [`open_or_create`](Store::open_or_create), but so many bytes of commits, rather than a journal full of them,
+    /// are moved into sled at a time; so that tests see that often.
+    ///
+    /// # Errors
+    /// As for [`open_or_create`](Store::open_or_create).
+    #[doc(hidden)]
+    pub fn open_or_create_with_journal_of(dir: &Path, bytes: usize) -> Result<Self, StoreError> {
+        Self::open_or_create_by(dir, |backend| backend.with_journal_of(bytes))
+    }
+
     /// Makes an empty store in memory.
     ///
     /// # Panics
@@ -144,7 +154,9 @@ impl fmt::Debug for Store {
 pub(crate) fn open_disk(dir: &Path, lock: Lock) -> Result<DiskBackend, StoreError> {
     let check = |backend| checked(Box::new(backend), None).and_then(|(records, _)| require_no_loss(&records));
     format::finish_swap(dir, |places| check(ReadOnlyBackend::open(places, None)?))?;
-    DiskBackend::open(dir, lock, check)
+    let opened = DiskBackend::open(dir, lock, check)?;
+    format::renew(dir)?;
+    Ok(opened)
 }
 
 /// Writes the first records of a store in which nothing is committed yet.

@@ -54,6 +54,8 @@ pub(crate) enum Trust {
     NotTheBinding,
     /// Not those after a flush: as if the store left all to sled.
     NotTheFlushes,
+    /// Not those of the journal.
+    NotTheJournal,
 }
 
 #[derive(Clone, Debug)]
@@ -111,6 +113,7 @@ impl Disk {
             Event::SetLength { file, length } => self.change(*file, RecordChange::SetLength(*length)),
             Event::Sync { by: SyncedBy::SledsHandle, .. } if self.trust == Trust::NotTheBinding => {}
             Event::Sync { by: SyncedBy::SecondHandle, .. } if self.trust == Trust::NotTheFlushes => {}
+            Event::Sync { by: SyncedBy::Journals, .. } if self.trust == Trust::NotTheJournal => {}
             Event::Sync { file, .. } => {
                 let (content, changes) = self.files.get_mut(file).unwrap();
                 for change in changes.drain(..) {

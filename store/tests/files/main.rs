@@ -12,7 +12,9 @@
 
 mod damage;
 mod disk;
+mod journal;
 mod opening;
 mod power_cut;
+mod recorded;
 mod session;
 mod tape;

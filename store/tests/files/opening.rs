@@ -12,7 +12,7 @@ use std::thread;
 use tempfile::TempDir;
 use turnfold_store::{BranchName, MatchName, RescueError, Store, StoreError, StoreReader};
 
-use crate::damage::copy;
+use crate::damage::{copy, overwrite_journal};
 use crate::session::{entry, genesis};
 
 /// One bit in so many is flipped, and after one flip in so many of these salvage is tried.
@@ -27,11 +27,11 @@ fn is_all() -> bool {
     std::env::var("TURNFOLD_FLIPS").is_ok_and(|which| which == "all")
 }
 
-fn duel() -> MatchName {
+pub(crate) fn duel() -> MatchName {
     "duel".parse().unwrap()
 }
 
-fn branches() -> [BranchName; 2] {
+pub(crate) fn branches() -> [BranchName; 2] {
     [BranchName::main(), "line".parse().unwrap()]
 }
 
@@ -51,7 +51,7 @@ fn make(dir: &Path) -> Store {
 }
 
 /// Every file below a folder but the locked one, which names a process.
-fn files_in(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(crate) fn files_in(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for path in fs::read_dir(dir).unwrap().map(|file| file.unwrap().path()) {
         if path.is_dir() {
@@ -67,7 +67,7 @@ fn used(db: &[u8]) -> usize {
     db.iter().rposition(|byte| *byte != 0).unwrap() + 1
 }
 
-fn flip(db: &Path, bit: usize) {
+pub(crate) fn flip(db: &Path, bit: usize) {
     let file = fs::File::options().read(true).write(true).open(db).unwrap();
     let mut byte = [0];
     file.read_exact_at(&mut byte, bit as u64 / 8).unwrap();
@@ -93,7 +93,7 @@ struct Figures {
 }
 
 /// Asks all that a verb could ask; `true` when everything was served.
-fn read_all(dir: &Path, least: u64) -> Result<bool, StoreError> {
+pub(crate) fn read_all(dir: &Path, least: u64) -> Result<bool, StoreError> {
     let store = StoreReader::open(dir)?;
     let mut is_served = store.matches().is_ok_and(|found| found.len() == 1);
     for branch in branches() {
@@ -109,7 +109,7 @@ fn read_all(dir: &Path, least: u64) -> Result<bool, StoreError> {
 }
 
 /// How many entries salvage saves of a store.
-fn salvage(dir: &Path, new_dir: &Path) -> u64 {
+pub(crate) fn salvage(dir: &Path, new_dir: &Path) -> u64 {
     let saved = match Store::salvage(dir, new_dir, &mut |_| ()) {
         Ok(salvage) => salvage.saved.entries,
         Err(RescueError::NothingReadable { .. }) => 0,
@@ -197,6 +197,7 @@ fn whichever_bit_is_flipped_readers_change_nothing_and_salvage_saves_as_much_aft
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("store");
     make(&dir).close().unwrap();
+    overwrite_journal(&dir);
     let used = used(&fs::read(dir.join("sled/db")).unwrap());
     let (stride, salvage_stride) =
         if is_all() { (1, SALVAGE_STRIDE_ALL) } else { (STRIDE, STRIDE * SALVAGE_STRIDE) };
@@ -261,6 +262,7 @@ fn a_compaction_cut_short_is_finished_only_over_sound_records() {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().join("store");
         make(&dir).close().unwrap();
+        overwrite_journal(&dir);
         fs::create_dir(dir.join(pending)).unwrap();
         for name in ["sled", "WATERMARK"] {
             let (from, to) = (dir.join(name), dir.join(pending).join(name));

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use turnfold_core::{DicePolicy, Seat};
-use turnfold_store::{Genesis, NewEntry, Store};
+use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store};
 
 use crate::disk::Chance;
 use crate::tape;
@@ -21,15 +21,44 @@ pub(crate) enum Told {
     Acknowledged { line: usize, batches: usize },
 }
 
-/// A branch with all that is ever appended to it, by batches. The first is there from the line's creation.
+/// A branch with all that is ever done to it, by batches. The first is its creation.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    pub(crate) match_name: String,
-    pub(crate) branch: String,
+    match_name: String,
+    branch: String,
     /// The line it begins on, and after how many of its batches.
     parent: Option<(usize, usize)>,
-    batches: Vec<Vec<Vec<u8>>>,
+    batches: Vec<Batch>,
 }
+
+/// Something that is done to a branch at once; to a match, where that is done to its `main`.
+#[derive(Clone, Debug)]
+enum Batch {
+    /// Entries are appended; the branch is created with them when it is not there.
+    Entries(Vec<Vec<u8>>),
+    /// It gets its other name.
+    Rename,
+    Delete,
+}
+
+/// What there is of a line at some time: the names of its match and branch, and its commands.
+pub(crate) type Held<'a> = Option<(Names, Vec<&'a [u8]>)>;
+
+pub(crate) type Names = (MatchName, BranchName);
+
+impl Line {
+    /// Returns both pairs of names that it may have, that of its creation first.
+    pub(crate) fn names(&self) -> [Names; 2] {
+        let name = |suffix: &str| match self.parent {
+            None => (format!("{}{suffix}", self.match_name), self.branch.clone()),
+            Some(_) => (self.match_name.clone(), format!("{}{suffix}", self.branch)),
+        };
+        ["", "-renamed"].map(name).map(|(name, branch)| (name.parse().unwrap(), branch.parse().unwrap()))
+    }
+}
+
+/// The lines of each thread.
+const LINES: usize = 4;
 
 /// What a session does.
 #[derive(Clone, Debug)]
@@ -72,10 +101,13 @@ impl Session {
             };
             lines.push(line("main", None));
             lines.push(line("line", Some((main, 2 + chance.below(batches)))));
+            // These come and go, under one name or the other.
+            lines.push(line("passing", Some((main, 1))));
+            lines.push(Line { match_name: format!("passing{number}"), ..line("main", None) });
         }
         let openings = (0..openings).map(|_| {
             (0..threads)
-                .map(|number| steps(&mut lines, number * 2, (commands, batches), &mut chance))
+                .map(|number| steps(&mut lines, number * LINES, (commands, batches), &mut chance))
                 .collect()
         });
         let openings = openings.collect();
@@ -114,19 +146,37 @@ impl Session {
         self.told = told.into_inner().unwrap();
     }
 
-    /// Returns the commands of a line once it has so many batches; `None` before its creation.
-    pub(crate) fn commands(&self, line: usize, batches: usize) -> Option<Vec<&[u8]>> {
-        (batches > 0).then(|| commands(&self.lines, line, batches))
+    /// Returns what there is of a line once it has so many batches.
+    pub(crate) fn held(&self, line: usize, batches: usize) -> Held<'_> {
+        held(&self.lines, line, batches)
     }
 }
 
-fn commands(lines: &[Line], line: usize, batches: usize) -> Vec<&[u8]> {
-    let inherited = lines[line].parent.map(|(parent, batches)| commands(lines, parent, batches));
-    let own = lines[line].batches.iter().take(batches).flatten().map(Vec::as_slice);
-    inherited.unwrap_or_default().into_iter().chain(own).collect()
+fn held(lines: &[Line], line: usize, batches: usize) -> Held<'_> {
+    let Line { parent, batches: all, .. } = &lines[line];
+    let [first, second] = lines[line].names();
+    let mut held: Held<'_> = None;
+    for batch in &all[..batches] {
+        held = match (batch, held) {
+            (Batch::Entries(entries), held) => {
+                let inherited =
+                    || parent.and_then(|(parent, batches)| crate::session::held(lines, parent, batches));
+                let created =
+                    || (first.clone(), inherited().map(|(_, commands)| commands).unwrap_or_default());
+                let (names, mut commands) = held.unwrap_or_else(created);
+                commands.extend(entries.iter().map(Vec::as_slice));
+                Some((names, commands))
+            }
+            (Batch::Rename, Some((names, commands))) => {
+                Some((if names == first { second.clone() } else { first.clone() }, commands))
+            }
+            (Batch::Rename, None) | (Batch::Delete, _) => None,
+        };
+    }
+    held
 }
 
-/// Plans what a thread does while the store is open once, and adds it to its two lines.
+/// Plans what a thread does while the store is open once, and adds it to its lines.
 fn steps(
     lines: &mut [Line],
     main: usize,
@@ -137,46 +187,73 @@ fn steps(
     for _ in 0..batches {
         let (_, forked_after) = lines[main + 1].parent.unwrap();
         let may_branch = lines[main].batches.len() >= forked_after;
-        let line = if may_branch { main + chance.below(2) } else { main };
-        // A branch is created without entries.
-        let count = match (line == main, lines[line].batches.len(), chance.below(12)) {
-            (false, 0, _) => 0,
-            (_, _, 0) if commands == Commands::Small => 64 + chance.below(80),
-            _ => 1 + chance.below(3),
+        let line = match (lines[main].batches.len(), chance.below(8)) {
+            (0, _) => main,
+            (_, 0) => main + 2,
+            (_, 1) => main + 3,
+            _ => main + usize::from(may_branch && chance.below(2) == 0),
         };
-        let batch = (0..count).map(|_| {
-            let length = match commands {
-                Commands::Small => 16 + chance.below(30),
-                Commands::Large => 2000 + chance.below(60_000),
-            };
-            // No two commands are alike.
-            let mark = [chance.below(1 << 20).to_le_bytes(), steps.len().to_le_bytes()].concat();
-            mark.into_iter().cycle().take(length).collect()
-        });
-        let batch = batch.collect();
+        let is_passing = line >= main + 2;
+        let is_there = held(lines, line, lines[line].batches.len()).is_some();
+        let batch = match chance.below(4) {
+            0 if is_passing && is_there => Batch::Delete,
+            1 if is_passing && is_there => Batch::Rename,
+            _ => {
+                // A branch is created without entries.
+                let count = match (lines[line].parent, is_there, chance.below(12)) {
+                    (Some(_), false, _) => 0,
+                    (_, _, 0) if commands == Commands::Small => 64 + chance.below(80),
+                    _ => 1 + chance.below(3),
+                };
+                let command = |_| command(commands, steps.len(), chance);
+                Batch::Entries((0..count).map(command).collect())
+            }
+        };
         lines[line].batches.push(batch);
         steps.push(line);
     }
     steps
 }
 
+fn command(commands: Commands, step: usize, chance: &mut Chance) -> Vec<u8> {
+    let length = match commands {
+        Commands::Small => 16 + chance.below(30),
+        Commands::Large => 2000 + chance.below(60_000),
+    };
+    // No two commands are alike.
+    let mark = [chance.below(1 << 20).to_le_bytes(), step.to_le_bytes()].concat();
+    mark.into_iter().cycle().take(length).collect()
+}
+
 fn perform(store: &Store, lines: &[Line], line: usize, batch: usize) {
-    let Line { match_name, branch, parent, batches } = &lines[line];
-    let (match_name, branch) = (match_name.parse().unwrap(), branch.parse().unwrap());
-    let entries: Vec<_> = batches[batch].iter().map(|command| entry(command)).collect();
-    match (batch, parent) {
-        (0, None) => store.create_match(&match_name, &genesis(), entries).unwrap(),
-        (0, Some((from, after))) => {
-            let at = commands(lines, *from, *after).len() as u64;
-            let from = lines[*from].branch.parse().unwrap();
-            store.create_branch(&match_name, &branch, &from, at).unwrap();
+    let Line { parent, batches, .. } = &lines[line];
+    let before = held(lines, line, batch);
+    let [first, second] = lines[line].names();
+    let ((match_name, branch), head) = match &before {
+        Some((names, commands)) => (names.clone(), commands.len() as u64),
+        None => (first.clone(), 0),
+    };
+    let (new_name, new_branch) = if (&match_name, &branch) == (&first.0, &first.1) { second } else { first };
+    let entries = |commands: &[Vec<u8>]| commands.iter().map(|command| entry(command)).collect();
+    match (&batches[batch], parent, before.is_some()) {
+        (Batch::Entries(commands), None, false) => {
+            store.create_match(&match_name, &genesis(), entries(commands)).unwrap();
         }
-        _ => {
-            let head = commands(lines, line, batch).len() as u64;
+        (Batch::Entries(_), Some((from, after)), false) => {
+            let ((_, from), commands) = held(lines, *from, *after).unwrap();
+            store.create_branch(&match_name, &branch, &from, commands.len() as u64).unwrap();
+        }
+        (Batch::Entries(commands), ..) => {
             let key = format!("key-{line}-{batch}").parse().unwrap();
-            let appended = store.append(&match_name, &branch, head, entries, Some(&key)).unwrap();
+            let appended = store.append(&match_name, &branch, head, entries(commands), Some(&key)).unwrap();
             assert!(!appended.repeated);
+            let repeated = store.append(&match_name, &branch, head, entries(commands), Some(&key)).unwrap();
+            assert_eq!((repeated.last, repeated.repeated), (appended.last, true));
         }
+        (Batch::Rename, None, _) => store.rename_match(&match_name, &new_name).unwrap(),
+        (Batch::Rename, Some(_), _) => store.rename_branch(&match_name, &branch, &new_branch).unwrap(),
+        (Batch::Delete, None, _) => store.delete_match(&match_name).unwrap(),
+        (Batch::Delete, Some(_), _) => store.delete_branch(&match_name, &branch).unwrap(),
     }
 }
 

@@ -58,6 +58,8 @@ pub(crate) enum SyncedBy {
     SledsHandle,
     /// `fdatasync` of the store's second handle on sled's file, after a flush.
     SecondHandle,
+    /// `fdatasync` of the journal.
+    Journals,
     /// Any other: sled's own `fsync`, and all other files.
     Another,
 }
@@ -67,7 +69,7 @@ struct Tape {
     root: PathBuf,
     events: Vec<Event>,
     files: BTreeMap<PathBuf, FileId>,
-    /// Open handles: the file, and whether it was written to at given places, as only sled does.
+    /// Open handles: the file, and whether it was written to at given places, as only sled and the journal are.
     handles: BTreeMap<c_int, (FileId, bool)>,
     folders: BTreeMap<c_int, PathBuf>,
     next_file: FileId,
@@ -132,11 +134,11 @@ impl Tape {
 
     fn synced(&mut self, handle: c_int, data_only: bool) {
         if let Some((file, is_sleds)) = self.handles.get(&handle) {
-            let is_db = |path: &PathBuf| path.ends_with("sled/db");
-            let of_db = self.files.iter().any(|(path, of_path)| of_path == file && is_db(path));
+            let is_at = |end: &str| self.files.iter().any(|(path, at)| at == file && path.ends_with(end));
             let by = match (data_only, *is_sleds) {
+                (true, _) if is_at("sled/journal") => SyncedBy::Journals,
                 (true, true) => SyncedBy::SledsHandle,
-                (true, false) if of_db => SyncedBy::SecondHandle,
+                (true, false) if is_at("sled/db") => SyncedBy::SecondHandle,
                 _ => SyncedBy::Another,
             };
             self.events.push(Event::Sync { file: *file, by });

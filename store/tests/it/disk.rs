@@ -34,7 +34,7 @@ fn a_store_reads_the_same_in_another_process() {
         let store = Store::open_or_create(&dir).unwrap();
         assert_eq!(store.head(&name("m"), &BranchName::main()).unwrap(), 150);
     }
-    assert_eq!(fs::read_to_string(dir.join("FORMAT")).unwrap(), "turnfold store 2\n");
+    assert_eq!(fs::read_to_string(dir.join("FORMAT")).unwrap(), "turnfold store 3\n");
 }
 
 #[cfg(target_os = "linux")]
@@ -120,14 +120,14 @@ fn other_formats_and_missing_files_are_named() {
     store.close().unwrap();
 
     fs::write(dir.join("FORMAT"), "turnfold store 1\n").unwrap();
-    check_open(&dir, "has the format `turnfold store 1`, this build knows `turnfold store 2`");
+    check_open(&dir, "has the format `turnfold store 1`, this build knows `turnfold store 3`");
     fs::write(dir.join("FORMAT"), "turnfold").unwrap();
     check_open(&dir, "its file `FORMAT` does not say");
     fs::remove_file(dir.join("FORMAT")).unwrap();
     assert!(matches!(Store::open(&dir).unwrap_err(), StoreError::NotAStore { .. }));
     let error = Store::open_or_create(&dir).unwrap_err();
     assert!(error.to_string().contains("it holds 3 entries"), "{error}");
-    fs::write(dir.join("FORMAT"), "turnfold store 2\n").unwrap();
+    fs::write(dir.join("FORMAT"), "turnfold store 3\n").unwrap();
 
     let watermark = fs::read(dir.join("WATERMARK")).unwrap();
     fs::remove_file(dir.join("WATERMARK")).unwrap();

@@ -118,6 +118,7 @@ fn tamper(sandbox: &Sandbox) {
     let (before, value) = command.rsplit_once(' ').unwrap();
     let other = if value == "1" { "2" } else { "1" };
     sandbox.write("roll.tfl", seeded.replace(roll, &format!("{before} {other} =>{outcome}")));
+    sandbox.overwrite_journal("bad");
     let file = sandbox.path("bad/sled/db");
     let mut bytes = fs::read(&file).unwrap();
     let key = b"a-key-to-be-found";

@@ -312,17 +312,34 @@ exit 1
     );
     assert_eq!(exports(&sandbox, "second"), exports(&sandbox, "sound"));
     fs::write(sandbox.path(".turnfold/sled/db"), "").unwrap();
+    // The last commit is still in the journal.
     check(
         &sandbox,
         "store salvage .turnfold fourth",
         str![[r#"
 $ turnfold store salvage .turnfold fourth
+lost: `sled/db` is missing or empty; its records were looked for one by one, so the newest entries of a branch may be missing without a sign, and deleted branches may be back
+lost: the file `WATERMARK` is missing; whether the newest entries are there is not known
+lost duel@twig entries 1 to 3: its match is gone
+lost: 1 of 2 matches are gone with their names
+lost: 5 of 5 entries are neither saved nor recorded as deleted
+saved in store fourth: 1 match, 1 branch, 0 entries
+exit 1
+
+"#]],
+    );
+    fs::write(sandbox.path(".turnfold/sled/journal"), "").unwrap();
+    check(
+        &sandbox,
+        "store salvage .turnfold fifth",
+        str![[r#"
+$ turnfold store salvage .turnfold fifth
 stderr| error: nothing could be read from `.turnfold`: `sled/db` is missing or empty; restore a backup
 exit 3
 
 "#]],
     );
-    assert!(!sandbox.path("fourth").exists());
+    assert!(!sandbox.path("fifth").exists());
 }
 
 #[test]

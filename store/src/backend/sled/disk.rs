@@ -1,35 +1,38 @@
-//! Records on disk, in sled.
+//! Records on disk: in sled, and over it the commits that only the journal has.
 
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock};
 
 use super::closing::OpenDb;
-use super::guard::guarded;
 use super::guarded_open::SoundFiles;
+use super::journal::{Journal, Loaded};
 use super::opening::{drop_unfinished_snapshots, open_anew, open_sled};
-use super::pieces;
+use super::overlay::Overlay;
 use super::read_only::ReadOnlyBackend;
 use super::renewal::renew_snapshot;
-use super::syncing::{Syncing, has_failed};
+use super::syncing::Syncing;
+use super::tree::Tree;
 use crate::backend::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
 use crate::dir::lock::Lock;
 use crate::dir::places::{SLED_DIR, WATERMARK_FILE};
 use crate::dir::private::{self, sync_dir};
 use crate::dir::watermark::WatermarkFile;
 use crate::error::StoreError;
+use crate::layout::{key, record};
 
-/// Records in sled under a store's directory, and the watermark file.
+/// Records in sled and the journal under a store's directory, and the watermark file.
 pub struct DiskBackend {
     // The order is that of closing: sled first, the lock on the directory last.
-    db: OpenDb,
+    tree: Tree,
+    /// What is not in sled yet.
+    overlay: Overlay,
+    journal: Journal,
     watermark: WatermarkFile,
-    syncing: Syncing,
-    /// Held while a batch is applied, and by readers while they put a value together from its pieces.
-    pieces: RwLock<()>,
     sled_dir: PathBuf,
+    /// Whether anything was written since the store was opened.
+    has_written: AtomicBool,
     /// Whether anything failed, after which nobody knows how much of the log is on disk.
     has_failed: AtomicBool,
     _lock: Lock,
@@ -48,11 +51,13 @@ impl DiskBackend {
         let watermark = WatermarkFile::at(at.clone());
         let told = |error| watermark.explain(error);
         let files = SoundFiles::read(&sled_dir).map_err(told)?;
-        admit(ReadOnlyBackend::of(files.log(), WatermarkFile::at(at)))?;
+        let loaded = files.journal().clone();
+        admit(ReadOnlyBackend::of(files.log(), &loaded, WatermarkFile::at(at)))?;
         // Nothing may fail any more once sled has opened.
         let syncing = Syncing::of(&sled_dir.join("db"))?;
+        let journal = Journal::open(&sled_dir, &loaded)?;
         let db = files.open(|| open_sled(&sled_dir)).map_err(told)?;
-        Ok(Self::of(db, watermark, syncing, sled_dir, lock))
+        Ok(Self::of(Tree::of(db, syncing), (journal, loaded), watermark, sled_dir, lock))
     }
 
     /// Creates sled's files in `dir`, on which `lock` holds the lock, or opens what is there as sled does, which may
@@ -69,29 +74,44 @@ impl DiskBackend {
             opened => opened,
         };
         let db = opened.map_err(|error| watermark.explain(error))?;
-        let syncing = Syncing::of(&sled_dir.join("db"))?;
-        let backend = Self::of(OpenDb::new(db), watermark, syncing, sled_dir, lock);
+        let tree = Tree::of(OpenDb::new(db), Syncing::of(&sled_dir.join("db"))?);
+        let loaded = Loaded::read(&sled_dir, tree.get(key::STORE)?.as_deref())?;
+        let journal = Journal::open(&sled_dir, &loaded)?;
+        let backend = Self::of(tree, (journal, loaded), watermark, sled_dir, lock);
         if is_new {
-            backend.settle(dir)?;
+            backend.settle_names(dir)?;
         }
         Ok(backend)
     }
 
-    fn of(db: OpenDb, watermark: WatermarkFile, syncing: Syncing, sled_dir: PathBuf, lock: Lock) -> Self {
-        let (pieces, has_failed) = (RwLock::default(), AtomicBool::new(false));
-        Self { db, watermark, syncing, pieces, sled_dir, has_failed, _lock: lock }
+    fn of(
+        tree: Tree,
+        (journal, loaded): (Journal, Loaded),
+        watermark: WatermarkFile,
+        sled_dir: PathBuf,
+        lock: Lock,
+    ) -> Self {
+        let overlay = Overlay::of(loaded.changes);
+        let (has_written, has_failed) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { tree, overlay, journal, watermark, sled_dir, has_written, has_failed, _lock: lock }
     }
 
     /// Goes on as in a build in which sled's sync is not bound to `fdatasync`.
     pub(crate) fn unbound(self) -> Self {
-        self.syncing.distrust_binding();
+        self.tree.distrust_binding();
+        self
+    }
+
+    /// Uses only so many bytes of the journal, so that tests see it full.
+    pub(crate) fn with_journal_of(self, bytes: usize) -> Self {
+        self.journal.limit(bytes);
         self
     }
 
     /// Makes the names and first contents of new files durable, and keeps everyone but their owner out.
-    fn settle(&self, dir: &Path) -> Result<(), BackendError> {
+    fn settle_names(&self, dir: &Path) -> Result<(), BackendError> {
         let sled_dir = &self.sled_dir;
-        self.db.flush()?;
+        self.tree.flush()?;
         let synced = (|| {
             for file in ["db", "conf"] {
                 private::restrict(&sled_dir.join(file))?;
@@ -102,98 +122,63 @@ impl DiskBackend {
         })();
         synced.map_err(|source| BackendError::io("sync", sled_dir, source))
     }
-}
 
-impl DiskBackend {
+    /// Moves everything that is not in sled yet into it, durably, so that the journal can begin anew.
+    fn settle(&self) -> Result<(), BackendError> {
+        let changes = self.overlay.to_changes();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let settled = self.tree.write(&changes).and_then(|()| self.tree.flush());
+        self.noted(settled)?;
+        // Without a commit the store record is as it was.
+        let stored = changes.iter().find(|change| change.key == key::STORE);
+        let record = stored.and_then(|change| record::read_store(change.value.as_deref()?));
+        self.journal.restart(record.map(|record| record.now.digest));
+        self.overlay.clear();
+        Ok(())
+    }
+
     /// Passes an answer on, and notes that something failed.
     fn noted<T>(&self, answer: Result<T, BackendError>) -> Result<T, BackendError> {
         self.has_failed.fetch_or(answer.is_err(), Ordering::Relaxed);
         answer
     }
-
-    /// Returns the value of a record from what was stored under its key a moment ago; `None` when it has gone since.
-    fn value(&self, key: &[u8], stored: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        if pieces::count(stored).is_none() {
-            return Ok(Some(stored.to_vec()));
-        }
-        // The pieces are several records: no batch may come between them.
-        let _no_batch = self.pieces.read().unwrap_or_else(PoisonError::into_inner);
-        let read = |key: &[u8]| guarded("read", || Ok(self.db.get(key)?.map(|found| found.to_vec())));
-        read(key)?.map(|stored| pieces::join(key, &stored, read)).transpose()
-    }
-
-    /// Returns the batch that makes changes, and about how many bytes it writes.
-    fn batch(&self, changes: &[RecordChange]) -> Result<(sled::Batch, usize), BackendError> {
-        let (mut batch, mut bytes) = (sled::Batch::default(), 0);
-        for RecordChange { key, value } in changes {
-            // A value that was in pieces may now need fewer of them, or none.
-            let before = guarded("read", || self.db.get(key))?;
-            for number in 0..before.and_then(|stored| pieces::count(&stored)).unwrap_or(0) {
-                batch.remove(pieces::key_of(key, number));
-            }
-            match value {
-                Some(value) => {
-                    for (key, part) in pieces::cut(key, value) {
-                        bytes += key.len() + part.len();
-                        batch.insert(key, part);
-                    }
-                }
-                None => batch.remove(key.as_slice()),
-            }
-        }
-        Ok((batch, bytes))
-    }
 }
 
 impl Backend for DiskBackend {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        let stored = guarded("read", || self.db.get(key))?;
-        stored.map_or(Ok(None), |stored| self.value(key, &stored))
+        self.overlay.get(key, || self.tree.get(key))
     }
 
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
-        if range.start >= range.end {
-            return Ok(Vec::new());
-        }
-        let found: Vec<_> =
-            guarded("read", || self.db.range(range.clone()).take(limit).collect::<Result<_, _>>())?;
-        let values = found.into_iter().map(|(key, stored)| Ok((key.to_vec(), self.value(&key, &stored)?)));
-        values.filter_map(|record| record.map(|(key, value)| Some((key, value?))).transpose()).collect()
+        self.overlay.scan(range, limit, |range, limit| self.tree.scan(range, limit))
     }
 
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
-        if range.start >= range.end {
-            return Ok(None);
+        self.overlay.last(range, |range| self.tree.last(range))
+    }
+
+    fn commit(&self, changes: Vec<RecordChange>) -> Result<(), BackendError> {
+        self.has_written.store(true, Ordering::Relaxed);
+        if self.noted(self.journal.append(&changes))? {
+            self.overlay.add(changes);
+            return Ok(());
         }
-        let mut end = range.end.clone();
-        loop {
-            let found = guarded("read", || self.db.get_lt(&end))?;
-            let found = found.filter(|(key, _)| key.as_ref() >= range.start.as_slice());
-            let Some((key, stored)) = found else { return Ok(None) };
-            if let Some(value) = self.value(&key, &stored)? {
-                return Ok(Some((key.to_vec(), value)));
-            }
-            end = key.to_vec();
-        }
+        self.overlay.add(changes);
+        self.settle()
     }
 
     fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
-        let (batch, bytes) = self.batch(changes)?;
-        if self.syncing.begin_write(bytes) {
-            self.flush()?;
-            self.syncing.begin_write(bytes);
-        }
-        let _no_reader = self.pieces.write().unwrap_or_else(PoisonError::into_inner);
-        self.noted(guarded("write", || self.db.apply_batch(batch)))
+        self.has_written.store(true, Ordering::Relaxed);
+        self.overlay.add(changes.iter().cloned());
+        self.journal.prepare(changes);
+        Ok(())
     }
 
     fn flush(&self) -> Result<(), BackendError> {
-        // Once a sync has failed nobody knows what is on disk, also where the reason is a full disk.
-        let flushed = self.db.flush().map_err(|error| match error {
-            BackendError::Io { source, .. } if has_failed() => BackendError::Unsynced { source },
-            error => error,
-        });
-        self.noted(flushed.and_then(|()| self.syncing.end_flush()))
+        // Who only reads leaves the files as they are.
+        if self.has_written.load(Ordering::Relaxed) { self.settle() } else { Ok(()) }
     }
 
     fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
@@ -214,14 +199,14 @@ impl Backend for DiskBackend {
 
     fn close(mut self: Box<Self>) -> Result<(), BackendError> {
         self.flush()?;
-        let closed = self.db.close();
+        let closed = self.tree.close();
         self.noted(closed)
     }
 }
 
 impl Drop for DiskBackend {
     fn drop(&mut self) {
-        match self.db.close() {
+        match self.tree.close() {
             Ok(()) if !self.has_failed.load(Ordering::Relaxed) => renew_snapshot(&self.sled_dir),
             Ok(()) => {}
             Err(error) => {
@@ -258,6 +243,7 @@ mod tests {
             let writer = scope.spawn(|| {
                 for length in lengths.into_iter().cycle().take(100) {
                     backend.write(&[put(b"a", length)]).unwrap();
+                    backend.flush().unwrap();
                     backend.write(&[RecordChange { key: b"a".to_vec(), value: None }]).unwrap();
                     // As the store does: too much unflushed at once can make sled wait for itself for ever.
                     backend.flush().unwrap();
@@ -280,16 +266,19 @@ mod tests {
         for length in [9, 200_000, 5_000, 70_000, 12] {
             backend.write(&[put(b"a", length), put(b"b", 8), put(b"c", length)]).unwrap();
             let value = filler(length);
+            backend.flush().unwrap();
             assert_eq!(backend.get(b"a").unwrap(), Some(value.clone()));
             let range = b"a".to_vec()..b"c".to_vec();
             let expected = [(b"a".to_vec(), value.clone()), (b"b".to_vec(), filler(8))];
             assert_eq!(backend.scan(&range, 9).unwrap(), expected);
             assert_eq!(backend.last(&(b"c".to_vec()..b"d".to_vec())).unwrap(), Some((b"c".to_vec(), value)));
         }
-        assert_eq!(backend.db.len(), 3);
+        assert_eq!(backend.tree.count(), 3);
         backend.write(&[put(b"a", 70_000)]).unwrap();
+        backend.flush().unwrap();
         let removals = [b"a", b"b", b"c"].map(|key| RecordChange { key: key.to_vec(), value: None });
         backend.write(&removals).unwrap();
-        assert!(backend.db.is_empty());
+        backend.flush().unwrap();
+        assert_eq!(backend.tree.count(), 0);
     }
 }

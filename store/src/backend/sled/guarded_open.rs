@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::closing::{OpenDb, lock_released};
+use super::journal::{self, Loaded};
 use super::log::{LogReader, Loose, SEGMENT_BYTES};
 use super::raw;
 use crate::backend::BackendError;
@@ -26,6 +27,7 @@ const DRAFT: &str = "generating";
 /// A database whose files were found sound, before sled is let in.
 pub(super) struct SoundFiles {
     log: Arc<LogReader>,
+    journal: Loaded,
     kept: Kept,
 }
 
@@ -34,8 +36,9 @@ impl SoundFiles {
     pub(super) fn read(sled_dir: &Path) -> Result<Self, BackendError> {
         let log = LogReader::open(sled_dir)?;
         let kept = Kept::of(sled_dir, &log)?;
-        log.require_all_commits(&kept.loose)?;
-        Ok(Self { log: Arc::new(log), kept })
+        let journal = Loaded::read(sled_dir, log.get(key::STORE)?.as_deref())?.require_sound()?;
+        log.require_all_commits(&kept.loose, journal.commits)?;
+        Ok(Self { log: Arc::new(log), journal, kept })
     }
 
     /// Returns the reader that found them sound.
@@ -43,13 +46,18 @@ impl SoundFiles {
         &self.log
     }
 
+    /// Returns what the journal holds beside it.
+    pub(super) const fn journal(&self) -> &Loaded {
+        &self.journal
+    }
+
     /// Opens the database by `open`. After an error every file has the bytes that it had.
     pub(super) fn open(
         self,
         open: impl FnOnce() -> Result<sled::Db, BackendError>,
     ) -> Result<OpenDb, BackendError> {
-        let Self { log, kept } = self;
-        let opened = kept.prepare(&log).and_then(|()| {
+        let Self { log, journal, kept } = self;
+        let opened = kept.prepare(&log, &journal).and_then(|()| {
             let db = OpenDb::new(open()?);
             kept.require_unharmed(&log, &db)?;
             Ok(db)
@@ -92,7 +100,9 @@ impl Kept {
     ///
     /// sled takes any file that begins with `snap.` for a snapshot, also one that it had not finished when its process
     /// was killed.
-    fn prepare(&self, log: &LogReader) -> Result<(), BackendError> {
+    fn prepare(&self, log: &LogReader, journal: &Loaded) -> Result<(), BackendError> {
+        let dir = raw::torn_dir(&self.db());
+        let not_saved = |source| BackendError::io("write to", &dir, source);
         let mut torn = Vec::new();
         for loose in &self.loose {
             if log.commits_behind(std::slice::from_ref(loose))?.is_some() {
@@ -100,8 +110,10 @@ impl Kept {
             }
         }
         if !torn.is_empty() {
-            self.save_torn(log.tip(), &torn)
-                .map_err(|source| BackendError::io("write to", &raw::torn_dir(&self.db()), source))?;
+            save_torn(&dir, log.tip(), &torn).map_err(not_saved)?;
+        }
+        if let Some(rest) = journal.torn() {
+            save_torn_file(&dir, journal::FILE, rest).map_err(not_saved)?;
         }
         let unfinished =
             self.files.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == DRAFT));
@@ -110,25 +122,6 @@ impl Kept {
             fs::remove_file(path).map_err(|source| BackendError::io("remove", path, source))?;
         }
         write_next_snapshot(&self.sled_dir, log)
-    }
-
-    /// Saves the segments with what lies behind the tip, for salvage; only the newest few such files are kept.
-    fn save_torn(&self, tip: u64, torn: &[&Loose]) -> io::Result<()> {
-        let dir = raw::torn_dir(&self.db());
-        private::create_dir(&dir)?;
-        let mut bytes = Vec::new();
-        for Loose { bytes: segment, .. } in torn {
-            bytes.resize(bytes.len().next_multiple_of(usize::try_from(SEGMENT_BYTES).unwrap_or(1)), 0);
-            // What a segment has not used yet would only take room.
-            let used = segment.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-            bytes.extend_from_slice(segment.get(..used).unwrap_or_default());
-        }
-        let path = dir.join(format!("{tip:016X}"));
-        write_whole(&path, &path.with_extension("new"), &bytes)?;
-        let mut saved = fs::read_dir(&dir)?.map(|file| Ok(file?.path())).collect::<io::Result<Vec<_>>>()?;
-        saved.sort_unstable();
-        let too_many = saved.len().saturating_sub(TORN_MAX);
-        saved.iter().take(too_many).try_for_each(fs::remove_file)
     }
 
     /// Requires sled to have found what we found: after a read error it takes the log for shorter than it is.
@@ -201,6 +194,29 @@ impl Kept {
         }
         if any { file.sync_all() } else { Ok(()) }
     }
+}
+
+/// Saves the segments with what lies behind the tip, for salvage; only the newest few such files are kept.
+fn save_torn(dir: &Path, tip: u64, torn: &[&Loose]) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    for Loose { bytes: segment, .. } in torn {
+        bytes.resize(bytes.len().next_multiple_of(usize::try_from(SEGMENT_BYTES).unwrap_or(1)), 0);
+        // What a segment has not used yet would only take room.
+        let used = segment.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        bytes.extend_from_slice(segment.get(..used).unwrap_or_default());
+    }
+    save_torn_file(dir, &format!("{tip:016X}"), &bytes)?;
+    let mut saved = fs::read_dir(dir)?.map(|file| Ok(file?.path())).collect::<io::Result<Vec<_>>>()?;
+    saved.retain(|path| !path.ends_with(journal::FILE));
+    saved.sort_unstable();
+    let too_many = saved.len().saturating_sub(TORN_MAX);
+    saved.iter().take(too_many).try_for_each(fs::remove_file)
+}
+
+fn save_torn_file(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    private::create_dir(dir)?;
+    let path = dir.join(name);
+    write_whole(&path, &path.with_extension("new"), bytes)
 }
 
 fn failed_to_put_back(path: &Path) -> impl FnOnce(io::Error) -> BackendError {

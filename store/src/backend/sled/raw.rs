@@ -1,4 +1,4 @@
-//! Records found in sled's file without sled, for a database that it does not open or not wholly.
+//! Records found in sled's file and the journal without sled, for a database that it does not open or not wholly.
 //!
 //! sled 0.34.7 appends messages to segments of a fixed size. A message is `crc: u32, kind: u8, length, segment, page`
 //! and a body, the last three as variable-length numbers. A node's body holds all keys and values of a tree's leaf, a
@@ -11,14 +11,19 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::journal;
 use super::log::{LINK, NODE, SEGMENT_BYTES, byte, bytes, number};
-use crate::dir::regular::open_regular;
+use crate::dir::regular::{open_regular, read_at_most};
+use crate::layout::{key, record};
 
 /// Where the header of a segment has its place in the log.
 const LSN_PLACE: Range<usize> = 4..12;
 
 /// The bytes of a checksum before a message's kind.
 const CRC_BYTES: usize = 4;
+
+/// Beyond any position in sled's log.
+const NEWER_THAN_SLED: u64 = 1 << 62;
 
 /// What the keys of a page leave out, at different times.
 type Prefixes = BTreeMap<u64, BTreeSet<Vec<u8>>>;
@@ -27,7 +32,8 @@ type Prefixes = BTreeMap<u64, BTreeSet<Vec<u8>>>;
 pub(crate) struct Candidate<'a> {
     pub(crate) key: Vec<u8>,
     pub(crate) value: &'a [u8],
-    /// Where it lies in sled's log, of which later parts may lie earlier in the file; 0 where that is not known.
+    /// Where it lies in sled's log, of which later parts may lie earlier in the file; 0 where that is not known. What
+    /// only the journal has is newer than all of that.
     pub(crate) lsn: u64,
     /// Whether the key is whole. A link's may lack its beginning.
     pub(crate) has_whole_key: bool,
@@ -38,8 +44,28 @@ pub(crate) fn torn_dir(db: &Path) -> PathBuf {
     db.with_file_name("torn")
 }
 
-/// Finds everything that may be a record in sled's file, or in what was saved from behind its end.
+/// Finds everything that may be a record in sled's file or in the journal beside it, or in what was saved from behind
+/// their ends.
 pub(crate) fn each_candidate(db: &Path, visit: &mut dyn FnMut(&Candidate<'_>)) -> io::Result<()> {
+    let mut settled = 0;
+    each_in_sled(db, &mut |found| {
+        if found.key == key::STORE {
+            settled = record::read_store(found.value).map_or(0, |record| record.now.commits).max(settled);
+        }
+        visit(found);
+    })?;
+    for path in [db.with_file_name(journal::FILE), torn_dir(db).join(journal::FILE)] {
+        let Ok(bytes) = read_at_most(&path, journal::JOURNAL_BYTES as u64) else { continue };
+        journal::each_record(&bytes, |key, value, commit| {
+            // What sled has of a commit is as it was then or newer.
+            let lsn = if commit > settled { NEWER_THAN_SLED.saturating_add(commit) } else { commit };
+            visit(&Candidate { key: key.to_vec(), value, lsn, has_whole_key: true });
+        });
+    }
+    Ok(())
+}
+
+fn each_in_sled(db: &Path, visit: &mut dyn FnMut(&Candidate<'_>)) -> io::Result<()> {
     let mut prefixes = Prefixes::new();
     each_segment(db, &mut |segment| {
         each_message(segment, NODE, &mut |lsn, page, body| {

@@ -7,7 +7,6 @@ use super::segment::{HEADER_BYTES, SEGMENT_BYTES, SegmentBytes, base, is_zero, n
 use super::snapshot::PageState;
 use crate::backend::BackendError;
 use crate::backend::sled::raw;
-use crate::layout::key;
 use crate::layout::record;
 
 /// A segment in which sled may write when it opens.
@@ -87,10 +86,13 @@ impl LogReader {
         Ok(newest)
     }
 
-    /// Requires that nothing behind the tip shows that a commit of which nothing else is left was acknowledged. One
-    /// that was being written when a process ended may be there.
-    pub(in crate::backend) fn require_all_commits(&self, loose: &[Loose]) -> Result<(), BackendError> {
-        let held = self.get(key::STORE)?.map_or(0, |value| commits_in(&value));
+    /// Requires that nothing behind the tip shows that a commit of which nothing else is left was acknowledged, where so
+    /// many are held. One that was being written when a process ended may be there.
+    pub(in crate::backend) fn require_all_commits(
+        &self,
+        loose: &[Loose],
+        held: u64,
+    ) -> Result<(), BackendError> {
         match self.commits_behind(loose)? {
             Some(behind) if behind > held + 1 => Err(super::damaged(format!(
                 "its log is damaged at {}, before the end of commit {}",

@@ -1,0 +1,198 @@
+//! A session that was recorded, and what a power cut at any moment of it leaves.
+
+use std::fs;
+use std::ops::Range;
+use std::thread;
+
+use tempfile::TempDir;
+use turnfold_store::{Store, StoreError};
+
+use crate::disk::{Chance, Disk, Image, Loss, Trust, lay_out};
+use crate::session::{Open, Session, Told, entry};
+use crate::tape::{self, Event, FileId};
+
+/// A session that was recorded, and the folder it happened in.
+pub(crate) struct Recorded {
+    pub(crate) session: Session,
+    pub(crate) events: Vec<Event>,
+    pub(crate) folder: TempDir,
+}
+
+pub(crate) fn record(mut session: Session, open: Open) -> Recorded {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("store");
+    let events = tape::record(folder.path(), || session.run(&dir, open));
+    let recorded = Recorded { session, events, folder };
+    recorded.check_is_complete();
+    recorded
+}
+
+/// What was known when the power went.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    made: bool,
+    asked: Vec<usize>,
+    acknowledged: Vec<usize>,
+}
+
+impl Known {
+    pub(crate) fn nothing(lines: usize) -> Self {
+        Self { made: false, asked: vec![0; lines], acknowledged: vec![0; lines] }
+    }
+
+    pub(crate) fn hear(&mut self, event: &Event, told: &[Told]) {
+        let Event::Told(what) = event else { return };
+        match told[*what] {
+            Told::Made => self.made = true,
+            Told::Asked { line, batches } => self.asked[line] = batches,
+            Told::Acknowledged { line, batches } => self.acknowledged[line] = batches,
+        }
+    }
+}
+
+impl Recorded {
+    /// Requires the tape to lead to the very files that are there: no operation escaped it.
+    fn check_is_complete(&self) {
+        let root = self.folder.path();
+        let mut disk = Disk::new(root, Trust::AllSyncs);
+        // What is longer than a fraction of a segment would lie in a file that sled never syncs.
+        let is_blob = |event: &Event| matches!(event, Event::MakeFile { path, .. } if path.to_string_lossy().contains("/blobs/"));
+        assert!(!self.events.iter().any(is_blob), "sled wrote a file of its own for a value");
+        self.events.iter().for_each(|event| disk.carry_out(event));
+        for (path, content) in disk.image(Loss::Nothing, &mut Chance::new(0)) {
+            if let Some(content) = content {
+                assert!(fs::read(&path).unwrap() == content, "{} is not what was recorded", path.display());
+            }
+        }
+    }
+
+    /// Returns the file that was made last at a path with this end.
+    pub(crate) fn file(&self, end: &str) -> FileId {
+        let mut made = self.events.iter().rev().filter_map(|event| match event {
+            Event::MakeFile { path, file } if path.ends_with(end) => Some(*file),
+            _ => None,
+        });
+        made.next().unwrap()
+    }
+
+    /// Cuts the power at seeded moments and returns what is wrong with what is left.
+    pub(crate) fn failures(&self, trust: Trust, count: usize, seed: u64) -> Vec<String> {
+        self.failures_within(0..self.events.len(), trust, count, seed)
+    }
+
+    /// Cuts the power at seeded moments of a part of the tape.
+    pub(crate) fn failures_within(
+        &self,
+        tape: Range<usize>,
+        trust: Trust,
+        count: usize,
+        seed: u64,
+    ) -> Vec<String> {
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            let tape = &tape;
+            let share = |worker| move || self.failures_of(tape, trust, (seed, worker..count, workers));
+            let running: Vec<_> = (0..workers).map(|worker| scope.spawn(share(worker))).collect();
+            running.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+        })
+    }
+
+    /// Does a worker's share, every so manieth of the cuts in the order of their moments.
+    fn failures_of(
+        &self,
+        tape: &Range<usize>,
+        trust: Trust,
+        (seed, cuts, workers): (u64, Range<usize>, usize),
+    ) -> Vec<String> {
+        let mut disk = Disk::new(self.folder.path(), trust);
+        let mut known = Known::nothing(self.session.lines.len());
+        let mut failures = Vec::new();
+        let (count, mut done) = (cuts.end, 0);
+        for number in cuts.step_by(workers) {
+            let mut chance = Chance::new(seed * 1_000_000 + number as u64);
+            // Somewhere in its share of that part.
+            let share = tape.len() * number / count..tape.len() * (number + 1) / count;
+            let moment = tape.start + share.start + chance.below(share.len() + 1);
+            for event in &self.events[done..moment] {
+                disk.carry_out(event);
+                known.hear(event, &self.session.told);
+            }
+            done = moment;
+            let loss = Loss::ALL[chance.below(Loss::ALL.len())];
+            if let Err(reason) = self.check(&disk.image(loss, &mut chance), &known, trust) {
+                failures.push(format!("cut {number} after operation {moment}, {loss:?}: {reason}"));
+            }
+        }
+        failures
+    }
+
+    /// Opens what a power cut left, or what salvage makes of it without the binding, and says what is wrong with it.
+    pub(crate) fn check(&self, image: &Image, known: &Known, trust: Trust) -> Result<(), String> {
+        let folder = tempfile::tempdir().unwrap();
+        lay_out(image, self.folder.path(), folder.path());
+        let dir = folder.path().join("store");
+        if !known.made {
+            // It was still being made: making it again goes on from there.
+            return Store::open_or_create(&dir).and_then(Store::close).map_err(|error| error.to_string());
+        }
+        let store = match Store::open(&dir) {
+            // One append may then be more than is ever unsynced otherwise.
+            Err(StoreError::Corrupt { .. }) if trust == Trust::NotTheBinding => {
+                let new_dir = folder.path().join("salvaged");
+                Store::salvage(&dir, &new_dir, &mut |_| ()).map_err(|error| error.to_string())?;
+                Store::open(&new_dir)
+            }
+            opened => opened,
+        };
+        let store = store.map_err(|error| error.to_string())?;
+        for line in 0..self.session.lines.len() {
+            self.check_line(&store, line, known).map_err(|reason| format!("line {line}: {reason}"))?;
+        }
+        for found in store.matches().map_err(|error| error.to_string())? {
+            let audit = store.audit(&found.name).map_err(|error| error.to_string())?;
+            audit.damage.first().map_or(Ok(()), |damage| Err(format!("{damage:?}")))?;
+            let more =
+                store.append(&found.name, &"main".parse().unwrap(), found.head, vec![entry(b"more")], None);
+            more.map_err(|error| error.to_string())?;
+        }
+        store.close().map_err(|error| error.to_string())
+    }
+
+    /// Requires a line to have at least the batches acknowledged, at most those asked for, and only whole ones.
+    fn check_line(&self, store: &Store, line: usize, known: &Known) -> Result<(), String> {
+        let (least, most) = (known.acknowledged[line], known.asked[line]);
+        let mut reasons = String::new();
+        for batches in least..=most {
+            match self.require_held(store, line, batches) {
+                Ok(()) => return Ok(()),
+                Err(reason) => reasons = format!("{reasons}; not as after batch {batches}: {reason}"),
+            }
+        }
+        Err(reasons)
+    }
+
+    /// Requires all of a line that there is after so many batches, and nothing else.
+    fn require_held(&self, store: &Store, line: usize, batches: usize) -> Result<(), String> {
+        let held = self.session.held(line, batches);
+        for (match_name, branch) in self.session.lines[line].names() {
+            let found = match store.read(&match_name, &branch, None) {
+                Ok(log) => Some(log.entries),
+                Err(StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. }) => None,
+                Err(error) => return Err(error.to_string()),
+            };
+            let found = found
+                .as_ref()
+                .map(|entries| entries.iter().map(|entry| entry.command.as_slice()).collect::<Vec<_>>());
+            let expected = held.as_ref().filter(|(names, _)| *names == (match_name.clone(), branch.clone()));
+            if found.as_ref() != expected.map(|(_, commands)| commands) {
+                let count = |commands: Option<&Vec<_>>| commands.map(Vec::len);
+                let counts = [found.as_ref(), expected.map(|(_, commands)| commands)].map(count);
+                return Err(format!(
+                    "`{match_name}@{branch}` has {:?} instead of {:?} entries",
+                    counts[0], counts[1]
+                ));
+            }
+        }
+        Ok(())
+    }
+}
