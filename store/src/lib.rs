@@ -31,12 +31,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Beside its log a match has [`Grant`]s, by the hashes of the tokens that stand for them ([`Store::grant`],
+//! [`StoreReader::find_grant`]). They are no part of the log, and no backup has them.
+//!
 //! `FORMAT.md` beside this crate says which bytes lie where. Damage is a [`StoreError`] that names the match, branch
 //! and entry; nothing here panics on what it reads. sled stays behind `backend`.
 
 mod names;
 
 mod entry;
+mod grant;
 
 mod error;
 
@@ -61,8 +65,9 @@ pub use dir::regular::open_regular;
 pub use dir::snapshots::{SNAPSHOT_INTERVAL, Snapshot};
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, NEXT_STEP, StoreError};
+pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};
 pub use layout::watermark::EntryRef;
-pub use names::{BranchName, IdempotencyKey, MatchName, NotAName};
+pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, NotAName};
 pub use reader::branches::BranchInfo;
 pub use reader::entries::Entries;
 pub use reader::log::Log;

@@ -1,4 +1,4 @@
-//! Names: of matches, of branches, and keys that make an append repeatable.
+//! Names: of matches, of branches, of grants, and keys that make an append repeatable.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +29,11 @@ pub struct BranchName(String);
 #[serde(try_from = "String", into = "String")]
 pub struct IdempotencyKey(String);
 
+/// What a host calls a grant: at most 64 characters, also none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct GrantLabel(String);
+
 impl MatchName {
     const EXPECTED: &'static str =
         "a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit";
@@ -57,6 +62,11 @@ impl IdempotencyKey {
     const EXPECTED: &'static str = "a key of 1 to 128 printable ASCII characters without spaces";
     const IS_VALID: fn(&str) -> bool =
         |text| (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+}
+
+impl GrantLabel {
+    const EXPECTED: &'static str = "a label of at most 64 characters";
+    const IS_VALID: fn(&str) -> bool = |text| text.chars().count() <= 64;
 }
 
 fn is_name(text: &str) -> bool {
@@ -109,7 +119,7 @@ macro_rules! checked_text {
     )*};
 }
 
-checked_text!(MatchName, BranchName, IdempotencyKey);
+checked_text!(MatchName, BranchName, IdempotencyKey, GrantLabel);
 
 #[cfg(test)]
 mod tests {
@@ -126,6 +136,14 @@ mod tests {
         }
         let error = "a\nb".parse::<BranchName>().unwrap_err().to_string();
         assert!(error.starts_with("expected a branch name") && error.ends_with(r"found `a\nb`"), "{error}");
+    }
+
+    #[test]
+    fn labels_are_short_whatever_their_script() {
+        for label in ["", "Ann, on her phone", &"é".repeat(64)] {
+            assert_eq!(label.parse::<GrantLabel>().unwrap().as_str(), label);
+        }
+        assert!("x".repeat(65).parse::<GrantLabel>().is_err());
     }
 
     #[test]

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use schema::Schema;
-use turnfold_core::Digest;
+use turnfold_core::{Digest, Seat};
 use turnfold_replay::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, REPLAY_ENTRIES_MAX};
+use turnfold_store::{GrantKind, NewGrant, Store};
 
 use crate::sandbox::{Sandbox, workspace};
 
@@ -65,6 +66,17 @@ fn every_record() -> Sandbox {
     let bag = (1..=1000).map(|id| format!("[[energies]]\nid = {id}\ncolor = \"red\"\nat = \"bag\"\n"));
     sandbox.write("many.toml", format!("players = 1\n{plenitude}\n{board}{}", bag.collect::<String>()));
     sandbox.ok("new many --rules channel --setup many.toml");
+    // Only a service makes grants.
+    let store = Store::open(&sandbox.path(".turnfold")).unwrap();
+    let kinds = [GrantKind::Host, GrantKind::Seat(Seat::P1), GrantKind::Spectator { delay_s: 300 }];
+    let [invitation, token] = [8, 9].map(|number| Digest::new([number; 32]));
+    for (number, kind) in (0..).zip(kinds).chain([(8, GrantKind::Invitation(Seat::P2))]) {
+        let (match_name, label) = ("short".parse().unwrap(), "x".parse().unwrap());
+        let new = NewGrant { kind, match_name, label, expires_at_ms: Some(1_000) };
+        store.grant(&Digest::new([number; 32]), new, 0).unwrap();
+    }
+    store.join(&invitation, &token, 0).unwrap();
+    store.close().unwrap();
     sandbox
 }
 

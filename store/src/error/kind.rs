@@ -18,7 +18,10 @@ impl StoreError {
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::Conflict { .. } | Self::IdempotencyKeyReused { .. } => ErrorKind::Negative,
+            Self::Conflict { .. }
+            | Self::IdempotencyKeyReused { .. }
+            | Self::InvitationSpent { .. }
+            | Self::TooManyGrants { .. } => ErrorKind::Negative,
             Self::NoSuchMatch { .. }
             | Self::NoSuchBranch { .. }
             | Self::NoSuchSeq { .. }
@@ -26,6 +29,9 @@ impl StoreError {
             | Self::BranchExists { .. }
             | Self::BranchInUse { .. }
             | Self::MainBranch { .. }
+            | Self::NoSuchGrant { .. }
+            | Self::GrantExists { .. }
+            | Self::NotAPlayer { .. }
             | Self::NothingToAppend { .. }
             | Self::TooLarge { .. } => ErrorKind::Unusable,
             Self::Locked { .. }

@@ -3,8 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
+use turnfold_core::Seat;
+
 use super::text::{missing, next_try, place};
 use crate::dir::holder::Holder;
+use crate::grant::GrantId;
 use crate::layout::watermark::EntryRef;
 use crate::names::{BranchName, MatchName};
 
@@ -196,6 +199,43 @@ pub enum StoreError {
         bytes: usize,
         /// How large it may be.
         limit: usize,
+    },
+    /// There is no such grant, or none that counts.
+    #[error("no grant `{id}`, or it was revoked or has expired: ask the host for a new one")]
+    NoSuchGrant {
+        /// What it would be called.
+        id: GrantId,
+    },
+    /// The invitation became the grant of another token.
+    #[error("the invitation `{id}` was accepted with another token: ask the host for a new one")]
+    InvitationSpent {
+        /// What the invitation is called.
+        id: GrantId,
+    },
+    /// A grant has this hash, or one of the same match this name.
+    #[error("a grant `{id}` already exists: make a new token")]
+    GrantExists {
+        /// What both would be called.
+        id: GrantId,
+    },
+    /// The match, or the seat, has as many live grants as it may have.
+    #[error(
+        "{}match `{match_name}` has {limit} live grants, as many as there may be: revoke one first",
+        seat.map_or_else(String::new, |seat| format!("seat `{seat}` of "))
+    )]
+    TooManyGrants {
+        /// The match.
+        match_name: MatchName,
+        /// The seat, when it is the seat's grants that are too many.
+        seat: Option<Seat>,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// A grant of a player's seat for a seat that is none.
+    #[error("`{seat}` is no player's seat: name one of `p1` to `p8`")]
+    NotAPlayer {
+        /// The seat.
+        seat: Seat,
     },
     /// Reading or writing failed.
     #[error("cannot {action}: {source}")]

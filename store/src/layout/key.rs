@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use turnfold_core::Digest;
+
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 
 /// The one record about the store as a whole.
@@ -36,6 +38,20 @@ pub(crate) fn of_gone(id: u64, commit: u64) -> Vec<u8> {
     [b"g", &id.to_be_bytes()[..], &commit.to_be_bytes()].concat()
 }
 
+/// The key of a grant, by the hash of its token.
+pub(crate) fn of_grant(hash: &Digest) -> Vec<u8> {
+    [b"a", &hash.as_bytes()[..]].concat()
+}
+
+/// The key of the record that lists a grant for its match.
+pub(crate) fn of_match_grant(match_id: u64, hash: &Digest) -> Vec<u8> {
+    [b"i", &match_id.to_be_bytes()[..], hash.as_bytes()].concat()
+}
+
+pub(crate) fn all_grants() -> Range<Vec<u8>> {
+    b"a".to_vec()..b"b".to_vec()
+}
+
 pub(crate) fn all_gone() -> Range<Vec<u8>> {
     b"g".to_vec()..b"h".to_vec()
 }
@@ -46,6 +62,10 @@ pub(crate) fn all_matches() -> Range<Vec<u8>> {
 
 pub(crate) fn branches_of(match_id: u64) -> Range<Vec<u8>> {
     within(b'b', match_id)
+}
+
+pub(crate) fn grants_of(match_id: u64) -> Range<Vec<u8>> {
+    within(b'i', match_id)
 }
 
 pub(crate) fn idempotency_of(branch_id: u64) -> Range<Vec<u8>> {
@@ -65,10 +85,19 @@ pub(crate) fn text_after(key: &[u8], prefix: usize) -> Option<&str> {
     key.get(prefix..).and_then(|text| std::str::from_utf8(text).ok())
 }
 
+/// Returns the hash with which a key ends after its table, or after its table and id.
+pub(crate) fn hash_after(key: &[u8], prefix: usize) -> Option<Digest> {
+    let hash = key.get(prefix..)?.try_into().ok()?;
+    Some(Digest::new(hash))
+}
+
 /// The bytes before a name in the key of a match.
 pub(crate) const MATCH_PREFIX: usize = 1;
 
-/// The bytes before a name in the key of a branch or of an idempotency key.
+/// The bytes before the hash in the key of a grant.
+pub(crate) const GRANT_PREFIX: usize = 1;
+
+/// The bytes before a name in the key of a branch or of an idempotency key, and before the hash of a match's grant.
 pub(crate) const ID_PREFIX: usize = 9;
 
 /// Returns the id in the key of a record of a match or branch.

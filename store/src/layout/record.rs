@@ -1,14 +1,15 @@
 //! Records: the bodies of the small tables, and the check that every value carries.
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::Digest;
 use turnfold_core::decode::decode_strictly;
+use turnfold_core::{Digest, Seat};
 
 use super::key;
 use super::watermark::Watermark;
 use crate::backend::RecordChange;
 use crate::entry::encode;
 use crate::error::StoreError;
+use crate::grant::Grant;
 use crate::names::{BranchName, MatchName};
 
 const CHECK_BYTES: usize = 8;
@@ -72,6 +73,20 @@ pub(crate) struct GoneRecord {
     pub(crate) became: Option<String>,
     /// The entries that were deleted with it.
     pub(crate) entries: u64,
+}
+
+/// A grant, and the id of its match: one made later under the same name is another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GrantRecord {
+    pub(crate) match_id: u64,
+    pub(crate) grant: Grant,
+}
+
+/// That a grant is one of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MatchGrantRecord {
+    /// The player's seat that the grant is for.
+    pub(crate) seat: Option<Seat>,
 }
 
 /// Makes the value of a record from its body.

@@ -3,6 +3,7 @@
 pub(crate) mod branches;
 pub(crate) mod entries;
 pub(crate) mod found;
+pub(crate) mod grants;
 pub(crate) mod history;
 pub(crate) mod line;
 pub(crate) mod log;

@@ -24,6 +24,9 @@ pub(crate) struct Records {
     matches: RwLock<()>,
     /// Held for reading by who needs the branches of matches to stay, for writing while one is renamed or deleted.
     branches: RwLock<()>,
+    /// Held for reading by who needs the grants of a match as they are at one time, for writing while one changes. Taken
+    /// after `branches`.
+    grants: RwLock<()>,
 }
 
 impl Records {
@@ -34,6 +37,7 @@ impl Records {
             acknowledged: RwLock::default(),
             matches: RwLock::default(),
             branches: RwLock::default(),
+            grants: RwLock::default(),
         }
     }
 
@@ -55,6 +59,16 @@ impl Records {
     /// Waits until nobody holds the branches.
     pub(crate) fn change_branches(&self) -> RwLockWriteGuard<'_, ()> {
         self.branches.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps all grants as they are.
+    pub(crate) fn hold_grants(&self) -> RwLockReadGuard<'_, ()> {
+        self.grants.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody holds the grants.
+    pub(crate) fn change_grants(&self) -> RwLockWriteGuard<'_, ()> {
+        self.grants.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets readers see these heads, by the ids of their branches, whatever is written from now on.

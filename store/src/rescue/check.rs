@@ -1,5 +1,6 @@
 //! Check: the store's own audit, which asks no rules.
 
+use super::grants;
 use super::orphan::{Orphans, Owners, orphans};
 use super::part::Totals;
 use crate::audit::{Audited, Damage, audit};
@@ -22,7 +23,8 @@ pub struct StoreCheck {
 
 impl StoreReader {
     /// Audits everything stored, but asks no rules: every record, the numbering and chain of every branch, the index
-    /// of idempotency keys, how many matches, branches and entries there are, and that no record belongs to nothing.
+    /// of idempotency keys, every grant, how many matches, branches and entries there are, and that no record belongs to
+    /// nothing.
     ///
     /// What FORMAT and WATERMARK say is compared whenever a store is opened. `observe` receives the progress.
     ///
@@ -54,6 +56,7 @@ pub(super) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Resul
     let owners = Owners { next_id, ..Owners::default() };
     let mut check = Check { records, sound: Totals::default(), deleted: 0, damage: Vec::new(), owners };
     check.matches(observe)?;
+    check.grants()?;
     check.gone()?;
     check.count(now.entries);
     check.strays()?;
@@ -122,6 +125,14 @@ impl Check<'_> {
             if let Err(error) = read {
                 self.record(None, error)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Requires every grant to be readable, and to be listed for its match.
+    fn grants(&mut self) -> Result<(), StoreError> {
+        for damage in grants::damage(self.records) {
+            self.record(None, damage)?;
         }
         Ok(())
     }

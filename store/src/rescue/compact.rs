@@ -83,6 +83,14 @@ fn build(old: &Store, draft: &Path, observe: &mut dyn FnMut(Totals)) -> Result<T
         Ok(())
     })?;
     let totals = rebuild.totals();
+    // They are no part of what a store is rebuilt of otherwise: who restores or salvages one invites anew.
+    for found in old.records().found_matches(None)? {
+        let of = found?;
+        let grants = old.records().grants(&of)?;
+        if !grants.is_empty() {
+            new.keep_grants(&of.name, grants)?;
+        }
+    }
     new.close_sealed()?;
     settle(draft)?;
     Ok(totals)

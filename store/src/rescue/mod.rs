@@ -14,6 +14,7 @@ mod error;
 mod found;
 mod frame;
 mod gone;
+mod grants;
 mod lenient;
 mod lost;
 mod marks;

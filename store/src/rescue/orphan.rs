@@ -62,7 +62,11 @@ impl Owners {
             Some(b's') if key == key::STORE => return None,
             Some(b'm') => return None,
             Some(b'g') => return self.reason_against_gone(key),
-            Some(b'b') => ("match", &self.matches),
+            Some(b'a') => {
+                let has_hash = key::hash_after(key, key::GRANT_PREFIX).is_some();
+                return (!has_hash).then(|| "it names no grant".to_owned());
+            }
+            Some(b'b' | b'i') => ("match", &self.matches),
             Some(b'h' | b'k' | b'p' | b't') => ("branch", &self.branches),
             _ => return Some("there is no such table".to_owned()),
         };

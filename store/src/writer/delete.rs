@@ -3,6 +3,7 @@
 use turnfold_core::Digest;
 
 use super::committer::Order;
+use super::grants;
 use super::ledger::{Ledger, Staged};
 use super::store::Store;
 use crate::backend::EntryRef;
@@ -34,7 +35,7 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes a match with all its branches and entries, all or nothing. It waits for a backup to be done.
+    /// Deletes a match with all its branches, entries and grants, all or nothing. It waits for a backup to be done.
     ///
     /// Who appends to it afterwards gets [`StoreError::NoSuchMatch`].
     ///
@@ -43,6 +44,7 @@ impl Store {
     pub fn delete_match(&self, name: &MatchName) -> Result<(), StoreError> {
         let _names = self.records().change_matches();
         let _alone = self.records().change_branches();
+        let _grants = self.records().change_grants();
         let name = name.clone();
         let links =
             self.committer.perform(Order::Alone, move |ledger, staged| stage_match(ledger, staged, &name))?;
@@ -91,6 +93,7 @@ fn stage_match(
     for branch in branches {
         links.extend(stage_removal(ledger, staged, &of, branch)?);
     }
+    grants::stage_removal(&ledger.records, staged, of.id)?;
     staged.remove(key::of_match(name));
     let record = GoneRecord { match_name: name.clone(), branch: None, became: None, entries: 0 };
     ledger.stage_gone(of.id, &record, staged);

@@ -5,6 +5,7 @@ pub(crate) mod branch_state;
 mod committer;
 mod create;
 mod delete;
+mod grants;
 mod ledger;
 mod rename;
 mod snapshot;

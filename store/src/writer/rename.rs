@@ -1,10 +1,12 @@
 //! Renaming matches and branches: their ids stay, and with them everything that belongs to them.
 
 use super::committer::Order;
+use super::grants;
 use super::ledger::{Ledger, Staged};
 use super::store::Store;
 use crate::backend::EntryRef;
 use crate::error::StoreError;
+use crate::grant::Grant;
 use crate::layout::key;
 use crate::layout::record::{BranchRecord, GoneRecord, Parent};
 use crate::names::{BranchName, MatchName};
@@ -19,6 +21,7 @@ impl Store {
     /// [`StoreError::NoSuchMatch`], [`StoreError::AlreadyExists`] when a match has the new name, and those of writing.
     pub fn rename_match(&self, name: &MatchName, new: &MatchName) -> Result<(), StoreError> {
         let _names = self.records().change_matches();
+        let _grants = self.records().change_grants();
         let (name, new) = (name.clone(), new.clone());
         self.committer.perform(Order::Alone, move |ledger, staged| stage_match(ledger, staged, name, new))
     }
@@ -54,6 +57,9 @@ fn stage_match(
     let found = ledger.records.find_match(&name)?;
     if ledger.records.backend.get(&key::of_match(&new))?.is_some() {
         return Err(StoreError::AlreadyExists { match_name: new });
+    }
+    for (hash, grant) in ledger.records.grants(&found)? {
+        grants::stage(staged, found.id, (hash, Grant { match_name: new.clone(), ..grant }));
     }
     staged.remove(key::of_match(&name));
     let renamed = FoundMatch { name: new, ..found };

@@ -146,7 +146,7 @@ fn records_of_an_older_time_are_found() {
 }
 
 /// Makes a record that a store takes for its own: its check is right, wherever its body is from.
-fn with_check(key: &[u8], value: &[u8]) -> Vec<u8> {
+pub(crate) fn with_check(key: &[u8], value: &[u8]) -> Vec<u8> {
     let body = &value[..value.len() - 8];
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 record");
     hasher.update(key).update(body).update(&(key.len() as u64).to_le_bytes());

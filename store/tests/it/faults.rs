@@ -1,11 +1,15 @@
 //! Faults: a call to the backend fails, the power goes, and nothing acknowledged is lost.
 
+use std::collections::BTreeMap;
+
 use crate::faulty::{Fault, FaultyBackend};
+use turnfold_core::Seat;
 use turnfold_store::backend::Backend;
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
+use turnfold_store::{BranchName, ErrorKind, Grant, GrantId, GrantKind, Store, StoreError};
 
 use crate::game::{branch, genesis, labels, name, opaque};
+use crate::grants::{new, token};
 
 /// What a session was told before something failed.
 #[derive(Clone, Default)]
@@ -13,6 +17,9 @@ pub(crate) struct Told {
     created: bool,
     main: Vec<u64>,
     line: Option<Vec<u64>>,
+    /// The grants by the numbers of their tokens, and one that is being made, spent or revoked.
+    grants: BTreeMap<u64, Grant>,
+    changing: Option<u64>,
 }
 
 /// Plays a session until something fails, and tells what was acknowledged until then.
@@ -47,6 +54,9 @@ pub(crate) fn play_on(
         told.main.extend(labels);
         tell(told);
         store.read(&match_name, &main, None)?;
+        if count > 50 {
+            change_grants(&store, told, label, tell)?;
+        }
     }
     store.create_branch(&match_name, &line, &main, 100)?;
     told.line = Some(told.main[..100].to_vec());
@@ -58,6 +68,47 @@ pub(crate) fn play_on(
         tell(told);
     }
     store.close()
+}
+
+/// Invites a player, who joins; then the grant is revoked again.
+fn change_grants(
+    store: &Store,
+    told: &mut Told,
+    number: u64,
+    tell: &mut dyn FnMut(&Told),
+) -> Result<(), StoreError> {
+    let (invitation, seat) = (number, 1_000 + number);
+    let now_ms = number.cast_signed();
+    for step in 0..3 {
+        told.changing = Some(if step == 0 { invitation } else { seat });
+        tell(told);
+        match step {
+            0 => store.grant(&token(invitation), new(GrantKind::Invitation(Seat::P1)), now_ms)?,
+            1 => _ = store.join(&token(invitation), &token(seat), now_ms)?,
+            _ => _ = store.revoke_grant(&name("m"), GrantId::of(&token(seat)), now_ms)?,
+        }
+        for number in [invitation, seat] {
+            told.grants.extend(store.find_grant(&token(number))?.map(|grant| (number, grant)));
+        }
+        told.changing = None;
+        tell(told);
+    }
+    Ok(())
+}
+
+/// Requires the grants that were acknowledged, wholly as they were unless one was being changed.
+fn check_grants(told: &Told, store: &Store, what: &str) {
+    for (number, grant) in &told.grants {
+        let found = store.find_grant(&token(*number)).unwrap();
+        let found = found.unwrap_or_else(|| panic!("{what}: grant {number} is gone"));
+        // An invitation is spent together with the grant that it became.
+        let joined = found.became.map(|became| store.find_grant(&became).unwrap().is_some());
+        assert_ne!(joined, Some(false), "{what}: grant {number} became nothing");
+        let is_changing = told.changing.is_some_and(|changing| [*number, 1_000 + number].contains(&changing));
+        assert!(found == *grant || is_changing, "{what}: {found:?} instead of {grant:?}");
+    }
+    let listed = store.grants_of(&name("m")).unwrap().len();
+    assert!((told.grants.len()..=told.grants.len() + 1).contains(&listed), "{what}: {listed} grants");
 }
 
 /// Opens what a power cut leaves and requires all that was acknowledged, and at most one append more.
@@ -72,6 +123,7 @@ pub(crate) fn check_survives(told: &Told, backend: &MemoryBackend, what: &str) {
         let line = labels(&store, "m", "line");
         assert!(line.starts_with(expected) && line.len() <= expected.len() + 1, "{what}: {line:?}");
     }
+    check_grants(told, &store, what);
     // It goes on from there.
     let head = main.len() as u64;
     store.append(&name("m"), &BranchName::main(), head, vec![opaque(5)], None).unwrap();

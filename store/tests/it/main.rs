@@ -17,6 +17,7 @@ mod faulty;
 #[cfg(unix)]
 mod full;
 mod game;
+mod grants;
 mod killed;
 mod power;
 mod renames;

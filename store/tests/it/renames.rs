@@ -6,9 +6,10 @@ use std::thread;
 
 use crate::faulty::{Fault, FaultyBackend};
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{BranchName, ErrorKind, Store, StoreError};
+use turnfold_store::{BranchName, ErrorKind, GrantKind, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, name, opaque};
+use crate::grants::{new, token};
 use crate::rescue::salvage::{Branches, branches, salvage};
 use crate::rescue::{contents, copy_dir, unobserved};
 
@@ -25,6 +26,7 @@ fn plant(store: &Store) -> Result<(), StoreError> {
     store.create_branch_with(&m, &line, &main, 2, commands(3).split_off(2))?;
     store.create_branch(&m, &twig, &line, 3)?;
     store.append(&m, &twig, 3, commands(4).split_off(3), Some(&"k".parse().unwrap()))?;
+    store.grant(&token(1), new(GrantKind::Host), 0)?;
     Ok(())
 }
 

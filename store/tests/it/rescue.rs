@@ -10,10 +10,12 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use turnfold_core::Seat;
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{BranchName, MatchName, Store, Totals};
+use turnfold_store::{BranchName, GrantKind, MatchName, Store, Totals};
 
 use crate::game::{branch, commands, genesis, name, opaque};
+use crate::grants::{new, token};
 
 /// Ignores how far something is.
 pub(crate) fn unobserved() -> impl FnMut(Totals) {
@@ -21,11 +23,13 @@ pub(crate) fn unobserved() -> impl FnMut(Totals) {
 }
 
 /// Fills a store: two matches, branches on branches, idempotency keys, pages and tails, under names that some of them did
-/// not have from the beginning; and what was deleted again.
+/// not have from the beginning; grants; and what was deleted again.
 pub(crate) fn fill(store: &Store) {
     let (m, main, line, twig) = (name("m"), BranchName::main(), branch("line"), branch("twig"));
     store.create_match(&name("draft"), &genesis(), commands(66)).unwrap();
     store.rename_match(&name("draft"), &m).unwrap();
+    store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), 0).unwrap();
+    store.join(&token(1), &token(2), 0).unwrap();
     let side = branch("side");
     store.create_branch(&m, &side, &main, 65).unwrap();
     store.append(&m, &side, 65, commands(67).split_off(65), Some(&"k".parse().unwrap())).unwrap();

@@ -85,6 +85,12 @@ impl Schema {
                 0..=8 => Ok(()),
                 other => Err(format!("seat {other}")),
             },
+            "GrantKind" => match reader.number()? {
+                0 => Ok(()),
+                1 | 3 => self.read("Seat", reader),
+                2 => self.read("u64", reader),
+                other => Err(format!("kind {other}")),
+            },
             "string" | "bytes" => {
                 let length = reader.number()?;
                 reader.take(length)

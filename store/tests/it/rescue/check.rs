@@ -62,7 +62,10 @@ fn records_that_belong_to_nothing_are_found() {
     check(&of_branch(b'h')[..9], "there is no branch with the id 7");
     let of_match = [&b"b"[..], &7_u64.to_be_bytes(), b"line"].concat();
     check(&of_match, "there is no match with the id 7");
+    let of_grant = [&b"i"[..], &7_u64.to_be_bytes(), &[1; 32]].concat();
+    check(&of_grant, "there is no match with the id 7");
     check(b"tx", ": it names no branch");
+    check(b"a!", ": it names no grant");
     check(b"zoo", "the first is `zoo`: there is no such table");
     check(b"m!", ": a match record has no proper name");
 }

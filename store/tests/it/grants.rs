@@ -1,0 +1,429 @@
+//! Grants: who may come to a match, judged as they are written, and gone with it.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use turnfold_core::{Digest, Seat};
+use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::{
+    ErrorKind, Grant, GrantId, GrantKind, GrantLabel, JoinedSeat, NewGrant, Store, StoreError,
+};
+
+use crate::damage::with_check;
+use crate::game::{commands, genesis, name};
+use crate::rescue::salvage::salvage;
+use crate::rescue::unobserved;
+
+const NOW: i64 = 1_700_000_000_000;
+
+/// The hash of a token; no two begin alike.
+pub(crate) fn token(number: u64) -> Digest {
+    Digest::new(blake3::derive_key("a token of a test", &number.to_le_bytes()))
+}
+
+pub(crate) fn new(kind: GrantKind) -> NewGrant {
+    let label = "Ann, on her phone".parse().unwrap();
+    NewGrant { kind, match_name: name("m"), label, expires_at_ms: None }
+}
+
+fn expiring(kind: GrantKind, at: i64) -> NewGrant {
+    NewGrant { expires_at_ms: Some(at), ..new(kind) }
+}
+
+const SPECTATOR: GrantKind = GrantKind::Spectator { delay_s: 90 };
+
+fn is_sound(store: &Store) {
+    assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
+}
+
+/// Has the same tried on a store in memory and on one on disk, with a match `m`.
+fn on_both(check: impl Fn(&Store)) {
+    let dir = tempfile::tempdir().unwrap();
+    for store in [Store::in_memory(), Store::open_or_create(&dir.path().join("store")).unwrap()] {
+        store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
+        check(&store);
+        is_sound(&store);
+        store.close().unwrap();
+    }
+}
+
+/// Returns what a refusal says; it must not have changed anything.
+fn refusal<T: std::fmt::Debug>(store: &Store, result: Result<T, StoreError>, kind: ErrorKind) -> String {
+    let error = result.unwrap_err();
+    assert_eq!(error.kind(), kind, "{error}");
+    is_sound(store);
+    error.to_string()
+}
+
+#[test]
+fn a_grant_is_found_by_its_hash_and_listed_for_its_match() {
+    on_both(|store| {
+        let kinds = [GrantKind::Host, GrantKind::Seat(Seat::P1), SPECTATOR, GrantKind::Invitation(Seat::P2)];
+        for (number, kind) in (1..).zip(kinds) {
+            store.grant(&token(number), new(kind), NOW).unwrap();
+            let grant = Grant {
+                kind,
+                match_name: name("m"),
+                label: "Ann, on her phone".parse().unwrap(),
+                created_at_ms: NOW,
+                expires_at_ms: None,
+                revoked_at_ms: None,
+                became: None,
+            };
+            assert_eq!(store.find_grant(&token(number)).unwrap(), Some(grant));
+        }
+        assert_eq!(store.find_grant(&token(9)).unwrap(), None);
+        let listed = store.grants_of(&name("m")).unwrap();
+        assert!(listed.is_sorted_by_key(|(hash, _)| *hash) && listed.len() == 4);
+        for (hash, grant) in listed {
+            assert_eq!(store.find_grant(&hash).unwrap(), Some(grant));
+        }
+        assert!(matches!(store.grants_of(&name("x")), Err(StoreError::NoSuchMatch { .. })));
+    });
+}
+
+#[test]
+fn what_cannot_be_granted_is_refused_and_changes_nothing() {
+    on_both(|store| {
+        store.grant(&token(1), new(GrantKind::Host), NOW).unwrap();
+        let again = store.grant(&token(1), new(SPECTATOR), NOW);
+        let told = refusal(store, again, ErrorKind::Unusable);
+        assert_eq!(told, format!("a grant `{}` already exists: make a new token", GrantId::of(&token(1))));
+        // Not the same token, but it could not be told from it when one of them is revoked.
+        let mut alike = *token(1).as_bytes();
+        alike[31] ^= 1;
+        let alike = store.grant(&Digest::new(alike), new(SPECTATOR), NOW);
+        assert_eq!(refusal(store, alike, ErrorKind::Unusable), told);
+        let host = store.grant(&token(2), new(GrantKind::Invitation(Seat::Host)), NOW);
+        assert_eq!(
+            refusal(store, host, ErrorKind::Unusable),
+            "`host` is no player's seat: name one of `p1` to `p8`"
+        );
+        let nowhere = NewGrant { match_name: name("x"), ..new(SPECTATOR) };
+        let nowhere = store.grant(&token(2), nowhere, NOW);
+        assert_eq!(refusal(store, nowhere, ErrorKind::Unusable), "no match `x` in this store");
+        assert_eq!(store.grants_of(&name("m")).unwrap().len(), 1);
+        assert!("x".repeat(65).parse::<GrantLabel>().is_err());
+    });
+}
+
+#[test]
+fn an_invitation_is_spent_once_and_answers_again_only_the_same_token() {
+    on_both(|store| {
+        let invitation = expiring(GrantKind::Invitation(Seat::P2), NOW + 100);
+        store.grant(&token(1), invitation, NOW).unwrap();
+        assert!(store.is_taken(&name("m"), Seat::P2, NOW).unwrap());
+        let JoinedSeat::Now(grant) = store.join(&token(1), &token(2), NOW + 50).unwrap() else { panic!() };
+        assert_eq!(grant.kind, GrantKind::Seat(Seat::P2));
+        assert_eq!((grant.label.as_str(), grant.expires_at_ms), ("Ann, on her phone", None));
+        assert_eq!(grant.created_at_ms, NOW + 50);
+        assert_eq!(store.find_grant(&token(2)).unwrap().as_ref(), Some(&grant));
+        let spent = store.find_grant(&token(1)).unwrap().unwrap();
+        assert_eq!(spent.became, Some(token(2)));
+        assert!(!spent.is_live(NOW + 50) && grant.is_live(NOW + 1_000_000));
+        // Also when the invitation would have expired: the answer may have been lost.
+        assert_eq!(store.join(&token(1), &token(2), NOW + 500).unwrap(), JoinedSeat::Again(grant.clone()));
+        let other = store.join(&token(1), &token(3), NOW + 60);
+        assert_eq!(
+            refusal(store, other, ErrorKind::Negative),
+            format!(
+                "the invitation `{}` was accepted with another token: ask the host for a new one",
+                GrantId::of(&token(1))
+            )
+        );
+        assert_eq!(store.grants_of(&name("m")).unwrap().len(), 2);
+        store.revoke_grant(&name("m"), GrantId::of(&token(2)), NOW + 70).unwrap();
+        let revoked = Grant { revoked_at_ms: Some(NOW + 70), ..grant };
+        assert_eq!(store.join(&token(1), &token(2), NOW + 80).unwrap(), JoinedSeat::Again(revoked));
+        assert!(!store.is_taken(&name("m"), Seat::P2, NOW + 80).unwrap());
+    });
+}
+
+#[test]
+fn only_an_invitation_that_counts_can_be_spent_and_only_for_a_new_token() {
+    on_both(|store| {
+        store.grant(&token(1), expiring(GrantKind::Invitation(Seat::P1), NOW + 100), NOW).unwrap();
+        store.grant(&token(2), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
+        store.grant(&token(3), new(GrantKind::Seat(Seat::P1)), NOW).unwrap();
+        store.revoke_grant(&name("m"), GrantId::of(&token(2)), NOW).unwrap();
+        for (invitation, now_ms) in [(1, NOW + 100), (2, NOW), (3, NOW), (4, NOW)] {
+            let joined = store.join(&token(invitation), &token(5), now_ms);
+            let told = refusal(store, joined, ErrorKind::Unusable);
+            assert!(told.starts_with(&format!("no grant `{}`", GrantId::of(&token(invitation)))), "{told}");
+        }
+        for used in [1, 3] {
+            let joined = store.join(&token(1), &token(used), NOW);
+            assert!(refusal(store, joined, ErrorKind::Unusable).contains("already exists"));
+        }
+        assert!(matches!(store.join(&token(1), &token(5), NOW + 99), Ok(JoinedSeat::Now(_))));
+    });
+}
+
+#[test]
+fn a_revoked_grant_stays_listed_with_when_that_was_first() {
+    on_both(|store| {
+        store.create_match(&name("n"), &genesis(), Vec::new()).unwrap();
+        store.grant(&token(1), new(SPECTATOR), NOW).unwrap();
+        let id = GrantId::of(&token(1));
+        let elsewhere = store.revoke_grant(&name("n"), id, NOW);
+        assert!(refusal(store, elsewhere, ErrorKind::Unusable).starts_with(&format!("no grant `{id}`")));
+        assert!(store.find_grant(&token(1)).unwrap().unwrap().is_live(NOW));
+        for now_ms in [NOW + 5, NOW + 10] {
+            assert_eq!(store.revoke_grant(&name("m"), id, now_ms).unwrap(), token(1));
+            let [(_, grant)] = &store.grants_of(&name("m")).unwrap()[..] else { panic!() };
+            assert_eq!(grant.revoked_at_ms, Some(NOW + 5));
+            assert!(!grant.is_live(NOW + 6));
+        }
+    });
+}
+
+#[test]
+fn a_seat_has_eight_live_grants_and_what_counts_no_more_makes_room() {
+    on_both(|store| {
+        let seat = GrantKind::Seat(Seat::P1);
+        store.grant(&token(0), expiring(seat, NOW + 100), NOW).unwrap();
+        store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
+        (2..8).for_each(|number| store.grant(&token(number), new(seat), NOW).unwrap());
+        let full = |kind, now_ms| {
+            let told = refusal(store, store.grant(&token(100), new(kind), now_ms), ErrorKind::Negative);
+            let limit = "seat `p1` of match `m` has 8 live grants, as many as there may be: revoke one first";
+            assert_eq!(told, limit);
+        };
+        full(seat, NOW + 99);
+        full(GrantKind::Invitation(Seat::P1), NOW + 99);
+        // Others have room, and an invitation makes room for what it becomes.
+        store.grant(&token(8), new(GrantKind::Seat(Seat::P2)), NOW).unwrap();
+        store.grant(&token(9), new(SPECTATOR), NOW).unwrap();
+        assert!(matches!(store.join(&token(1), &token(10), NOW + 99), Ok(JoinedSeat::Now(_))));
+        full(seat, NOW + 99);
+        store.grant(&token(11), new(seat), NOW + 100).unwrap();
+        full(seat, NOW + 100);
+        store.revoke_grant(&name("m"), GrantId::of(&token(10)), NOW + 100).unwrap();
+        store.grant(&token(12), new(seat), NOW + 100).unwrap();
+        full(seat, NOW + 100);
+    });
+}
+
+/// Copies a grant behind the store's back; to make so many takes long.
+fn copy(backend: &MemoryBackend, from: u64, to: std::ops::Range<u64>) {
+    let templates: Vec<_> =
+        backend.records().into_iter().filter(|(key, _)| key.ends_with(token(from).as_bytes())).collect();
+    assert_eq!(templates.len(), 2);
+    for number in to {
+        for (key, value) in &templates {
+            let key = [&key[..key.len() - 32], token(number).as_bytes()].concat();
+            backend.tamper(&key, Some(with_check(&key, value)));
+        }
+    }
+}
+
+#[test]
+fn a_match_has_a_thousand_live_grants_and_keeps_no_more_than_two_thousand() {
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    store.grant(&token(0), expiring(SPECTATOR, NOW + 100), NOW).unwrap();
+    copy(&backend, 0, 1..999);
+    store.grant(&token(999), new(SPECTATOR), NOW).unwrap();
+    for kind in [GrantKind::Host, SPECTATOR, GrantKind::Seat(Seat::P1)] {
+        let told = refusal(&store, store.grant(&token(5_000), new(kind), NOW + 99), ErrorKind::Negative);
+        assert_eq!(told, "match `m` has 1000 live grants, as many as there may be: revoke one first");
+    }
+    store.grant(&token(1_000), expiring(SPECTATOR, NOW + 200), NOW + 100).unwrap();
+    copy(&backend, 1_000, 1_001..1_998);
+    let live = |now_ms| {
+        let grants = store.grants_of(&name("m")).unwrap();
+        (grants.len(), grants.iter().filter(|(_, grant)| grant.is_live(now_ms)).count())
+    };
+    assert_eq!(live(NOW + 100), (1_998, 999));
+    for number in 1_998..2_003 {
+        store.revoke_grant(&name("m"), GrantId::of(&token(number - 1)), NOW + 101).unwrap();
+        store.grant(&token(number), new(GrantKind::Host), NOW + 101).unwrap();
+    }
+    assert_eq!(live(NOW + 101), (2_000, 999));
+    // Those that are gone were made first and counted no more.
+    let first = store.grants_of(&name("m")).unwrap();
+    assert_eq!(first.iter().filter(|(_, grant)| grant.created_at_ms == NOW).count(), 997);
+    assert!(first.iter().any(|(hash, _)| *hash == token(999)), "the one that does not expire is kept");
+    is_sound(&store);
+}
+
+#[test]
+fn of_many_at_once_only_so_many_get_in_as_may() {
+    on_both(|store| {
+        store.grant(&token(0), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
+        let joined: Vec<_> = thread::scope(|scope| {
+            let spawn = |number| scope.spawn(move || store.join(&token(0), &token(number), NOW));
+            let threads: Vec<_> = (1..=16).map(spawn).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(joined.iter().filter(|joined| matches!(joined, Ok(JoinedSeat::Now(_)))).count(), 1);
+        let spent = |joined: &&Result<_, _>| matches!(joined, Err(StoreError::InvitationSpent { .. }));
+        assert_eq!(joined.iter().filter(spent).count(), 15);
+        let made: usize = thread::scope(|scope| {
+            let make = |number| store.grant(&token(number), new(GrantKind::Seat(Seat::P1)), NOW);
+            let threads: Vec<_> = (100..120).map(|number| scope.spawn(move || make(number))).collect();
+            threads.into_iter().map(|thread| usize::from(thread.join().unwrap().is_ok())).sum()
+        });
+        assert_eq!(made, 7, "one seat has the token of the invitation");
+    });
+}
+
+#[test]
+fn a_seat_is_taken_at_every_moment_while_an_invitation_is_spent() {
+    let store = Store::in_memory();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    store.grant(&token(0), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
+    thread::scope(|scope| {
+        let joins = scope.spawn(|| {
+            for number in 1..300 {
+                store.grant(&token(1_000 + number), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
+                // Now nothing but the invitation says that the seat is taken, and then only what it became.
+                store.revoke_grant(&name("m"), GrantId::of(&token(number - 1)), NOW).unwrap();
+                store.join(&token(1_000 + number), &token(number), NOW).unwrap();
+            }
+        });
+        while !joins.is_finished() {
+            assert!(store.is_taken(&name("m"), Seat::P1, NOW).unwrap());
+        }
+    });
+    assert!(!store.is_taken(&name("m"), Seat::P2, NOW).unwrap());
+}
+
+#[test]
+fn a_renamed_match_keeps_its_grants_and_a_deleted_one_leaves_none() {
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    let (m, n) = (name("m"), name("n"));
+    store.create_match(&m, &genesis(), Vec::new()).unwrap();
+    store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
+    store.grant(&token(2), new(GrantKind::Host), NOW).unwrap();
+    store.rename_match(&m, &n).unwrap();
+    assert_eq!(store.find_grant(&token(1)).unwrap().unwrap().match_name, n);
+    let JoinedSeat::Now(grant) = store.join(&token(1), &token(3), NOW).unwrap() else { panic!() };
+    assert_eq!(grant.match_name, n);
+    // Who comes after it under its name has none of its grants.
+    store.create_match(&m, &genesis(), Vec::new()).unwrap();
+    assert_eq!(store.grants_of(&m).unwrap(), []);
+    assert_eq!(store.grants_of(&n).unwrap().len(), 3);
+    is_sound(&store);
+    store.delete_match(&n).unwrap();
+    assert!((1..=3).all(|number| store.find_grant(&token(number)).unwrap().is_none()));
+    store.create_match(&n, &genesis(), Vec::new()).unwrap();
+    assert_eq!(store.grants_of(&n).unwrap(), []);
+    assert!(backend.records().iter().all(|(key, _)| !matches!(key[0], b'a' | b'i')));
+    is_sound(&store);
+}
+
+fn grants_in(dir: &Path) -> Vec<(Digest, Grant)> {
+    let store = Store::open(dir).unwrap();
+    is_sound(&store);
+    let grants = store.grants_of(&name("m")).unwrap();
+    assert_eq!(grants.len(), grants.iter().filter_map(|(hash, _)| store.find_grant(hash).unwrap()).count());
+    store.close().unwrap();
+    grants
+}
+
+#[test]
+fn no_backup_and_no_salvage_has_grants() {
+    let parent = tempfile::tempdir().unwrap();
+    let at = |name: &str| parent.path().join(name);
+    let store = Store::open_or_create(&at("store")).unwrap();
+    // In a compacted store the match has another id.
+    store.create_match(&name("before"), &genesis(), Vec::new()).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(300)).unwrap();
+    store.delete_match(&name("before")).unwrap();
+    store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
+    store.grant(&token(2), new(GrantKind::Host), NOW).unwrap();
+    store.join(&token(1), &token(3), NOW).unwrap();
+    for number in 0..20 {
+        let wasted = name(&format!("w{number}"));
+        store.create_match(&wasted, &genesis(), commands(200)).unwrap();
+        store.delete_match(&wasted).unwrap();
+    }
+    assert_eq!(store.stats(1, &mut unobserved()).unwrap().totals.matches, 1);
+    let mut backup = Vec::new();
+    store.backup(&mut backup, false, &mut unobserved()).unwrap();
+    assert!((1..=3).all(|number| !backup.windows(32).any(|found| found == token(number).as_bytes())));
+    store.close().unwrap();
+
+    Store::restore(backup.as_slice(), &at("restored"), &mut unobserved()).unwrap();
+    assert_eq!(grants_in(&at("restored")), []);
+    let saved = salvage(&at("store"), &at("saved")).unwrap();
+    assert_eq!(saved.lost, []);
+    assert_eq!(grants_in(&at("saved")), []);
+    // Also when records have to be looked for one by one.
+    fs::remove_file(at("store").join("WATERMARK")).unwrap();
+    let saved = salvage(&at("store"), &at("again")).unwrap();
+    assert_eq!(saved.saved.entries, 300, "{:?}", saved.lost);
+    assert_eq!(grants_in(&at("again")), []);
+}
+
+#[test]
+fn a_compacted_store_has_the_same_grants() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("store");
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("before"), &genesis(), Vec::new()).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(300)).unwrap();
+    store.delete_match(&name("before")).unwrap();
+    store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
+    store.join(&token(1), &token(3), NOW).unwrap();
+    store.close().unwrap();
+    let before = grants_in(&dir);
+    let compacted = Store::compact(&dir, &mut unobserved()).unwrap();
+    assert!(compacted.bytes_after < compacted.bytes_before, "{compacted:?}");
+    assert_eq!(grants_in(&dir), before);
+    let store = Store::open(&dir).unwrap();
+    assert!(matches!(store.join(&token(1), &token(3), NOW).unwrap(), JoinedSeat::Again(_)));
+}
+
+#[test]
+fn damage_to_a_grant_is_named_and_keeps_nothing_else_from_being_served() {
+    let backend = MemoryBackend::new();
+    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
+    store.grant(&token(1), new(GrantKind::Seat(Seat::P1)), NOW).unwrap();
+    store.grant(&token(2), new(GrantKind::Host), NOW).unwrap();
+    store.close().unwrap();
+    let id = |key: &[u8]| GrantId::of(&Digest::new(key[key.len() - 32..].try_into().unwrap())).to_string();
+    let check = |damaged: MemoryBackend, key: &[u8], what: &str| {
+        let store = Store::with_backend(Box::new(damaged)).unwrap();
+        let damage = store.check(&mut unobserved()).unwrap().damage;
+        let is_named = |found: &turnfold_store::Damage| {
+            found.match_name == Some(name("m")) && found.reason.contains(&id(key))
+        };
+        assert!(damage.iter().any(is_named), "{what}: {damage:?}");
+        assert_eq!(store.audit(&name("m")).unwrap().damage, [], "{what}");
+        // What is damaged is never taken for what it was, or for nothing.
+        let hash = Digest::new(key[key.len() - 32..].try_into().unwrap());
+        let error = store.grants_of(&name("m")).err().or_else(|| store.find_grant(&hash).err());
+        let is_unlisted = damage.iter().all(|found| found.reason.contains("is not listed"));
+        match error {
+            Some(StoreError::Corrupt { .. }) => {}
+            None => assert!(is_unlisted, "{what}"),
+            Some(other) => panic!("{what}: {other}"),
+        }
+    };
+    let records: Vec<_> =
+        backend.records().into_iter().filter(|(key, _)| matches!(key[0], b'a' | b'i')).collect();
+    assert_eq!(records.len(), 4);
+    for (key, value) in &records {
+        let what = key.escape_ascii().to_string();
+        let damaged = |value| {
+            let damaged = backend.copy();
+            damaged.tamper(key, value);
+            damaged
+        };
+        check(damaged(None), key, &format!("{what} is missing"));
+        for place in 0..value.len() {
+            let mut flipped = value.clone();
+            flipped[place] ^= 1 << (place % 8);
+            check(damaged(Some(flipped)), key, &format!("{what}, byte {place}"));
+            check(damaged(Some(value[..place].to_vec())), key, &format!("{what}, {place} bytes"));
+        }
+        let (_, other) = records.iter().find(|(other, _)| other[0] == key[0] && other != key).unwrap();
+        check(damaged(Some(other.clone())), key, &format!("{what} with another's value"));
+    }
+}
