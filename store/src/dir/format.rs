@@ -160,7 +160,7 @@ fn require_bounded(sled_dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Gives a store the present format, once it has all that belongs to it.
+/// Writes the present format over the one before, in a store that has all that belongs to it.
 pub(crate) fn renew(dir: &Path) -> Result<(), StoreError> {
     if find_format(dir)? == Some(Format::Before) { complete(dir) } else { Ok(()) }
 }

@@ -154,9 +154,7 @@ impl fmt::Debug for Store {
 pub(crate) fn open_disk(dir: &Path, lock: Lock) -> Result<DiskBackend, StoreError> {
     let check = |backend| checked(Box::new(backend), None).and_then(|(records, _)| require_no_loss(&records));
     format::finish_swap(dir, |places| check(ReadOnlyBackend::open(places, None)?))?;
-    let opened = DiskBackend::open(dir, lock, check)?;
-    format::renew(dir)?;
-    Ok(opened)
+    DiskBackend::open(dir, lock, check)
 }
 
 /// Writes the first records of a store in which nothing is committed yet.

@@ -15,6 +15,7 @@ use super::renewal::renew_snapshot;
 use super::syncing::Syncing;
 use super::tree::Tree;
 use crate::backend::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
+use crate::dir::format;
 use crate::dir::lock::Lock;
 use crate::dir::places::{SLED_DIR, WATERMARK_FILE};
 use crate::dir::private::{self, sync_dir};
@@ -56,6 +57,7 @@ impl DiskBackend {
         // Nothing may fail any more once sled has opened.
         let syncing = Syncing::of(&sled_dir.join("db"))?;
         let journal = Journal::open(&sled_dir, &loaded)?;
+        format::renew(dir)?;
         let db = files.open(|| open_sled(&sled_dir)).map_err(told)?;
         Ok(Self::of(Tree::of(db, syncing), (journal, loaded), watermark, sled_dir, lock))
     }
