@@ -53,6 +53,19 @@ impl Records {
         }
     }
 
+    /// Returns the lines of all branches of a match, up to the heads that they have at one moment.
+    pub(crate) fn lines_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError> {
+        let heads = self.hold_heads();
+        let (of, branches) = self.branches_of(name)?;
+        let line = |branch: FoundBranch| {
+            let head = self.head_among(&heads, &branch);
+            let head = head.map_err(|error| error.within(&of.name, Some(&branch.name)))?;
+            Ok(Line { of: of.clone(), branch, head })
+        };
+        let lines = branches.into_iter().map(line).collect::<Result<_, StoreError>>()?;
+        Ok((of, lines))
+    }
+
     /// Returns the line of a branch, up to its acknowledged head.
     pub(crate) fn line(&self, of: &FoundMatch, branch: FoundBranch) -> Result<Line, StoreError> {
         let head = self.head(&branch).map_err(|error| error.within(&of.name, Some(&branch.name)))?;

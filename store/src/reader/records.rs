@@ -24,6 +24,9 @@ pub(crate) struct Records {
     matches: RwLock<()>,
     /// Held for reading by who needs the branches of matches to stay, for writing while one is renamed or deleted.
     branches: RwLock<()>,
+    /// The same for who writes meanwhile to where it may take long. Taken before `branches`, so that whoever waits to
+    /// rename or delete a branch keeps nobody else from reading.
+    walks: RwLock<()>,
     /// Held for reading by who needs the grants of a match as they are at one time, for writing while one changes. Taken
     /// after `branches`.
     grants: RwLock<()>,
@@ -37,6 +40,7 @@ impl Records {
             acknowledged: RwLock::default(),
             matches: RwLock::default(),
             branches: RwLock::default(),
+            walks: RwLock::default(),
             grants: RwLock::default(),
         }
     }
@@ -56,9 +60,14 @@ impl Records {
         self.branches.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Keeps the branches of all matches there and under their names, for as long as it may take.
+    pub(crate) fn hold_walk(&self) -> RwLockReadGuard<'_, ()> {
+        self.walks.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits until nobody holds the branches.
-    pub(crate) fn change_branches(&self) -> RwLockWriteGuard<'_, ()> {
-        self.branches.write().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn change_branches(&self) -> [RwLockWriteGuard<'_, ()>; 2] {
+        [&self.walks, &self.branches].map(|held| held.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Keeps all grants as they are.
@@ -97,10 +106,22 @@ impl Records {
         self.scan(range).collect()
     }
 
+    /// Keeps all heads where they are: the committer cannot begin to write newer ones meanwhile.
+    pub(super) fn hold_heads(&self) -> RwLockReadGuard<'_, BTreeMap<u64, HeadRecord>> {
+        self.acknowledged.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the acknowledged head of a branch.
     pub(crate) fn head(&self, branch: &FoundBranch) -> Result<HeadRecord, StoreError> {
-        // The committer cannot begin to write newer heads while we hold this.
-        let acknowledged = self.acknowledged.read().unwrap_or_else(PoisonError::into_inner);
+        self.head_among(&self.hold_heads(), branch)
+    }
+
+    /// Returns the acknowledged head of a branch while all are held.
+    pub(super) fn head_among(
+        &self,
+        acknowledged: &BTreeMap<u64, HeadRecord>,
+        branch: &FoundBranch,
+    ) -> Result<HeadRecord, StoreError> {
         match acknowledged.get(&branch.id) {
             Some(head) => Ok(*head),
             None => self.stored_head(branch),

@@ -11,10 +11,9 @@ use crate::names::{BranchName, MatchName};
 use crate::reader::line::Line;
 use crate::reader::records::Records;
 
-/// Reads every match, the last part being the end. Each branch is given up to a head that it had meanwhile.
+/// Reads every match as it is at some moment meanwhile, the last part being the end.
 ///
-/// The branches of a match are listed before their heads are read, so a parent has all that its children need; and
-/// none is deleted or renamed before its match is done, and no match before all are.
+/// No branch is deleted or renamed before its match is done, and no match before all are.
 pub(super) fn walk(records: &Records, sink: Sink<'_>) -> Result<(), RescueError> {
     let mut totals = Totals::default();
     let mut counting = |part: &Part<'_>| {
@@ -24,18 +23,16 @@ pub(super) fn walk(records: &Records, sink: Sink<'_>) -> Result<(), RescueError>
     let _matches = records.hold_matches();
     for found in records.found_matches(None)? {
         let name = found?.name;
-        let _branches = records.hold_branches();
+        let _branches = records.hold_walk();
         walk_match(records, &name, &mut counting)?;
     }
     sink(&Part::End(totals))
 }
 
 fn walk_match(records: &Records, name: &MatchName, sink: Sink<'_>) -> Result<(), RescueError> {
-    let (of, branches) = records.branches_of(name)?;
+    let (of, mut lines) = records.lines_of(name)?;
     // What cannot be read here could not be restored either.
     of.genesis()?;
-    let lines = branches.into_iter().map(|branch| records.line(&of, branch));
-    let mut lines = lines.collect::<Result<Vec<_>, _>>()?;
     lines.sort_by_key(|line| line.branch.id);
     let (name, branches) = (name.clone(), lines.len() as u64);
     sink(&Part::Match(MatchPart { name, branches, genesis: &of.genesis }))?;

@@ -1,6 +1,7 @@
 //! Rescue: what is backed up, restored, compacted or salvaged is what was there, and what is not is named.
 
 mod backup;
+mod beside;
 mod check;
 mod compact;
 mod rig;

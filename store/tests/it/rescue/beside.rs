@@ -1,0 +1,147 @@
+//! Backups of a store that is written to meanwhile: each match as it was at one moment, and nobody waits for them.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use turnfold_core::Seat;
+use turnfold_store::{BranchName, GrantKind, Store};
+
+use super::unobserved;
+use crate::game::{branch, genesis, labels, name, opaque};
+use crate::grants::{new, token};
+
+fn is_sound(store: &Store) {
+    assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
+    for info in store.matches().unwrap() {
+        assert_eq!(store.audit(&info.name).unwrap().damage, []);
+    }
+}
+
+/// Appends an entry at the head, whatever it is.
+fn append(store: &Store, match_name: &str, on: &BranchName) {
+    let head = store.head(&name(match_name), on).unwrap();
+    store.append(&name(match_name), on, head, vec![opaque(head + 1)], None).unwrap();
+}
+
+#[test]
+fn a_backup_has_every_match_as_it_was_at_one_moment() {
+    // In memory more is appended meanwhile than on disk.
+    let store = Store::in_memory();
+    // `main` is always level with `last` or one ahead; those between take time to be looked at.
+    let (m, main, last) = (name("m"), BranchName::main(), branch("zz-last"));
+    store.create_match(&m, &genesis(), Vec::new()).unwrap();
+    for number in 0..200 {
+        store.create_branch(&m, &branch(&format!("n{number}")), &main, 0).unwrap();
+    }
+    store.create_branch(&m, &last, &main, 0).unwrap();
+    let done = AtomicBool::new(false);
+    let backups: Vec<Vec<u8>> = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                append(&store, "m", &main);
+                append(&store, "m", &last);
+            }
+        });
+        // Grants are no part of it, and in nobody's way.
+        scope.spawn(|| {
+            for number in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
+                store.grant(&token(number), new(GrantKind::Invitation(Seat::P1)), 0).unwrap();
+                store.join(&token(number), &token(number + 1_000_000), 0).unwrap();
+                let id = turnfold_store::GrantId::of(&token(number + 1_000_000));
+                store.revoke_grant(&m, id, 0).unwrap();
+            }
+        });
+        let backups = (0..20).map(|round| {
+            let mut bytes = Vec::new();
+            store.backup(&mut bytes, round % 2 == 0, &mut unobserved()).unwrap();
+            bytes
+        });
+        let backups = backups.collect();
+        done.store(true, Ordering::Relaxed);
+        backups
+    });
+    for bytes in backups {
+        let restored = Store::restore_in_memory(bytes.as_slice()).unwrap();
+        is_sound(&restored);
+        let [ahead, behind] = ["main", "zz-last"].map(|on| labels(&restored, "m", on).len());
+        assert!(ahead == behind || ahead == behind + 1, "`main` has {ahead} entries, `zz-last` {behind}");
+        assert_eq!(restored.grants_of(&m).unwrap(), []);
+    }
+}
+
+/// Takes what it is given only when it is told to, and says how much that is.
+struct Slow {
+    bytes: Vec<u8>,
+    asks: Sender<usize>,
+    may: Receiver<()>,
+}
+
+impl Write for Slow {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.asks.send(bytes.len()).map_err(io::Error::other)?;
+        self.may.recv().map_err(io::Error::other)?;
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn while_nobody_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_memory() {
+    let parent = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(&parent.path().join("store")).unwrap();
+    let (m, main, doomed) = (name("m"), BranchName::main(), branch("doomed"));
+    // Far more than what is read at a time.
+    store.create_match(&m, &genesis(), (1..=20_000).map(opaque).collect()).unwrap();
+    store.create_branch(&m, &doomed, &main, 19_000).unwrap();
+    let ((asks, asked), (lets, may)) = (channel(), channel());
+    let bytes = thread::scope(|scope| {
+        let backup = scope.spawn(|| {
+            let mut slow = Slow { bytes: Vec::new(), asks, may };
+            store.backup(&mut slow, false, &mut unobserved()).unwrap();
+            slow.bytes
+        });
+        let mut largest = 0;
+        let mut is_stuck = false;
+        // Ends with the backup.
+        for length in asked {
+            largest = largest.max(length);
+            if length > 30_000 && !is_stuck {
+                // It is in the midst of the match. Who deletes a branch waits for it, and nobody for who waits.
+                is_stuck = true;
+                scope.spawn(|| store.delete_branch(&m, &doomed).unwrap());
+                thread::sleep(std::time::Duration::from_millis(50));
+                for _ in 0..100 {
+                    append(&store, "m", &main);
+                }
+                store.create_branch(&m, &branch("new"), &main, 5).unwrap();
+                append(&store, "m", &branch("new"));
+                assert_eq!(store.read(&m, &main, None).unwrap().entries.len(), 20_100);
+                assert_eq!(store.branches(&m).unwrap().len(), 3);
+                assert_eq!(store.matches().unwrap().len(), 1);
+                assert_eq!(store.links(&m, &doomed, 0..=19_000).unwrap().len(), 19_001);
+                store.grant(&token(1), new(GrantKind::Host), 0).unwrap();
+                assert_eq!(store.grants_of(&m).unwrap().len(), 1);
+            }
+            lets.send(()).unwrap();
+        }
+        assert!(is_stuck && largest < 128 * 1024, "{largest} bytes at a time");
+        backup.join().unwrap()
+    });
+    assert_eq!(store.branches(&m).unwrap().len(), 2, "the branch is deleted once the match is written");
+    let dir = parent.path().join("restored");
+    Store::restore(bytes.as_slice(), &dir, &mut unobserved()).unwrap();
+    let restored = Store::open(&dir).unwrap();
+    is_sound(&restored);
+    let heads: Vec<_> = restored
+        .branches(&m)
+        .unwrap()
+        .into_iter()
+        .map(|found| (found.name.to_string(), found.head))
+        .collect();
+    assert_eq!(heads, [("main".to_owned(), 20_000), ("doomed".to_owned(), 19_000)]);
+}
