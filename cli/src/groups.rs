@@ -1,11 +1,12 @@
 //! The verbs in groups, as help and manual pages list them.
 
 /// The verbs by what they are for.
-pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
+pub(crate) const GROUPS: [(&str, &[&str]); 7] = [
     ("Play", &["new", "play", "run", "show", "legal", "ask", "rules"]),
     ("Matches in the store", &["matches", "branches", "log", "replay", "rename", "delete"]),
     ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
     ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
     ("Prove and maintain", &["verify", "store", "selftest", "perft", "simulate"]),
+    ("Play over a network", &["serve"]),
     ("Get to know turnfold", &["tour", "completions", "man", "help"]),
 ];

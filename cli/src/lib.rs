@@ -148,7 +148,9 @@ fn log_to_stderr(verbose: u8) {
         2 => "debug",
         _ => "trace",
     };
-    let ours = format!("warn,turnfold={level},turnfold_replay={level},turnfold_store={level}");
+    let ours = format!(
+        "warn,turnfold={level},turnfold_replay={level},turnfold_serve={level},turnfold_store={level}"
+    );
     let filter = EnvFilter::try_from_env("TURNFOLD_LOG").unwrap_or_else(|_| EnvFilter::new(ours));
     tracing_subscriber::fmt()
         .with_env_filter(filter)

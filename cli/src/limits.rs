@@ -5,9 +5,6 @@
 
 use turnfold_replay::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, Limits};
 
-/// The longest title of a match, in characters.
-pub(crate) const TITLE_CHARACTERS_MAX: usize = 200;
-
 /// The longest regular expression, in bytes.
 pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 12;
 

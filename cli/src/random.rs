@@ -5,10 +5,15 @@ use turnfold_core::{DueRoll, Seed};
 
 use crate::failure::Failure;
 
+/// Fills bytes.
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
+    getrandom::fill(bytes)
+        .map_err(|error| Failure::trouble(format!("the operating system gives no random bytes: {error}")))
+}
+
 fn bytes<const N: usize>() -> Result<[u8; N], Failure> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Failure::trouble(format!("the operating system gives no random bytes: {error}")))?;
+    fill(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -280,6 +280,8 @@ pub trait Step {
     fn command_bytes(&self) -> Vec<u8>;
     /// Returns `true` if the viewer may not know of the command.
     fn concealed(&self) -> bool;
+    /// Returns `true` if the viewer may know of the command and of every effect.
+    fn wholly_shown(&self) -> bool;
     /// Returns the verdict on it, without effects.
     fn verdict(&self) -> Verdict;
     /// Returns its outcome, with the effects the viewer may know of.

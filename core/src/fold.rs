@@ -202,6 +202,10 @@ impl<R: Rules> Step for Folded<'_, R> {
         !self.shows(&Part::Command(self.seat, self.command))
     }
 
+    fn wholly_shown(&self) -> bool {
+        !self.concealed() && self.effects.iter().all(|effect| self.shows(&Part::Effect(self.seat, effect)))
+    }
+
     fn verdict(&self) -> Verdict {
         self.verdict.erase()
     }

@@ -15,7 +15,7 @@ use turnfold_core::{Answer, AnyState, DicePolicy, Digest, FoldError, Json, Logge
 use crate::tfl::SeenBy;
 
 /// The seat that looks, as `--as` names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Eyes(Seat);
 
 impl Eyes {
@@ -182,6 +182,12 @@ pub struct Concealed {
 impl fmt::Display for Eyes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(out)
+    }
+}
+
+impl From<Seat> for Eyes {
+    fn from(seat: Seat) -> Self {
+        Self(seat)
     }
 }
 

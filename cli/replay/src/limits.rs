@@ -13,6 +13,9 @@ pub struct Limits {
     pub line_bytes_max: usize,
 }
 
+/// The longest title of a match, in characters.
+pub const TITLE_CHARACTERS_MAX: usize = 200;
+
 /// The longest command, with its number and seat, in a script or replay file, in bytes; so also the longest comment.
 pub const COMMAND_BYTES_MAX: usize = 1 << 16;
 

@@ -26,7 +26,7 @@ impl Detail {
 }
 
 /// A command and what became of it. What it serializes as is a contract.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Record {
     /// Its number; a rejected command has none.
     pub seq: Option<u64>,
@@ -128,7 +128,7 @@ impl Record {
 }
 
 /// A record with what its source tells beside it. What it serializes as is what `log --format json` prints.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LoggedRecord {
     /// What the rules compute.
     #[serde(flatten)]

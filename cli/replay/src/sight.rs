@@ -1,5 +1,6 @@
 //! Lines of play as eyes may know them: what is concealed has no entry and no number.
 
+pub mod follow;
 mod separate;
 
 use serde_json::Value;
@@ -103,7 +104,8 @@ impl Sight {
     }
 
     /// Returns how many entries these eyes know of among the first `count` entries of the log.
-    pub(crate) fn known_within(&self, count: usize) -> usize {
+    #[must_use]
+    pub fn known_within(&self, count: usize) -> usize {
         self.known.partition_point(|known| *known <= count)
     }
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use turnfold_replay::{LogEntry, Passed, Sources, bless::bless_if_true, revision::new_match_name};
-use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
+use turnfold_replay::{Imported, Sources, revision::new_match_name};
+use turnfold_store::MatchName;
 
 use super::new::{Game, genesis};
 use crate::clock;
@@ -37,25 +37,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         None => name_of(&args.file)?,
     };
     let replay = context.read_replay(&args.file)?.whole()?;
-    let blessed = bless_if_true(&replay).map_err(|error| Failure::undone(error, "nothing was imported"))?;
-    let setup = replay.setup()?;
-    let rules = replay.header.rules;
-    let mut state = replay.start()?;
-    let recorded_at_ms = clock::now_ms()?;
-    let mut entries = Vec::new();
-    let logged: Vec<_> = blessed.entries().map(LogEntry::logged).collect();
-    let dice = replay.header.dice;
-    let mut passed = Passed::default();
-    for run in logged.chunks(usize::try_from(SNAPSHOT_INTERVAL).unwrap_or(usize::MAX)) {
-        state
-            .fold(run, &dice, &mut |step| {
-                entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
-            })
-            .map_err(|error| Failure::negative(format!("{}: {error}", args.file.display())))?;
-        passed.note(entries.len() as u64, state.as_ref());
-    }
+    let imported = Imported::of(&replay, clock::now_ms()?);
+    let imported = imported.map_err(|error| Failure::undone(error, "nothing was imported"))?;
+    let Imported { rules, setup, dice, title, entries, state, passed } = imported;
     let count = entries.len() as u64;
-    let genesis = genesis(Game { rules, setup, dice }, replay.header.title.clone())?;
+    let genesis = genesis(Game { rules, setup, dice }, title)?;
     let store = context.open_or_create_store()?;
     store.create_match(&name, &genesis, entries)?;
     passed.keep(&name, context, &store);

@@ -26,6 +26,7 @@ pub(crate) mod replay;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod selftest;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod shrink;
 pub(crate) mod simulate;
@@ -71,6 +72,7 @@ pub(crate) enum Command {
     Impact(impact::Args),
     Verify(verify::Args),
     Store(store::Args),
+    Serve(serve::Args),
     Tour(tour::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -123,6 +125,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Impact(args) => impact::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),
         Command::Store(args) => store::run(&args, context),
+        Command::Serve(args) => serve::run(&args, context),
         Command::Tour(args) => tour::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),

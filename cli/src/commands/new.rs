@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::Serialize;
 use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Seed, SetupError};
-use turnfold_replay::{input, line::find_rules, revision::new_match_name};
+use turnfold_replay::{import::check_title, input, line::find_rules, revision::new_match_name};
 use turnfold_store::{Genesis, MatchName};
 
 use crate::context::Context;
@@ -119,12 +119,7 @@ fn bad_setup(path: &Path, error: &SetupError) -> Failure {
 
 /// Makes the first record of a match.
 pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
-    let characters_max = limits::TITLE_CHARACTERS_MAX;
-    if title.chars().count() > characters_max || title.chars().any(char::is_control) {
-        return Err(Failure::usage(format!(
-            "expected a title of at most {characters_max} characters without control characters"
-        )));
-    }
+    check_title(&title).map_err(Failure::usage)?;
     Ok(Genesis {
         format: Genesis::FORMAT,
         ruleset: game.rules.name().into(),

@@ -9,6 +9,7 @@ use super::records::Records;
 ///
 /// Opened by itself it writes nothing at all in the store's directory, whatever is wrong there. Many may be open at a
 /// time, but none beside a [`Store`](crate::Store).
+#[derive(Clone)]
 pub struct StoreReader {
     pub(crate) records: Arc<Records>,
 }

@@ -1,0 +1,253 @@
+//! Appending: commands judged on the state in memory, made durable, then shown (SV-10 to SV-16).
+
+use std::sync::Arc;
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Outcome, Seat};
+use turnfold_replay::play::is_same_call;
+use turnfold_replay::position::keep_snapshots;
+use turnfold_replay::{Detail, Eyes, LineOfPlay, NotPlayed, Record, Roller, ScriptLine, Session, Sight};
+use turnfold_store::{IdempotencyKey, StoreError};
+
+use crate::app::App;
+use crate::auth::{Access, Viewpoint};
+use crate::problem::{Answer, Code, Problem};
+use crate::table::{Current, Shown, Table};
+use crate::tag::{Tags, value};
+
+/// How often a state is read anew because the store is somewhere else than it.
+const ATTEMPTS: u32 = 3;
+
+/// The most commands of one request of a host.
+pub(crate) const COMMANDS_MAX: usize = 1000;
+
+/// What is asked for.
+pub(crate) struct Append {
+    pub(crate) access: Access,
+    pub(crate) view: Viewpoint,
+    /// The seat whose commands they are; `None` for the host's.
+    pub(crate) seat: Option<Seat>,
+    pub(crate) lines: Vec<ScriptLine>,
+    /// Whether due rolls are made.
+    pub(crate) rolls: bool,
+    pub(crate) key: Option<IdempotencyKey>,
+    pub(crate) if_match: Option<Tags>,
+    pub(crate) expect: Option<u64>,
+}
+
+/// What became of it.
+pub(crate) struct Appended {
+    /// The last entry, as the viewer counts.
+    pub(crate) head: u64,
+    pub(crate) records: Vec<Record>,
+    pub(crate) tag: String,
+    pub(crate) kind: AppendedKind,
+    /// What was not played: a roll may be due that nobody made.
+    pub(crate) nothing: Option<turnfold_replay::printed::NothingPlayed>,
+}
+
+/// Whether anything was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AppendedKind {
+    Recorded,
+    /// Nothing was asked for and nothing was due.
+    Nothing,
+    /// An earlier request with the key recorded it.
+    Repeated,
+}
+
+/// Why an attempt came to nothing.
+enum Stopped {
+    /// The store is somewhere else than the state in memory.
+    Behind,
+    Problem(Problem),
+}
+
+impl<E: Into<Problem>> From<E> for Stopped {
+    fn from(error: E) -> Self {
+        Self::Problem(error.into())
+    }
+}
+
+impl Append {
+    /// Appends to a branch, whose turn the caller holds.
+    pub(crate) fn perform(&self, app: &Arc<App>, table: &Table) -> Answer<Appended> {
+        for _ in 0..ATTEMPTS {
+            match self.attempt(app, table) {
+                Ok(appended) => return Ok(appended),
+                Err(Stopped::Problem(problem)) => {
+                    app.note(&problem);
+                    return Err(problem);
+                }
+                Err(Stopped::Behind) => table.forget(),
+            }
+        }
+        Err(Problem::new(Code::Store, "the store moves on faster than it can be read; try again"))
+    }
+
+    fn attempt(&self, app: &Arc<App>, table: &Table) -> Result<Appended, Stopped> {
+        if let Some(repeated) = self.repeated(app, table)? {
+            return Ok(repeated);
+        }
+        let (rules, dice, before, state, shown) = table.current(app, |current| {
+            let shown = current.shown(self.view.eyes);
+            (current.rules, current.dice, current.head, current.state.fork(), shown)
+        })?;
+        self.require_expected(table, before, &shown)?;
+        let (session, records) = self.play(app, table, rules, dice, before, state)?;
+        if records.is_empty() {
+            let nothing = turnfold_replay::printed::NothingPlayed::in_state(session.state.as_ref());
+            let head =
+                if self.view.eyes.see_all() { before } else { table.step(app, self.view, before)?.head };
+            let kind = AppendedKind::Nothing;
+            return Ok(Appended { head, records, tag: shown.tag, kind, nothing: Some(nothing) });
+        }
+        let recorded_at_ms = (app.outside.now_ms)();
+        let entries = records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
+        let line = table.line();
+        let stored = app.store.append(&line.match_name, &line.branch, before, entries, self.key.as_ref());
+        let stored = match stored {
+            Ok(stored) if !stored.repeated => stored,
+            Ok(_) | Err(StoreError::Conflict { .. }) => return Err(Stopped::Behind),
+            Err(error) => {
+                // Whether it was recorded is not known, so neither is where the branch stands.
+                table.forget();
+                return Err(error.into());
+            }
+        };
+        table.publish(Current::new(rules, dice, stored.last, session.state));
+        self.keep_snapshots(app, table, (before, stored.last));
+        Ok(self.shown(app, table, before, records)?)
+    }
+
+    /// Answers with what the viewer may know of the entries after one.
+    fn shown(&self, app: &App, table: &Table, before: u64, records: Vec<Record>) -> Answer<Appended> {
+        let kind = AppendedKind::Recorded;
+        if self.view.eyes.see_all() {
+            let (head, tag) = table.current(app, |current| (current.head, current.shown(Eyes::HOST).tag))?;
+            return Ok(Appended { head, records, tag, kind, nothing: None });
+        }
+        let step = table.step(app, self.view, before)?;
+        let news = step.news.iter().filter(|(seq, _)| *seq > before);
+        let records = news.map(|(_, logged)| logged.record.clone()).collect();
+        Ok(Appended { head: step.head, records, tag: step.tag.clone(), kind, nothing: None })
+    }
+
+    /// Plays the commands: all of them are accepted, or none is recorded (SV-10).
+    fn play(
+        &self,
+        app: &App,
+        table: &Table,
+        rules: &'static dyn AnyRules,
+        dice: DicePolicy,
+        head: u64,
+        state: Box<dyn AnyState>,
+    ) -> Answer<(Session, Vec<Record>)> {
+        let roller = if self.rolls { Roller::of(&dice) } else { Roller::Nobody };
+        let mut session = Session::new(state, dice, roller, head + 1, Detail::new(self.view.eyes));
+        let mut records = Vec::new();
+        if self.lines.is_empty() {
+            session.roll_due(&mut records)?;
+        }
+        for (index, line) in self.lines.iter().enumerate() {
+            let rejected = match self.seat {
+                // Before a seat's command nothing is rolled: a rejection would take the roll back.
+                Some(seat) => match session.submit_alone(line, Some(seat)) {
+                    Ok(record) => {
+                        records.push(record);
+                        session.roll_due(&mut records)?;
+                        continue;
+                    }
+                    Err(rejected) => rejected,
+                },
+                None => {
+                    self.require_own(app, table, line, session.state.as_ref())?;
+                    match session.submit(line, &mut records)? {
+                        Ok(()) => continue,
+                        Err(rejected) => rejected,
+                    }
+                }
+            };
+            return Err(self.rejected(index, *rejected, rules));
+        }
+        Ok((session, records))
+    }
+
+    /// A host commands for itself, and for those seats that nobody else has (SV-11).
+    fn require_own(&self, app: &App, table: &Table, line: &ScriptLine, state: &dyn AnyState) -> Answer<()> {
+        let seat = line.seat.or_else(|| state.default_seat(&line.command));
+        let Some(seat) = seat.filter(|seat| *seat != Seat::Host) else { return Ok(()) };
+        let is_taken = app.store.is_taken(&table.line().match_name, seat, (app.outside.now_ms)())?;
+        if is_taken {
+            return Err(Problem::forbidden(format!(
+                "{seat} is somebody's seat, so only they give its commands"
+            )));
+        }
+        Ok(())
+    }
+
+    fn rejected(&self, index: usize, record: Record, rules: &dyn AnyRules) -> Problem {
+        let code = match &record.outcome {
+            Outcome::Rejected(code) if code.as_str() == "malformed" => Code::Malformed,
+            _ => Code::Rejected,
+        };
+        let reason = NotPlayed::rejected(&record, self.lines.len(), rules);
+        Problem::of_command(code, reason.detail(None), index, record)
+    }
+
+    /// Requires the branch to be where the client believes (SV-13).
+    fn require_expected(&self, table: &Table, head: u64, shown: &Shown) -> Answer<()> {
+        let moved = |detail: String| {
+            Problem::new(Code::Moved, detail).with(axum::http::header::ETAG, value(&shown.tag))
+        };
+        if let Some(expected) = self.expect.filter(|expected| *expected != head) {
+            let line = table.line().clone();
+            return Err(moved(NotPlayed::OtherHead { line, expected, head }.detail(None)));
+        }
+        match &self.if_match {
+            Some(tags) if !tags.hold(&shown.tag, false) => {
+                Err(moved("what you see has changed since; look at it again, then decide".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Answers a request that was made before with the same key as it was answered then (SV-14).
+    fn repeated(&self, app: &App, table: &Table) -> Answer<Option<Appended>> {
+        let Some(key) = &self.key else { return Ok(None) };
+        let line = table.line();
+        let Some(range) = app.store.find_idempotency_key(&line.match_name, &line.branch, key)? else {
+            return Ok(None);
+        };
+        let (first, last) = range.into_inner();
+        let before = usize::try_from(first - 1).unwrap_or(usize::MAX);
+        let sight = |eyes| -> Answer<Sight> {
+            let log = app.store.read(&line.match_name, &line.branch, Some(last))?;
+            Ok(Sight::of(eyes, LineOfPlay::of_log(line, log, &app.registry)?)?)
+        };
+        let whole = sight(Eyes::HOST)?;
+        let records = whole.records_after(before)?;
+        let asked: Vec<_> = self.lines.iter().map(|asked| self.given(asked)).collect();
+        if !is_same_call(&asked, &records, whole.rules()) {
+            let reason = NotPlayed::KeyUsed { line: line.clone(), entries: None };
+            return Err(Problem::new(Code::KeyReused, reason.detail(None)));
+        }
+        let seen = if self.view.eyes.see_all() { whole } else { sight(self.view.eyes)? };
+        let tag = Shown::of(self.view.eyes, seen.state()?.as_ref()).tag;
+        let (head, records) = (seen.head(), seen.records_after(before)?);
+        Ok(Some(Appended { head, records, tag, kind: AppendedKind::Repeated, nothing: None }))
+    }
+
+    /// Returns a command with the seat that gives it, where that is known.
+    fn given(&self, line: &ScriptLine) -> ScriptLine {
+        ScriptLine { seat: line.seat.or(self.seat), ..line.clone() }
+    }
+
+    /// Keeps the snapshots that were passed, while the answer goes out.
+    fn keep_snapshots(&self, app: &Arc<App>, table: &Table, (before, head): (u64, u64)) {
+        if head / turnfold_store::SNAPSHOT_INTERVAL == before / turnfold_store::SNAPSHOT_INTERVAL {
+            return;
+        }
+        let (app, line) = (Arc::clone(app), table.line().clone());
+        tokio::task::spawn_blocking(move || keep_snapshots(&line, (before, head), app.as_ref(), &app.store));
+    }
+}

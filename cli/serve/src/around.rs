@@ -1,0 +1,107 @@
+//! What happens around every request: its id, limits, problems, headers, metrics and trace (SV-6, SV-7, SV-29, SV-30).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::time::{Instant, timeout};
+use tracing::Instrument;
+
+use crate::app::App;
+use crate::limits::{BODY_TIME, REQUEST_TIME};
+use crate::problem::{Code, Problem};
+
+const REQUEST_ID: &str = "x-request-id";
+
+/// Makes ids of requests that bring none.
+pub(crate) struct Ids {
+    beginning: String,
+    next: AtomicU64,
+}
+
+impl Ids {
+    pub(crate) fn new(random: u64) -> Self {
+        Self { beginning: format!("{random:016x}"), next: AtomicU64::new(1) }
+    }
+
+    /// Takes over the id that a request brings, or makes one.
+    fn of(&self, headers: &HeaderMap) -> String {
+        let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
+        let is_id =
+            |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
+        given.filter(is_id).map_or_else(
+            || format!("{}-{}", self.beginning, self.next.fetch_add(1, Ordering::Relaxed)),
+            Into::into,
+        )
+    }
+}
+
+/// Serves a request and finishes its answer.
+pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let id = app.ids.of(request.headers());
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let method = request.method().clone();
+    let span = tracing::info_span!("request", %id, %method, route);
+    let mut response = serve(&app, request, next, &route).instrument(span.clone()).await;
+    if let Some(problem) = problem_of(&mut response) {
+        let _inside = span.enter();
+        tracing::debug!(detail = problem.detail(), "a problem");
+        let allow = response.headers().get(header::ALLOW).cloned();
+        response = problem.render(&id);
+        if let Some(allow) = allow {
+            response.headers_mut().insert(header::ALLOW, allow);
+        }
+    }
+    let status = response.status().as_u16();
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("")));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    app.metrics.request_done(&route, status, began);
+    let _inside = span.enter();
+    tracing::info!(status, duration = ?began.elapsed(), "served");
+    response
+}
+
+async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Response {
+    if matches!(route, "/healthz" | "/readyz") {
+        return next.run(request).await;
+    }
+    if *app.closing().borrow() {
+        return Problem::new(Code::Closing, "the service is shutting down").into_response();
+    }
+    let is_stream = route.ends_with("/events");
+    let _place = match (!is_stream).then(|| app.limits.request()).transpose() {
+        Ok(place) => place,
+        Err(problem) => return problem.into_response(),
+    };
+    let body_time = if request.method() == Method::POST { BODY_TIME } else { Duration::ZERO };
+    let served = timeout(body_time + REQUEST_TIME, next.run(request)).await;
+    served.unwrap_or_else(|_| {
+        Problem::new(
+            Code::Store,
+            "no answer in time; an append may have been recorded, so repeat it with the same key",
+        )
+        .into_response()
+    })
+}
+
+/// Takes the problem out of an answer. What the libraries refuse on their own becomes one, too.
+fn problem_of(response: &mut Response) -> Option<Problem> {
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        return Some(problem);
+    }
+    let (code, detail) = match response.status() {
+        StatusCode::METHOD_NOT_ALLOWED => (Code::Method, "the resource has no such method"),
+        StatusCode::NOT_FOUND => (Code::NotFound, "there is no such resource"),
+        status if status.is_client_error() => (Code::BadRequest, "the request cannot be used"),
+        status if status.is_server_error() => (Code::Internal, "an internal error"),
+        _ => return None,
+    };
+    Some(Problem::new(code, detail))
+}

@@ -1,0 +1,172 @@
+//! Who asks, and how far that reaches (SV-21, SV-24).
+
+use axum::extract::FromRequestParts;
+use axum::http::header;
+use axum::http::request::Parts;
+use turnfold_core::Seat;
+use turnfold_replay::Eyes;
+use turnfold_store::{Grant, GrantId, GrantKind, MatchName, StoreError};
+
+use crate::app::App;
+use crate::problem::{Answer, Code, Problem};
+use crate::token::{Token, TokenKind};
+
+/// The seat of spectators, which no ruleset has (SV-21).
+pub(crate) const SPECTATOR: Seat = Seat::P8;
+
+/// The token that a request brings.
+#[derive(Clone)]
+pub(crate) struct Bearer(Option<(Token, TokenKind)>);
+
+impl<S: Sync> FromRequestParts<S> for Bearer {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
+        let Some(value) = parts.headers.get(header::AUTHORIZATION) else { return Ok(Self(None)) };
+        let text = value.to_str().ok().and_then(|value| value.split_once(' '));
+        let text = text.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        Ok(Self(text.and_then(|(_, token)| Token::parse(token.trim_start()))))
+    }
+}
+
+impl Bearer {
+    /// Returns the invitation that a request brings.
+    pub(crate) fn invitation(self) -> Answer<Token> {
+        match self.0 {
+            Some((token, TokenKind::Invitation)) => Ok(token),
+            Some(_) => Err(Problem::forbidden("only an invitation is spent")),
+            None => Err(no_token()),
+        }
+    }
+}
+
+/// Whose eyes look, and how long after the fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Viewpoint {
+    pub(crate) eyes: Eyes,
+    /// In seconds.
+    pub(crate) delay_s: u64,
+}
+
+/// What somebody may do.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    /// What finds the grant in logs and lists: 16 hex digits of the token's hash.
+    pub(crate) id: String,
+    holder: Holder,
+}
+
+#[derive(Clone, Debug)]
+enum Holder {
+    Admin,
+    Granted(Grant),
+}
+
+impl App {
+    /// Finds what a token may do.
+    pub(crate) fn admit(&self, bearer: &Bearer) -> Answer<Access> {
+        let (token, kind) = bearer.0.as_ref().ok_or_else(no_token)?;
+        let hash = token.hash();
+        let id = GrantId::of(&hash).to_string();
+        if *kind == TokenKind::Admin {
+            return if self.is_admin(&hash) {
+                Ok(Access { id, holder: Holder::Admin })
+            } else {
+                Err(no_token())
+            };
+        }
+        let grant = self.store.find_grant(&hash)?.filter(|grant| grant.is_live((self.outside.now_ms)()));
+        let grant = grant.filter(|grant| TokenKind::from(grant.kind) == *kind).ok_or_else(no_token)?;
+        self.limits.admit(&id, grant.kind)?;
+        Ok(Access { id, holder: Holder::Granted(grant) })
+    }
+}
+
+impl App {
+    /// Returns `true` if a token that was admitted still is.
+    pub(crate) fn holds(&self, bearer: &Bearer) -> Answer<bool> {
+        let Some((token, kind)) = &bearer.0 else { return Ok(false) };
+        if *kind == TokenKind::Admin {
+            return Ok(true);
+        }
+        let grant = self.store.find_grant(&token.hash())?;
+        Ok(grant.is_some_and(|grant| grant.is_live((self.outside.now_ms)())))
+    }
+}
+
+fn no_token() -> Problem {
+    Problem::new(Code::NoToken, "expected a token that is known, live and not revoked")
+}
+
+fn unknown(match_name: &MatchName) -> Problem {
+    StoreError::NoSuchMatch { match_name: match_name.clone() }.into()
+}
+
+impl Access {
+    /// Returns the grant; the admin has none.
+    pub(crate) fn grant(&self) -> Option<&Grant> {
+        match &self.holder {
+            Holder::Admin => None,
+            Holder::Granted(grant) => Some(grant),
+        }
+    }
+
+    /// Returns `true` for hosts and the admin, who may know everything.
+    pub(crate) fn is_host(&self) -> bool {
+        self.grant().is_none_or(|grant| grant.kind == GrantKind::Host)
+    }
+
+    /// Requires the admin.
+    pub(crate) fn require_admin(&self) -> Answer<()> {
+        match self.holder {
+            Holder::Admin => Ok(()),
+            Holder::Granted(_) => Err(Problem::forbidden("only the admin may do that")),
+        }
+    }
+
+    /// Requires a token that knows of the match. Other matches are as unknown to it as those that are not there.
+    pub(crate) fn require_match(&self, match_name: &MatchName) -> Answer<()> {
+        match self.grant() {
+            Some(grant) if grant.match_name != *match_name => Err(unknown(match_name)),
+            Some(Grant { kind: GrantKind::Invitation(_), .. }) => {
+                Err(Problem::forbidden("an invitation only joins"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Requires the match's host or the admin.
+    pub(crate) fn require_host(&self, match_name: &MatchName) -> Answer<()> {
+        self.require_match(match_name)?;
+        if self.is_host() {
+            Ok(())
+        } else {
+            Err(Problem::forbidden("only the host of the match may do that"))
+        }
+    }
+
+    /// Returns the seat whose commands it gives; `None` for the host. Spectators give none.
+    pub(crate) fn playing_seat(&self) -> Answer<Option<Seat>> {
+        match self.grant() {
+            Some(Grant { kind: GrantKind::Seat(seat), .. }) => Ok(Some(*seat)),
+            _ if self.is_host() => Ok(None),
+            _ => Err(Problem::forbidden("a spectator gives no commands")),
+        }
+    }
+
+    /// Returns with whose eyes it looks at a match; the host may look as any seat.
+    pub(crate) fn looks(&self, match_name: &MatchName, seat: Option<Eyes>) -> Answer<Viewpoint> {
+        self.require_match(match_name)?;
+        let (eyes, delay_s) = match self.grant().map(|grant| grant.kind) {
+            None | Some(GrantKind::Host) => {
+                return Ok(Viewpoint { eyes: seat.unwrap_or(Eyes::HOST), delay_s: 0 });
+            }
+            Some(GrantKind::Seat(own) | GrantKind::Invitation(own)) => (own.into(), 0),
+            Some(GrantKind::Spectator { delay_s }) => (SPECTATOR.into(), delay_s),
+        };
+        if seat.is_some_and(|seat| seat != eyes) {
+            return Err(Problem::forbidden("only the host may look as another seat"));
+        }
+        Ok(Viewpoint { eyes, delay_s })
+    }
+}

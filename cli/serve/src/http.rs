@@ -1,0 +1,196 @@
+//! Requests read and answers written, the same for every resource (SV-5, SV-6).
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use turnfold_replay::printed::json_line;
+use utoipa::ToSchema;
+
+use crate::limits::{BODY_BYTES_MAX, BODY_TIME};
+use crate::problem::{Answer, Code, Problem};
+
+/// The types of answers and bodies.
+pub(crate) const JSON: &str = "application/json";
+pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
+pub(crate) const SVG: &str = "image/svg+xml";
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
+
+/// How a client wants to be answered, where there is a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As JSON.
+    Json,
+    /// As the verb prints it where no terminal is.
+    Text,
+}
+
+impl<S: Sync> FromRequestParts<S> for Form {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
+        let (json, text) = (quality(&parts.headers, JSON), quality(&parts.headers, "text/plain"));
+        match (json, text) {
+            (0, 0) => {
+                Err(Problem::new(Code::Accept, "expected `Accept` to allow application/json or text/plain"))
+            }
+            (json, text) if text > json => Ok(Self::Text),
+            _ => Ok(Self::Json),
+        }
+    }
+}
+
+/// Requires that a client takes an answer of the one type there is.
+pub(crate) fn require_accepted(headers: &HeaderMap, media_type: &str) -> Answer<()> {
+    let plain = media_type.split(';').next().unwrap_or(media_type);
+    if quality(headers, plain) > 0 {
+        return Ok(());
+    }
+    Err(Problem::new(Code::Accept, format!("expected `Accept` to allow {plain}")))
+}
+
+/// Returns how much a client wants a type, in thousandths; the most specific range decides (RFC 9110, 12.5.1).
+fn quality(headers: &HeaderMap, media_type: &str) -> u32 {
+    let mut is_asked = false;
+    let mut best = (0, 0);
+    let main = media_type.split('/').next().unwrap_or_default();
+    for value in headers.get_all(header::ACCEPT) {
+        is_asked = true;
+        for range in value.to_str().unwrap_or_default().split(',') {
+            let mut parts = range.split(';').map(str::trim);
+            let name = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let precision = match name.as_str() {
+                "*/*" => 1,
+                name if name.strip_suffix("/*") == Some(main) => 2,
+                name if name == media_type => 3,
+                _ => continue,
+            };
+            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(1000, thousandths);
+            if precision > best.0 || (precision == best.0 && weight > best.1) {
+                best = (precision, weight);
+            }
+        }
+    }
+    if is_asked { best.1 } else { 1000 }
+}
+
+/// Reads a weight such as `0.5`; what is none counts as 0.
+fn thousandths(text: &str) -> u32 {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let part: String = part.chars().chain("000".chars()).take(3).collect();
+    match (whole, part.parse::<u32>()) {
+        ("1", Ok(_)) => 1000,
+        ("0", Ok(part)) => part,
+        _ => 0,
+    }
+}
+
+/// The query of a request, all of whose parameters are known.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
+        match Query::<T>::try_from_uri(&parts.uri) {
+            Ok(Query(asked)) => Ok(Self(asked)),
+            Err(error) => Err(Problem::bad(format!("the query: {}", one_line(&error.body_text())))),
+        }
+    }
+}
+
+/// Reads the body of a request, of one type, to its end.
+pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -> Answer<Bytes> {
+    let given = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let given = given.and_then(|given| given.split(';').next()).unwrap_or_default().trim();
+    if !given.eq_ignore_ascii_case(media_type) {
+        return Err(Problem::new(Code::MediaType, format!("expected a body of type {media_type}")));
+    }
+    let read = tokio::time::timeout(BODY_TIME, read_body(request.into_body(), bytes_max)).await;
+    read.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, "the body did not come in time")))
+}
+
+async fn read_body(mut body: Body, bytes_max: usize) -> Answer<Bytes> {
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Problem::bad("the body broke off"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > bytes_max {
+            return Err(Problem::new(
+                Code::TooLarge,
+                format!("expected a body of at most {bytes_max} bytes"),
+            ));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.freeze())
+}
+
+/// Reads the body of a request as one JSON object.
+pub(crate) async fn json_body<T: DeserializeOwned>(request: Request) -> Answer<T> {
+    let bytes = body(request, JSON, BODY_BYTES_MAX).await?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Problem::bad(format!("the body: {}", one_line(&error.to_string()))))
+}
+
+/// Reads a member that may be left out, but not be null.
+pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    member: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(member).map(Some)
+}
+
+fn one_line(text: &str) -> String {
+    turnfold_replay::text::printable(&text.replace('\n', " ")).into_owned()
+}
+
+/// Answers with a document.
+pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Response {
+    typed(status, JSON, json_text(document))
+}
+
+/// Writes a document as every verb prints it.
+pub(crate) fn json_text(document: &impl Serialize) -> String {
+    json_line(document).expect("plain data encodes") + "\n"
+}
+
+/// Answers with text.
+pub(crate) fn text(status: StatusCode, text: String) -> Response {
+    typed(status, TEXT, text)
+}
+
+/// Answers with a body of some type.
+pub(crate) fn typed(status: StatusCode, media_type: &'static str, body: impl Into<Body>) -> Response {
+    let media_type = HeaderValue::from_static(media_type);
+    (status, [(header::CONTENT_TYPE, media_type)], body.into()).into_response()
+}
+
+/// A part of a list, and where the next begins.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct List<T, N> {
+    pub(crate) items: Vec<T>,
+    /// The value for `after` that continues the list.
+    pub(crate) next: Option<N>,
+}
+
+/// How much of a list is wanted.
+pub(crate) const LIST_DEFAULT: usize = 100;
+pub(crate) const LIST_MAX: usize = 1000;
+
+/// Reads how much of a list is wanted.
+pub(crate) fn list_limit(limit: Option<u64>) -> Answer<usize> {
+    let limit = limit.map_or(Some(LIST_DEFAULT), |limit| usize::try_from(limit).ok());
+    limit
+        .filter(|limit| (1..=LIST_MAX).contains(limit))
+        .ok_or_else(|| Problem::bad(format!("expected a limit of 1 to {LIST_MAX}")))
+}
+
+/// Reads a name in the path of a request.
+pub(crate) fn name<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Answer<T> {
+    text.parse().map_err(|error: T::Err| Problem::bad(one_line(&error.to_string())))
+}

@@ -1,0 +1,40 @@
+//! The service of turnfold: one store over HTTP, for players at their own computers.
+//!
+//! What a verb of the command line says, the service says, byte for byte; what a seat may not know, no answer tells;
+//! what was answered with 201 is on disk. A request passes [`around`](mod@around) and its handler in `resources`, which
+//! asks for what its token may do ([`auth`](mod@auth)), then for the table of a branch, and asks that what the verb of
+//! the same name asks. Handlers know no rules.
+//!
+//! ```text
+//! around ─▶ resources ─▶ auth ─▶ table, steps ─▶ turnfold-replay, turnfold-store
+//! ```
+//!
+//! [`serve()`] is all there is to call. The description of the service for its clients is `openapi.json`.
+
+mod app;
+mod append;
+mod around;
+mod auth;
+mod channel_body;
+mod http;
+mod limits;
+mod metrics;
+mod options;
+mod outside;
+mod problem;
+mod resources;
+mod router;
+mod server;
+mod steps;
+mod streams;
+mod table;
+mod tables;
+mod tag;
+mod timed_io;
+mod token;
+
+pub use options::Options;
+pub use outside::Outside;
+pub use router::description;
+pub use server::{ServeError, serve};
+pub use token::{Token, TokenKind};

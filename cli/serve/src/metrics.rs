@@ -1,0 +1,120 @@
+//! What whoever runs the service watches (SV-29). Labels are routes and outcomes, never names or seats.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::problem::{Answer, Code};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteStatus {
+    route: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    route: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabel {
+    outcome: &'static str,
+}
+
+/// A histogram that is told when something began.
+#[derive(Clone)]
+pub(crate) struct Timed(Histogram);
+
+impl Timed {
+    pub(crate) fn start(&self) -> Instant {
+        Instant::now()
+    }
+}
+
+/// What is counted while the service runs.
+pub(crate) struct Metrics {
+    requests: Family<RouteStatus, Counter>,
+    request_seconds: Family<Route, Histogram, fn() -> Histogram>,
+    appends: Family<OutcomeLabel, Counter>,
+    pub(crate) append_seconds: Timed,
+    pub(crate) table_misses: Counter,
+    pub(crate) store_failed: Gauge,
+}
+
+fn histogram() -> Histogram {
+    // From half a millisecond to sixteen seconds.
+    Histogram::new(exponential_buckets(0.000_5, 2.0, 16))
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(histogram),
+            appends: Family::default(),
+            append_seconds: Timed(histogram()),
+            table_misses: Counter::default(),
+            store_failed: Gauge::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Counts a request that began at some time.
+    pub(crate) fn request_done(&self, route: &str, status: u16, began: Instant) {
+        let route = route.to_owned();
+        self.request_seconds
+            .get_or_create(&Route { route: route.clone() })
+            .observe(began.elapsed().as_secs_f64());
+        self.requests.get_or_create(&RouteStatus { route, status }).inc();
+    }
+
+    /// Counts an append that began at some time.
+    pub(crate) fn append_done(&self, began: Instant, answer: &Answer<Response>) {
+        self.append_seconds.0.observe(began.elapsed().as_secs_f64());
+        let outcome = match answer {
+            Ok(response) if response.status().as_u16() == 201 => "recorded",
+            Ok(_) => "nothing",
+            Err(problem) => match problem.code() {
+                Code::Rejected | Code::Malformed => "rejected",
+                Code::Moved => "moved",
+                _ => "failed",
+            },
+        };
+        self.appends.get_or_create(&OutcomeLabel { outcome }).inc();
+    }
+}
+
+/// Writes all of it as `OpenMetrics` text.
+pub(crate) fn text(app: &Arc<App>) -> Result<String, std::fmt::Error> {
+    let metrics = &app.metrics;
+    let held = app.tables.held();
+    let gauge = |value: u64| {
+        let gauge = Gauge::<i64>::default();
+        gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+        gauge
+    };
+    let mut all = Registry::with_prefix("turnfold");
+    all.register("http_requests", "Requests", metrics.requests.clone());
+    all.register("http_request_seconds", "How long requests took", metrics.request_seconds.clone());
+    all.register("appends", "Appends by what became of them", metrics.appends.clone());
+    all.register("append_seconds", "How long appends took", metrics.append_seconds.0.clone());
+    all.register("streams", "Live streams", gauge(app.limits.streams() as u64));
+    all.register("tables", "Branches in memory", gauge(held.tables));
+    all.register("table_bytes", "What their states take", gauge(held.bytes));
+    all.register("table_misses", "Branches that were read from the store", metrics.table_misses.clone());
+    all.register("store_failed", "1 once the store has failed", metrics.store_failed.clone());
+    let mut text = String::new();
+    encode(&mut text, &all)?;
+    Ok(text)
+}

@@ -1,0 +1,22 @@
+//! What whoever runs the service chooses (SV-1).
+
+use std::net::SocketAddr;
+
+use turnfold_core::Digest;
+
+/// How the service runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where it listens; port 0 stands for any.
+    pub listen: SocketAddr,
+    /// Where clients find it, such as `https://play.example`; the address it listens on if there is none.
+    pub origin: Option<String>,
+    /// The origins of other pages that may use it.
+    pub cors: Vec<String>,
+    /// How many bytes of states are kept in memory.
+    pub cache_bytes: u64,
+    /// The hash of the admin's token.
+    pub admin: Digest,
+    /// Where its metrics are told.
+    pub metrics: Option<SocketAddr>,
+}

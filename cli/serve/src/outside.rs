@@ -1,0 +1,22 @@
+//! What the service takes from the world outside.
+
+use std::fmt;
+
+use turnfold_core::Digest;
+
+/// The clock, chance and the identity of the build, which whoever runs the service gives to it.
+#[derive(Clone, Copy)]
+pub struct Outside {
+    /// Returns the time now in milliseconds since 1970.
+    pub now_ms: fn() -> i64,
+    /// Fills bytes by the operating system's randomness, or says why it cannot.
+    pub fill_random: fn(&mut [u8]) -> Result<(), String>,
+    /// What tells this build from others, whose snapshots are not to be used; without it none are.
+    pub build: Option<Digest>,
+}
+
+impl fmt::Debug for Outside {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Outside").finish_non_exhaustive()
+    }
+}

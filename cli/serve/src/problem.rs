@@ -1,0 +1,250 @@
+//! Problems: every failure as `application/problem+json` (SV-7, RFC 9457).
+
+use std::borrow::Cow;
+
+use axum::Json;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use turnfold_replay::{Record, ReplayError};
+use turnfold_store::StoreError;
+use utoipa::ToSchema;
+
+use crate::auth::Access;
+
+/// What kinds of failure there are. Each has one status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Code {
+    BadRequest,
+    NoToken,
+    Forbidden,
+    NotFound,
+    Method,
+    Accept,
+    Timeout,
+    TooLarge,
+    MediaType,
+    Rejected,
+    Exists,
+    BranchInUse,
+    Spent,
+    Moved,
+    Malformed,
+    Setup,
+    KeyReused,
+    SlowDown,
+    Overloaded,
+    Closing,
+    Store,
+    Corrupt,
+    Internal,
+    Full,
+}
+
+impl Code {
+    /// Returns its status, its name and its title.
+    const fn about(self) -> (StatusCode, &'static str, &'static str) {
+        use StatusCode as S;
+        match self {
+            Self::BadRequest => (S::BAD_REQUEST, "bad_request", "The request cannot be used"),
+            Self::NoToken => (S::UNAUTHORIZED, "no_token", "A token is needed"),
+            Self::Forbidden => (S::FORBIDDEN, "forbidden", "The token does not reach so far"),
+            Self::NotFound => (S::NOT_FOUND, "not_found", "There is no such thing"),
+            Self::Method => (S::METHOD_NOT_ALLOWED, "method", "The method is not allowed"),
+            Self::Accept => (S::NOT_ACCEPTABLE, "accept", "No acceptable form"),
+            Self::Timeout => (S::REQUEST_TIMEOUT, "timeout", "The body did not come in time"),
+            Self::TooLarge => (S::PAYLOAD_TOO_LARGE, "too_large", "Too large"),
+            Self::MediaType => (S::UNSUPPORTED_MEDIA_TYPE, "media_type", "The media type is not supported"),
+            Self::Rejected => (S::CONFLICT, "rejected", "The rules do not accept the command now"),
+            Self::Exists => (S::CONFLICT, "exists", "The name is taken"),
+            Self::BranchInUse => (S::CONFLICT, "branch_in_use", "The branch is in use"),
+            Self::Spent => (S::GONE, "spent", "The invitation is spent"),
+            Self::Moved => (S::PRECONDITION_FAILED, "moved", "The line of play has moved on"),
+            Self::Malformed => (S::UNPROCESSABLE_ENTITY, "malformed", "No command of the ruleset"),
+            Self::Setup => (S::UNPROCESSABLE_ENTITY, "setup", "A match cannot begin so"),
+            Self::KeyReused => (S::UNPROCESSABLE_ENTITY, "key_reused", "The key stands for other commands"),
+            Self::SlowDown => (S::TOO_MANY_REQUESTS, "slow_down", "Too many requests"),
+            Self::Overloaded => (S::SERVICE_UNAVAILABLE, "overloaded", "The service is overloaded"),
+            Self::Closing => (S::SERVICE_UNAVAILABLE, "closing", "The service is shutting down"),
+            Self::Store => (S::SERVICE_UNAVAILABLE, "store", "The store cannot say what became of it"),
+            Self::Corrupt => (S::INTERNAL_SERVER_ERROR, "corrupt", "Something stored is damaged"),
+            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "A mistake of the service"),
+            Self::Full => (S::INSUFFICIENT_STORAGE, "full", "The disk of the service is full"),
+        }
+    }
+
+    /// Returns its HTTP status.
+    pub(crate) const fn status(self) -> StatusCode {
+        self.about().0
+    }
+}
+
+/// A failure, still without the id of its request.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    code: Code,
+    detail: Cow<'static, str>,
+    /// The command that was not accepted: its place in the request and its record.
+    command: Option<Box<(usize, Record)>>,
+    headers: HeaderMap,
+}
+
+/// What a failed request shares with those who hear of it.
+pub(crate) type Answer<T = Response> = Result<T, Problem>;
+
+impl Problem {
+    pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
+        let mut headers = HeaderMap::new();
+        match code.status() {
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        Self { code, detail: detail.into(), command: None, headers }
+    }
+
+    /// A request that cannot be used, and why.
+    pub(crate) fn bad(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Code::BadRequest, detail)
+    }
+
+    /// What a token does not reach, and what would.
+    pub(crate) fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Code::Forbidden, detail)
+    }
+
+    /// A command that was not accepted: its place in the request, from 0, and its record.
+    pub(crate) fn of_command(code: Code, detail: String, index: usize, record: Record) -> Self {
+        Self { command: Some(Box::new((index, record))), ..Self::new(code, detail) }
+    }
+
+    /// Adds a header to the answer.
+    pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Returns its kind.
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
+    /// Returns its words.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// Says of damage no more than whoever asked may know (SV-7): only host and admin are told where it is.
+    pub(crate) fn told_to(self, access: &Access) -> Self {
+        if self.code != Code::Corrupt || access.is_host() {
+            return self;
+        }
+        Self { detail: "something stored of this match is damaged; its host can see what".into(), ..self }
+    }
+
+    /// Writes it down, with the id of its request.
+    pub(crate) fn render(self, request: &str) -> Response {
+        let (status, code, title) = self.code.about();
+        let (index, record) = self.command.map(|command| *command).unzip();
+        let body = ProblemJson {
+            kind: format!("urn:turnfold:problem:{code}"),
+            title: title.into(),
+            status: status.as_u16(),
+            detail: self.detail.into_owned(),
+            request: request.into(),
+            index,
+            record,
+        };
+        let mut response = (status, self.headers, Json(body)).into_response();
+        let problem = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, problem);
+        response
+    }
+}
+
+/// A failure as it is answered.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemJson {
+    /// `urn:turnfold:problem:` and its name.
+    #[serde(rename = "type")]
+    kind: String,
+    /// What its kind means.
+    title: String,
+    /// The HTTP status.
+    status: u16,
+    /// What is wrong, in one line.
+    detail: String,
+    /// The id of the request, which the logs of the service name.
+    request: String,
+    /// Which of the commands it was, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    index: Option<usize>,
+    /// The command that was not accepted, as `play` prints it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Object)]
+    record: Option<Record>,
+}
+
+/// Leaves itself in the answer, until the outermost layer writes it down with the id of the request.
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.code.status().into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        use StoreError as E;
+        let code = match &error {
+            E::NoSuchMatch { .. } | E::NoSuchBranch { .. } | E::NoSuchGrant { .. } => Code::NotFound,
+            E::NoSuchSeq { .. }
+            | E::NothingToAppend { .. }
+            | E::NotAPlayer { .. }
+            | E::TooManyGrants { .. } => Code::BadRequest,
+            E::AlreadyExists { .. } | E::BranchExists { .. } | E::GrantExists { .. } => Code::Exists,
+            E::BranchInUse { .. } | E::MainBranch { .. } => Code::BranchInUse,
+            E::TooLarge { .. } => Code::TooLarge,
+            E::IdempotencyKeyReused { .. } => Code::KeyReused,
+            E::InvitationSpent { .. } => Code::Spent,
+            E::Corrupt { .. } | E::Lost { .. } => Code::Corrupt,
+            E::Full { .. } => Code::Full,
+            E::Conflict { .. } | E::Unsettled { .. } | E::Failed { .. } | E::Io { .. } => Code::Store,
+            _ => Code::Internal,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<ReplayError> for Problem {
+    fn from(error: ReplayError) -> Self {
+        use ReplayError as E;
+        let code = match &error {
+            E::Store(_) => {
+                let E::Store(error) = error else { unreachable!("it was just matched") };
+                return error.into();
+            }
+            E::NoEntry { .. } | E::Concealed(_) | E::UnknownRuleset { .. } => Code::BadRequest,
+            E::OtherSeat(_) => Code::Forbidden,
+            E::File(_)
+            | E::Input(_)
+            | E::BadSetup(_)
+            | E::BadEntry(_)
+            | E::UntrueEntry { .. }
+            | E::UntrueHeader { .. }
+            | E::UntrueClosing { .. } => Code::Setup,
+            E::TooLong { .. } | E::Page(_) => Code::TooLarge,
+            E::Setup { .. } | E::Entry { .. } | E::ConcealedEntry { .. } => Code::Corrupt,
+            _ => Code::Internal,
+        };
+        Self::new(code, error.to_string())
+    }
+}

@@ -1,0 +1,72 @@
+//! `GET /v1/backup`: everything in the store as one stream, while others write.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use bytes::Bytes;
+use tokio::sync::mpsc;
+
+use super::position::attachment;
+use super::statuses::Looked;
+use crate::app::App;
+use crate::auth::Bearer;
+use crate::channel_body::ChannelBody;
+use crate::http::{require_accepted, typed};
+use crate::problem::Answer;
+
+const STREAM: &str = "application/octet-stream";
+
+/// How much is sent at a time.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Writes into a body, and waits while nobody reads it.
+struct ToBody {
+    buffer: Vec<u8>,
+    sender: mpsc::Sender<io::Result<Bytes>>,
+}
+
+impl ToBody {
+    fn send(&mut self, part: io::Result<Bytes>) -> io::Result<()> {
+        self.sender.blocking_send(part).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+impl Write for ToBody {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= CHUNK_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let part = std::mem::take(&mut self.buffer);
+        self.send(Ok(part.into()))
+    }
+}
+
+/// Back the store up
+#[utoipa::path(get, path = "/v1/backup", tag = "running",
+    responses((status = 200, description = "as `store backup` writes it; one that breaks off is no backup",
+        body = Vec<u8>, content_type = "application/octet-stream"), Looked))]
+pub(crate) async fn backup(State(app): State<Arc<App>>, bearer: Bearer, headers: HeaderMap) -> Answer {
+    require_accepted(&headers, STREAM)?;
+    app.serve(bearer, |_, access| access.require_admin()).await?;
+    let (sender, receiver) = mpsc::channel(4);
+    tokio::task::spawn_blocking(move || {
+        let mut to_body = ToBody { buffer: Vec::new(), sender };
+        let written = app.store.backup(&mut to_body, true, &mut |_| {}).map_err(io::Error::other);
+        if let Err(error) = written.and_then(|_| to_body.flush()) {
+            tracing::warn!(%error, "a backup broke off");
+            let _ = to_body.send(Err(error));
+        }
+    });
+    Ok(attachment(typed(StatusCode::OK, STREAM, Body::new(ChannelBody::new(receiver))), "turnfold.backup"))
+}

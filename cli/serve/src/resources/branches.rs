@@ -1,0 +1,140 @@
+//! The branches of a match.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::IntoResponse;
+use serde::Deserialize;
+use turnfold_replay::Revision;
+use turnfold_replay::printed::{self, ListedBranch};
+use turnfold_store::{BranchName, MatchName};
+use utoipa::ToSchema;
+
+use super::position::LineNames;
+use super::statuses::{Changed, Deleted, Document, Looked};
+use crate::app::App;
+use crate::auth::{Access, Bearer};
+use crate::http::{Form, List, json, json_body, name, text};
+use crate::limits::BRANCHES_MAX;
+use crate::problem::{Answer, Code, Problem};
+
+/// Returns the branches that a token may know of, with the heads that its viewer counts. Links are for the host.
+fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> Answer<Vec<ListedBranch>> {
+    let view = access.looks(match_name, None)?;
+    let mut listed = Vec::new();
+    for info in app.store.branches(match_name)? {
+        let Ok(table) = app.table(view, match_name, &info.name) else { continue };
+        let mut branch = ListedBranch::from(info);
+        if !view.eyes.see_all() {
+            branch.entries = table.head_seen(app, view)?;
+            branch.link = None;
+            if let Some((parent, from)) = &mut branch.from {
+                *from = app.table(view, match_name, parent)?.seen_at(app, view, *from)?;
+            }
+        }
+        listed.push(branch);
+    }
+    Ok(listed)
+}
+
+/// List the branches
+#[utoipa::path(get, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = String, Path)),
+    responses((status = 200, description = "as `branches` prints them", content(
+        (inline(List<Document, String>) = "application/json"), (String = "text/plain"))), Looked))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    form: Form,
+) -> Answer {
+    app.fold(bearer, move |app, access| {
+        let items = listed(app, access, &name(&match_name)?)?;
+        Ok(match form {
+            Form::Json => json(StatusCode::OK, &List { items, next: None::<String> }),
+            Form::Text => text(StatusCode::OK, printed::text(printed::branches::lines(&items))),
+        })
+    })
+    .await
+}
+
+/// A branch to be made.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewBranch {
+    /// What it is called: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
+    #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
+    name: String,
+    /// The branch it begins on, and after which entry, such as `main:6`; its head if none is named
+    #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}(:[0-9]{1,18})?$", example = "main:6")]
+    from: String,
+}
+
+/// Begin a branch
+#[utoipa::path(post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = String, Path)),
+    request_body = NewBranch,
+    responses((status = 201, description = "it is there", headers(("Location" = String)), body = inline(Document)), Changed))]
+pub(crate) async fn create(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    request: Request,
+) -> Answer {
+    let access = app.block(move |app| app.admit(&bearer)).await?;
+    let match_name: MatchName = name(&match_name)?;
+    access.require_host(&match_name)?;
+    let new = json_body::<NewBranch>(request).await?;
+    app.block(move |app| {
+        let branch: BranchName = name(&new.name)?;
+        let Revision { branch: parent, seq, .. } = branch_point(&match_name, &new.from)?;
+        let seq = seq.map_or_else(|| app.store.head(&match_name, &parent), Ok)?;
+        let branches = app.store.branches(&match_name)?;
+        if branches.len() >= BRANCHES_MAX && branches.iter().all(|info| info.name != branch) {
+            return Err(Problem::new(Code::SlowDown, format!("a match has at most {BRANCHES_MAX} branches")));
+        }
+        app.store.create_branch(&match_name, &branch, &parent, seq)?;
+        let made = listed(app, &access, &match_name)?.into_iter().find(|listed| listed.branch == branch);
+        let mut response = json(StatusCode::CREATED, &made);
+        let location = HeaderValue::from_str(&format!("/v1/matches/{match_name}/branches/{branch}"));
+        response.headers_mut().insert(header::LOCATION, location.unwrap_or(HeaderValue::from_static("/")));
+        Ok(response)
+    })
+    .await
+}
+
+/// Reads where a branch begins or a line of play ends, written `BRANCH[:SEQ]`.
+pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> Answer<Revision> {
+    name(&format!("{match_name}@{text}"))
+}
+
+/// Delete a branch
+#[utoipa::path(delete, path = "/v1/matches/{match}/branches/{branch}", tag = "branches",
+    params(("match" = String, Path), ("branch" = String, Path)),
+    responses((status = 204, description = "it is gone"), Deleted))]
+pub(crate) async fn delete(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+) -> Answer {
+    let (table, names) = app
+        .serve(bearer, move |app, access| {
+            let (match_name, branch) = (name(&names.0)?, name(&names.1)?);
+            access.require_host(&match_name)?;
+            let view = access.looks(&match_name, None)?;
+            Ok((app.table(view, &match_name, &branch)?, (match_name, branch)))
+        })
+        .await?;
+    let task = tokio::spawn(async move {
+        let turn = table.turn().await?;
+        app.block(move |app| {
+            let _turn = turn;
+            app.store.delete_branch(&names.0, &names.1)?;
+            app.forget_table(&table);
+            Ok(StatusCode::NO_CONTENT.into_response())
+        })
+        .await
+    });
+    task.await.unwrap_or_else(|_| {
+        Err(Problem::new(Code::Internal, "an internal error; the logs of the service tell more"))
+    })
+}

@@ -1,0 +1,75 @@
+//! Two lines of play of a match compared, as `diff` tells it.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use turnfold_replay::diff::compare;
+use turnfold_replay::printed::{self, diff::DiffDocument, diff::lines};
+use turnfold_replay::{Eyes, Sight, SourceName};
+use utoipa::IntoParams;
+
+use super::branches::branch_point;
+use super::matches::is_over;
+use super::position::LineNames;
+use super::statuses::{Document, Looked};
+use crate::app::App;
+use crate::auth::{Access, Bearer};
+use crate::http::{Asked, Form, json, name, text};
+use crate::problem::{Answer, Problem};
+use turnfold_store::MatchName;
+
+/// Lines of context around commands that differ, as `diff` has them.
+const CONTEXT: usize = 3;
+
+/// What to compare with.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct With {
+    /// The other line of play, `BRANCH[:SEQ]`
+    #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}(:[0-9]{1,18})?$", example = "main:9")]
+    with: String,
+    /// The last entry that counts; the head if left out
+    #[param(minimum = 0)]
+    at: Option<u64>,
+}
+
+/// Requires the host, or that the match is over, when whoever looks may know everything (SV-9).
+pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> Answer<()> {
+    let view = access.looks(match_name, None)?;
+    if access.is_host() || is_over(app, view, match_name)? {
+        return Ok(());
+    }
+    Err(Problem::forbidden("until every branch of the match is over, only its host may know everything"))
+}
+
+/// Compare two lines of play
+#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/diff", tag = "branches",
+    params(("match" = String, Path), ("branch" = String, Path), With),
+    responses((status = 200, description = "as `diff` prints it", content(
+        (inline(Document) = "application/json"), (String = "text/plain"))), Looked))]
+pub(crate) async fn diff(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(asked): Asked<With>,
+    form: Form,
+) -> Answer {
+    app.fold(bearer, move |app, access| {
+        let match_name = name(&names.0)?;
+        require_all(app, access, &match_name)?;
+        let mut line = branch_point(&match_name, &names.1)?;
+        line.seq = asked.at;
+        let other = branch_point(&match_name, &asked.with)?;
+        let sight = |line| Sight::load(Eyes::HOST, &SourceName::Revision(line), app.as_ref());
+        let (a, b) = (sight(line)?, sight(other)?);
+        let comparison = compare(&a, &b, CONTEXT)?;
+        Ok(match form {
+            Form::Json => json(StatusCode::OK, &DiffDocument::of(&comparison, [&a, &b])?),
+            Form::Text => text(StatusCode::OK, printed::text(lines(&comparison))),
+        })
+    })
+    .await
+}

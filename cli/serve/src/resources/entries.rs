@@ -1,0 +1,223 @@
+//! Entries: reading the log, and appending to it (SV-10).
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde::{Deserialize, Serialize};
+use turnfold_core::Seat;
+use turnfold_replay::{Record, ScriptLine, printed};
+use turnfold_store::IdempotencyKey;
+use utoipa::{IntoParams, ToSchema};
+
+use super::position::{LineNames, SeatName, Wanted};
+use super::statuses::{AppendProblems, Document, Looked};
+use crate::app::App;
+use crate::append::{Append, Appended, AppendedKind, COMMANDS_MAX};
+use crate::auth::{Access, Bearer};
+use crate::http::{Asked, Form, List, given, json, json_body, list_limit, name, text};
+use crate::problem::{Answer, Problem};
+use crate::tag::{Tags, value};
+
+/// Which entries to read.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Range {
+    /// The entry before the first
+    #[param(minimum = 0)]
+    after: Option<u64>,
+    /// The most entries [default: 100]
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u64>,
+    /// The seat to look as; for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
+    seat: Option<SeatName>,
+}
+
+/// Read the log
+#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
+    params(("match" = String, Path), ("branch" = String, Path), Range),
+    responses((status = 200, description = "as `log` prints them; text names more by `Link`", content(
+        (inline(List<Document, u64>) = "application/json"), (String = "text/plain"))), Looked))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(range): Asked<Range>,
+    form: Form,
+) -> Answer {
+    let limit = list_limit(range.limit)?;
+    app.fold(bearer, move |app, access| {
+        let wanted = Wanted::find(app, access, &names, range.seat)?;
+        let (items, next) = wanted.records(app, range.after.unwrap_or(0), limit)?;
+        if form == Form::Json {
+            return Ok(json(StatusCode::OK, &List { items, next }));
+        }
+        let lines = items.iter().map(|record| printed::logged(record, false));
+        let mut response = text(StatusCode::OK, printed::text(lines));
+        if let Some(next) = next {
+            let seat = range.seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
+            let link = format!(
+                "</v1/matches/{}/branches/{}/entries?after={next}&limit={limit}{seat}>; rel=\"next\"",
+                names.0, names.1
+            );
+            response
+                .headers_mut()
+                .insert(header::LINK, HeaderValue::from_str(&link).unwrap_or(HeaderValue::from_static("")));
+        }
+        Ok(response)
+    })
+    .await
+}
+
+/// Commands to be recorded.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Commands {
+    /// The commands, each `[SEAT:] command` as in a script; from a seat one at most
+    #[schema(max_items = 1000, example = json!(["p1: move 2,3"]))]
+    commands: Vec<String>,
+    /// Whether rolls that fall due are made [default: true]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false)]
+    roll: Option<bool>,
+}
+
+/// Where to append.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Expected {
+    /// Append only if this is the last entry; for the host
+    #[param(minimum = 0)]
+    expect: Option<u64>,
+}
+
+/// What was appended.
+#[derive(Serialize)]
+struct AppendedJson<'a> {
+    head: u64,
+    entries: &'a [Record],
+}
+
+/// Play: append commands
+#[utoipa::path(post, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
+    params(("match" = String, Path), ("branch" = String, Path), Expected,
+        ("If-Match" = Option<String>, Header), ("Idempotency-Key" = Option<String>, Header)),
+    request_body = Commands,
+    responses((status = 201, description = "they are recorded, and durable", headers(("ETag" = String)), content(
+        (inline(Document) = "application/json"), (String = "text/plain"))),
+        (status = 200, description = "nothing was due, or the key was used before", headers(("ETag" = String)), content(
+        (inline(Document) = "application/json"), (String = "text/plain"))), AppendProblems))]
+pub(crate) async fn append(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(Expected { expect }): Asked<Expected>,
+    form: Form,
+    headers: HeaderMap,
+    request: Request,
+) -> Answer {
+    // SV-12: token, rate, body, seat; then, one request after another, key, precondition, rules, store.
+    let access = app.block(move |app| app.admit(&bearer)).await?;
+    let commands = json_body::<Commands>(request).await?;
+    let append = read(access, &names, commands, &headers, expect)?;
+    // SV-15: from here on, a client that goes away changes nothing.
+    let task = tokio::spawn(perform(app, append, names, form));
+    task.await.unwrap_or_else(|_| {
+        Err(Problem::new(
+            crate::problem::Code::Internal,
+            "an internal error; the logs of the service tell more",
+        ))
+    })
+}
+
+async fn perform(app: Arc<App>, append: Append, names: LineNames, form: Form) -> Answer {
+    let timer = app.metrics.append_seconds.start();
+    let access = append.access.clone();
+    let (append, table) = app
+        .block(move |app| {
+            let table = app.table(append.view, &name(&names.0)?, &name(&names.1)?)?;
+            Ok((append, table))
+        })
+        .await?;
+    let turn = table.turn().await?;
+    let appended = app
+        .block(move |app| {
+            let _turn = turn;
+            let appended = append.perform(app, &table).map_err(|problem| problem.told_to(&access));
+            appended.map(|appended| answer(&appended, form, &table, &append))
+        })
+        .await;
+    app.metrics.append_done(timer, &appended);
+    appended
+}
+
+/// Reads a request: whose commands they are, and under which conditions.
+fn read(
+    access: Access,
+    names: &LineNames,
+    commands: Commands,
+    headers: &HeaderMap,
+    expect: Option<u64>,
+) -> Answer<Append> {
+    let match_name = name(&names.0)?;
+    let view = access.looks(&match_name, None)?;
+    let seat = access.playing_seat()?;
+    let Commands { commands, roll } = commands;
+    let most = if seat.is_some() { 1 } else { COMMANDS_MAX };
+    if commands.len() > most {
+        let detail = format!("expected at most {most} commands in one request");
+        return Err(if seat.is_some() { Problem::forbidden(detail) } else { Problem::bad(detail) });
+    }
+    if seat.is_some() && expect.is_some() {
+        return Err(Problem::forbidden(
+            "only the host may expect a head; a seat's `If-Match` says what it has seen",
+        ));
+    }
+    let mut lines: Vec<_> = commands.iter().map(|command| ScriptLine::parse(command)).collect();
+    if seat.is_some() {
+        view.eyes.give(&mut lines).map_err(|other| Problem::forbidden(other.to_string()))?;
+    }
+    let key = key(headers, seat)?;
+    let if_match = Tags::read(headers, &header::IF_MATCH)?;
+    Ok(Append { access, view, seat, lines, rolls: roll.unwrap_or(true), key, if_match, expect })
+}
+
+/// Reads the key that makes a request repeatable; each seat has its own (SV-14).
+fn key(headers: &HeaderMap, seat: Option<Seat>) -> Answer<Option<IdempotencyKey>> {
+    const EXPECTED: &str = "expected `Idempotency-Key` to be 1 to 120 graphic ASCII characters";
+    let mut given = headers.get_all("idempotency-key").iter();
+    let Some(value) = given.next() else { return Ok(None) };
+    let text =
+        value.to_str().ok().filter(|_| given.next().is_none()).ok_or_else(|| Problem::bad(EXPECTED))?;
+    let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    let is_key = (1..=120).contains(&unquoted.len()) && unquoted.bytes().all(|byte| byte.is_ascii_graphic());
+    let key = format!("{}/{unquoted}", seat.unwrap_or(Seat::Host)).parse().ok().filter(|_| is_key);
+    key.map(Some).ok_or_else(|| Problem::bad(EXPECTED))
+}
+
+fn answer(
+    appended: &Appended,
+    form: Form,
+    table: &crate::table::Table,
+    append: &Append,
+) -> axum::response::Response {
+    let Appended { head, records, tag, kind, nothing } = appended;
+    let status = if *kind == AppendedKind::Recorded { StatusCode::CREATED } else { StatusCode::OK };
+    let mut response = match (form, nothing) {
+        (Form::Json, _) => json(status, &AppendedJson { head: *head, entries: records }),
+        (Form::Text, Some(nothing)) => {
+            let asked = (!append.view.eyes.see_all()).then_some(append.view.eyes);
+            text(status, printed::text([nothing.line(table.line(), asked)]))
+        }
+        (Form::Text, None) => text(status, printed::text(records.iter().map(printed::record))),
+    };
+    response.headers_mut().insert(header::ETAG, value(tag));
+    if *kind == AppendedKind::Repeated {
+        response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
+    }
+    response
+}

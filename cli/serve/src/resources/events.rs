@@ -1,0 +1,214 @@
+//! The live stream of a branch: what a viewer learns, as it happens (SV-17 to SV-20).
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use bytes::Bytes;
+use serde::Deserialize;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until};
+use utoipa::IntoParams;
+
+use super::position::{LineNames, SeatName, Wanted};
+use super::statuses::Looked;
+use crate::app::App;
+use crate::auth::{Bearer, Viewpoint};
+use crate::channel_body::ChannelBody;
+use crate::http::{Asked, require_accepted, typed};
+use crate::problem::{Answer, Problem};
+use crate::streams::Place;
+use crate::table::{Table, Watched};
+
+const EVENTS: &str = "text/event-stream";
+
+/// What a stream begins with: a comment, so that proxies pass it on, and how soon to come again.
+const BEGINNING: &str = ": turnfold\nretry: 2000\n\n";
+
+/// What is sent when there is nothing to tell, and how often, so that nobody between takes the stream for dead.
+const COMMENT: &str = ":\n\n";
+const COMMENT_EVERY: Duration = Duration::from_secs(15);
+
+/// How often those who look late are told what has become old enough.
+const LATE_EVERY: Duration = Duration::from_secs(1);
+
+/// Where to begin.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct From {
+    /// The head that is known, as the viewer counts; the present one if left out
+    #[param(minimum = 0)]
+    after: Option<u64>,
+    /// The seat to look as; for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
+    seat: Option<SeatName>,
+}
+
+/// Follow a line of play
+#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
+    params(("match" = String, Path), ("branch" = String, Path), From, ("Last-Event-ID" = Option<String>, Header)),
+    responses((status = 200, description = "events `entries`, `gone` and `bye`", body = String,
+        content_type = "text/event-stream"), Looked))]
+pub(crate) async fn follow(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(asked): Asked<From>,
+    headers: HeaderMap,
+) -> Answer {
+    require_accepted(&headers, EVENTS)?;
+    let after = last_event(&headers)?.or(asked.after);
+    let begin = {
+        let bearer = bearer.clone();
+        move |app: &Arc<App>, access: &crate::auth::Access| {
+            let place = app.limits.stream(&access.id, access.grant().map(|grant| grant.kind))?;
+            let Wanted { table, view } = Wanted::find(app, access, &names, asked.seat)?;
+            let from = match after {
+                None => table.head(app, view)?,
+                Some(seen) => table.head_when(app, view, seen)?.ok_or_else(|| {
+                    Problem::bad(format!(
+                        "there is no entry {seen} yet or any more; begin anew without `Last-Event-ID`"
+                    ))
+                })?,
+            };
+            let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
+            Ok(Stream { table, view, from, place, bearer, expires_at_ms })
+        }
+    };
+    let stream =
+        if after.is_some() { app.fold(bearer, begin).await? } else { app.serve(bearer, begin).await? };
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(stream.run(Arc::clone(&app), sender));
+    let mut response = typed(StatusCode::OK, EVENTS, Body::new(ChannelBody::new(receiver)));
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// Reads which event was the last that a client knows.
+fn last_event(headers: &HeaderMap) -> Answer<Option<u64>> {
+    let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
+    let seen = value.to_str().ok().and_then(|text| text.parse().ok());
+    seen.map(Some).ok_or_else(|| Problem::bad("expected `Last-Event-ID` to be a number of entries"))
+}
+
+/// A stream: it remembers the head that it told last, as the log counts, and nothing else (SV-17).
+struct Stream {
+    table: Arc<Table>,
+    view: Viewpoint,
+    from: u64,
+    place: Place,
+    bearer: Bearer,
+    expires_at_ms: Option<i64>,
+}
+
+/// Why a stream ends.
+enum End {
+    /// With a last event.
+    With(&'static str),
+    /// Without a word: nobody reads it, or may.
+    Silently,
+}
+
+impl Stream {
+    async fn run(mut self, app: Arc<App>, sender: mpsc::Sender<io::Result<Bytes>>) {
+        if let End::With(event) = self.tell(&app, &sender).await {
+            let last = format!("event: {event}\ndata: {{}}\n\n");
+            let _ = sender.send(Ok(last.into())).await;
+        }
+        drop(self.place);
+    }
+
+    async fn tell(&mut self, app: &Arc<App>, sender: &mpsc::Sender<io::Result<Bytes>>) -> End {
+        let mut watched = self.table.watch();
+        let (mut closing, mut revoked) = (app.closing(), app.revoked.subscribe());
+        let mut comment_at = Instant::now() + COMMENT_EVERY;
+        if *closing.borrow_and_update() {
+            return End::With("bye");
+        }
+        if sender.send(Ok(Bytes::from_static(BEGINNING.as_bytes()))).await.is_err() {
+            return End::Silently;
+        }
+        loop {
+            match self.news(app, &mut watched).await {
+                Ok(None) => {}
+                Ok(Some(event)) => {
+                    comment_at = Instant::now() + COMMENT_EVERY;
+                    if sender.send(Ok(event)).await.is_err() {
+                        return End::Silently;
+                    }
+                    continue;
+                }
+                Err(end) => return end,
+            }
+            tokio::select! {
+                () = sender.closed() => return End::Silently,
+                _ = closing.changed() => return End::With("bye"),
+                _ = watched.changed() => {}
+                _ = revoked.changed() => {
+                    if !self.may_go_on(app).await {
+                        return End::Silently;
+                    }
+                }
+                () = sleep_until(self.look_again_at(app, comment_at)) => {
+                    if !self.may_go_on(app).await {
+                        return End::Silently;
+                    }
+                    if Instant::now() >= comment_at {
+                        comment_at = Instant::now() + COMMENT_EVERY;
+                        if sender.send(Ok(Bytes::from_static(COMMENT.as_bytes()))).await.is_err() {
+                            return End::Silently;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the event that tells what is new, if anything is.
+    async fn news(
+        &mut self,
+        app: &Arc<App>,
+        watched: &mut watch::Receiver<Watched>,
+    ) -> Result<Option<Bytes>, End> {
+        let Watched::Head(head) = *watched.borrow_and_update() else { return Err(End::With("gone")) };
+        if head == self.from {
+            return Ok(None);
+        }
+        let (table, view, from) = (Arc::clone(&self.table), self.view, self.from);
+        let step = app.block(move |app| table.step(app, view, from)).await;
+        let step = step.map_err(|problem| {
+            tracing::warn!(detail = problem.detail(), "a stream ended");
+            End::Silently
+        })?;
+        self.from = step.to;
+        Ok(step
+            .data
+            .as_ref()
+            .map(|data| format!("id: {}\nevent: entries\ndata: {data}\n\n", step.head).into()))
+    }
+
+    /// Returns when to look again although nothing was heard.
+    fn look_again_at(&self, app: &App, comment_at: Instant) -> Instant {
+        let now = Instant::now();
+        let mut at = comment_at;
+        if self.view.delay_s > 0 {
+            at = at.min(now + LATE_EVERY);
+        }
+        if let Some(expires_at_ms) = self.expires_at_ms {
+            let left = expires_at_ms.saturating_sub((app.outside.now_ms)());
+            at = at.min(now + Duration::from_millis(u64::try_from(left).unwrap_or(0)));
+        }
+        at
+    }
+
+    /// Returns `true` unless the grant was revoked or has expired.
+    async fn may_go_on(&self, app: &Arc<App>) -> bool {
+        let bearer = self.bearer.clone();
+        app.block(move |app| app.holds(&bearer)).await.unwrap_or(true)
+    }
+}

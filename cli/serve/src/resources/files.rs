@@ -1,0 +1,72 @@
+//! Files of a line of play: a replay file for who may know everything, a page for who looks.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+use turnfold_replay::page::PAGE_BYTES_MAX;
+use turnfold_replay::{Eyes, Page};
+use utoipa::IntoParams;
+
+use super::diff::require_all;
+use super::position::{At, LineNames, Wanted, attachment};
+use super::statuses::LookedLarge;
+use crate::app::App;
+use crate::auth::{Bearer, Viewpoint};
+use crate::http::{Asked, HTML, TEXT, name, require_accepted, typed};
+use crate::problem::Answer;
+
+/// Where a file ends.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Until {
+    /// The last entry that counts; the head if left out
+    #[param(minimum = 0)]
+    at: Option<u64>,
+}
+
+/// Get the replay file
+#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/replay.tfl", tag = "files",
+    params(("match" = String, Path), ("branch" = String, Path), Until),
+    responses((status = 200, description = "as `export` writes it", body = String, content_type = "text/plain"), LookedLarge))]
+pub(crate) async fn replay(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(Until { at }): Asked<Until>,
+    headers: HeaderMap,
+) -> Answer {
+    require_accepted(&headers, TEXT)?;
+    app.fold(bearer, move |app, access| {
+        let match_name = name(&names.0)?;
+        require_all(app, access, &match_name)?;
+        let view = Viewpoint { eyes: Eyes::HOST, delay_s: 0 };
+        let table = app.table(view, &match_name, &name(&names.1)?)?;
+        let replay = table.sight(app, view, at)?.to_replay()?;
+        Ok(attachment(typed(StatusCode::OK, TEXT, replay.to_string()), &format!("{match_name}.tfl")))
+    })
+    .await
+}
+
+/// Get a page that shows the game
+#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/replay.html", tag = "files",
+    params(("match" = String, Path), ("branch" = String, Path), At),
+    responses((status = 200, description = "as `export --html` writes it", body = String, content_type = "text/html"), LookedLarge))]
+pub(crate) async fn page(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(at): Asked<At>,
+    headers: HeaderMap,
+) -> Answer {
+    require_accepted(&headers, HTML)?;
+    app.fold(bearer, move |app, access| {
+        let Wanted { table, view } = Wanted::find(app, access, &names, at.seat)?;
+        let page = Page::of(table.sight(app, view, at.at)?, None, PAGE_BYTES_MAX)?;
+        let file = format!("{}.html", table.line().match_name);
+        Ok(attachment(typed(StatusCode::OK, HTML, page.html), &file))
+    })
+    .await
+}

@@ -1,0 +1,54 @@
+//! Frames: what a page draws, entry by entry (VW-10).
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+use turnfold_replay::{FrameDocument, FrameLimits};
+use utoipa::IntoParams;
+
+use super::position::{LineNames, SeatName, Wanted};
+use super::statuses::{Document, Looked};
+use crate::app::App;
+use crate::auth::Bearer;
+use crate::http::{Asked, JSON, json, require_accepted};
+use crate::problem::Answer;
+
+/// Which frames.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Frames {
+    /// The entry before the first, as the viewer counts
+    #[param(minimum = 0)]
+    after: Option<u64>,
+    /// The last entry that counts, as the viewer counts; the head if left out
+    #[param(minimum = 0)]
+    at: Option<u64>,
+    /// The seat to look as; for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
+    seat: Option<SeatName>,
+}
+
+/// Get frames
+#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/frames", tag = "positions",
+    params(("match" = String, Path), ("branch" = String, Path), Frames),
+    responses((status = 200, description = "a picture, and what changes in it", body = inline(Document)), Looked))]
+pub(crate) async fn frames(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(asked): Asked<Frames>,
+    headers: HeaderMap,
+) -> Answer {
+    require_accepted(&headers, JSON)?;
+    app.fold(bearer, move |app, access| {
+        let Wanted { table, view } = Wanted::find(app, access, &names, asked.seat)?;
+        let sight = table.sight(app, view, asked.at)?;
+        let frames = FrameDocument::of(&sight, asked.after.unwrap_or(0), FrameLimits::SERVED)?;
+        Ok(json(StatusCode::OK, &frames))
+    })
+    .await
+}

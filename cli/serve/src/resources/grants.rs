@@ -1,0 +1,248 @@
+//! Grants: whom a host lets come to a match (SV-23 to SV-25).
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use serde::{Deserialize, Serialize};
+use turnfold_core::{Digest, Seat};
+use turnfold_store::{BranchName, Grant, GrantId, GrantKind, MatchName, NewGrant};
+use utoipa::ToSchema;
+
+use super::statuses::{Changed, Deleted, Looked};
+use crate::app::App;
+use crate::auth::{Bearer, SPECTATOR, Viewpoint};
+use crate::http::{JSON, List, given, json, json_body, name, require_accepted};
+use crate::problem::{Answer, Problem};
+use crate::token::{Token, TokenKind, no_chance};
+
+const DAY_S: u64 = 24 * 60 * 60;
+
+/// The longest time until a grant expires, and the longest delay of a spectator.
+const EXPIRY_MAX_S: u64 = 366 * DAY_S;
+const DELAY_MAX_S: u64 = DAY_S;
+
+/// How long an invitation lasts unless something else is said.
+const INVITATION_S: u64 = 7 * DAY_S;
+
+/// A grant to be made.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewGrantJson {
+    /// `host`, `seat`, `spectator` or `invitation`
+    #[schema(pattern = "^(host|seat|spectator|invitation)$")]
+    kind: String,
+    /// The seat, of a seat or an invitation
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, pattern = "^p[1-8]$")]
+    seat: Option<String>,
+    /// What the host calls it
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, max_length = 64)]
+    label: Option<String>,
+    /// For how long it is good, such as `90s`, `15m`, `36h` or `7d`
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$")]
+    expires: Option<String>,
+    /// How long after the fact a spectator is shown the match
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$")]
+    delay: Option<String>,
+}
+
+/// A grant that was made.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct GrantMade {
+    id: String,
+    /// The token, which is told this once.
+    token: String,
+    /// A link that gives it to somebody: what follows `#` reaches no server.
+    link: String,
+}
+
+/// A grant of a match.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct GrantJson {
+    id: String,
+    kind: &'static str,
+    #[schema(value_type = Option<String>)]
+    seat: Option<Seat>,
+    label: String,
+    /// In seconds
+    delay: u64,
+    created_at_ms: i64,
+    expires_at_ms: Option<i64>,
+    revoked_at_ms: Option<i64>,
+    /// The id of the seat that an invitation became
+    became: Option<String>,
+    /// Whether it counts
+    live: bool,
+}
+
+impl GrantJson {
+    fn of((hash, grant): &(Digest, Grant), now_ms: i64) -> Self {
+        let (kind, delay) = match grant.kind {
+            GrantKind::Host => ("host", 0),
+            GrantKind::Seat(_) => ("seat", 0),
+            GrantKind::Spectator { delay_s } => ("spectator", delay_s),
+            GrantKind::Invitation(_) => ("invitation", 0),
+        };
+        Self {
+            id: GrantId::of(hash).to_string(),
+            kind,
+            seat: grant.kind.seat(),
+            label: grant.label.to_string(),
+            delay,
+            created_at_ms: grant.created_at_ms,
+            expires_at_ms: grant.expires_at_ms,
+            revoked_at_ms: grant.revoked_at_ms,
+            became: grant.became.as_ref().map(|became| GrantId::of(became).to_string()),
+            live: grant.is_live(now_ms),
+        }
+    }
+}
+
+/// Reads a time such as `90s`, in seconds.
+fn seconds(text: &str, most: u64) -> Answer<u64> {
+    let expected = || {
+        Problem::bad(format!(
+            "expected a time such as `90s`, `15m`, `36h` or `7d`, at most {}d",
+            most / DAY_S
+        ))
+    };
+    let unit = text.chars().last().filter(char::is_ascii).ok_or_else(expected)?;
+    let count: u64 = text
+        .get(..text.len() - 1)
+        .and_then(|count| turnfold_core::text::number(count).ok())
+        .ok_or_else(expected)?;
+    let unit_s = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 60 * 60,
+        'd' => DAY_S,
+        _ => return Err(expected()),
+    };
+    count.checked_mul(unit_s).filter(|seconds| (1..=most).contains(seconds)).ok_or_else(expected)
+}
+
+impl NewGrantJson {
+    /// Reads what the grant is for, among the players of the match.
+    fn kind(&self, players: &[Seat]) -> Answer<GrantKind> {
+        let delay_s = self.delay.as_deref().map(|delay| seconds(delay, DELAY_MAX_S)).transpose()?;
+        let seat = self.seat.as_deref().map(name::<Seat>).transpose()?;
+        let kind = match (self.kind.as_str(), seat, delay_s) {
+            ("host", None, None) => GrantKind::Host,
+            ("seat", Some(seat), None) => GrantKind::Seat(seat),
+            ("invitation", Some(seat), None) => GrantKind::Invitation(seat),
+            ("spectator", None, delay_s) => GrantKind::Spectator { delay_s: delay_s.unwrap_or(0) },
+            ("seat" | "invitation", None, _) => return Err(Problem::bad("expected a `seat` such as `p1`")),
+            ("host" | "seat" | "invitation" | "spectator", ..) => {
+                return Err(Problem::bad(
+                    "only seats and invitations have a `seat`, only spectators a `delay`",
+                ));
+            }
+            _ => {
+                return Err(Problem::bad(
+                    "expected `kind` to be `host`, `seat`, `spectator` or `invitation`",
+                ));
+            }
+        };
+        match kind.seat() {
+            Some(seat) if !players.contains(&seat) => {
+                Err(Problem::bad(format!("the match has no player `{seat}`")))
+            }
+            None if matches!(kind, GrantKind::Spectator { .. }) && players.contains(&SPECTATOR) => {
+                Err(Problem::bad("a game of eight players has no spectators"))
+            }
+            _ => Ok(kind),
+        }
+    }
+}
+
+/// Returns the seats of the players of a match.
+fn players(app: &Arc<App>, match_name: &MatchName) -> Answer<Vec<Seat>> {
+    let view = Viewpoint { eyes: turnfold_replay::Eyes::HOST, delay_s: 0 };
+    let main = app.table(view, match_name, &BranchName::main())?;
+    main.current(app, |current| current.state.players().to_vec())
+}
+
+/// Make a grant
+#[utoipa::path(post, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = String, Path)),
+    request_body = NewGrantJson,
+    responses((status = 201, description = "it is there; its token is told this once", body = GrantMade), Changed))]
+pub(crate) async fn create(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    headers: HeaderMap,
+    request: Request,
+) -> Answer {
+    require_accepted(&headers, JSON)?;
+    let access = app.block(move |app| app.admit(&bearer)).await?;
+    let match_name: MatchName = name(&match_name)?;
+    access.require_host(&match_name)?;
+    let new = json_body::<NewGrantJson>(request).await?;
+    app.block(move |app| {
+        let kind = new.kind(&players(app, &match_name)?)?;
+        let expires_s = match (&new.expires, kind) {
+            (Some(expires), _) => Some(seconds(expires, EXPIRY_MAX_S)?),
+            (None, GrantKind::Invitation(_)) => Some(INVITATION_S),
+            (None, _) => None,
+        };
+        let label = name(new.label.as_deref().unwrap_or_default())?;
+        let now_ms = (app.outside.now_ms)();
+        let after = |s: u64| now_ms.saturating_add(i64::try_from(s.saturating_mul(1000)).unwrap_or(i64::MAX));
+        let token = Token::generate(TokenKind::from(kind), &app.outside).map_err(no_chance)?;
+        let hash = token.hash();
+        let grant =
+            NewGrant { kind, match_name: match_name.clone(), label, expires_at_ms: expires_s.map(after) };
+        app.store.grant(&hash, grant, now_ms)?;
+        let letter = if matches!(kind, GrantKind::Invitation(_)) { 'i' } else { 't' };
+        let link = format!("{}/m/{match_name}#{letter}={}", app.origin, token.expose());
+        let made = GrantMade { id: GrantId::of(&hash).to_string(), token: token.expose().into(), link };
+        Ok(json(StatusCode::CREATED, &made))
+    })
+    .await
+}
+
+/// List the grants
+#[utoipa::path(get, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = String, Path)),
+    responses((status = 200, description = "all of them, without their tokens", body = inline(List<GrantJson, String>)), Looked))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    headers: HeaderMap,
+) -> Answer {
+    require_accepted(&headers, JSON)?;
+    app.serve(bearer, move |app, access| {
+        let match_name = name(&match_name)?;
+        access.require_host(&match_name)?;
+        let now_ms = (app.outside.now_ms)();
+        let grants = app.store.grants_of(&match_name)?;
+        let items: Vec<_> = grants.iter().map(|grant| GrantJson::of(grant, now_ms)).collect();
+        Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
+    })
+    .await
+}
+
+/// Revoke a grant
+#[utoipa::path(delete, path = "/v1/matches/{match}/grants/{id}", tag = "grants",
+    params(("match" = String, Path), ("id" = String, Path)),
+    responses((status = 204, description = "it counts no more"), Deleted))]
+pub(crate) async fn revoke(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path((match_name, id)): Path<(String, String)>,
+) -> Answer {
+    app.serve(bearer, move |app, access| {
+        let match_name = name(&match_name)?;
+        access.require_host(&match_name)?;
+        let id: GrantId = name(&id)?;
+        app.store.revoke_grant(&match_name, id, (app.outside.now_ms)())?;
+        app.revoked.send_modify(|count| *count += 1);
+        Ok(StatusCode::NO_CONTENT.into_response())
+    })
+    .await
+}

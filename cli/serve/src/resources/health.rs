@@ -1,0 +1,36 @@
+//! Whether the service lives and takes requests (SV-28), and its description (SV-33).
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+
+use super::statuses::Open;
+use crate::app::App;
+use crate::http::{JSON, require_accepted, text, typed};
+use crate::problem::{Answer, Code, Problem};
+
+/// See whether the service lives
+#[utoipa::path(get, path = "/healthz", tag = "running", security(()),
+    responses((status = 200, description = "it does", body = String, content_type = "text/plain")))]
+pub(crate) async fn lives() -> Answer {
+    Ok(text(StatusCode::OK, "ok\n".into()))
+}
+
+/// See whether the service takes requests
+#[utoipa::path(get, path = "/readyz", tag = "running", security(()),
+    responses((status = 200, description = "it does", body = String, content_type = "text/plain"), Open))]
+pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> Answer {
+    if app.is_ready() {
+        return Ok(text(StatusCode::OK, "ready\n".into()));
+    }
+    Err(Problem::new(Code::Closing, "the service shuts down, or its store accepts no more writes"))
+}
+
+/// The description of the service
+#[utoipa::path(get, path = "/v1/openapi.json", tag = "running", security(()),
+    responses((status = 200, description = "OpenAPI 3.1", body = inline(super::statuses::Document)), Open))]
+pub(crate) async fn openapi(headers: HeaderMap) -> Answer {
+    require_accepted(&headers, JSON)?;
+    Ok(typed(StatusCode::OK, JSON, crate::router::OPENAPI))
+}

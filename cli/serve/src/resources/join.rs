@@ -1,0 +1,81 @@
+//! `POST /v1/join`: an invitation becomes a seat (SV-25).
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+use turnfold_core::Seat;
+use turnfold_store::{GrantId, JoinedSeat, StoreError};
+use utoipa::ToSchema;
+
+use super::statuses::JoinProblems;
+use crate::app::App;
+use crate::auth::Bearer;
+use crate::http::{JSON, given, json, json_body, require_accepted};
+use crate::problem::{Answer, Code, Problem};
+use crate::token::{Token, TokenKind, no_chance};
+
+/// What the invitation becomes.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Join {
+    /// A seat's token that the client made of 32 random bytes, `tf_s_` and 43 characters of base64url. With it the
+    /// request can be repeated when its answer is lost.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, pattern = "^tf_s_[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$")]
+    token: Option<String>,
+}
+
+/// A seat.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SeatTaken {
+    #[serde(rename = "match")]
+    match_name: String,
+    #[schema(value_type = String)]
+    seat: Option<Seat>,
+    id: String,
+    token: String,
+}
+
+/// Spend an invitation
+#[utoipa::path(post, path = "/v1/join", tag = "grants", request_body = Join,
+    responses((status = 201, description = "the seat is yours", body = SeatTaken),
+        (status = 200, description = "it already was, with this token", body = SeatTaken), JoinProblems))]
+pub(crate) async fn join(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    headers: HeaderMap,
+    request: Request,
+) -> Answer {
+    require_accepted(&headers, JSON)?;
+    let invitation = bearer.invitation()?;
+    let join = json_body::<Join>(request).await?;
+    app.block(move |app| {
+        let token = match &join.token {
+            Some(text) => match Token::parse(text) {
+                Some((token, TokenKind::Seat)) => token,
+                _ => return Err(Problem::bad("expected `token` to be a seat's token")),
+            },
+            None => Token::generate(TokenKind::Seat, &app.outside).map_err(no_chance)?,
+        };
+        let hash = token.hash();
+        let joined = app.store.join(&invitation.hash(), &hash, (app.outside.now_ms)());
+        let (status, grant) = match joined {
+            Ok(JoinedSeat::Now(grant)) => (StatusCode::CREATED, grant),
+            Ok(JoinedSeat::Again(grant)) => (StatusCode::OK, grant),
+            Err(StoreError::NoSuchGrant { .. }) => {
+                return Err(Problem::new(Code::NoToken, "expected an invitation that is known and live"));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let taken = SeatTaken {
+            match_name: grant.match_name.to_string(),
+            seat: grant.kind.seat(),
+            id: GrantId::of(&hash).to_string(),
+            token: token.expose().into(),
+        };
+        Ok(json(status, &taken))
+    })
+    .await
+}

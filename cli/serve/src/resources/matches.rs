@@ -1,0 +1,311 @@
+//! Matches: which a token knows, one of them, and new ones.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use turnfold_core::{AnyRules, DicePolicy, Seat, Seed};
+use turnfold_replay::line::find_rules;
+use turnfold_replay::{Eyes, Imported, import::check_title, revision::new_match_name, tfl};
+use turnfold_store::{BranchName, Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
+use utoipa::{IntoParams, ToSchema};
+
+use super::statuses::{Changed, Looked};
+use crate::app::App;
+use crate::auth::{Access, Bearer, Viewpoint};
+use crate::http::{Asked, Form, JSON, List, body, given, json, json_body, list_limit, name, text};
+use crate::limits::REPLAY_BYTES_MAX;
+use crate::problem::{Answer, Code, Problem};
+use crate::token::{Token, TokenKind, no_chance};
+
+/// A match, as a viewer may know it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct MatchJson {
+    #[serde(rename = "match")]
+    match_name: String,
+    ruleset: String,
+    version: u32,
+    title: String,
+    /// The seats of its players.
+    #[schema(value_type = Vec<String>)]
+    players: Vec<Seat>,
+    branches: Vec<String>,
+    /// The number of the last entry of `main`, as the viewer counts.
+    head: u64,
+    /// Whether every branch is over.
+    over: bool,
+}
+
+impl MatchJson {
+    pub(crate) fn of(
+        app: &Arc<App>,
+        access: &Access,
+        match_name: &MatchName,
+        seat: Option<Eyes>,
+    ) -> Answer<Self> {
+        let view = access.looks(match_name, seat)?;
+        let genesis = app.store.genesis(match_name)?;
+        let mut branches = Vec::new();
+        for info in app.store.branches(match_name)? {
+            if app.table(view, match_name, &info.name).is_ok() {
+                branches.push(info.name.to_string());
+            }
+        }
+        let main = app.table(view, match_name, &BranchName::main())?;
+        let players = main.current(app, |current| current.state.players().to_vec())?;
+        let head = main.head_seen(app, view)?;
+        let over = is_over(app, view, match_name)?;
+        let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
+        Ok(Self {
+            match_name: match_name.to_string(),
+            ruleset,
+            version,
+            title,
+            players,
+            branches,
+            head,
+            over,
+        })
+    }
+
+    fn line(&self) -> String {
+        let Self { match_name, ruleset, title, head, over, .. } = self;
+        let over = if *over { "  over" } else { "" };
+        let title = if title.is_empty() { String::new() } else { format!("  {title}") };
+        let entries = turnfold_replay::text::counted(*head, "entry", "entries");
+        format!("{match_name}  {ruleset}  {entries}{over}{title}")
+    }
+}
+
+/// Returns `true` if every branch of a match that a viewer knows of is over for it (SV-9): one seed rolls for all of
+/// them, and a branch may be played again by the same people.
+pub(crate) fn is_over(app: &Arc<App>, view: Viewpoint, match_name: &MatchName) -> Answer<bool> {
+    for info in app.store.branches(match_name)? {
+        let Ok(table) = app.table(view, match_name, &info.name) else { continue };
+        if !table.state(app, view, None)?.over() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Which matches to list.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Page {
+    /// The match before the first
+    after: Option<String>,
+    /// The most matches [default: 100]
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u64>,
+}
+
+/// List the matches that the token knows
+#[utoipa::path(get, path = "/v1/matches", tag = "matches", params(Page),
+    responses((status = 200, description = "by name", content(
+        (inline(List<MatchJson, String>) = "application/json"), (String = "text/plain"))), Looked))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Asked(page): Asked<Page>,
+    form: Form,
+) -> Answer {
+    let limit = list_limit(page.limit)?;
+    let after = page.after.as_deref().map(name::<MatchName>).transpose()?;
+    app.fold(bearer, move |app, access| {
+        let mut names = Vec::new();
+        match access.grant() {
+            Some(grant) => {
+                access.require_match(&grant.match_name)?;
+                names.extend((after.as_ref() < Some(&grant.match_name)).then(|| grant.match_name.clone()));
+            }
+            None => {
+                for info in app.store.matches_after(after.as_ref())?.take(limit + 1) {
+                    names.push(info?.name);
+                }
+            }
+        }
+        let next = (names.len() > limit).then(|| names.get(limit - 1).map(ToString::to_string)).flatten();
+        names.truncate(limit);
+        let items =
+            names.iter().map(|name| MatchJson::of(app, access, name, None)).collect::<Answer<Vec<_>>>()?;
+        Ok(match form {
+            Form::Json => json(StatusCode::OK, &List { items, next }),
+            Form::Text => text(StatusCode::OK, lines(items.iter().map(MatchJson::line))),
+        })
+    })
+    .await
+}
+
+fn lines(lines: impl Iterator<Item = String>) -> String {
+    lines.map(|line| line + "\n").collect()
+}
+
+/// See a match
+#[utoipa::path(get, path = "/v1/matches/{match}", tag = "matches", params(("match" = String, Path)),
+    responses((status = 200, description = "as its viewer may know it", content(
+        (MatchJson = "application/json"), (String = "text/plain"))), Looked))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    form: Form,
+) -> Answer {
+    app.fold(bearer, move |app, access| {
+        let shown = MatchJson::of(app, access, &name(&match_name)?, None)?;
+        Ok(match form {
+            Form::Json => json(StatusCode::OK, &shown),
+            Form::Text => text(StatusCode::OK, shown.line() + "\n"),
+        })
+    })
+    .await
+}
+
+/// A match to be made.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewMatch {
+    /// What the match is called: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
+    #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
+    name: String,
+    ruleset: String,
+    /// The setup, as TOML
+    setup: String,
+    /// Where rolls come from: `recorded` or `seeded`
+    #[schema(pattern = "^(recorded|seeded)$")]
+    dice: String,
+    /// The seed of seeded dice, 64 hex digits; a fresh one if left out
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, pattern = "^[0-9a-f]{64}$")]
+    seed: Option<String>,
+    /// A title, for people
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, max_length = 200)]
+    title: Option<String>,
+}
+
+/// A match that was made.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Created {
+    #[serde(flatten)]
+    made: MatchJson,
+    /// The host's token, which is told this once.
+    token: String,
+}
+
+/// Where a replay file is imported to.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ImportName {
+    /// With a replay file as body: what the match is called
+    name: Option<String>,
+}
+
+/// Make a match, or import one from a replay file
+#[utoipa::path(post, path = "/v1/matches", tag = "matches", params(ImportName),
+    request_body(content((NewMatch = "application/json"), (String = "text/plain"))),
+    responses((status = 201, description = "it is there", headers(("Location" = String)), body = Created), Changed))]
+pub(crate) async fn create(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Asked(import): Asked<ImportName>,
+    form: Form,
+    request: Request,
+) -> Answer {
+    let access = app.block(move |app| app.admit(&bearer)).await?;
+    access.require_admin()?;
+    if form == Form::Text {
+        return Err(Problem::new(Code::Accept, format!("expected `Accept` to allow {JSON}")));
+    }
+    if let Some(match_name) = import.name {
+        let file = body(request, "text/plain", REPLAY_BYTES_MAX).await?;
+        return app
+            .fold_for(move |app| {
+                let match_name = new_match_name(&match_name).map_err(Problem::bad)?;
+                let replay = tfl::read_also_seen("the body", &file, &app.registry)
+                    .and_then(turnfold_replay::Replay::whole);
+                let replay = replay.map_err(|error| Problem::new(Code::Setup, error.to_string()))?;
+                let now_ms = (app.outside.now_ms)();
+                let Imported { rules, setup, dice, title, entries, passed, .. } =
+                    Imported::of(&replay, now_ms)?;
+                let response = make(app, &access, &match_name, (rules, setup, dice, title), entries)?;
+                passed.keep(&match_name, app.as_ref(), &app.store);
+                Ok(response)
+            })
+            .await;
+    }
+    let new = json_body::<NewMatch>(request).await?;
+    app.block(move |app| {
+        let match_name = new_match_name(&new.name).map_err(Problem::bad)?;
+        let unplayable = |detail: String| Problem::new(Code::Setup, detail);
+        let rules = find_rules(&new.ruleset, &app.registry).map_err(|error| unplayable(error.to_string()))?;
+        let dice = dice(app, &new)?;
+        let setup = rules.read_setup(&new.setup).map_err(|error| unplayable(error.to_string()))?;
+        let title = new.title.unwrap_or_default();
+        make(app, &access, &match_name, (rules, setup, dice, title), Vec::new())
+    })
+    .await
+}
+
+fn dice(app: &App, new: &NewMatch) -> Answer<DicePolicy> {
+    match (new.dice.as_str(), &new.seed) {
+        ("recorded", None) => Ok(DicePolicy::Recorded),
+        ("recorded", Some(_)) => Err(Problem::bad("a seed needs `\"dice\": \"seeded\"`")),
+        ("seeded", Some(seed)) => seed
+            .parse()
+            .map(DicePolicy::Seeded)
+            .map_err(|error: <Seed as std::str::FromStr>::Err| Problem::bad(error.to_string())),
+        ("seeded", None) => {
+            let mut seed = [0; 32];
+            (app.outside.fill_random)(&mut seed).map_err(no_chance)?;
+            Ok(DicePolicy::Seeded(Seed::new(seed)))
+        }
+        _ => Err(Problem::bad("expected `dice` to be `recorded` or `seeded`")),
+    }
+}
+
+/// What a match is made of.
+type Game = (&'static dyn AnyRules, Vec<u8>, DicePolicy, String);
+
+fn make(
+    app: &Arc<App>,
+    access: &Access,
+    match_name: &MatchName,
+    (rules, setup, dice, title): Game,
+    entries: Vec<NewEntry>,
+) -> Answer<Response> {
+    check_title(&title).map_err(Problem::bad)?;
+    let now_ms = (app.outside.now_ms)();
+    let mut match_id = [0; 16];
+    (app.outside.fill_random)(&mut match_id).map_err(no_chance)?;
+    let genesis = Genesis {
+        format: Genesis::FORMAT,
+        ruleset: rules.name().into(),
+        ruleset_version: rules.version(),
+        setup,
+        dice,
+        match_id,
+        title,
+        created_at_ms: now_ms,
+    };
+    let token = Token::generate(TokenKind::Host, &app.outside).map_err(no_chance)?;
+    app.store.create_match(match_name, &genesis, entries)?;
+    let grant = NewGrant {
+        kind: GrantKind::Host,
+        match_name: match_name.clone(),
+        label: GrantLabel::default(),
+        expires_at_ms: None,
+    };
+    app.store.grant(&token.hash(), grant, now_ms)?;
+    let made = MatchJson::of(app, access, match_name, None)?;
+    let mut response = json(StatusCode::CREATED, &Created { made, token: token.expose().into() });
+    let location = HeaderValue::from_str(&format!("/v1/matches/{match_name}"));
+    response
+        .headers_mut()
+        .insert(header::LOCATION, location.unwrap_or(HeaderValue::from_static("/v1/matches")));
+    Ok(response)
+}

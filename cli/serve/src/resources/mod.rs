@@ -1,0 +1,16 @@
+//! The resources of the service (SV-8): one file each. A handler knows no rule; it asks what the verb of its name asks.
+
+pub(crate) mod backup;
+pub(crate) mod branches;
+pub(crate) mod diff;
+pub(crate) mod entries;
+pub(crate) mod events;
+pub(crate) mod files;
+pub(crate) mod frames;
+pub(crate) mod grants;
+pub(crate) mod health;
+pub(crate) mod join;
+pub(crate) mod matches;
+pub(crate) mod position;
+pub(crate) mod rulesets;
+pub(crate) mod statuses;

@@ -1,0 +1,265 @@
+//! What is seen, allowed and asked at an entry: as `show`, `legal` and `ask` tell it.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use turnfold_core::AnyState;
+use turnfold_replay::drawing::{Highlights, svg};
+use turnfold_replay::sight::look_at_last;
+use turnfold_replay::{Eyes, LoggedRecord, ReplayError, SourceName, Tail, printed};
+use utoipa::IntoParams;
+
+use super::statuses::{Document, Looked, LookedLarge};
+use crate::app::App;
+use crate::auth::{Access, Bearer, Viewpoint};
+use crate::http::{Asked, Form, JSON, List, SVG, TEXT, json_text, name, require_accepted, typed};
+use crate::limits::ANSWER_BYTES_MAX;
+use crate::problem::{Answer, Code, Problem};
+use crate::table::{Shown, Table};
+use crate::tag::{Tags, value};
+
+/// The names in the path of a line of play.
+pub(crate) type LineNames = (String, String);
+
+/// Where to look, and with whose eyes.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct At {
+    /// The last entry that counts, as the viewer counts; the head if left out
+    #[param(minimum = 0)]
+    pub(super) at: Option<u64>,
+    /// The seat to look as; for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
+    pub(super) seat: Option<SeatName>,
+}
+
+/// A seat as it is written.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct SeatName(pub(crate) Eyes);
+
+impl TryFrom<String> for SeatName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse().map(Self).map_err(|error: <Eyes as std::str::FromStr>::Err| error.to_string())
+    }
+}
+
+/// A position that somebody asks for.
+pub(crate) struct Wanted {
+    pub(crate) table: Arc<Table>,
+    pub(crate) view: Viewpoint,
+}
+
+impl Wanted {
+    /// Finds the line of play that a path names, if the token may look at it.
+    pub(crate) fn find(
+        app: &Arc<App>,
+        access: &Access,
+        names: &LineNames,
+        seat: Option<SeatName>,
+    ) -> Answer<Self> {
+        let (match_name, branch) = (name(&names.0)?, name(&names.1)?);
+        let view = access.looks(&match_name, seat.map(|seat| seat.0))?;
+        Ok(Self { table: app.table(view, &match_name, &branch)?, view })
+    }
+}
+
+/// Runs what looks at a position: at the head at once, elsewhere when its turn to fold has come.
+async fn look<T: Send + 'static>(
+    app: &Arc<App>,
+    bearer: Bearer,
+    at: At,
+    work: impl FnOnce(&Arc<App>, &Access) -> Answer<T> + Send + 'static,
+) -> Answer<T> {
+    if at.at.is_some() { app.fold(bearer, work).await } else { app.serve(bearer, work).await }
+}
+
+/// See the position
+#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/view", tag = "positions",
+    params(("match" = String, Path), ("branch" = String, Path), At, ("If-None-Match" = Option<String>, Header)),
+    responses((status = 200, description = "as `show` prints it", headers(("ETag" = String)), content(
+        (inline(Document) = "application/json"), (String = "text/plain"))),
+        (status = 304, description = "nothing has changed for this viewer"), Looked))]
+pub(crate) async fn view(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(at): Asked<At>,
+    form: Form,
+    headers: HeaderMap,
+) -> Answer {
+    let known = Tags::read(&headers, &header::IF_NONE_MATCH)?;
+    look(&app, bearer, at, move |app, access| {
+        let Wanted { table, view } = Wanted::find(app, access, &names, at.seat)?;
+        let state = match (at.at, form) {
+            (None, Form::Json) => None,
+            (at, _) => Some(table.state(app, view, at)?),
+        };
+        let shown = match &state {
+            None => table.shown(app, view)?,
+            Some(state) => Shown::of(view.eyes, state.as_ref()),
+        };
+        let mut response = match state {
+            _ if known.is_some_and(|known| known.hold(&shown.tag, true)) => {
+                StatusCode::NOT_MODIFIED.into_response()
+            }
+            Some(state) if form == Form::Text => {
+                let picture = printed::picture(&view.eyes.picture(state.as_ref()), &Highlights::default());
+                typed(StatusCode::OK, TEXT, printed::text(picture))
+            }
+            _ => typed(StatusCode::OK, JSON, shown.json),
+        };
+        response.headers_mut().insert(header::ETAG, value(&shown.tag));
+        response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+        Ok(response)
+    })
+    .await
+}
+
+/// Get a picture of the position
+#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/picture.svg", tag = "positions",
+    params(("match" = String, Path), ("branch" = String, Path), At),
+    responses((status = 200, description = "as `show --format svg` prints it", body = String,
+        content_type = "image/svg+xml"), Looked))]
+pub(crate) async fn picture(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(at): Asked<At>,
+    headers: HeaderMap,
+) -> Answer {
+    require_accepted(&headers, SVG)?;
+    look(&app, bearer, at, move |app, access| {
+        let Wanted { table, view } = Wanted::find(app, access, &names, at.seat)?;
+        let state = table.state(app, view, at.at)?;
+        let picture = svg::document(&view.eyes.picture(state.as_ref()), &Highlights::default());
+        Ok(attachment(typed(StatusCode::OK, SVG, picture), "picture.svg"))
+    })
+    .await
+}
+
+/// Says that an answer is a file.
+pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
+    let disposition = format!("attachment; filename=\"{file}\"");
+    if let Ok(disposition) = HeaderValue::from_str(&disposition) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    response
+}
+
+/// List the legal commands
+#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/legal", tag = "positions",
+    params(("match" = String, Path), ("branch" = String, Path), At),
+    responses((status = 200, description = "as `legal` prints them", content(
+        (inline(List<Document, String>) = "application/json"), (String = "text/plain"))), LookedLarge))]
+pub(crate) async fn legal(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(at): Asked<At>,
+    form: Form,
+) -> Answer {
+    look(&app, bearer, at, move |app, access| {
+        let Wanted { table, view } = Wanted::find(app, access, &names, at.seat)?;
+        let state = table.state(app, view, at.at)?;
+        // The host that names nobody is told every seat's (SV-8).
+        let asked = at.seat.map(|seat| seat.0).or((!view.eyes.see_all()).then_some(view.eyes));
+        let items = printed::legal_commands(asked, view.eyes, state.as_ref());
+        bounded(match form {
+            Form::Text => printed::text(items.iter().map(printed::LegalCommand::line)).into_bytes(),
+            Form::Json => json_text(&List { items, next: None::<String> }).into_bytes(),
+        })
+        .map(|body| typed(StatusCode::OK, if form == Form::Text { TEXT } else { JSON }, body))
+    })
+    .await
+}
+
+/// A question about a position.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Question {
+    /// The question, such as `reach atlas`
+    q: String,
+    /// The last entry that counts, as the viewer counts; the head if left out
+    #[param(minimum = 0)]
+    at: Option<u64>,
+    /// The seat to look as; for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
+    seat: Option<SeatName>,
+}
+
+/// Ask the rules a question
+#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/ask", tag = "positions",
+    params(("match" = String, Path), ("branch" = String, Path), Question),
+    responses((status = 200, description = "as `ask` prints it", content(
+        (inline(Document) = "application/json"), (String = "text/plain"))), LookedLarge))]
+pub(crate) async fn ask(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(names): Path<LineNames>,
+    Asked(Question { q, at, seat }): Asked<Question>,
+    form: Form,
+) -> Answer {
+    look(&app, bearer, At { at, seat }, move |app, access| {
+        let Wanted { table, view } = Wanted::find(app, access, &names, seat)?;
+        let state: Box<dyn AnyState> = table.state(app, view, at)?;
+        let answer = view.eyes.ask(state.as_ref(), &q).map_err(|error| Problem::bad(error.to_string()))?;
+        let (media_type, body) = match form {
+            Form::Text => (TEXT, printed::text([printed::answer(&answer)])),
+            Form::Json => (JSON, json_text(&answer.json)),
+        };
+        Ok(typed(StatusCode::OK, media_type, bounded(body.into_bytes())?))
+    })
+    .await
+}
+
+/// Refuses answers that are too large.
+fn bounded(body: Vec<u8>) -> Answer<Vec<u8>> {
+    if body.len() <= ANSWER_BYTES_MAX {
+        return Ok(body);
+    }
+    Err(Problem::new(Code::TooLarge, format!("the answer is larger than {ANSWER_BYTES_MAX} bytes")))
+}
+
+impl Wanted {
+    /// Returns the records of the entries after one, at most so many, and the last of them if others follow.
+    pub(crate) fn records(
+        &self,
+        app: &App,
+        after: u64,
+        limit: usize,
+    ) -> Answer<(Vec<LoggedRecord>, Option<u64>)> {
+        let Self { table, view } = self;
+        let mut records = Vec::new();
+        let until = after.saturating_add(limit as u64);
+        let head = if view.eyes.see_all() {
+            let head = table.head(app, *view)?;
+            let name = SourceName::Revision(table.line().at(head.min(until)));
+            let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
+            look_at_last(view.eyes, tail, &name, app, &mut |seen| records.push(seen.logged_record()))?;
+            head
+        } else {
+            let sight = table.sight(app, *view, None)?;
+            if after > sight.head() {
+                let (line, head) = (sight.name().clone(), sight.head());
+                return Err(ReplayError::NoEntry { line, seq: after, head }.into());
+            }
+            sight.fold(&mut |seen| {
+                if seen.seq() > after && seen.seq() <= until {
+                    records.push(seen.logged_record());
+                }
+            })?;
+            sight.head()
+        };
+        Ok((records, (head > until).then_some(until)))
+    }
+}

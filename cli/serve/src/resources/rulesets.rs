@@ -1,0 +1,40 @@
+//! `GET /v1/rulesets`: the games there are.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use turnfold_core::AnyRules;
+use utoipa::ToSchema;
+
+use super::statuses::Open;
+use crate::app::App;
+use crate::http::{JSON, List, json, require_accepted};
+use crate::problem::Answer;
+
+/// A game.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Ruleset {
+    ruleset: &'static str,
+    version: u32,
+    /// What it is, in one line.
+    summary: &'static str,
+    /// A small setup to try it on, as TOML.
+    example: &'static str,
+}
+
+/// List the games
+#[utoipa::path(get, path = "/v1/rulesets", tag = "rulesets", security(()),
+    responses((status = 200, description = "all of them", body = inline(List<Ruleset, String>)), Open))]
+pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Answer {
+    require_accepted(&headers, JSON)?;
+    let ruleset = |rules: &'static dyn AnyRules| Ruleset {
+        ruleset: rules.name(),
+        version: rules.version(),
+        summary: rules.summary(),
+        example: rules.example(),
+    };
+    let items: Vec<_> = app.registry.iter().map(ruleset).collect();
+    Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
+}

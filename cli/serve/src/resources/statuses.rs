@@ -1,0 +1,65 @@
+//! Which problems a route may answer with, for its description (SV-33).
+
+use std::collections::BTreeMap;
+
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::{IntoResponses, PartialSchema, ToSchema};
+
+use crate::problem::ProblemJson;
+
+type Responses = BTreeMap<String, RefOr<Response>>;
+
+fn problems(statuses: &[u16]) -> Responses {
+    let problem = || {
+        let schema = RefOr::Ref(Ref::from_schema_name(ProblemJson::name()));
+        let content = ContentBuilder::new().schema(Some(schema)).build();
+        ResponseBuilder::new().description("a problem").content("application/problem+json", content).build()
+    };
+    statuses.iter().map(|status| (status.to_string(), problem().into())).collect()
+}
+
+/// Declares what kinds of routes may answer.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident: $($status:literal)*;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl IntoResponses for $name {
+            fn responses() -> Responses {
+                problems(&[$($status),*])
+            }
+        }
+    )*};
+}
+
+kinds! {
+    /// What needs no token.
+    Open: 400 406 503;
+    /// What a token looks at.
+    Looked: 400 401 403 404 406 429 500 503;
+    /// What may be too large.
+    LookedLarge: 400 401 403 404 406 413 429 500 503;
+    /// What a token changes, with a body.
+    Changed: 400 401 403 404 406 408 409 413 415 422 429 500 503 507;
+    /// What a token deletes.
+    Deleted: 400 401 403 404 409 429 500 503 507;
+    /// An append.
+    AppendProblems: 400 401 403 404 406 408 409 412 413 415 422 429 500 503 507;
+    /// An invitation.
+    JoinProblems: 400 401 403 404 406 408 409 410 413 415 429 500 503 507;
+}
+
+/// A document that the library makes, of which the command line's own description tells more.
+pub(crate) struct Document;
+
+impl PartialSchema for Document {
+    fn schema() -> RefOr<utoipa::openapi::Schema> {
+        utoipa::openapi::ObjectBuilder::new().into()
+    }
+}
+
+impl ToSchema for Document {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Document".into()
+    }
+}

@@ -1,0 +1,131 @@
+//! All routes, and the description made of them (SV-8, SV-33).
+
+use std::sync::Arc;
+
+use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::{Router, middleware};
+use tower_http::cors::{AllowOrigin, CorsLayer};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::around::around;
+use crate::problem::ProblemJson;
+use crate::resources::{
+    backup, branches, diff, entries, events, files, frames, grants, health, join, matches, position, rulesets,
+};
+
+/// The description that is kept; a test compares it with the one that is made.
+pub(crate) const OPENAPI: &str = include_str!("../openapi.json");
+
+/// What the description says beside its routes.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "turnfold", description = "One store of board-game matches over HTTP: what a verb of the command line \
+        says, the service says.", license(name = "MIT OR Apache-2.0")),
+    components(schemas(ProblemJson)),
+    security(("token" = [])),
+    modifiers(&Bearer)
+)]
+struct Description;
+
+/// How tokens are sent.
+struct Bearer;
+
+impl Modify for Bearer {
+    fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        let components = openapi.components.get_or_insert_with(Default::default);
+        components.add_security_scheme("token", SecurityScheme::Http(bearer));
+    }
+}
+
+fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(rulesets::list))
+        .routes(routes!(matches::list, matches::create))
+        .routes(routes!(matches::show))
+        .routes(routes!(branches::list, branches::create))
+        .routes(routes!(branches::delete))
+        .routes(routes!(entries::list, entries::append))
+        .routes(routes!(position::view))
+        .routes(routes!(position::picture))
+        .routes(routes!(position::legal))
+        .routes(routes!(position::ask))
+        .routes(routes!(diff::diff))
+        .routes(routes!(frames::frames))
+        .routes(routes!(files::replay))
+        .routes(routes!(files::page))
+        .routes(routes!(events::follow))
+        .routes(routes!(grants::list, grants::create))
+        .routes(routes!(grants::revoke))
+        .routes(routes!(join::join))
+        .routes(routes!(backup::backup))
+        .routes(routes!(health::lives))
+        .routes(routes!(health::is_ready))
+        .routes(routes!(health::openapi))
+}
+
+/// Returns the description of the service as JSON.
+///
+/// # Panics
+/// Never: plain data encodes.
+#[must_use]
+pub fn description() -> String {
+    routes().into_openapi().to_pretty_json().expect("plain data encodes") + "\n"
+}
+
+/// Returns the service.
+pub(crate) fn router(app: &Arc<App>, cors: &[String]) -> Router {
+    let (router, _) = routes().split_for_parts();
+    let router = router.with_state(Arc::clone(app));
+    let router = if cors.is_empty() { router } else { router.layer(cross_origin(cors)) };
+    router.layer(middleware::from_fn_with_state(Arc::clone(app), around))
+}
+
+/// Lets pages of other origins use the service, those that were named (SV-32).
+fn cross_origin(origins: &[String]) -> CorsLayer {
+    let origins: Vec<_> = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
+    let name = HeaderName::from_static;
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            header::IF_MATCH,
+            header::IF_NONE_MATCH,
+            name("idempotency-key"),
+            name("last-event-id"),
+            name("x-request-id"),
+        ])
+        .expose_headers([
+            header::ETAG,
+            header::LINK,
+            header::LOCATION,
+            header::RETRY_AFTER,
+            name("idempotency-replayed"),
+            name("x-request-id"),
+        ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `SNAPSHOTS=overwrite` writes the description that is kept anew, as a change to be read.
+    #[test]
+    fn the_kept_description_is_that_of_the_routes() {
+        let made = description();
+        if std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite") {
+            std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json"), &made).unwrap();
+            return;
+        }
+        assert!(
+            made == OPENAPI,
+            "cli/serve/openapi.json is not what the routes say; SNAPSHOTS=overwrite writes it"
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! Tags: what a viewer's view is known by, so that a client can say what it has seen (SV-13).
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use turnfold_replay::Eyes;
+
+use crate::problem::{Answer, Problem};
+
+const DIGITS: usize = 32;
+
+/// Returns the tag of a view. It covers what the viewer sees and nothing else, so what is concealed neither refuses a
+/// player's command nor shows in it.
+pub(crate) fn tag_of(eyes: Eyes, view: &str) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 view tag");
+    hasher.update(eyes.to_string().as_bytes());
+    hasher.update(&[0]);
+    hasher.update(view.as_bytes());
+    let hash = hasher.finalize().to_hex();
+    format!("\"{}\"", hash.get(..DIGITS).unwrap_or_default())
+}
+
+/// Returns a tag as a header's value.
+pub(crate) fn value(tag: &str) -> HeaderValue {
+    HeaderValue::from_str(tag).unwrap_or_else(|_| HeaderValue::from_static(""))
+}
+
+/// The tags of `If-Match` or `If-None-Match`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tags {
+    Any,
+    These(Vec<String>),
+}
+
+impl Tags {
+    /// Reads a header, which may be repeated.
+    pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> Answer<Option<Self>> {
+        let mut tags = Vec::new();
+        let mut is_there = false;
+        for value in headers.get_all(name) {
+            is_there = true;
+            let text = value.to_str().unwrap_or_default().trim();
+            if text == "*" {
+                return Ok(Some(Self::Any));
+            }
+            for tag in text.split(',').map(str::trim).filter(|tag| !tag.is_empty()) {
+                let strong = tag.strip_prefix("W/").unwrap_or(tag);
+                if strong.len() < 2 || !strong.starts_with('"') || !strong.ends_with('"') {
+                    return Err(Problem::bad(format!("expected tags such as `\"3f…\"` or `*` in `{name}`")));
+                }
+                tags.push(tag.to_owned());
+            }
+        }
+        Ok(is_there.then_some(Self::These(tags)))
+    }
+
+    /// Returns `true` if the tag is among them. Weak tags match only where that is enough.
+    pub(crate) fn hold(&self, tag: &str, is_weak_enough: bool) -> bool {
+        match self {
+            Self::Any => true,
+            Self::These(tags) => tags.iter().any(|own| {
+                own == tag || (is_weak_enough && own.strip_prefix("W/").is_some_and(|strong| strong == tag))
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
+
+    use super::*;
+
+    fn tags(values: &[&'static str]) -> Answer<Option<Tags>> {
+        let values = values.iter().map(|value| (IF_MATCH, HeaderValue::from_static(value)));
+        Tags::read(&values.collect(), &IF_MATCH)
+    }
+
+    #[test]
+    fn headers_hold_lists_and_stars() {
+        let held = tags(&["\"a\", W/\"b\"", "\"c\""]).unwrap().unwrap();
+        assert!(held.hold("\"a\"", false) && held.hold("\"c\"", false));
+        assert!(!held.hold("\"b\"", false) && held.hold("\"b\"", true) && !held.hold("\"d\"", true));
+        assert_eq!(tags(&["*"]).unwrap(), Some(Tags::Any));
+        assert!(tags(&["a"]).is_err());
+        assert!(Tags::read(&HeaderMap::new(), &IF_NONE_MATCH).unwrap().is_none());
+    }
+
+    #[test]
+    fn tags_differ_by_viewer_and_view() {
+        let tag = |seat: &str, view| tag_of(seat.parse().unwrap(), view);
+        assert_eq!(tag("p1", "{}").len(), DIGITS + 2);
+        assert_ne!(tag("p1", "{}"), tag("p2", "{}"));
+        assert_ne!(tag("p1", "{}"), tag("p1", "{} "));
+    }
+}

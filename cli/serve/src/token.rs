@@ -1,0 +1,131 @@
+//! Tokens: what somebody holds who may do something (SV-22).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use turnfold_core::Digest;
+use turnfold_store::GrantKind;
+
+use crate::outside::Outside;
+use crate::problem::{Code, Problem};
+
+/// The letters of a token's secret.
+const SECRET_LETTERS: usize = 43;
+
+/// A token as it is sent. It is never logged: nothing here shows it but [`expose`](Token::expose).
+#[derive(Clone)]
+pub struct Token(String);
+
+/// What a token says it is; what it may do is what was granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// Everything.
+    Admin,
+    /// A match's host.
+    Host,
+    /// A player's seat of a match.
+    Seat,
+    /// Somebody who looks on.
+    Spectator,
+    /// Somebody who may become a player.
+    Invitation,
+}
+
+impl TokenKind {
+    const ALL: [(Self, char); 5] = [
+        (Self::Admin, 'a'),
+        (Self::Host, 'h'),
+        (Self::Seat, 's'),
+        (Self::Spectator, 'v'),
+        (Self::Invitation, 'i'),
+    ];
+
+    fn letter(self) -> char {
+        Self::ALL.into_iter().find(|(kind, _)| *kind == self).map_or('?', |(_, letter)| letter)
+    }
+}
+
+impl From<GrantKind> for TokenKind {
+    fn from(kind: GrantKind) -> Self {
+        match kind {
+            GrantKind::Host => Self::Host,
+            GrantKind::Seat(_) => Self::Seat,
+            GrantKind::Spectator { .. } => Self::Spectator,
+            GrantKind::Invitation(_) => Self::Invitation,
+        }
+    }
+}
+
+impl Token {
+    /// Makes a token by the operating system's randomness.
+    ///
+    /// # Errors
+    /// What it says when there is none.
+    pub fn generate(kind: TokenKind, outside: &Outside) -> Result<Self, String> {
+        let mut secret = [0; 32];
+        (outside.fill_random)(&mut secret)?;
+        Ok(Self(format!("tf_{}_{}", kind.letter(), URL_SAFE_NO_PAD.encode(secret))))
+    }
+
+    /// Reads a token.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<(Self, TokenKind)> {
+        let (letter, secret) = text.strip_prefix("tf_")?.split_once('_')?;
+        let (kind, _) = TokenKind::ALL.into_iter().find(|(_, own)| letter == own.to_string())?;
+        let is_secret = secret.len() == SECRET_LETTERS && URL_SAFE_NO_PAD.decode(secret).is_ok();
+        is_secret.then(|| (Self(text.into()), kind))
+    }
+
+    /// Returns what is kept of it, by which it is found.
+    #[must_use]
+    pub fn hash(&self) -> Digest {
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 token");
+        hasher.update(self.0.as_bytes());
+        hasher.finalize().into()
+    }
+
+    /// Returns the text, to be told to its holder once.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The operating system that gives no randomness.
+pub(crate) fn no_chance(cause: String) -> Problem {
+    tracing::error!(%cause, "no randomness");
+    Problem::new(Code::Internal, "the operating system gives no random bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outside() -> Outside {
+        fn fill(bytes: &mut [u8]) -> Result<(), String> {
+            bytes.fill(7);
+            Ok(())
+        }
+        Outside { now_ms: || 0, fill_random: fill, build: None }
+    }
+
+    #[test]
+    fn a_token_tells_its_kind_and_is_read_back() {
+        for (kind, letter) in TokenKind::ALL {
+            let token = Token::generate(kind, &outside()).unwrap();
+            assert!(token.expose().starts_with(&format!("tf_{letter}_")));
+            let (read, read_kind) = Token::parse(token.expose()).unwrap();
+            assert_eq!((read.hash(), read_kind), (token.hash(), kind));
+        }
+    }
+
+    #[test]
+    fn other_text_is_no_token() {
+        let token = Token::generate(TokenKind::Admin, &outside()).unwrap();
+        let text = token.expose();
+        for other in
+            ["", "tf_", "tf_a_", &text[..text.len() - 1], &format!("{text}A"), &text.replace("_a_", "_b_")]
+        {
+            assert!(Token::parse(other).is_none(), "{other}");
+        }
+    }
+}

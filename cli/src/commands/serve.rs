@@ -1,0 +1,176 @@
+//! `turnfold serve`: the store over HTTP.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use turnfold_serve::{Options, Outside, ServeError, Token, TokenKind, serve};
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::output::printable;
+use crate::{clock, files, identity, random};
+
+/// The heading of the options that others need before they can play from afar.
+const OTHERS: &str = "Options for running it for others";
+
+/// The most that is read of a file in which a token should stand.
+const TOKEN_FILE_BYTES_MAX: u64 = 256;
+
+/// Serve the store over HTTP, for players at their own computers
+///
+/// Prints its address and answers until it is interrupted. The store is made if there is none; nobody else can open it
+/// meanwhile. Whoever holds the admin's token can make matches, invite players and read everything; the token is told
+/// on stderr unless a file keeps it.
+///
+/// It speaks HTTP/1.1 without TLS. To serve others, put a proxy before it that ends TLS, say so with `--behind-proxy`,
+/// and where they find it with `--origin`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  turnfold serve\n  \
+    turnfold serve --behind-proxy --origin https://play.example --admin-token admin.token --listen 0.0.0.0:8017")]
+pub(crate) struct Args {
+    /// Where to listen; port 0 is any
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
+    listen: SocketAddr,
+
+    /// A proxy stands before it and ends TLS
+    #[arg(long, help_heading = OTHERS)]
+    behind_proxy: bool,
+
+    /// Where clients find it, such as `https://play.example` [default: the address it listens on]
+    #[arg(long, help_heading = OTHERS, value_name = "URL", value_parser = read_origin)]
+    origin: Option<String>,
+
+    /// Keep the admin's token in a file, which is made if it is not there [default: a new one at each start]
+    #[arg(long, help_heading = OTHERS, value_name = "FILE")]
+    admin_token: Option<PathBuf>,
+
+    /// Let pages of another origin use it; may be given again for more
+    #[arg(long, help_heading = OTHERS, value_name = "ORIGIN", value_parser = read_origin)]
+    cors: Vec<String>,
+
+    /// Tell metrics at `/metrics` of an address of their own
+    #[arg(long, help_heading = OTHERS, value_name = "ADDR")]
+    metrics: Option<SocketAddr>,
+
+    /// How many MiB of states to keep in memory
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    cache: u64,
+}
+
+/// Reads an origin: scheme, host and port, and nothing behind them.
+fn read_origin(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_host = |host: &str| {
+        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
+    };
+    if host.is_some_and(is_host) {
+        return Ok(text.into());
+    }
+    Err("expected an origin such as `https://play.example`, with nothing behind the host and its port".into())
+}
+
+#[derive(Serialize)]
+struct Listening {
+    address: SocketAddr,
+    origin: String,
+    /// The admin's token, unless a file keeps it.
+    admin_token: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    require_proxy(args)?;
+    let outside = outside()?;
+    let (token, is_new) = match &args.admin_token {
+        Some(path) => (token_in(path, &outside)?, false),
+        None => (Token::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?, true),
+    };
+    let options = Options {
+        listen: args.listen,
+        origin: args.origin.clone(),
+        cors: args.cors.clone(),
+        cache_bytes: args.cache << 20,
+        admin: token.hash(),
+        metrics: args.metrics,
+    };
+    let store = context.open_or_create_store()?;
+    let registry = context.registry.clone();
+    let told = is_new.then(|| token.expose());
+    let output = &mut context.output;
+    let mut announce = |address: SocketAddr| {
+        let origin = args.origin.clone().unwrap_or_else(|| format!("http://{address}"));
+        if output.is_json() {
+            output.json(&Listening { address, origin, admin_token: told.map(Into::into) })?;
+        } else {
+            if let Some(token) = told {
+                writeln!(io::stderr(), "admin token: {token}")?;
+            }
+            output.line(format_args!("http://{address}"))?;
+        }
+        output.flush()
+    };
+    serve(store, registry, outside, &options, &mut announce).map_err(|error| match error {
+        ServeError::Store(error) => Failure::from(error),
+        error @ ServeError::Listen { .. } => Failure::usage(error.to_string()),
+        error => Failure::trouble(error.to_string()),
+    })?;
+    Ok(Answer::Yes)
+}
+
+/// Whoever can be reached by others needs TLS, a known address and a token that stays (SV-1).
+fn require_proxy(args: &Args) -> Result<(), Failure> {
+    if args.listen.ip().is_loopback() {
+        return Ok(());
+    }
+    let missing = [
+        ("--behind-proxy", args.behind_proxy),
+        ("--origin", args.origin.is_some()),
+        ("--admin-token", args.admin_token.is_some()),
+    ];
+    let missing: Vec<_> =
+        missing.iter().filter(|(_, is_there)| !is_there).map(|(name, _)| format!("`{name}`")).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message =
+        format!("to listen on `{}`, where others reach it, add {}", args.listen, missing.join(" and "));
+    Err(Failure::usage(message).hint("it speaks no TLS, so a proxy must"))
+}
+
+/// The world as the service sees it.
+fn outside() -> Result<Outside, Failure> {
+    // The first look says whether the clock can be used; it does not go back before 1970 afterwards.
+    clock::now_ms()?;
+    Ok(Outside {
+        now_ms: || clock::now_ms().unwrap_or(0),
+        fill_random: |bytes| random::fill(bytes).map_err(|failure| failure.to_string()),
+        build: identity::of_build(),
+    })
+}
+
+/// Reads the admin's token from its file, or makes both (SV-26).
+fn token_in(path: &Path, outside: &Outside) -> Result<Token, Failure> {
+    let shown = printable(&path.display().to_string()).into_owned();
+    match fs::metadata(path) {
+        Ok(file) if file.len() <= TOKEN_FILE_BYTES_MAX => {}
+        Ok(_) => return Err(no_token(&shown)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let token = Token::generate(TokenKind::Admin, outside).map_err(Failure::trouble)?;
+            files::write_private(path, false, |file| Ok(writeln!(file, "{}", token.expose())?))?;
+            return Ok(token);
+        }
+        Err(error) => return Err(Failure::file("read", path, &error)),
+    }
+    let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    match Token::parse(text.trim_end()) {
+        Some((token, TokenKind::Admin)) => Ok(token),
+        _ => Err(no_token(&shown)),
+    }
+}
+
+fn no_token(path: &str) -> Failure {
+    Failure::usage(format!("`{path}` holds no admin token"))
+        .hint("name a file that is not there, to have one made")
+}
