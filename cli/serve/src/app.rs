@@ -106,6 +106,15 @@ impl App {
         })
     }
 
+    /// Does work that may block, for somebody who may have it.
+    pub(crate) async fn look<T: Send + 'static>(
+        self: &Arc<Self>,
+        access: Access,
+        work: impl FnOnce(&Arc<Self>) -> Answer<T> + Send + 'static,
+    ) -> Answer<T> {
+        self.block(move |app| work(app).map_err(|problem| problem.told_to(&access))).await
+    }
+
     /// Does what a token asks for, on a thread that may block.
     pub(crate) async fn serve<T: Send + 'static>(
         self: &Arc<Self>,

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::auth::{Access, Viewpoint};
 use crate::problem::{Answer, Code, Problem};
 use crate::table::{Current, Shown, Table};
-use crate::tag::{Tags, value};
+use crate::tag::Tags;
 
 /// How often a state is read anew because the store is somewhere else than it.
 const ATTEMPTS: u32 = 3;
@@ -115,7 +115,7 @@ impl Append {
             }
         };
         table.publish(Current::new(rules, dice, stored.last, session.state));
-        self.keep_snapshots(app, table, (before, stored.last));
+        keep_passed(app, table, (before, stored.last));
         Ok(self.shown(app, table, before, records)?)
     }
 
@@ -149,40 +149,21 @@ impl Append {
             session.roll_due(&mut records)?;
         }
         for (index, line) in self.lines.iter().enumerate() {
-            let rejected = match self.seat {
+            let played = if let Some(seat) = self.seat {
                 // Before a seat's command nothing is rolled: a rejection would take the roll back.
-                Some(seat) => match session.submit_alone(line, Some(seat)) {
-                    Ok(record) => {
-                        records.push(record);
-                        session.roll_due(&mut records)?;
-                        continue;
-                    }
-                    Err(rejected) => rejected,
-                },
-                None => {
-                    self.require_own(app, table, line, session.state.as_ref())?;
-                    match session.submit(line, &mut records)? {
-                        Ok(()) => continue,
-                        Err(rejected) => rejected,
-                    }
+                let played = session.submit_alone(line, Some(seat)).map(|record| records.push(record));
+                if played.is_ok() {
+                    session.roll_due(&mut records)?;
                 }
+                played
+            } else {
+                require_own(app, table, line, session.state.as_ref())?;
+                session.submit(line, &mut records)?
             };
+            let Err(rejected) = played else { continue };
             return Err(self.rejected(index, *rejected, rules));
         }
         Ok((session, records))
-    }
-
-    /// A host commands for itself, and for those seats that nobody else has (SV-11).
-    fn require_own(&self, app: &App, table: &Table, line: &ScriptLine, state: &dyn AnyState) -> Answer<()> {
-        let seat = line.seat.or_else(|| state.default_seat(&line.command));
-        let Some(seat) = seat.filter(|seat| *seat != Seat::Host) else { return Ok(()) };
-        let is_taken = app.store.is_taken(&table.line().match_name, seat, (app.outside.now_ms)())?;
-        if is_taken {
-            return Err(Problem::forbidden(format!(
-                "{seat} is somebody's seat, so only they give its commands"
-            )));
-        }
-        Ok(())
     }
 
     fn rejected(&self, index: usize, record: Record, rules: &dyn AnyRules) -> Problem {
@@ -196,16 +177,15 @@ impl Append {
 
     /// Requires the branch to be where the client believes (SV-13).
     fn require_expected(&self, table: &Table, head: u64, shown: &Shown) -> Answer<()> {
-        let moved = |detail: String| {
-            Problem::new(Code::Moved, detail).with(axum::http::header::ETAG, value(&shown.tag))
-        };
         if let Some(expected) = self.expect.filter(|expected| *expected != head) {
             let line = table.line().clone();
-            return Err(moved(NotPlayed::OtherHead { line, expected, head }.detail(None)));
+            let reason = NotPlayed::OtherHead { line, expected, head };
+            return Err(Problem::moved(reason.detail(None), &shown.tag));
         }
         match &self.if_match {
             Some(tags) if !tags.hold(&shown.tag, false) => {
-                Err(moved("what you see has changed since; look at it again, then decide".into()))
+                let detail = "what you see has changed since; look at it again, then decide";
+                Err(Problem::moved(detail.into(), &shown.tag))
             }
             _ => Ok(()),
         }
@@ -241,13 +221,24 @@ impl Append {
     fn given(&self, line: &ScriptLine) -> ScriptLine {
         ScriptLine { seat: line.seat.or(self.seat), ..line.clone() }
     }
+}
 
-    /// Keeps the snapshots that were passed, while the answer goes out.
-    fn keep_snapshots(&self, app: &Arc<App>, table: &Table, (before, head): (u64, u64)) {
-        if head / turnfold_store::SNAPSHOT_INTERVAL == before / turnfold_store::SNAPSHOT_INTERVAL {
-            return;
-        }
-        let (app, line) = (Arc::clone(app), table.line().clone());
-        tokio::task::spawn_blocking(move || keep_snapshots(&line, (before, head), app.as_ref(), &app.store));
+/// A host commands for itself, and for those seats that nobody else has (SV-11).
+fn require_own(app: &App, table: &Table, line: &ScriptLine, state: &dyn AnyState) -> Answer<()> {
+    let seat = line.seat.or_else(|| state.default_seat(&line.command));
+    let Some(seat) = seat.filter(|seat| *seat != Seat::Host) else { return Ok(()) };
+    let is_taken = app.store.is_taken(&table.line().match_name, seat, (app.outside.now_ms)())?;
+    if is_taken {
+        return Err(Problem::forbidden(format!("{seat} is somebody's seat, so only they give its commands")));
     }
+    Ok(())
+}
+
+/// Keeps the snapshots that were passed, while the answer goes out.
+fn keep_passed(app: &Arc<App>, table: &Table, (before, head): (u64, u64)) {
+    if head / turnfold_store::SNAPSHOT_INTERVAL == before / turnfold_store::SNAPSHOT_INTERVAL {
+        return;
+    }
+    let (app, line) = (Arc::clone(app), table.line().clone());
+    tokio::task::spawn_blocking(move || keep_snapshots(&line, (before, head), app.as_ref(), &app.store));
 }

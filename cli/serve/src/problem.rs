@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::Json;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use turnfold_replay::{Record, ReplayError};
@@ -11,6 +11,7 @@ use turnfold_store::StoreError;
 use utoipa::ToSchema;
 
 use crate::auth::Access;
+use crate::tag::value;
 
 /// What kinds of failure there are. Each has one status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
@@ -87,7 +88,8 @@ pub(crate) struct Problem {
     detail: Cow<'static, str>,
     /// The command that was not accepted: its place in the request and its record.
     command: Option<Box<(usize, Record)>>,
-    headers: HeaderMap,
+    /// The tag of what the viewer sees now.
+    tag: Option<Box<str>>,
 }
 
 /// What a failed request shares with those who hear of it.
@@ -95,17 +97,7 @@ pub(crate) type Answer<T = Response> = Result<T, Problem>;
 
 impl Problem {
     pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
-        let mut headers = HeaderMap::new();
-        match code.status() {
-            StatusCode::UNAUTHORIZED => {
-                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            }
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            _ => {}
-        }
-        Self { code, detail: detail.into(), command: None, headers }
+        Self { code, detail: detail.into(), command: None, tag: None }
     }
 
     /// A request that cannot be used, and why.
@@ -123,10 +115,9 @@ impl Problem {
         Self { command: Some(Box::new((index, record))), ..Self::new(code, detail) }
     }
 
-    /// Adds a header to the answer.
-    pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
-        self
+    /// A line of play that is not where the client believes, and the tag of what it would see now.
+    pub(crate) fn moved(detail: String, tag: &str) -> Self {
+        Self { tag: Some(tag.into()), ..Self::new(Code::Moved, detail) }
     }
 
     /// Returns its kind.
@@ -160,9 +151,21 @@ impl Problem {
             index,
             record,
         };
-        let mut response = (status, self.headers, Json(body)).into_response();
-        let problem = HeaderValue::from_static("application/problem+json");
-        response.headers_mut().insert(header::CONTENT_TYPE, problem);
+        let mut response = (status, Json(body)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        match status {
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        if let Some(tag) = self.tag {
+            headers.insert(header::ETAG, value(&tag));
+        }
         response
     }
 }
@@ -227,11 +230,11 @@ impl From<StoreError> for Problem {
 impl From<ReplayError> for Problem {
     fn from(error: ReplayError) -> Self {
         use ReplayError as E;
+        let error = match error {
+            E::Store(error) => return error.into(),
+            error => error,
+        };
         let code = match &error {
-            E::Store(_) => {
-                let E::Store(error) = error else { unreachable!("it was just matched") };
-                return error.into();
-            }
             E::NoEntry { .. } | E::Concealed(_) | E::UnknownRuleset { .. } => Code::BadRequest,
             E::OtherSeat(_) => Code::Forbidden,
             E::File(_)

@@ -65,13 +65,12 @@ pub fn serve(
     let app = runtime.block_on(run(store, registry, outside, options, announce))?;
     // What still runs on threads of the runtime is waited for: an append that was begun is told or lost as a whole.
     runtime.shutdown_timeout(CLOSING_TIME);
-    match Arc::into_inner(app) {
-        Some(app) => Ok(app.store.close()?),
-        None => {
-            tracing::warn!("some work did not end in time; what was acknowledged is safe");
-            Ok(())
-        }
+    if let Some(app) = Arc::into_inner(app) {
+        app.store.close()?;
+    } else {
+        tracing::warn!("some work did not end in time; what was acknowledged is safe");
     }
+    Ok(())
 }
 
 async fn run(

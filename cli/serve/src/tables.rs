@@ -18,7 +18,7 @@ type Names = (MatchName, BranchName);
 pub(crate) struct Tables {
     bytes_max: u64,
     clock: AtomicU64,
-    tables: Mutex<BTreeMap<Names, Arc<Table>>>,
+    by_name: Mutex<BTreeMap<Names, Arc<Table>>>,
 }
 
 /// How much there is in memory.
@@ -30,11 +30,11 @@ pub(crate) struct Held {
 
 impl Tables {
     pub(crate) fn new(bytes_max: u64) -> Self {
-        Self { bytes_max, clock: AtomicU64::new(0), tables: Mutex::default() }
+        Self { bytes_max, clock: AtomicU64::new(0), by_name: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Names, Arc<Table>>> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns how much there is in memory.

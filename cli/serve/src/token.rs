@@ -91,6 +91,7 @@ impl Token {
 }
 
 /// The operating system that gives no randomness.
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 pub(crate) fn no_chance(cause: String) -> Problem {
     tracing::error!(%cause, "no randomness");
     Problem::new(Code::Internal, "the operating system gives no random bytes")
@@ -101,11 +102,11 @@ mod tests {
     use super::*;
 
     fn outside() -> Outside {
-        fn fill(bytes: &mut [u8]) -> Result<(), String> {
+        let fill_random = |bytes: &mut [u8]| {
             bytes.fill(7);
             Ok(())
-        }
-        Outside { now_ms: || 0, fill_random: fill, build: None }
+        };
+        Outside { now_ms: || 0, fill_random, build: None }
     }
 
     #[test]

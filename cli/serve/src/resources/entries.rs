@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 use turnfold_core::Seat;
 use turnfold_replay::{Record, ScriptLine, printed};
 use turnfold_store::IdempotencyKey;
@@ -135,23 +136,19 @@ pub(crate) async fn append(
 }
 
 async fn perform(app: Arc<App>, append: Append, names: LineNames, form: Form) -> Answer {
-    let timer = app.metrics.append_seconds.start();
-    let access = append.access.clone();
-    let (append, table) = app
-        .block(move |app| {
-            let table = app.table(append.view, &name(&names.0)?, &name(&names.1)?)?;
-            Ok((append, table))
-        })
-        .await?;
+    let began = Instant::now();
+    let table = app.look(append.access.clone(), {
+        let view = append.view;
+        move |app| app.table(view, &name(&names.0)?, &name(&names.1)?)
+    });
+    let table = table.await?;
     let turn = table.turn().await?;
-    let appended = app
-        .block(move |app| {
-            let _turn = turn;
-            let appended = append.perform(app, &table).map_err(|problem| problem.told_to(&access));
-            appended.map(|appended| answer(&appended, form, &table, &append))
-        })
-        .await;
-    app.metrics.append_done(timer, &appended);
+    let appended = app.look(append.access.clone(), move |app| {
+        let _turn = turn;
+        append.perform(app, &table).map(|appended| answer(&appended, form, &table, &append))
+    });
+    let appended = appended.await;
+    app.metrics.append_done(began, &appended);
     appended
 }
 

@@ -69,13 +69,13 @@ pub(crate) async fn join(
             }
             Err(error) => return Err(error.into()),
         };
-        let taken = SeatTaken {
+        let seat = SeatTaken {
             match_name: grant.match_name.to_string(),
             seat: grant.kind.seat(),
             id: GrantId::of(&hash).to_string(),
             token: token.expose().into(),
         };
-        Ok(json(status, &taken))
+        Ok(json(status, &seat))
     })
     .await
 }

@@ -16,7 +16,8 @@ use crate::problem::Answer;
 /// A game.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Ruleset {
-    ruleset: &'static str,
+    #[serde(rename = "ruleset")]
+    name: &'static str,
     version: u32,
     /// What it is, in one line.
     summary: &'static str,
@@ -30,7 +31,7 @@ pub(crate) struct Ruleset {
 pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Answer {
     require_accepted(&headers, JSON)?;
     let ruleset = |rules: &'static dyn AnyRules| Ruleset {
-        ruleset: rules.name(),
+        name: rules.name(),
         version: rules.version(),
         summary: rules.summary(),
         example: rules.example(),
