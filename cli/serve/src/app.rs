@@ -1,42 +1,38 @@
-//! What all handlers share.
+//! The service itself: what all handlers share.
 
 use std::io;
-use std::path::Path;
+use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use tokio::sync::watch;
 use turnfold_core::{Digest, Registry};
-use turnfold_replay::{Replay, ReplayError, Sources};
-use turnfold_store::{Store, StoreReader};
+use turnfold_store::{BranchName, GrantId, MatchName, Store};
 
-use crate::around::Ids;
-use crate::auth::{Access, Bearer};
-use crate::limits::Limits;
-use crate::metrics::Metrics;
+use crate::auth::{Access, Bearer, Viewpoint, no_token};
+use crate::ids::Ids;
 use crate::options::Options;
 use crate::outside::Outside;
 use crate::problem::{Answer, Code, Problem};
+use crate::table::Table;
 use crate::tables::Tables;
+use crate::token::TokenKind;
+use crate::world::World;
 
-/// The service: one store, and what is kept in memory beside it.
+/// The service: the world, and the branches that are in use.
 pub(crate) struct App {
-    pub(crate) store: Store,
-    pub(crate) registry: Registry,
-    pub(crate) outside: Outside,
+    pub(crate) world: World,
     pub(crate) tables: Tables,
-    pub(crate) limits: Limits,
-    pub(crate) metrics: Metrics,
     pub(crate) ids: Ids,
     /// Where clients find the service, such as `https://play.example`.
     pub(crate) origin: String,
-    /// Counts grants that were revoked, so that streams look after theirs.
-    pub(crate) revoked: watch::Sender<u64>,
     admin: Digest,
-    /// Whether the service is shutting down.
-    closing: watch::Sender<bool>,
-    /// Whether the store has refused to write.
-    has_failed: AtomicBool,
+}
+
+impl Deref for App {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        &self.world
+    }
 }
 
 impl App {
@@ -50,19 +46,27 @@ impl App {
         let mut random = [0; 8];
         (outside.fill_random)(&mut random).map_err(io::Error::other)?;
         Ok(Self {
-            store,
-            registry,
-            outside,
+            world: World::new(store, registry, outside),
             tables: Tables::new(options.cache_bytes),
-            limits: Limits::default(),
-            metrics: Metrics::default(),
             ids: Ids::new(u64::from_le_bytes(random)),
             origin,
-            revoked: watch::Sender::new(0),
             admin: options.admin,
-            closing: watch::Sender::new(false),
-            has_failed: AtomicBool::new(false),
         })
+    }
+
+    /// Returns the store, once nothing is served any more.
+    pub(crate) fn into_store(self) -> Store {
+        self.world.store
+    }
+
+    /// Returns the table of a branch that a viewer may know of.
+    pub(crate) fn table(
+        &self,
+        view: Viewpoint,
+        match_name: &MatchName,
+        branch: &BranchName,
+    ) -> Answer<Arc<Table>> {
+        self.tables.get(self, view, match_name, branch)
     }
 
     /// Returns `true` if a token of this hash is the admin's.
@@ -71,27 +75,28 @@ impl App {
         *hash == self.admin
     }
 
-    /// Says that the service shuts down.
-    pub(crate) fn close(&self) {
-        self.closing.send_replace(true);
-    }
-
-    /// Returns a watch on whether the service shuts down.
-    pub(crate) fn closing(&self) -> watch::Receiver<bool> {
-        self.closing.subscribe()
-    }
-
-    /// Returns `true` if the service takes requests and its store accepts writes.
-    pub(crate) fn is_ready(&self) -> bool {
-        !*self.closing.borrow() && !self.has_failed.load(Ordering::Relaxed)
-    }
-
-    /// Notes that the store failed, if that is the problem.
-    pub(crate) fn note(&self, problem: &Problem) {
-        if problem.code() == Code::Store {
-            self.has_failed.store(true, Ordering::Relaxed);
-            self.metrics.store_failed.set(1);
+    /// Finds what a token may do.
+    pub(crate) fn admit(&self, bearer: &Bearer) -> Answer<Access> {
+        let (token, kind) = bearer.0.as_ref().ok_or_else(no_token)?;
+        let hash = token.hash();
+        let id = GrantId::of(&hash).to_string();
+        if *kind == TokenKind::Admin {
+            return if self.is_admin(&hash) { Ok(Access::admin(id)) } else { Err(no_token()) };
         }
+        let grant = self.store.find_grant(&hash)?.filter(|grant| grant.is_live(self.now_ms()));
+        let grant = grant.filter(|grant| TokenKind::from(grant.kind) == *kind).ok_or_else(no_token)?;
+        self.limits.admit(&id, grant.kind)?;
+        Ok(Access::granted(id, grant))
+    }
+
+    /// Returns `true` if a token that was admitted still is.
+    pub(crate) fn holds(&self, bearer: &Bearer) -> Answer<bool> {
+        let Some((token, kind)) = &bearer.0 else { return Ok(false) };
+        if *kind == TokenKind::Admin {
+            return Ok(true);
+        }
+        let grant = self.store.find_grant(&token.hash())?;
+        Ok(grant.is_some_and(|grant| grant.is_live(self.now_ms())))
     }
 
     /// Does work that may block, on a thread for it.
@@ -112,7 +117,7 @@ impl App {
         access: Access,
         work: impl FnOnce(&Arc<Self>) -> Answer<T> + Send + 'static,
     ) -> Answer<T> {
-        self.block(move |app| work(app).map_err(|problem| problem.told_to(&access))).await
+        self.block(move |app| work(app).map_err(|problem| access.told(problem))).await
     }
 
     /// Does what a token asks for, on a thread that may block.
@@ -123,7 +128,7 @@ impl App {
     ) -> Answer<T> {
         self.block(move |app| {
             let access = app.admit(&bearer)?;
-            work(app, &access).map_err(|problem| problem.told_to(&access))
+            work(app, &access).map_err(|problem| access.told(problem))
         })
         .await
     }
@@ -136,7 +141,7 @@ impl App {
     ) -> Answer<T> {
         // The token comes first: whoever has none is not kept waiting (SV-12).
         let access = self.block(move |app| app.admit(&bearer)).await?;
-        self.fold_for(move |app| work(app, &access).map_err(|problem| problem.told_to(&access))).await
+        self.fold_for(move |app| work(app, &access).map_err(|problem| access.told(problem))).await
     }
 
     /// Does what takes folding for somebody who may have it.
@@ -150,23 +155,5 @@ impl App {
             work(app)
         })
         .await
-    }
-}
-
-impl Sources for App {
-    fn registry(&self) -> &Registry {
-        &self.registry
-    }
-
-    fn read_store(&self) -> Result<StoreReader, ReplayError> {
-        Ok((*self.store).clone())
-    }
-
-    fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {
-        Err(ReplayError::NoReplays(path.into()))
-    }
-
-    fn build(&self) -> Option<Digest> {
-        self.outside.build
     }
 }

@@ -101,7 +101,7 @@ impl Append {
             let kind = AppendedKind::Nothing;
             return Ok(Appended { head, records, tag: shown.tag, kind, nothing: Some(nothing) });
         }
-        let recorded_at_ms = (app.outside.now_ms)();
+        let recorded_at_ms = app.now_ms();
         let entries = records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
         let line = table.line();
         let stored = app.store.append(&line.match_name, &line.branch, before, entries, self.key.as_ref());
@@ -227,7 +227,7 @@ impl Append {
 fn require_own(app: &App, table: &Table, line: &ScriptLine, state: &dyn AnyState) -> Answer<()> {
     let seat = line.seat.or_else(|| state.default_seat(&line.command));
     let Some(seat) = seat.filter(|seat| *seat != Seat::Host) else { return Ok(()) };
-    let is_taken = app.store.is_taken(&table.line().match_name, seat, (app.outside.now_ms)())?;
+    let is_taken = app.store.is_taken(&table.line().match_name, seat, app.now_ms())?;
     if is_taken {
         return Err(Problem::forbidden(format!("{seat} is somebody's seat, so only they give its commands")));
     }
@@ -240,5 +240,5 @@ fn keep_passed(app: &Arc<App>, table: &Table, (before, head): (u64, u64)) {
         return;
     }
     let (app, line) = (Arc::clone(app), table.line().clone());
-    tokio::task::spawn_blocking(move || keep_snapshots(&line, (before, head), app.as_ref(), &app.store));
+    tokio::task::spawn_blocking(move || keep_snapshots(&line, (before, head), &app.world, &app.store));
 }

@@ -1,44 +1,19 @@
 //! What happens around every request: its id, limits, problems, headers, metrics and trace (SV-6, SV-7, SV-29, SV-30).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
 use crate::app::App;
+use crate::ids::REQUEST_ID;
 use crate::limits::{BODY_TIME, REQUEST_TIME};
 use crate::problem::{Code, Problem};
-
-const REQUEST_ID: &str = "x-request-id";
-
-/// Makes ids of requests that bring none.
-pub(crate) struct Ids {
-    beginning: String,
-    next: AtomicU64,
-}
-
-impl Ids {
-    pub(crate) fn new(random: u64) -> Self {
-        Self { beginning: format!("{random:016x}"), next: AtomicU64::new(1) }
-    }
-
-    /// Takes over the id that a request brings, or makes one.
-    fn of(&self, headers: &HeaderMap) -> String {
-        let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
-        let is_id =
-            |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
-        given.filter(is_id).map_or_else(
-            || format!("{}-{}", self.beginning, self.next.fetch_add(1, Ordering::Relaxed)),
-            Into::into,
-        )
-    }
-}
 
 /// Serves a request and finishes its answer.
 pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {

@@ -5,9 +5,8 @@ use axum::http::header;
 use axum::http::request::Parts;
 use turnfold_core::Seat;
 use turnfold_replay::Eyes;
-use turnfold_store::{Grant, GrantId, GrantKind, MatchName, StoreError};
+use turnfold_store::{Grant, GrantKind, MatchName, StoreError};
 
-use crate::app::App;
 use crate::problem::{Answer, Code, Problem};
 use crate::token::{Token, TokenKind};
 
@@ -16,7 +15,7 @@ pub(crate) const SPECTATOR: Seat = Seat::P8;
 
 /// The token that a request brings.
 #[derive(Clone)]
-pub(crate) struct Bearer(Option<(Token, TokenKind)>);
+pub(crate) struct Bearer(pub(crate) Option<(Token, TokenKind)>);
 
 impl<S: Sync> FromRequestParts<S> for Bearer {
     type Rejection = Problem;
@@ -62,39 +61,8 @@ enum Holder {
     Granted(Grant),
 }
 
-impl App {
-    /// Finds what a token may do.
-    pub(crate) fn admit(&self, bearer: &Bearer) -> Answer<Access> {
-        let (token, kind) = bearer.0.as_ref().ok_or_else(no_token)?;
-        let hash = token.hash();
-        let id = GrantId::of(&hash).to_string();
-        if *kind == TokenKind::Admin {
-            return if self.is_admin(&hash) {
-                Ok(Access { id, holder: Holder::Admin })
-            } else {
-                Err(no_token())
-            };
-        }
-        let grant = self.store.find_grant(&hash)?.filter(|grant| grant.is_live((self.outside.now_ms)()));
-        let grant = grant.filter(|grant| TokenKind::from(grant.kind) == *kind).ok_or_else(no_token)?;
-        self.limits.admit(&id, grant.kind)?;
-        Ok(Access { id, holder: Holder::Granted(grant) })
-    }
-}
-
-impl App {
-    /// Returns `true` if a token that was admitted still is.
-    pub(crate) fn holds(&self, bearer: &Bearer) -> Answer<bool> {
-        let Some((token, kind)) = &bearer.0 else { return Ok(false) };
-        if *kind == TokenKind::Admin {
-            return Ok(true);
-        }
-        let grant = self.store.find_grant(&token.hash())?;
-        Ok(grant.is_some_and(|grant| grant.is_live((self.outside.now_ms)())))
-    }
-}
-
-fn no_token() -> Problem {
+/// The problem of whoever has no token that counts.
+pub(crate) fn no_token() -> Problem {
     Problem::new(Code::NoToken, "expected a token that is known, live and not revoked")
 }
 
@@ -103,6 +71,21 @@ fn unknown(match_name: &MatchName) -> Problem {
 }
 
 impl Access {
+    /// What the admin may do.
+    pub(crate) fn admin(id: String) -> Self {
+        Self { id, holder: Holder::Admin }
+    }
+
+    /// What somebody may do to whom it was granted.
+    pub(crate) fn granted(id: String, grant: Grant) -> Self {
+        Self { id, holder: Holder::Granted(grant) }
+    }
+
+    /// Says of damage no more than whoever asked may know (SV-7): only host and admin are told where it is.
+    pub(crate) fn told(&self, problem: Problem) -> Problem {
+        if problem.code() == Code::Corrupt && !self.is_host() { problem.without_place() } else { problem }
+    }
+
     /// Returns the grant; the admin has none.
     pub(crate) fn grant(&self) -> Option<&Grant> {
         match &self.holder {

@@ -16,7 +16,9 @@ mod append;
 mod around;
 mod auth;
 mod channel_body;
+mod follow;
 mod http;
+mod ids;
 mod limits;
 mod metrics;
 mod options;
@@ -32,6 +34,7 @@ mod tables;
 mod tag;
 mod timed_io;
 mod token;
+mod world;
 
 pub use options::Options;
 pub use outside::Outside;

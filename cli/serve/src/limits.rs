@@ -10,6 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use turnfold_store::GrantKind;
 
 use crate::problem::{Answer, Code, Problem};
+use crate::streams::{Place, Streams};
 
 /// The longest body, and the longest replay file as one.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
@@ -60,7 +61,7 @@ pub(crate) struct Limits {
     requests: Arc<Semaphore>,
     folds: Arc<Semaphore>,
     folds_waiting: AtomicUsize,
-    streams: crate::streams::Streams,
+    streams: Streams,
 }
 
 impl Default for Limits {
@@ -72,7 +73,7 @@ impl Default for Limits {
             requests: Arc::new(Semaphore::new(REQUESTS_MAX)),
             folds: Arc::new(Semaphore::new(cores)),
             folds_waiting: AtomicUsize::new(0),
-            streams: crate::streams::Streams::new(STREAMS_MAX),
+            streams: Streams::new(STREAMS_MAX),
         }
     }
 }
@@ -102,7 +103,9 @@ impl Limits {
 
     /// Takes one of the places for requests.
     pub(crate) fn request(&self) -> Answer<OwnedSemaphorePermit> {
-        Arc::clone(&self.requests).try_acquire_owned().map_err(|_| overloaded("too many requests at once"))
+        Arc::clone(&self.requests)
+            .try_acquire_owned()
+            .map_err(|_| Problem::overloaded("too many requests at once"))
     }
 
     /// Waits for one of the places for reads that fold.
@@ -111,12 +114,15 @@ impl Limits {
             return Ok(permit);
         }
         let _waiting = Waiting::among(&self.folds_waiting, FOLDS_WAITING_MAX)
-            .ok_or_else(|| overloaded("too many reads of long matches at once"))?;
-        Arc::clone(&self.folds).acquire_owned().await.map_err(|_| overloaded("the service is shutting down"))
+            .ok_or_else(|| Problem::overloaded("too many reads of long matches at once"))?;
+        Arc::clone(&self.folds)
+            .acquire_owned()
+            .await
+            .map_err(|_| Problem::overloaded("the service is shutting down"))
     }
 
     /// Takes one of the places for streams.
-    pub(crate) fn stream(&self, id: &str, kind: Option<GrantKind>) -> Answer<crate::streams::Place> {
+    pub(crate) fn stream(&self, id: &str, kind: Option<GrantKind>) -> Answer<Place> {
         let is_spectators = matches!(kind, Some(GrantKind::Spectator { .. }));
         let most = if is_spectators { STREAMS_OF_SPECTATORS_MAX } else { STREAMS_OF_TOKEN_MAX };
         self.streams.take(id, most)
@@ -126,11 +132,6 @@ impl Limits {
     pub(crate) fn streams(&self) -> usize {
         self.streams.count()
     }
-}
-
-/// A queue that is full.
-pub(crate) fn overloaded(detail: &'static str) -> Problem {
-    Problem::new(Code::Overloaded, detail)
 }
 
 /// One of those that wait for something, until it is dropped.

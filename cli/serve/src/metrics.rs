@@ -1,7 +1,5 @@
 //! What whoever runs the service watches (SV-29). Labels are routes and outcomes, never names or seats.
 
-use std::sync::Arc;
-
 use axum::response::Response;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -12,7 +10,6 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
-use crate::app::App;
 use crate::problem::{Answer, Code};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -29,6 +26,13 @@ struct Route {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OutcomeLabel {
     outcome: &'static str,
+}
+
+/// How much there is in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) tables: u64,
+    pub(crate) bytes: u64,
 }
 
 /// What is counted while the service runs.
@@ -86,9 +90,7 @@ impl Metrics {
 }
 
 /// Writes all of it as `OpenMetrics` text.
-pub(crate) fn text(app: &Arc<App>) -> Result<String, std::fmt::Error> {
-    let metrics = &app.metrics;
-    let held = app.tables.held();
+pub(crate) fn text(metrics: &Metrics, held: Held, streams: usize) -> Result<String, std::fmt::Error> {
     let gauge = |value: u64| {
         let gauge = Gauge::<i64>::default();
         gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
@@ -99,7 +101,7 @@ pub(crate) fn text(app: &Arc<App>) -> Result<String, std::fmt::Error> {
     all.register("http_request_seconds", "How long requests took", metrics.request_seconds.clone());
     all.register("appends", "Appends by what became of them", metrics.appends.clone());
     all.register("append_seconds", "How long appends took", metrics.append_seconds.clone());
-    all.register("streams", "Live streams", gauge(app.limits.streams() as u64));
+    all.register("streams", "Live streams", gauge(streams as u64));
     all.register("tables", "Branches in memory", gauge(held.tables));
     all.register("table_bytes", "What their states take", gauge(held.bytes));
     all.register("table_misses", "Branches that were read from the store", metrics.table_misses.clone());

@@ -2,16 +2,13 @@
 
 use std::borrow::Cow;
 
-use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use turnfold_replay::printed::json_line;
 use turnfold_replay::{Record, ReplayError};
 use turnfold_store::StoreError;
 use utoipa::ToSchema;
-
-use crate::auth::Access;
-use crate::tag::value;
 
 /// What kinds of failure there are. Each has one status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
@@ -105,6 +102,11 @@ impl Problem {
         Self::new(Code::BadRequest, detail)
     }
 
+    /// A queue that is full.
+    pub(crate) fn overloaded(detail: &'static str) -> Self {
+        Self::new(Code::Overloaded, detail)
+    }
+
     /// What a token does not reach, and what would.
     pub(crate) fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::Forbidden, detail)
@@ -130,11 +132,8 @@ impl Problem {
         &self.detail
     }
 
-    /// Says of damage no more than whoever asked may know (SV-7): only host and admin are told where it is.
-    pub(crate) fn told_to(self, access: &Access) -> Self {
-        if self.code != Code::Corrupt || access.is_host() {
-            return self;
-        }
+    /// Leaves out where something is damaged.
+    pub(crate) fn without_place(self) -> Self {
         Self { detail: "something stored of this match is damaged; its host can see what".into(), ..self }
     }
 
@@ -151,7 +150,9 @@ impl Problem {
             index,
             record,
         };
-        let mut response = (status, Json(body)).into_response();
+        let mut text = json_line(&body).expect("plain data encodes");
+        text.push('\n');
+        let mut response = (status, text).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match status {
@@ -163,8 +164,8 @@ impl Problem {
             }
             _ => {}
         }
-        if let Some(tag) = self.tag {
-            headers.insert(header::ETAG, value(&tag));
+        if let Some(tag) = self.tag.and_then(|tag| HeaderValue::from_str(&tag).ok()) {
+            headers.insert(header::ETAG, tag);
         }
         response
     }

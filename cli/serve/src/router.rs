@@ -17,9 +17,6 @@ use crate::resources::{
     backup, branches, diff, entries, events, files, frames, grants, health, join, matches, position, rulesets,
 };
 
-/// The description that is kept; a test compares it with the one that is made.
-pub(crate) const OPENAPI: &str = include_str!("../openapi.json");
-
 /// What the description says beside its routes.
 #[derive(OpenApi)]
 #[openapi(
@@ -114,6 +111,7 @@ fn cross_origin(origins: &[String]) -> CorsLayer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resources::health::OPENAPI;
 
     /// `SNAPSHOTS=overwrite` writes the description that is kept anew, as a change to be read.
     #[test]

@@ -66,7 +66,7 @@ pub fn serve(
     // What still runs on threads of the runtime is waited for: an append that was begun is told or lost as a whole.
     runtime.shutdown_timeout(CLOSING_TIME);
     if let Some(app) = Arc::into_inner(app) {
-        app.store.close()?;
+        app.into_store().close()?;
     } else {
         tracing::warn!("some work did not end in time; what was acknowledged is safe");
     }
@@ -170,7 +170,8 @@ async fn tell_metrics(listener: TcpListener, app: Arc<App>) {
             let app = Arc::clone(&app);
             async move {
                 let told = app.block(|app| {
-                    metrics::text(app).map_err(|error| Problem::new(Code::Internal, error.to_string()))
+                    metrics::text(&app.metrics, app.tables.held(), app.limits.streams())
+                        .map_err(|error| Problem::new(Code::Internal, error.to_string()))
                 });
                 match told.await {
                     Ok(text) => {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::limits::overloaded;
 use crate::problem::{Answer, Code, Problem};
 
 /// The streams that there are.
@@ -31,7 +30,7 @@ impl Streams {
     pub(crate) fn take(&self, id: &str, most_of_token: usize) -> Answer<Place> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.all >= self.most {
-            return Err(overloaded("too many streams at once"));
+            return Err(Problem::overloaded("too many streams at once"));
         }
         let of_token = counts.by_token.entry(id.to_owned()).or_default();
         if *of_token >= most_of_token {

@@ -10,13 +10,13 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy};
 use turnfold_replay::{Eyes, LineOfPlay, Position, Revision, Sight, SourceName, Tail};
 use turnfold_store::StoreError;
 
-use crate::app::App;
 use crate::auth::Viewpoint;
 use crate::http::json_text;
-use crate::limits::{WAITING_MAX, Waiting, overloaded};
-use crate::problem::Answer;
+use crate::limits::{WAITING_MAX, Waiting};
+use crate::problem::{Answer, Problem};
 use crate::steps::Steps;
 use crate::tag::tag_of;
+use crate::world::World;
 
 /// What is watched of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Table {
     /// Waits until no other command is judged on the branch.
     pub(crate) async fn turn(&self) -> Answer<OwnedMutexGuard<()>> {
         let _waiting = Waiting::among(&self.waiting, WAITING_MAX)
-            .ok_or_else(|| overloaded("too many commands wait for this branch"))?;
+            .ok_or_else(|| Problem::overloaded("too many commands wait for this branch"))?;
         Ok(Arc::clone(&self.turn).lock_owned().await)
     }
 
@@ -182,12 +182,12 @@ impl Table {
     }
 
     /// Looks at where the branch stands, which is read from the store if it is not in memory.
-    pub(crate) fn current<T>(&self, app: &App, look: impl FnOnce(&mut Current) -> T) -> Answer<T> {
+    pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut Current) -> T) -> Answer<T> {
         let mut place = self.lock();
         let current = match &mut *place {
             Some(current) => current,
             empty => {
-                let current = load(&self.line, app)?;
+                let current = load(&self.line, world)?;
                 self.count(&current);
                 self.announce(current.head);
                 empty.insert(current)
@@ -198,16 +198,17 @@ impl Table {
 
     /// Returns the number of the last entry of the log that a viewer may know of; those who look late are shown the
     /// match as if it ended before the first entry of the last seconds (SV-24).
-    pub(crate) fn head(&self, app: &App, view: Viewpoint) -> Answer<u64> {
-        let head = self.current(app, |current| current.head)?;
+    pub(crate) fn head(&self, world: &World, view: Viewpoint) -> Answer<u64> {
+        let head = self.current(world, |current| current.head)?;
         if view.delay_s == 0 {
             return Ok(head);
         }
-        let since = (app.outside.now_ms)()
+        let since = world
+            .now_ms()
             .saturating_sub(i64::try_from(view.delay_s).unwrap_or(i64::MAX).saturating_mul(1000));
         let mut late = self.shown_late.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = late.entry(view.delay_s).or_default();
-        for entry in app.store.entries(&self.line.match_name, &self.line.branch, *shown + 1..=head)? {
+        for entry in world.store.entries(&self.line.match_name, &self.line.branch, *shown + 1..=head)? {
             let entry = entry?;
             if entry.recorded_at_ms > since {
                 break;
@@ -218,14 +219,14 @@ impl Table {
     }
 
     /// Refuses a branch that begins after what a viewer may know of.
-    pub(crate) fn require_known(&self, app: &App, view: Viewpoint) -> Answer<()> {
+    pub(crate) fn require_known(&self, world: &World, view: Viewpoint) -> Answer<()> {
         if view.delay_s == 0 {
             return Ok(());
         }
         let Revision { match_name, branch, .. } = &self.line;
-        let branches = app.store.branches(match_name)?;
+        let branches = world.store.branches(match_name)?;
         let parent = branches.into_iter().find(|info| info.name == *branch).and_then(|info| info.parent);
-        if parent.is_some_and(|(_, from)| self.head(app, view).is_ok_and(|head| head < from)) {
+        if parent.is_some_and(|(_, from)| self.head(world, view).is_ok_and(|head| head < from)) {
             let (match_name, branch) = (match_name.clone(), branch.clone());
             return Err(StoreError::NoSuchBranch { match_name, branch }.into());
         }
@@ -233,37 +234,37 @@ impl Table {
     }
 
     /// Returns what a viewer sees at its head.
-    pub(crate) fn shown(&self, app: &App, view: Viewpoint) -> Answer<Shown> {
+    pub(crate) fn shown(&self, world: &World, view: Viewpoint) -> Answer<Shown> {
         if view.delay_s == 0 {
-            return self.current(app, |current| current.shown(view.eyes));
+            return self.current(world, |current| current.shown(view.eyes));
         }
-        Ok(Shown::of(view.eyes, self.state(app, view, None)?.as_ref()))
+        Ok(Shown::of(view.eyes, self.state(world, view, None)?.as_ref()))
     }
 
     /// Returns the state at an entry, as the viewer counts, or at its head.
-    pub(crate) fn state(&self, app: &App, view: Viewpoint, at: Option<u64>) -> Answer<Box<dyn AnyState>> {
-        let head = self.head(app, view)?;
+    pub(crate) fn state(&self, world: &World, view: Viewpoint, at: Option<u64>) -> Answer<Box<dyn AnyState>> {
+        let head = self.head(world, view)?;
         match at {
             None => {
                 let state =
-                    self.current(app, |current| (current.head == head).then(|| current.state.fork()))?;
-                state.map_or_else(|| self.state_of_log(app, head), Ok)
+                    self.current(world, |current| (current.head == head).then(|| current.state.fork()))?;
+                state.map_or_else(|| self.state_of_log(world, head), Ok)
             }
-            Some(at) if view.eyes.see_all() => self.state_of_log(app, at),
-            Some(_) => Ok(self.sight(app, view, at)?.state()?),
+            Some(at) if view.eyes.see_all() => self.state_of_log(world, at),
+            Some(_) => Ok(self.sight(world, view, at)?.state()?),
         }
     }
 
     /// Returns the state after an entry, as the log counts, from the nearest snapshot.
-    pub(crate) fn state_of_log(&self, app: &App, seq: u64) -> Answer<Box<dyn AnyState>> {
-        Ok(Position::seek(&SourceName::Revision(self.line.at(seq)), app)?)
+    pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> Answer<Box<dyn AnyState>> {
+        Ok(Position::seek(&SourceName::Revision(self.line.at(seq)), world)?)
     }
 
     /// Looks at the line of play up to an entry, as the viewer counts, or to its head.
-    pub(crate) fn sight(&self, app: &App, view: Viewpoint, at: Option<u64>) -> Answer<Sight> {
-        let head = self.head(app, view)?;
-        let log = app.store.read(&self.line.match_name, &self.line.branch, Some(head))?;
-        let sight = Sight::of(view.eyes, LineOfPlay::of_log(&self.line, log, &app.registry)?)?;
+    pub(crate) fn sight(&self, world: &World, view: Viewpoint, at: Option<u64>) -> Answer<Sight> {
+        let head = self.head(world, view)?;
+        let log = world.store.read(&self.line.match_name, &self.line.branch, Some(head))?;
+        let sight = Sight::of(view.eyes, LineOfPlay::of_log(&self.line, log, &world.registry)?)?;
         match at {
             Some(at) => Ok(sight.up_to(at)?),
             None => Ok(sight),
@@ -271,14 +272,14 @@ impl Table {
     }
 }
 
-fn load(line: &Revision, app: &App) -> Answer<Current> {
-    let keeper = Some(&app.store);
+fn load(line: &Revision, world: &World) -> Answer<Current> {
+    let keeper = Some(&world.store);
     let position = Position::before_entries_of(
         Tail::last(0),
         line,
-        &app.registry,
-        &app.store,
-        app.outside.build.as_ref(),
+        &world.registry,
+        &world.store,
+        world.outside.build.as_ref(),
         keeper,
     )?;
     Ok(Current::new(position.rules, position.dice, position.head, position.state))

@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use turnfold_replay::Revision;
 use turnfold_store::{BranchName, MatchName};
 
-use crate::app::App;
 use crate::auth::Viewpoint;
+use crate::metrics::Held;
 use crate::problem::Answer;
 use crate::table::Table;
+use crate::world::World;
 
 type Names = (MatchName, BranchName);
 
@@ -19,13 +20,6 @@ pub(crate) struct Tables {
     bytes_max: u64,
     clock: AtomicU64,
     by_name: Mutex<BTreeMap<Names, Arc<Table>>>,
-}
-
-/// How much there is in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Held {
-    pub(crate) tables: u64,
-    pub(crate) bytes: u64,
 }
 
 impl Tables {
@@ -63,38 +57,36 @@ impl Tables {
             }
         }
     }
-}
 
-impl App {
     /// Returns the table of a branch that a viewer may know of.
-    pub(crate) fn table(
-        self: &Arc<Self>,
+    pub(crate) fn get(
+        &self,
+        world: &World,
         view: Viewpoint,
         match_name: &MatchName,
         branch: &BranchName,
     ) -> Answer<Arc<Table>> {
         let names = (match_name.clone(), branch.clone());
-        let found = self.tables.lock().get(&names).cloned();
+        let found = self.lock().get(&names).cloned();
         let table = if let Some(table) = found {
             table
         } else {
-            self.metrics.table_misses.inc();
-            self.tables.make_room();
-            let mut tables = self.tables.lock();
-            // Whoever deletes a branch takes its table out of the map first, so none is made of one that is gone.
-            let head = self.store.head(match_name, branch)?;
+            world.metrics.table_misses.inc();
+            self.make_room();
+            let mut tables = self.lock();
+            // Whoever deletes a branch takes its table out of the map afterwards, and says so to those who have it.
+            let head = world.store.head(match_name, branch)?;
             let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
             Arc::clone(tables.entry(names).or_insert_with(|| Arc::new(Table::new(line, head))))
         };
-        table.use_at(self.tables.clock.fetch_add(1, Ordering::Relaxed));
-        table.require_known(self, view)?;
+        table.use_at(self.clock.fetch_add(1, Ordering::Relaxed));
+        table.require_known(world, view)?;
         Ok(table)
     }
 
     /// Forgets a branch that is deleted, and tells whoever watches it.
-    pub(crate) fn forget_table(&self, table: &Table) {
-        let names = (table.line().match_name.clone(), table.line().branch.clone());
-        self.tables.lock().remove(&names);
+    pub(crate) fn forget(&self, table: &Table) {
+        self.lock().remove(&(table.line().match_name.clone(), table.line().branch.clone()));
         table.end();
     }
 }

@@ -129,7 +129,7 @@ pub(crate) async fn delete(
         app.block(move |app| {
             let _turn = turn;
             app.store.delete_branch(&names.0, &names.1)?;
-            app.forget_table(&table);
+            app.tables.forget(&table);
             Ok(StatusCode::NO_CONTENT.into_response())
         })
         .await

@@ -63,7 +63,7 @@ pub(crate) async fn diff(
         let mut line = branch_point(&match_name, &names.1)?;
         line.seq = asked.at;
         let other = branch_point(&match_name, &asked.with)?;
-        let sight = |line| Sight::load(Eyes::HOST, &SourceName::Revision(line), app.as_ref());
+        let sight = |line| Sight::load(Eyes::HOST, &SourceName::Revision(line), &app.world);
         let (a, b) = (sight(line)?, sight(other)?);
         let comparison = compare(&a, &b, CONTEXT)?;
         Ok(match form {

@@ -200,7 +200,7 @@ impl Stream {
             at = at.min(now + LATE_EVERY);
         }
         if let Some(expires_at_ms) = self.expires_at_ms {
-            let left = expires_at_ms.saturating_sub((app.outside.now_ms)());
+            let left = expires_at_ms.saturating_sub(app.now_ms());
             at = at.min(now + Duration::from_millis(u64::try_from(left).unwrap_or(0)));
         }
         at

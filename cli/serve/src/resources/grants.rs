@@ -191,7 +191,7 @@ pub(crate) async fn create(
             (None, _) => None,
         };
         let label = name(new.label.as_deref().unwrap_or_default())?;
-        let now_ms = (app.outside.now_ms)();
+        let now_ms = app.now_ms();
         let after = |s: u64| now_ms.saturating_add(i64::try_from(s.saturating_mul(1000)).unwrap_or(i64::MAX));
         let token = Token::generate(TokenKind::from(kind), &app.outside).map_err(no_chance)?;
         let hash = token.hash();
@@ -219,7 +219,7 @@ pub(crate) async fn list(
     app.serve(bearer, move |app, access| {
         let match_name = name(&match_name)?;
         access.require_host(&match_name)?;
-        let now_ms = (app.outside.now_ms)();
+        let now_ms = app.now_ms();
         let grants = app.store.grants_of(&match_name)?;
         let items: Vec<_> = grants.iter().map(|grant| GrantJson::of(grant, now_ms)).collect();
         Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
@@ -240,7 +240,7 @@ pub(crate) async fn revoke(
         let match_name = name(&match_name)?;
         access.require_host(&match_name)?;
         let id: GrantId = name(&id)?;
-        app.store.revoke_grant(&match_name, id, (app.outside.now_ms)())?;
+        app.store.revoke_grant(&match_name, id, app.now_ms())?;
         app.revoked.send_modify(|count| *count += 1);
         Ok(StatusCode::NO_CONTENT.into_response())
     })

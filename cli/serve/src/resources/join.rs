@@ -60,7 +60,7 @@ pub(crate) async fn join(
             None => Token::generate(TokenKind::Seat, &app.outside).map_err(no_chance)?,
         };
         let hash = token.hash();
-        let joined = app.store.join(&invitation.hash(), &hash, (app.outside.now_ms)());
+        let joined = app.store.join(&invitation.hash(), &hash, app.now_ms());
         let (status, grant) = match joined {
             Ok(JoinedSeat::Now(grant)) => (StatusCode::CREATED, grant),
             Ok(JoinedSeat::Again(grant)) => (StatusCode::OK, grant),

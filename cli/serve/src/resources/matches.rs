@@ -229,11 +229,11 @@ pub(crate) async fn create(
                 let replay = tfl::read_also_seen("the body", &file, &app.registry)
                     .and_then(turnfold_replay::Replay::whole);
                 let replay = replay.map_err(|error| Problem::new(Code::Setup, error.to_string()))?;
-                let now_ms = (app.outside.now_ms)();
+                let now_ms = app.now_ms();
                 let Imported { rules, setup, dice, title, entries, passed, .. } =
                     Imported::of(&replay, now_ms)?;
                 let response = make(app, &access, &match_name, (rules, setup, dice, title), entries)?;
-                passed.keep(&match_name, app.as_ref(), &app.store);
+                passed.keep(&match_name, &app.world, &app.store);
                 Ok(response)
             })
             .await;
@@ -279,7 +279,7 @@ fn make(
     entries: Vec<NewEntry>,
 ) -> Answer<Response> {
     check_title(&title).map_err(Problem::bad)?;
-    let now_ms = (app.outside.now_ms)();
+    let now_ms = app.now_ms();
     let mut match_id = [0; 16];
     (app.outside.fill_random)(&mut match_id).map_err(no_chance)?;
     let genesis = Genesis {

@@ -245,7 +245,7 @@ impl Wanted {
             let head = table.head(app, *view)?;
             let name = SourceName::Revision(table.line().at(head.min(until)));
             let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
-            look_at_last(view.eyes, tail, &name, app, &mut |seen| records.push(seen.logged_record()))?;
+            look_at_last(view.eyes, tail, &name, &app.world, &mut |seen| records.push(seen.logged_record()))?;
             head
         } else {
             let sight = table.sight(app, *view, None)?;
