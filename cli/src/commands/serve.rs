@@ -96,6 +96,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         metrics: args.metrics,
     };
     let store = context.open_or_create_store()?;
+    allow_many_connections();
     let registry = context.registry.clone();
     let told = is_new.then(|| token.expose());
     let output = &mut context.output;
@@ -117,6 +118,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         error => Failure::trouble(error.to_string()),
     })?;
     Ok(Answer::Yes)
+}
+
+/// Raises the number of files that may be open as far as the system lets this process: each connection is one.
+fn allow_many_connections() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+            tracing::info!(%error, "the limit of open files stays as it is");
+        }
+    }
 }
 
 /// Whoever can be reached by others needs TLS, a known address and a token that stays (SV-1).

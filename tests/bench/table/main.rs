@@ -14,6 +14,7 @@ mod process;
 mod replay;
 mod report;
 mod rivals;
+mod service;
 mod setups;
 mod store;
 mod stores;
@@ -78,6 +79,24 @@ impl Scale {
         self.choose(200, 10_000)
     }
 
+    /// How long a client asks the service at a time.
+    pub(crate) fn service_seconds(self) -> u64 {
+        self.choose(2, 10)
+    }
+
+    /// The appends of each of the threads that the service is compared with.
+    pub(crate) fn service_appends(self) -> u32 {
+        self.choose(200, 1_000)
+    }
+
+    pub(crate) fn service_streams(self) -> usize {
+        self.choose(500, 10_000)
+    }
+
+    pub(crate) fn service_matches(self) -> u64 {
+        self.choose(500, 10_000)
+    }
+
     /// Stores by their matches and the entries of each.
     pub(crate) fn store_sizes(self) -> [(u64, usize); 2] {
         self.choose([(500, 100), (500, 500)], [(10_000, 100), (10_000, 500)])
@@ -113,7 +132,7 @@ fn main() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for stores");
     let dir = dir.path();
     print(format_args!("{HEAD}\n{}", machine::description(dir)));
-    let sections: [(&str, &dyn Fn() -> Table); 8] = [
+    let sections: [(&str, &dyn Fn() -> Table); 9] = [
         ("fold", &|| fold::table(scale)),
         ("look-ahead", &|| look_ahead::table(scale)),
         ("replay files", &|| replay::table(dir, scale)),
@@ -122,6 +141,7 @@ fn main() {
         ("reading the log", &|| store::scans(dir, scale)),
         ("stores of many matches", &|| store::sizes(dir, scale)),
         ("the command line", &|| command_line::table(dir, scale)),
+        ("service", &|| service::service(dir, scale)),
     ];
     for (name, section) in sections {
         if chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str())) {

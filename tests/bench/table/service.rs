@@ -1,0 +1,296 @@
+//! The service: commands and views a second over HTTP, beside the store alone, and what it takes to keep much.
+//!
+//! `wrk` (a Debian package) is the client; without it the section says so.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use turnfold_store::{BranchName, NewEntry, Store};
+
+use crate::input::{Play, fixture};
+use crate::measure::time;
+use crate::process::Turnfold;
+use crate::report::{Rate, Table};
+use crate::stores::match_name;
+use crate::{Scale, row};
+
+/// The clients, each of which has a request under way all the time, and the matches that they play.
+const CONNECTIONS: u32 = 64;
+
+/// A setup on which time passes for ever.
+const SETUP: &str = "small-world";
+
+/// The streams that one spectator's token may have.
+const STREAMS_OF_TOKEN: usize = 1_000;
+
+/// The service, running in a process of its own.
+struct Service {
+    process: Child,
+    address: String,
+    admin: String,
+}
+
+impl Service {
+    fn start(dir: &Path) -> Self {
+        fs::create_dir_all(dir).expect("the folder can be made");
+        let mut command =
+            Turnfold { dir }.command(&["serve", "--listen", "127.0.0.1:0", "--admin-token", "admin.token"]);
+        let mut process = command.stdout(Stdio::piped()).spawn().expect("the service starts");
+        let mut address = String::new();
+        let stdout = process.stdout.take().expect("its output is read");
+        BufReader::new(stdout).read_line(&mut address).expect("it tells its address");
+        let address = address.trim_end().trim_start_matches("http://").to_owned();
+        let admin =
+            fs::read_to_string(dir.join("admin.token")).expect("the token was made").trim_end().into();
+        Self { process, address, admin }
+    }
+
+    /// Sends a request and returns its answer's body.
+    fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nhost: bench\r\nconnection: close\r\nauthorization: bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer has a head");
+        assert!(head.starts_with("HTTP/1.1 20"), "{method} {path}: {answer}");
+        body.to_owned()
+    }
+
+    /// Makes a match and returns its host's token.
+    fn create(&self, number: u64) -> String {
+        let setup = fixture("hexcapture", SETUP);
+        let body = serde_json::json!({
+            "name": match_name(number).to_string(), "ruleset": "hexcapture", "setup": setup, "dice": "recorded",
+        });
+        token_in(&self.ask("POST", "/v1/matches", &self.admin, &body.to_string()))
+    }
+
+    /// Returns what is resident of its memory, in KiB, now or at most.
+    fn memory_kib(&self, field: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix(field));
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn token_in(answer: &str) -> String {
+    let answer: serde_json::Value = serde_json::from_str(answer).expect("the answer is JSON");
+    answer["token"].as_str().expect("it tells a token").to_owned()
+}
+
+/// What a run of `wrk` found.
+struct Run {
+    requests: u32,
+    seconds: f64,
+    p50_ms: f64,
+    p99_ms: f64,
+}
+
+impl Run {
+    fn rate(&self) -> Rate {
+        Rate::of(self.requests, Duration::from_secs_f64(self.seconds))
+    }
+}
+
+/// Writes a script that sends one request after another, each for the next match.
+fn write_script(path: &Path, tokens: &[String], request: &str) {
+    let mut script = String::from("local tokens = {\n");
+    for token in tokens {
+        writeln!(script, "  '{token}',").expect("writing to a string cannot fail");
+    }
+    script.push_str("}\nlocal at = 0\nfunction request()\n  at = at % #tokens + 1\n");
+    script.push_str(
+        "  local line = '/v1/matches/match-' .. string.format('%05d', at - 1) .. '/branches/main'\n",
+    );
+    script.push_str("  local headers = { Authorization = 'Bearer ' .. tokens[at], ['Content-Type'] = 'application/json' }\n");
+    writeln!(script, "  {request}\nend").expect("writing to a string cannot fail");
+    script.push_str(
+        "function done(summary, latency)\n  local bad = summary.errors\n  io.write(string.format('found %d %d %d %d %d\\n', \
+         summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), \
+         bad.connect + bad.read + bad.write + bad.status + bad.timeout))\nend\n",
+    );
+    fs::write(path, script).expect("the script can be written");
+}
+
+fn wrk(service: &Service, script: &Path, connections: u32, seconds: u64) -> Run {
+    let output = Command::new("wrk")
+        .args(["-t1", &format!("-c{connections}"), &format!("-d{seconds}s"), "-s"])
+        .arg(script)
+        .arg(format!("http://{}", service.address))
+        .output()
+        .expect("wrk starts");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = told.lines().find_map(|line| line.strip_prefix("found ")).unwrap_or_else(|| panic!("{told}"));
+    let numbers: Vec<f64> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
+    let [requests, micros, p50, p99, bad] = numbers[..] else { panic!("{told}") };
+    assert!(bad == 0.0, "{bad} requests failed: {told}");
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
+    let requests = requests as u32;
+    Run { requests, seconds: micros / 1e6, p50_ms: p50 / 1e3, p99_ms: p99 / 1e3 }
+}
+
+/// Appends one entry at a time to a store of as many matches from as many threads.
+fn store_alone(dir: &Path, play: &Play, appends: u32) -> Rate {
+    let store = Store::open_or_create(dir).expect("the store opens");
+    for number in 0..u64::from(CONNECTIONS) {
+        store
+            .create_match(&match_name(number), &play.genesis(number), Vec::new())
+            .expect("the match is made");
+    }
+    let entries: Vec<NewEntry> = play.new_entries();
+    let entry = entries.first().expect("the play has an entry");
+    let took = time(|| {
+        thread::scope(|scope| {
+            for client in 0..u64::from(CONNECTIONS) {
+                let (store, entry) = (&store, entry.clone());
+                scope.spawn(move || {
+                    for head in 0..u64::from(appends) {
+                        let appended = store.append(
+                            &match_name(client),
+                            &BranchName::main(),
+                            head,
+                            vec![entry.clone()],
+                            None,
+                        );
+                        appended.expect("it is appended");
+                    }
+                });
+            }
+        });
+    });
+    Rate::of(CONNECTIONS * appends, took)
+}
+
+/// What is measured, as a table; without `wrk` it says so.
+pub(crate) fn service(dir: &Path, scale: Scale) -> Table {
+    let mut rows = Vec::new();
+    if Command::new("wrk").arg("-v").output().is_err() {
+        rows.push(row!["not measured: there is no `wrk`", "", "", "", ""]);
+        return table(rows);
+    }
+    rates(dir, scale, &mut rows);
+    memory(dir, scale, &mut rows);
+    table(rows)
+}
+
+fn table(rows: Vec<Vec<String>>) -> Table {
+    Table {
+        title: "Service",
+        about: "`turnfold serve` under `wrk` with one thread, which takes a part of the same processors. 64 connections play \
+                64 matches, one `tick 1` a request with the tokens of their hosts, each answered once it was synced; in turns \
+                with `Store::append` from 64 threads on a store alone, without rules, states or HTTP."
+            .to_owned(),
+        columns: &["what", "rate", "p50, p99", "target", "beside the store alone"],
+        rows,
+    }
+}
+
+fn rates(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
+    let service = Service::start(&dir.join("service"));
+    let tokens: Vec<String> = (0..u64::from(CONNECTIONS)).map(|number| service.create(number)).collect();
+    let (appends, views): (PathBuf, PathBuf) = (dir.join("append.lua"), dir.join("view.lua"));
+    let append = r#"return wrk.format('POST', line .. '/entries', headers, '{"commands":["host: tick 1"]}')"#;
+    write_script(&appends, &tokens, append);
+    write_script(&views, &tokens, "return wrk.format('GET', line .. '/view', headers)");
+    let play = Play::simulate("hexcapture", &fixture("hexcapture", SETUP), 1, 100);
+    let seconds = scale.service_seconds();
+    for round in 0..scale.disk_rounds() {
+        let run = wrk(&service, &appends, CONNECTIONS, seconds);
+        let alone = store_alone(&dir.join(format!("alone-{round}")), &play, scale.service_appends());
+        rows.push(row![
+            format!("commands, 64 connections, round {}", round + 1),
+            run.rate(),
+            format!("{:.1} ms, {:.1} ms", run.p50_ms, run.p99_ms),
+            run.rate().at_least(10_000.0),
+            format!("{} of {alone}", run.rate().times(alone)),
+        ]);
+    }
+    let run = wrk(&service, &appends, 8, seconds);
+    rows.push(row![
+        "commands, 8 connections",
+        run.rate(),
+        format!("{:.1} ms, {:.1} ms", run.p50_ms, run.p99_ms),
+        "",
+        ""
+    ]);
+    let run = wrk(&service, &views, CONNECTIONS, seconds);
+    rows.push(row![
+        "`GET view`, 64 connections",
+        run.rate(),
+        format!("{:.1} ms, {:.1} ms", run.p50_ms, run.p99_ms),
+        run.rate().at_least(30_000.0),
+        format!("{} MiB at most", service.memory_kib("VmHWM:") / 1024),
+    ]);
+}
+
+fn memory(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
+    let service = Service::start(&dir.join("memory"));
+    let host = service.create(0);
+    let empty = service.memory_kib("VmRSS:");
+    let streams = open_streams(&service, &host, scale.service_streams());
+    let open = service.memory_kib("VmRSS:");
+    rows.push(row![
+        format!("{} streams of one branch", streams.len()),
+        format!("{} MiB", open / 1024),
+        format!("{} bytes each", (open.saturating_sub(empty)) * 1024 / streams.len().max(1) as u64),
+        "",
+        ""
+    ]);
+    drop(streams);
+    let before = service.memory_kib("VmRSS:");
+    let matches = scale.service_matches();
+    for number in 1..=matches {
+        let token = service.create(number);
+        service.ask("GET", &format!("/v1/matches/{}/branches/main/view", match_name(number)), &token, "");
+    }
+    let after = service.memory_kib("VmRSS:");
+    rows.push(row![
+        format!("{matches} matches in memory"),
+        format!("{} MiB", after / 1024),
+        format!("{} bytes each", after.saturating_sub(before) * 1024 / matches),
+        "",
+        ""
+    ]);
+}
+
+/// Opens streams, each of which has read its beginning.
+fn open_streams(service: &Service, host: &str, wanted: usize) -> Vec<TcpStream> {
+    let files = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
+    let grants = format!("/v1/matches/{}/grants", match_name(0));
+    let mut streams = Vec::new();
+    while streams.len() < wanted {
+        let token = token_in(&service.ask("POST", &grants, host, r#"{"kind":"spectator"}"#));
+        for _ in 0..STREAMS_OF_TOKEN.min(wanted - streams.len()) {
+            let mut stream = TcpStream::connect(&service.address).expect("it listens");
+            let path = format!("/v1/matches/{}/branches/main/events", match_name(0));
+            write!(stream, "GET {path} HTTP/1.1\r\nhost: bench\r\nauthorization: bearer {token}\r\n\r\n")
+                .expect("it reads");
+            let mut beginning = [0; 64];
+            assert!(stream.read(&mut beginning).expect("it answers") > 0);
+            assert!(beginning.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&beginning));
+            streams.push(stream);
+        }
+    }
+    streams
+}
