@@ -99,7 +99,7 @@ impl Table {
         let entries = self.entries(world, 0, head)?;
         let counted = |until: u64| -> Answer<u64> {
             let until = usize::try_from(until).unwrap_or(usize::MAX);
-            Ok(follower.known(entries.get(..until).unwrap_or(&entries))?.head)
+            Ok(follower.count(entries.get(..until).unwrap_or(&entries))?)
         };
         if seen > counted(head)? {
             return Ok(None);

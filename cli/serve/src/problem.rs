@@ -210,10 +210,8 @@ impl From<StoreError> for Problem {
         use StoreError as E;
         let code = match &error {
             E::NoSuchMatch { .. } | E::NoSuchBranch { .. } | E::NoSuchGrant { .. } => Code::NotFound,
-            E::NoSuchSeq { .. }
-            | E::NothingToAppend { .. }
-            | E::NotAPlayer { .. }
-            | E::TooManyGrants { .. } => Code::BadRequest,
+            E::NoSuchSeq { .. } | E::NothingToAppend { .. } | E::NotAPlayer { .. } => Code::BadRequest,
+            E::TooManyGrants { .. } => Code::SlowDown,
             E::AlreadyExists { .. } | E::BranchExists { .. } | E::GrantExists { .. } => Code::Exists,
             E::BranchInUse { .. } | E::MainBranch { .. } => Code::BranchInUse,
             E::TooLarge { .. } => Code::TooLarge,

@@ -50,6 +50,14 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
+    /// Forgets all but what somebody works out just now.
+    pub(crate) fn forget_if_idle(&self) {
+        if let (Ok(mut steps), Ok(mut followers)) = (self.steps.try_lock(), self.followers.try_lock()) {
+            steps.clear();
+            followers.clear();
+        }
+    }
+
     pub(crate) fn forget(&self) {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.followers.lock().unwrap_or_else(PoisonError::into_inner).clear();

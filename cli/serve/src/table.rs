@@ -145,6 +145,15 @@ impl Table {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Forgets the state to make room, unless somebody looks at it just now.
+    pub(crate) fn forget_if_idle(&self) {
+        if let Ok(mut current) = self.current.try_lock() {
+            *current = None;
+            self.steps.forget_if_idle();
+            self.bytes.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Forgets the state, which is then read anew.
     pub(crate) fn forget(&self) {
         *self.lock() = None;

@@ -53,7 +53,7 @@ impl Tables {
             if Arc::strong_count(table) == 1 {
                 tables.remove(&names);
             } else if !table.is_awaited() {
-                table.forget();
+                table.forget_if_idle();
             }
         }
     }

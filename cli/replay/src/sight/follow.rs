@@ -78,6 +78,19 @@ impl Follower {
         Ok(known)
     }
 
+    /// Returns the number of the last entry that the viewer knows of at the end of `entries`.
+    ///
+    /// # Errors
+    /// As for [`known`](Self::known).
+    pub fn count(&self, entries: &[LogEntry]) -> Result<u64, ReplayError> {
+        let mut head = self.settled;
+        let mut state = self.state.fork();
+        let observe = &mut |step: &mut dyn Step| head += u64::from(!step.concealed());
+        let folded = self.eyes.fold(state.as_mut(), &logged(entries), &self.dice, observe);
+        folded.map_err(|cause| self.broken(cause))?;
+        Ok(head)
+    }
+
     /// Moves past `entries`, the first of which follows the settled ones; all of them must be wholly shown.
     ///
     /// # Errors
