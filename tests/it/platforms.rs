@@ -2,7 +2,8 @@
 //!
 //! In the debug build that is under test, [`goldens`](crate::goldens) checks them. Where the machine lacks what a
 //! platform needs, its test says so on stderr, whether output is captured or not, and is passed over. Those that build
-//! the whole program once more are ignored unless asked for, as `.ci/run` does: `cargo test platforms -- --ignored`.
+//! the library once more are ignored unless asked for, as `.ci/run` does: `cargo test platforms -- --ignored`. They build
+//! its example `check` and not the command line, whose TLS needs a C compiler for every platform.
 
 use std::env;
 use std::ffi::OsStr;
@@ -84,15 +85,19 @@ fn succeed(command: &mut Command) -> Output {
     output
 }
 
-/// Has a build of the whole program check every golden log, and requires it to say what the one under test says.
-fn check_goldens(runner: &[&str], program: &Path) {
+/// The example of the library that checks golden logs.
+const CHECK: [&str; 2] = ["--example", "check"];
+
+/// Has a build of the library check every golden log, and requires it to say what the program under test says.
+fn check_goldens(runner: &[&str], programs: &Path) {
     let check = |words: &[&OsStr]| {
         let (first, rest) = words.split_first().unwrap();
         let mut command = Command::new(first);
-        succeed(command.args(rest).args(["check", "replays"]).current_dir(workspace())).stdout
+        succeed(command.args(rest).arg("replays").current_dir(workspace())).stdout
     };
+    let program = programs.join("examples/check");
     let words: Vec<&OsStr> = runner.iter().map(OsStr::new).chain([program.as_os_str()]).collect();
-    let (expected, found) = (check(&[binary().as_os_str()]), check(&words));
+    let (expected, found) = (check(&[binary().as_os_str(), OsStr::new("check")]), check(&words));
     assert!(String::from_utf8_lossy(&found).contains(" passed, 0 failed"));
     assert_eq!(String::from_utf8(found).unwrap(), String::from_utf8(expected).unwrap());
 }
@@ -103,14 +108,15 @@ fn check_platform(platform: &Platform) {
         return skip(triple, &lacks);
     }
     let linker = format!("target.{triple}.linker=\"{linker}\"");
-    let programs = build("turnfold", Some(triple), &["--config", &linker]);
-    check_goldens(runner, &programs.join("turnfold"));
+    let options: Vec<&str> = CHECK.into_iter().chain(["--config", &linker]).collect();
+    check_goldens(runner, &build("turnfold-replay", Some(triple), &options));
 }
 
 #[test]
 #[ignore = "builds in release"]
 fn a_release_build_folds_every_golden_log_to_the_same_hashes() {
-    check_goldens(&[], &build("turnfold", None, &["--release"]).join("turnfold"));
+    let options: Vec<&str> = CHECK.into_iter().chain(["--release"]).collect();
+    check_goldens(&[], &build("turnfold-replay", None, &options));
 }
 
 #[test]
