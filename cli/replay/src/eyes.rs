@@ -2,8 +2,8 @@
 //!
 //! Whoever shows a match to a player holds [`Eyes`], which do not tell their seat, so a view, a picture or an entry can
 //! be asked for only here and in [`Sight`](crate::sight::Sight). The host may know everything. A player is told no state
-//! hash, from which a small secret could be guessed, no seed, no key of another seat's, and no number that counts
-//! entries it may not know of.
+//! hash, from which a small secret could be guessed, no seed, no idempotency key, and no number that counts entries it
+//! may not know of.
 
 use std::fmt;
 use std::str::FromStr;

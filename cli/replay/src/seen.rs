@@ -121,11 +121,10 @@ impl Seen<'_> {
         self.entry.recorded_at_ms
     }
 
-    /// Returns the key it was recorded with, which only the seat that chose it may know.
+    /// Returns the key it was recorded with. A player is told none, not even its own.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
-        let is_own = self.eyes.see_all() || self.entry.seat == self.eyes.seat();
-        self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| is_own)
+        self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| self.eyes.see_all())
     }
 
     /// Returns `true` if its source records something else of it than the rules compute. A player is not told, because

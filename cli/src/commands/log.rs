@@ -20,7 +20,7 @@ use crate::record;
 ///
 /// With `--as` a player, entries that the player may not know of are left out, and the others are counted without
 /// them, so that their numbers do not tell how many there are; all are counted once they are in the open. State
-/// hashes and the keys of other seats, which could betray secrets, are left out too.
+/// hashes and idempotency keys, which could betray secrets, are left out too.
 ///
 /// `--grep` takes a regular expression and looks at SEAT COMMAND => OUTCOME, as printed.
 #[derive(Debug, clap::Args)]

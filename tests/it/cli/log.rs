@@ -46,6 +46,19 @@ fn json_tells_when_and_under_which_key_an_entry_was_recorded() {
 }
 
 #[test]
+fn a_player_is_told_no_key_of_any_entry() {
+    let sandbox = duel();
+    sandbox.ok("play duel --key first \"p2: click 0,0\"");
+    sandbox.ok("play duel --key second \"p2: cancel\"");
+    let all = sandbox.ok("log duel --format json");
+    assert!(all.contains("\"first\"") && all.contains("\"second\""), "{all}");
+    for seat in ["p1", "p2", "p8"] {
+        let told = sandbox.ok(&format!("log duel --format json --as {seat}"));
+        assert!(told.lines().count() > 3 && told.lines().all(|line| line.contains("\"key\":null")), "{told}");
+    }
+}
+
+#[test]
 fn ranges_include_both_ends_and_either_may_be_left_out() {
     let sandbox = duel();
     sandbox.ok("play duel \"p2: click 0,0\" \"p2: cancel\"");
