@@ -81,6 +81,11 @@ pub trait Backend: Send + Sync {
         self.flush()
     }
 
+    /// Returns `true` if a [`flush`](Backend::flush) is due: the next commits would have to wait for one.
+    fn wants_flush(&self) -> bool {
+        false
+    }
+
     /// Makes changes all together or not at all; they are visible at once and durable after [`flush`](Backend::flush).
     /// What is committed meanwhile may be durable without them.
     ///

@@ -12,6 +12,9 @@ pub(crate) const RECORDS_MAX: usize = 64;
 /// The most bytes of entries on a page, unless it holds a single one.
 pub(crate) const BYTES_MAX: usize = 4096;
 
+/// The fewest entries that are worth a page when they would otherwise be written one by one.
+pub(crate) const RECORDS_MIN: usize = 16;
+
 /// The only version of pages there is.
 pub(crate) const VERSION: u8 = 1;
 

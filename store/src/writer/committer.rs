@@ -171,6 +171,7 @@ impl Group {
             let _ = reply.send(answer);
         }
         ledger.seal(touched);
+        ledger.settle();
     }
 }
 

@@ -9,6 +9,7 @@ use super::branch_state::BranchState;
 use crate::backend::{EntryRef, RecordChange, Watermark};
 use crate::entry::NewEntry;
 use crate::error::StoreError;
+use crate::layout::page::RECORDS_MIN;
 use crate::layout::record::{GoneRecord, HeadRecord, MatchRecord, StoreRecord};
 use crate::layout::{key, record};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
@@ -187,6 +188,31 @@ impl Ledger {
         let written = self.records.backend.write(&changes).map_err(StoreError::from);
         if let Err(error) = written.and_then(|()| self.mark()) {
             self.fail(&error);
+        }
+    }
+
+    /// Moves what only the journal holds to where it stays, before the next commits have to wait for that.
+    ///
+    /// The database writes a tail several times, together with its neighbors. So what fills no page is sealed too, where
+    /// it is worth one.
+    pub(crate) fn settle(&mut self) {
+        if self.failed.is_some() || !self.records.backend.wants_flush() {
+            return;
+        }
+        let (mut changes, mut bytes) = (Vec::new(), 0);
+        for state in self.branches.values_mut().filter(|state| state.unsealed.records.len() >= RECORDS_MIN) {
+            if bytes >= BYTES_MAX {
+                break;
+            }
+            let sealed = state.seal_all();
+            bytes += sealed.iter().filter_map(|change| change.value.as_ref()).map(Vec::len).sum::<usize>();
+            changes.extend(sealed);
+        }
+        let backend = &self.records.backend;
+        match backend.write(&changes).and_then(|()| backend.flush()).map_err(StoreError::from) {
+            // The next commit that needs room says so to whoever asked for it.
+            Ok(()) | Err(StoreError::Full { .. }) => {}
+            Err(error) => self.fail(&error),
         }
     }
 

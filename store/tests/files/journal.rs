@@ -115,6 +115,42 @@ fn a_store_that_was_left_is_read_checked_backed_up_salvaged_and_compacted_whole(
     }
 }
 
+/// sled would write each of them several times.
+#[test]
+fn entries_too_few_for_a_page_are_on_pages_after_a_journal_full_of_them() {
+    const MATCHES: u64 = 20;
+    const ENTRIES: u64 = 40;
+    let folder = tempfile::tempdir().unwrap();
+    for one_by_one in [true, false] {
+        let dir = folder.path().join(one_by_one.to_string());
+        let name = |number: u64| format!("m{number}").parse().unwrap();
+        let [main, _] = branches();
+        let store = Store::open_or_create_with_journal_of(&dir, 64 * 1024).unwrap();
+        (0..MATCHES).for_each(|number| store.create_match(&name(number), &genesis(), Vec::new()).unwrap());
+        for step in 0..MATCHES * ENTRIES {
+            let (number, head) =
+                if one_by_one { (step / ENTRIES, step % ENTRIES) } else { (step % MATCHES, step / MATCHES) };
+            store.append(&name(number), &main, head, vec![entry(&head.to_le_bytes())], None).unwrap();
+        }
+        let expected = contents(&store);
+        let sealed = store.stats(1, &mut |_| ()).unwrap();
+        store.close().unwrap();
+        let store = Store::open(&dir).unwrap();
+        assert_eq!(contents(&store), expected);
+        for number in 0..MATCHES {
+            store.append(&name(number), &main, ENTRIES, vec![entry(b"more")], None).unwrap();
+        }
+        let stats = store.stats(1, &mut |_| ()).unwrap();
+        assert_eq!(stats.totals.entries, MATCHES * (ENTRIES + 1));
+        assert!(stats.entries_on_pages >= sealed.entries_on_pages);
+        // Those since the journal was last full, and at most 15 of each match.
+        assert!(sealed.entries_on_pages > MATCHES * ENTRIES * 5 / 8, "{sealed:?}");
+        assert!(sealed.pages * 16 <= sealed.entries_on_pages, "{sealed:?}");
+        assert_eq!(store.check(&mut |_| ()).unwrap().damage, []);
+        store.close().unwrap();
+    }
+}
+
 /// What lies in the journal up to the end of its last commit.
 fn used(journal: &[u8]) -> usize {
     journal.iter().rposition(|byte| *byte != 0).unwrap() + 1

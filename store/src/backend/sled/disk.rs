@@ -171,6 +171,10 @@ impl Backend for DiskBackend {
         self.settle()
     }
 
+    fn wants_flush(&self) -> bool {
+        self.journal.is_nearly_full()
+    }
+
     fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
         self.has_written.store(true, Ordering::Relaxed);
         self.overlay.add(changes.iter().cloned());

@@ -62,6 +62,12 @@ impl Journal {
         self.position().limit = bytes.min(JOURNAL_BYTES);
     }
 
+    /// Returns `true` if only few more commits have room.
+    pub(in crate::backend::sled) fn is_nearly_full(&self) -> bool {
+        let position = self.position();
+        position.end > position.limit / 16 * 15
+    }
+
     /// Notes changes that need not be durable, but precede the next commit.
     pub(in crate::backend::sled) fn prepare(&self, changes: &[RecordChange]) {
         self.position().before.extend_from_slice(changes);
