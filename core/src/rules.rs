@@ -166,7 +166,8 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// is `now`. Games without secrets show everything.
     ///
     /// A part that is not shown must have changed nothing in the viewer's view, legal list, answers and picture at
-    /// `now`.
+    /// `now`. What is shown stays shown as the match goes on, and what is shown to a seat that no player has is shown to
+    /// every player.
     fn shows(after: &Self::State, now: &Self::State, part: &Part<'_, Self>, viewer: Seat) -> bool {
         let _ = (after, now, part, viewer);
         true

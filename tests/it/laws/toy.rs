@@ -258,7 +258,14 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
         Picture::default()
     }
 
-    fn shows(_after: &State, _now: &State, part: &Part<'_, Self>, viewer: Seat) -> bool {
+    fn shows(after: &State, now: &State, part: &Part<'_, Self>, viewer: Seat) -> bool {
+        if matches!(part, Part::Effect(..)) {
+            let is_new = FAULT == fault::TAKES_BACK && after.total == now.total;
+            let is_guest = FAULT == fault::SHOWS_GUEST_MORE && viewer == Seat::P8;
+            if is_new || is_guest {
+                return true;
+            }
+        }
         let seat = match part {
             Part::Command(seat, Command::Hide(_)) | Part::Effect(seat, Effect::Hidden { .. }) => *seat,
             Part::Command(..) | Part::Effect(..) => return true,
@@ -338,6 +345,12 @@ fn a_view_that_leaks_a_secret_or_names_its_ruleset_twice_is_caught() {
     check::<{ fault::SHOWS_OTHER_SETUP }>(&[Law::SeatsFile]);
     check::<{ fault::NAMES_VIEW_TWICE }>(&[Law::Views]);
     check::<{ fault::LEAVES_OUT_FIELD }>(&[Law::Views]);
+}
+
+#[test]
+fn an_effect_that_is_taken_back_or_that_only_who_looks_on_is_told_is_caught() {
+    check::<{ fault::TAKES_BACK }>(&[Law::ShownStays]);
+    check::<{ fault::SHOWS_GUEST_MORE }>(&[Law::Spectators]);
 }
 
 #[test]

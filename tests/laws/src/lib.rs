@@ -34,6 +34,7 @@ mod report;
 mod rolls;
 mod secrecy;
 mod setups;
+mod shown;
 
 use matches::Choices;
 use report::Report;
@@ -148,6 +149,7 @@ fn check_match(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch, 
         }
     }
     report.guard(|report| replaying::check_whole(report, rules, played));
+    report.guard(|report| shown::check_whole(report, rules, played));
 }
 
 /// Holds a ruleset to every law at one moment of a match.

@@ -6,7 +6,7 @@ use turnfold_core::{AnyRules, AnyState, Seat, Verdict};
 
 use super::matches::{PlayedEntry, PlayedMatch};
 use super::report::{Law, Report};
-use super::{Moment, SAMPLE, check_moment, commands, effects, replaying, secrecy};
+use super::{Moment, SAMPLE, check_moment, commands, effects, replaying, secrecy, shown};
 
 /// Holds a ruleset to the laws while someone else plays, such as a fuzzer.
 pub struct PlayedLaws<'a> {
@@ -87,5 +87,6 @@ impl<'a> PlayedLaws<'a> {
         let moment = Moment { played, step, state: &*state, tried };
         check_moment(&mut self.report, self.rules, &moment, &mut BTreeSet::new());
         self.report.guard(|report| replaying::check_whole(report, self.rules, played));
+        self.report.guard(|report| shown::check_whole(report, self.rules, played));
     }
 }

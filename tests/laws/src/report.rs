@@ -28,13 +28,15 @@ pub enum Law {
     Stable,
     Secrecy,
     SeatsFile,
+    ShownStays,
+    Spectators,
     Setups,
     NoPanic,
 }
 
 impl Law {
     /// Every law.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::TextRoundTrip,
         Self::BytesRoundTrip,
         Self::LegalIsWhatApplies,
@@ -52,6 +54,8 @@ impl Law {
         Self::Stable,
         Self::Secrecy,
         Self::SeatsFile,
+        Self::ShownStays,
+        Self::Spectators,
         Self::Setups,
         Self::NoPanic,
     ];
@@ -77,6 +81,8 @@ impl Display for Law {
             Self::Stable => "asking twice gives the same answer",
             Self::Secrecy => "a viewer sees nothing of a concealed entry",
             Self::SeatsFile => "what a viewer may know of a match is a match that looks the same",
+            Self::ShownStays => "what is shown at one head is shown at every later one",
+            Self::Spectators => "what is shown to a seat without a player is shown to every player",
             Self::Setups => "a setup reads back and a bad one is an error",
             Self::NoPanic => "nothing panics",
         })

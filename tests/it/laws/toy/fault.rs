@@ -29,3 +29,5 @@ pub(super) const NAMES_EFFECT_APPLIED: u8 = 25;
 pub(super) const LEAKS_IN_REASON: u8 = 26;
 pub(super) const SHOWS_OTHER_SETUP: u8 = 27;
 pub(super) const LEAVES_OUT_FIELD: u8 = 28;
+pub(super) const TAKES_BACK: u8 = 29;
+pub(super) const SHOWS_GUEST_MORE: u8 = 30;

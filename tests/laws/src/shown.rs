@@ -1,0 +1,89 @@
+//! What viewers are told of entries: never taken back, and who only looks on is told no more than any player.
+
+use turnfold_core::{AnyRules, Logged, Seat};
+
+use super::matches::{PlayedEntry, PlayedMatch};
+use super::report::{Law, Report};
+
+/// How many heads of a match at most are compared, each with the one before: to see what is shown at one, all entries
+/// before it are folded for each viewer. Matches of other seeds have other heads.
+const HEADS_MAX: usize = 20;
+
+/// Who has no part in the match; a game with eight players has no such seat.
+const SPECTATOR: Seat = Seat::P8;
+
+/// What a viewer is told of an entry.
+struct Shown {
+    command: bool,
+    effects: Vec<serde_json::Value>,
+}
+
+impl Shown {
+    /// Says what is told here and not there.
+    fn beyond(&self, other: &Self) -> Option<String> {
+        if self.command && !other.command {
+            return Some("its command".into());
+        }
+        let mut others = other.effects.iter();
+        // They are told in their order.
+        let missing = self.effects.iter().find(|effect| !others.any(|other| other == *effect))?;
+        Some(format!("its effect {missing}"))
+    }
+}
+
+/// Compares what is shown at one head with what is shown at the next, and to a spectator with what is shown to players.
+pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &PlayedMatch) {
+    let Ok(start) = rules.start(&played.setup) else { return };
+    let has_spectators = !start.players().contains(&SPECTATOR);
+    let players = start.players().iter().copied();
+    let viewers: Vec<_> = players.chain(has_spectators.then_some(SPECTATOR)).collect();
+    let count = played.entries.len();
+    let stride = count / HEADS_MAX + 1;
+    let heads = (usize::from(played.seed) % stride..count).step_by(stride).chain([count]);
+    let mut before: Vec<Option<Vec<Shown>>> = Vec::new();
+    for head in heads {
+        report.step(head);
+        let now: Vec<_> = viewers.iter().map(|viewer| shown(rules, played, head, *viewer)).collect();
+        for ((viewer, before), now) in viewers.iter().zip(&before).zip(&now) {
+            compare(report, Law::ShownStays, (before, now), |what| {
+                format!("{viewer} is told {what} no more")
+            });
+        }
+        if let Some((to_spectator, to_players)) = now.split_last().filter(|_| has_spectators) {
+            for (player, to_player) in viewers.iter().zip(to_players) {
+                compare(report, Law::Spectators, (to_spectator, to_player), |what| {
+                    format!("{SPECTATOR} is told {what}, {player} is not")
+                });
+            }
+        }
+        before = now;
+    }
+}
+
+fn compare(
+    report: &mut Report,
+    law: Law,
+    (one, other): (&Option<Vec<Shown>>, &Option<Vec<Shown>>),
+    say: impl Fn(String) -> String,
+) {
+    // What cannot be folded breaks another law.
+    let (Some(one), Some(other)) = (one, other) else { return };
+    for (seq, (one, other)) in (1..).zip(one.iter().zip(other)) {
+        if let Some(what) = one.beyond(other) {
+            report.doing(format!("entry {seq}"));
+            report.broke(law, say(what));
+        }
+    }
+}
+
+/// Returns what a viewer is told of the first entries when the match stands behind them.
+fn shown(rules: &dyn AnyRules, played: &PlayedMatch, head: usize, viewer: Seat) -> Option<Vec<Shown>> {
+    let log: Vec<Logged<'_>> = played.entries[..head].iter().map(PlayedEntry::logged).collect();
+    let mut shown = Vec::new();
+    let mut state = rules.start(&played.setup).ok()?;
+    let folded = state.fold_as(viewer, &log, &played.dice, &mut |step| {
+        let effects = serde_json::from_str(&step.effects_json()).unwrap_or_default();
+        shown.push(Shown { command: !step.concealed(), effects });
+    });
+    folded.is_ok().then_some(shown)
+}
