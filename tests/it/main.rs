@@ -38,6 +38,7 @@ mod platforms;
 mod readme;
 mod registry;
 mod rescue;
+mod serve;
 mod simulation;
 #[cfg(unix)] // pseudo-terminals
 mod stepper;

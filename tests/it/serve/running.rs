@@ -1,0 +1,106 @@
+//! A service that runs for a test: the real binary on a store of a sandbox.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use serde_json::Value;
+use ureq::Agent;
+use ureq::http::Request;
+
+use crate::sandbox::Sandbox;
+
+/// `turnfold serve`, killed when it is dropped.
+pub(crate) struct Running {
+    child: Child,
+    origin: String,
+    admin: String,
+    agent: Agent,
+}
+
+/// What the service answered.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: ureq::http::HeaderMap,
+    pub(crate) body: String,
+}
+
+impl Running {
+    /// Serves the usual store of a sandbox on any port.
+    pub(crate) fn start(sandbox: &Sandbox) -> Self {
+        Self::start_by(sandbox.command(["serve", "--listen", "127.0.0.1:0"]))
+    }
+
+    /// Runs a command line of `serve`, which keeps its admin token in no file.
+    pub(crate) fn start_by(mut serve: Command) -> Self {
+        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        let admin = loop {
+            let mut line = String::new();
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "no admin token was told: {said}");
+            if let Some(token) = line.strip_prefix("admin token: ") {
+                break token.trim_end().to_string();
+            }
+            said += &line;
+        };
+        // What it says later must not fill the pipe.
+        thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
+        let mut origin = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut origin).unwrap();
+        let origin = origin.trim_end().to_string();
+        assert!(origin.starts_with("http://127.0.0.1:"), "{origin}");
+        let config = Agent::config_builder().http_status_as_error(false).proxy(None).build();
+        Self { child, origin, admin, agent: config.into() }
+    }
+
+    /// Where it is: `http://127.0.0.1:PORT`.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The admin's token.
+    pub(crate) fn admin(&self) -> &str {
+        &self.admin
+    }
+
+    /// Sends a request with a token, and with a JSON body unless it is empty.
+    pub(crate) fn send(&self, method: &str, path: &str, token: &str, body: &str) -> Reply {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.origin))
+            .header("authorization", format!("Bearer {token}"))
+            .header("content-type", "application/json");
+        self.run(request.body(body.to_string()).unwrap())
+    }
+
+    /// Sends any request.
+    pub(crate) fn run(&self, request: Request<String>) -> Reply {
+        let request = self.agent.configure_request(request).allow_non_standard_methods(true).build();
+        let mut answer = self.agent.run(request).unwrap();
+        let body = answer.body_mut().with_config().limit(1 << 30).read_to_string().unwrap();
+        Reply { status: answer.status().as_u16(), headers: answer.headers().clone(), body }
+    }
+
+    /// Makes a grant of a match and returns its token: `{"kind":"seat","seat":"p1"}`.
+    pub(crate) fn grant(&self, match_name: &str, grant: &str) -> Value {
+        let made = self.send("POST", &format!("/v1/matches/{match_name}/grants"), &self.admin, grant);
+        assert_eq!(made.status, 201, "{}", made.body);
+        made.json()
+    }
+}
+
+impl Reply {
+    /// The body, which is JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+/// Without a word: what was answered must be on disk.
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
