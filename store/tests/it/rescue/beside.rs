@@ -4,9 +4,10 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::Duration;
 
 use turnfold_core::Seat;
-use turnfold_store::{BranchName, GrantKind, Store};
+use turnfold_store::{BranchName, GrantKind, MatchName, Store};
 
 use super::unobserved;
 use crate::game::{branch, genesis, labels, name, opaque};
@@ -90,6 +91,21 @@ impl Write for Slow {
     }
 }
 
+/// Does all that a service does while a backup is in the midst of a match.
+fn append_and_read(store: &Store, m: &MatchName, main: &BranchName, doomed: &BranchName) {
+    for _ in 0..100 {
+        append(store, "m", main);
+    }
+    store.create_branch(m, &branch("new"), main, 5).unwrap();
+    append(store, "m", &branch("new"));
+    assert_eq!(store.read(m, main, None).unwrap().entries.len(), 20_100);
+    assert_eq!(store.branches(m).unwrap().len(), 3);
+    assert_eq!(store.matches().unwrap().len(), 1);
+    assert_eq!(store.links(m, doomed, 0..=19_000).unwrap().len(), 19_001);
+    store.grant(&token(1), new(GrantKind::Host), 0).unwrap();
+    assert_eq!(store.grants_of(m).unwrap().len(), 1);
+}
+
 #[test]
 fn while_nobody_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_memory() {
     let parent = tempfile::tempdir().unwrap();
@@ -100,6 +116,7 @@ fn while_nobody_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_me
     store.create_branch(&m, &doomed, &main, 19_000).unwrap();
     let ((asks, asked), (lets, may)) = (channel(), channel());
     let bytes = thread::scope(|scope| {
+        let lets = lets;
         let backup = scope.spawn(|| {
             let mut slow = Slow { bytes: Vec::new(), asks, may };
             store.backup(&mut slow, false, &mut unobserved()).unwrap();
@@ -114,18 +131,15 @@ fn while_nobody_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_me
                 // It is in the midst of the match. Who deletes a branch waits for it, and nobody for who waits.
                 is_stuck = true;
                 scope.spawn(|| store.delete_branch(&m, &doomed).unwrap());
-                thread::sleep(std::time::Duration::from_millis(50));
-                for _ in 0..100 {
-                    append(&store, "m", &main);
-                }
-                store.create_branch(&m, &branch("new"), &main, 5).unwrap();
-                append(&store, "m", &branch("new"));
-                assert_eq!(store.read(&m, &main, None).unwrap().entries.len(), 20_100);
-                assert_eq!(store.branches(&m).unwrap().len(), 3);
-                assert_eq!(store.matches().unwrap().len(), 1);
-                assert_eq!(store.links(&m, &doomed, 0..=19_000).unwrap().len(), 19_001);
-                store.grant(&token(1), new(GrantKind::Host), 0).unwrap();
-                assert_eq!(store.grants_of(&m).unwrap().len(), 1);
+                thread::sleep(Duration::from_millis(50));
+                let (done, is_done) = channel();
+                let (store, m, main, doomed) = (&store, &m, &main, &doomed);
+                scope.spawn(move || {
+                    append_and_read(store, m, main, doomed);
+                    done.send(()).unwrap();
+                });
+                // Should they wait for each other, letting go of the backup ends it all.
+                is_done.recv_timeout(Duration::from_mins(5)).expect("somebody waits for the backup");
             }
             lets.send(()).unwrap();
         }
