@@ -15,14 +15,16 @@ pub(crate) fn description(dir: &Path) -> String {
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let commit = output("git", &["describe", "--always", "--dirty"]);
     format!(
-        "- Machine: {cpu}, {cores} cores, {} GiB, {} {}, {}\n- Versions: turnfold {commit}, {}, sled {}, blake3 {}, \
-         SQLite {}\n",
+        "- Machine: {cpu}, {cores} cores, {} GiB, {} {}, {}\n- Versions: turnfold {commit}, {}, sled {}, redb {}, fjall {}, \
+         blake3 {}, SQLite {}\n",
         memory / (1024 * 1024),
         std::env::consts::OS,
         kernel.trim(),
         file_system(dir),
         output("rustc", &["--version"]),
         locked("sled"),
+        locked("redb"),
+        locked("fjall"),
         locked("blake3"),
         rusqlite::version(),
     )

@@ -1,7 +1,8 @@
 //! The table of `BENCHMARKS.md`: everything that is measured, in one run on one machine.
 //!
 //! `cargo bench -p turnfold-bench --bench table > BENCHMARKS.md` makes it anew. After `--`, `--quick` does a tenth of the
-//! work or less, and words choose sections by their titles. Every measurement checks what its work came to.
+//! work or less, `--npm` fetches boardgame.io to run it beside, and words choose sections by their titles. Every
+//! measurement checks what its work came to.
 
 mod command_line;
 mod fold;
@@ -9,11 +10,14 @@ mod input;
 mod look_ahead;
 mod machine;
 mod measure;
+mod other_engines;
 mod pages;
+mod peers;
 mod process;
 mod replay;
 mod report;
 mod rivals;
+mod search;
 mod service;
 mod setups;
 mod store;
@@ -60,6 +64,15 @@ impl Scale {
 
     pub(crate) fn replay_entries(self) -> [u64; 3] {
         self.choose([100, 1_000, 10_000], [3_000, 30_000, 300_000])
+    }
+
+    pub(crate) fn searched_entries(self) -> u64 {
+        self.choose(5_000, 30_000)
+    }
+
+    /// The moves that another engine makes.
+    pub(crate) fn other_moves(self) -> u32 {
+        self.choose(1_000, 10_000)
     }
 
     pub(crate) fn many_files_entries(self) -> u64 {
@@ -132,11 +145,14 @@ fn main() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for stores");
     let dir = dir.path();
     print(format_args!("{HEAD}\n{}", machine::description(dir)));
-    let sections: [(&str, &dyn Fn() -> Table); 9] = [
+    let may_fetch = args.iter().any(|arg| arg == "--npm");
+    let sections: [(&str, &dyn Fn() -> Table); 11] = [
         ("fold", &|| fold::table(scale)),
+        ("other engines", &|| other_engines::table(dir, scale, may_fetch)),
         ("look-ahead", &|| look_ahead::table(scale)),
         ("replay files", &|| replay::table(dir, scale)),
         ("pages", &|| pages::table(dir, scale)),
+        ("searches", &|| search::table(dir, scale)),
         ("durable appends", &|| store::appends(dir, scale)),
         ("reading the log", &|| store::scans(dir, scale)),
         ("stores of many matches", &|| store::sizes(dir, scale)),
@@ -164,7 +180,7 @@ cargo bench -p turnfold-bench --bench table > BENCHMARKS.md
 ```
 
 on a machine that does nothing else; it takes some minutes (`-- --quick` takes one, on a tenth of the work, and \
-`-- fold` one section). Absolute numbers are those of this machine and this run; what is compared ran in turns. Work of \
+`-- fold` one section; `-- --npm` also fetches boardgame.io with `npm`, to run it beside). Absolute numbers are those of this machine and this run; what is compared ran in turns. Work of \
 one thread tells the processor time of its fastest round; work that waits for a disk tells its median. Every \
 measurement checks what its work came to: state hashes, counts of entries, answers. The benches in `tests/bench/rules/` are \
 for a closer look.

@@ -29,7 +29,7 @@ pub(crate) trait Log: Sync {
 pub(crate) const CLIENTS: usize = 8;
 
 /// What others than the store are given to keep of an entry.
-fn body(seq: u64, entry: &NewEntry) -> Vec<u8> {
+pub(crate) fn body(seq: u64, entry: &NewEntry) -> Vec<u8> {
     let numbers = [seq.to_le_bytes(), entry.recorded_at_ms.to_le_bytes()].concat();
     [&numbers, entry.seat.name().as_bytes(), &entry.command].concat()
 }

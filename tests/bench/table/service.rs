@@ -95,7 +95,8 @@ impl Drop for Service {
 
 fn token_in(answer: &str) -> String {
     let answer: serde_json::Value = serde_json::from_str(answer).expect("the answer is JSON");
-    answer["token"].as_str().expect("it tells a token").to_owned()
+    let token = answer.get("token").and_then(serde_json::Value::as_str);
+    token.expect("it tells a token").to_owned()
 }
 
 /// What a run of `wrk` found.

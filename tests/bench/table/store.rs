@@ -10,6 +10,7 @@ use turnfold_store::{BranchName, NewEntry, Store, StoreError, StoreReader};
 
 use crate::input::{Play, fixture};
 use crate::measure::{Clock, fastest_of, take_turns, time};
+use crate::peers::{Fjall, Redb};
 use crate::report::{Rate, Table, Time, count, growth};
 use crate::rivals::{CLIENTS, Log, PlainFile, Sled, Sqlite, Turnfold, bytes_in};
 use crate::stores::{match_name, write_many_matches, write_one_match};
@@ -48,46 +49,61 @@ pub(crate) fn appends(dir: &Path, scale: Scale) -> Table {
         Workload { name: "batches of 100", clients: 1, appends: many, batch: 100 },
         Workload { name: "8 threads, one at a time", clients: CLIENTS, appends: shared, batch: 1 },
     ];
-    let logs: [Box<dyn Log>; 4] = [
+    let logs: [Box<dyn Log>; 6] = [
         Box::new(Turnfold::new(&dir.join("append-turnfold"), &play)),
         Box::new(Sled::new(&dir.join("append-sled"))),
+        Box::new(Redb::new(&dir.join("append-redb"))),
+        Box::new(Fjall::new(&dir.join("append-fjall"))),
         Box::new(Sqlite::new(&dir.join("append-sqlite"))),
         Box::new(PlainFile::new(&dir.join("append-file"))),
     ];
     let mut rows = Vec::new();
     let mut expected = 0;
     for workload in &workloads {
-        let [turnfold, sled, sqlite, file] =
-            logs.each_ref().map(|log| || workload.run(log.as_ref(), &entries));
-        let (mut turnfold, mut sled, mut sqlite, mut file) = (turnfold, sled, sqlite, file);
+        let mut runs = logs.each_ref().map(|log| || workload.run(log.as_ref(), &entries));
         let rounds = scale.disk_rounds();
-        let times = take_turns(Clock::Wall, rounds, [&mut turnfold, &mut sled, &mut sqlite, &mut file]);
+        let times = take_turns(Clock::Wall, rounds, runs.each_mut().map(|run| -> &mut dyn FnMut() { run }));
         expected += workload.entries() * count(rounds);
         for log in &logs {
             assert_eq!(log.entries(), expected, "everything acknowledged is there");
         }
-        let [turnfold, sled, sqlite, file] = times.map(|times| Rate::of(workload.entries(), times.median()));
-        rows.push(row![
-            workload.name,
-            turnfold,
-            format!("{sled} ({})", turnfold.times(sled)),
-            format!("{sqlite} ({})", turnfold.times(sqlite)),
-            format!("{file} ({})", turnfold.times(file)),
-        ]);
+        let [turnfold, others @ ..] = times.map(|times| Rate::of(workload.entries(), times.median()));
+        let others = others.map(|other| format!("{other} ({})", turnfold.times(other)));
+        rows.push([row![workload.name, turnfold], others.to_vec()].concat());
     }
-    let bytes = logs.map(|log| log.close() / u64::from(expected));
-    let [turnfold, sled, sqlite, file] = bytes.map(|bytes| format!("{bytes} bytes an entry"));
-    rows.push(row!["on disk afterwards", turnfold, sled, sqlite, file]);
+    let bytes = logs.map(|log| format!("{} bytes an entry", log.close() / u64::from(expected)));
+    rows.push([row!["on disk afterwards"], bytes.to_vec()].concat());
     Table {
         title: "Durable appends",
         about: "Entries a second, each acknowledged after it was synced; in brackets how many times as fast the store is. \
-                sled runs in the store's process, so its flushes reach `fdatasync` too; SQLite keeps a write-ahead log \
-                with `synchronous=FULL`; the bare file is appended to under a lock and synced, with neither order nor \
+                sled runs in the store's process, so its flushes reach `fdatasync` too; redb commits a \
+                transaction, fjall a batch with `SyncData`, and SQLite keeps a write-ahead log with `synchronous=FULL`; the bare file is appended to under a lock and synced, with neither order nor \
                 index; but its length changes with every append, which a sync has to record too. What was appended is counted again in every log."
             .to_owned(),
-        columns: &["workload", "turnfold", "raw sled", "SQLite", "bare file"],
+        columns: &["workload", "turnfold", "raw sled", "redb", "fjall", "SQLite", "bare file"],
         rows,
     }
+}
+
+/// Has others read as many entries as one long match has, which they were given in batches.
+fn scans_of_others(dir: &Path, play: &Play, turnfold: Rate, scale: Scale) -> Vec<Vec<String>> {
+    type Open = fn(&Path) -> Box<dyn Log>;
+    let others: [(&str, Open); 4] = [
+        ("raw sled", |dir| Box::new(Sled::new(dir))),
+        ("redb", |dir| Box::new(Redb::new(dir))),
+        ("fjall", |dir| Box::new(Fjall::new(dir))),
+        ("SQLite", |dir| Box::new(Sqlite::new(dir))),
+    ];
+    let (new_entries, entries) = (play.new_entries(), count(play.entries.len()));
+    let row = |(name, open): (&str, Open)| {
+        let log = open(&dir.join(format!("scan-{name}")));
+        new_entries.chunks(10_000).for_each(|batch| log.append(0, batch));
+        let took = fastest_of(Clock::Thread, scale.rounds(), || assert_eq!(log.entries(), entries));
+        let rate = Rate::of(entries, took);
+        let compared = format!("turnfold {}", turnfold.times(rate));
+        row![format!("{name}, as many"), Time(took), rate, compared, log.close() / u64::from(entries), ""]
+    };
+    others.map(row).to_vec()
 }
 
 /// Reads one long match with every check.
@@ -112,20 +128,23 @@ pub(crate) fn scans(dir: &Path, scale: Scale) -> Table {
     }
     let [small, medium, large] = <[_; 3]>::try_from(results).expect("three sizes");
     let rate = Rate::of(large.0, large.1);
+    let mut rows = vec![row![
+        format!("one match, {} entries", large.0),
+        Time(large.1),
+        rate,
+        rate.at_least(1e6),
+        bytes / u64::from(large.0),
+        format!("{} {}", growth(small, medium), growth(small, large)),
+    ]];
+    rows.extend(scans_of_others(dir, &play, rate, scale));
     Table {
         title: "Reading the log",
         about: "All entries of one match from disk: pages checked, entries decoded strictly, every link of the chain \
-                computed."
+                computed. Others hand out their records in order, right after writing them, from whatever they cache; \
+                nothing is decoded or checked."
             .to_owned(),
         columns: &["input", "time", "rate", "target", "bytes an entry on disk", "growth at 10× and 100×"],
-        rows: vec![row![
-            format!("one match, {} entries", large.0),
-            Time(large.1),
-            rate,
-            rate.at_least(1e6),
-            bytes / u64::from(large.0),
-            format!("{} {}", growth(small, medium), growth(small, large)),
-        ]],
+        rows,
     }
 }
 
