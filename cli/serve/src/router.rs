@@ -14,7 +14,8 @@ use crate::app::App;
 use crate::around::around;
 use crate::problem::ProblemJson;
 use crate::resources::{
-    backup, branches, diff, entries, events, files, frames, grants, health, join, matches, position, rulesets,
+    backup, branches, diff, entries, events, files, frames, grants, health, join, matches, pages, position,
+    rulesets,
 };
 
 /// What the description says beside its routes.
@@ -77,7 +78,7 @@ pub fn description() -> String {
 /// Returns the service.
 pub(crate) fn router(app: &Arc<App>, cors: &[String]) -> Router {
     let (router, _) = routes().split_for_parts();
-    let router = router.with_state(Arc::clone(app));
+    let router = router.merge(pages::routes()).with_state(Arc::clone(app));
     let router = if cors.is_empty() { router } else { router.layer(cross_origin(cors)) };
     router.layer(middleware::from_fn_with_state(Arc::clone(app), around))
 }

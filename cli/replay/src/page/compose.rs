@@ -22,8 +22,11 @@ use crate::tfl::Replay;
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
 
 const TEMPLATE: &str = include_str!("file.html");
-const SCRIPT: &str = include_str!("viewer.js");
-const STYLES: [&str; 2] = [COLORS, include_str!("viewer.css")];
+/// The script of a page, a module that shows what it is given.
+pub const SCRIPT: &str = include_str!("viewer.js");
+
+/// The style of a page, in parts to be joined.
+pub const STYLES: [&str; 2] = [COLORS, include_str!("viewer.css")];
 
 /// One HTML file that shows what a viewer sees of a line of play. The same line makes the same bytes, whoever makes it
 /// and when (VW-26).

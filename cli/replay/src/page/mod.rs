@@ -7,5 +7,5 @@ mod compose;
 mod embedded;
 mod html;
 
-pub use compose::{PAGE_BYTES_MAX, Page};
+pub use compose::{PAGE_BYTES_MAX, Page, SCRIPT, STYLES};
 pub use embedded::{PageError, replay_bytes, replay_in};

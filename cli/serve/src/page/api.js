@@ -1,0 +1,116 @@
+/**
+ * Asks the service: requests with a token, the live stream, and what is kept in this browser.
+ *
+ * @typedef {{type: string, title: string, status: number, detail: string, index?: number, record?: {message: string | null, reason: string | null}}} ProblemJson
+ */
+
+/** What the service refused, and why. */
+export class Problem extends Error {
+	/** @param {number} status @param {ProblemJson | null} told */
+	constructor(status, told) {
+		super(told?.record?.message || told?.detail || `The service answered ${status}.`);
+		this.status = status;
+		this.code = (told?.type ?? "").split(":").at(-1);
+	}
+}
+
+/** A connection that broke off, or a service that cannot answer now: the same again may work. */
+export class NoAnswer extends Error {}
+
+/** Returns after so many milliseconds. @param {number} ms @param {AbortSignal} [signal] */
+export const sleep = (ms, signal) =>
+	new Promise((done) => {
+		const timer = setTimeout(done, ms);
+		signal?.addEventListener("abort", () => (clearTimeout(timer), done(undefined)), { once: true });
+	});
+
+/** Asks as the holder of a token. */
+export class Api {
+	/** @param {string} token */
+	constructor(token) {
+		this.token = token;
+	}
+
+	/** @param {string} path @param {RequestInit & {headers?: Record<string, string>}} [options] */
+	async fetch(path, options = {}) {
+		/** @type {Record<string, string>} */ const headers = { ...options.headers };
+		if (this.token) headers.authorization = `Bearer ${this.token}`;
+		if (options.body) headers["content-type"] = "application/json";
+		/** @type {Response} */ let response;
+		try {
+			response = await fetch(path, { ...options, headers });
+		} catch {
+			throw new NoAnswer("No connection.");
+		}
+		if (response.ok) return response;
+		const told = await response.json().catch(() => null);
+		const problem = new Problem(response.status, told);
+		if ([429, 503].includes(response.status)) throw new NoAnswer(problem.message);
+		throw problem;
+	}
+
+	/** @param {string} path @returns {Promise<any>} */
+	async get(path) {
+		return (await this.fetch(path)).json();
+	}
+
+	/** @param {string} path @param {object} body @param {Record<string, string>} [headers] @returns {Promise<any>} */
+	async post(path, body, headers = {}) {
+		return (await this.fetch(path, { method: "POST", body: JSON.stringify(body), headers })).json();
+	}
+}
+
+/** Returns how long to wait before try number `tries`: at random around 2, 4, … 30 seconds. @param {number} tries */
+export const pause = (tries) => Math.min(30, 2 ** Math.min(tries, 5)) * (750 + 500 * Math.random());
+
+/** Reads a live stream and hands each event on; ends when the stream does. `fetch` because `EventSource` sends no token.
+ * @param {Api} api @param {string} path @param {(event: string, data: string, id: string) => void} told
+ * @param {() => void} opened @param {AbortSignal} signal */
+export async function readEvents(api, path, told, opened, signal) {
+	const response = await api.fetch(path, { headers: { accept: "text/event-stream" }, signal });
+	const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+	if (!reader) return;
+	opened();
+	let rest = "";
+	for (;;) {
+		const { done, value } = await reader.read().catch(() => ({ done: true, value: "" }));
+		if (done) return;
+		const blocks = (rest + value).split("\n\n");
+		rest = blocks.pop() ?? "";
+		for (const block of blocks) {
+			const fields = Object.fromEntries(block.split("\n").map((line) => /^([^:]*):? ?(.*)$/s.exec(line)?.slice(1) ?? []));
+			if (fields.event) told(fields.event, fields.data ?? "", fields.id ?? "");
+		}
+	}
+}
+
+/** Returns a token of a kind, made of 32 random bytes. @param {"s"} kind */
+export function makeToken(kind) {
+	const bytes = crypto.getRandomValues(new Uint8Array(32));
+	const text = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+	return `tf_${kind}_${text}`;
+}
+
+/** What this browser keeps of a match: a token, or an invitation and the token that it is to become.
+ * @typedef {{token?: string, invitation?: string, seat?: string}} Kept */
+
+const PREFIX = "turnfold:";
+
+/** @param {string} match @returns {Kept} */
+export function kept(match) {
+	try {
+		return JSON.parse(localStorage.getItem(PREFIX + match) ?? "{}");
+	} catch {
+		return {};
+	}
+}
+
+/** @param {string} match @param {Kept | null} what */
+export function keep(match, what) {
+	if (what) localStorage.setItem(PREFIX + match, JSON.stringify(what));
+	else localStorage.removeItem(PREFIX + match);
+}
+
+/** Returns the matches that this browser keeps something of. */
+export const keptMatches = () =>
+	Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length)).sort();

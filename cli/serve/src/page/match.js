@@ -1,0 +1,277 @@
+/**
+ * One match, live: the viewer, what it shows from the service, and what belongs to playing.
+ *
+ * @import {Frames} from "./frames.d.ts"
+ */
+import { Viewer, html, shown } from "./viewer.js";
+import { Api, NoAnswer, Problem, keep, kept, makeToken, pause, readEvents, sleep } from "./api.js";
+import { CommandPanel } from "./commands.js";
+import { MatchTools } from "./tools.js";
+
+/** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], head: number, over: boolean}} MatchInfo */
+
+/** At most so often, in milliseconds, new entries are shown. */
+const SHOW_EVERY = 250;
+
+/** Takes a token out of the address, where a link put it. @param {string} match */
+function takeToken(match) {
+	const [, kind, token] = /^#([it])=(tf_[a-z]_[\w-]{43})$/.exec(location.hash) ?? [];
+	if (!token) return;
+	history.replaceState(history.state, "", location.pathname + location.search);
+	keep(match, kind === "i" ? { ...kept(match), invitation: token } : { token });
+}
+
+/** Shows a match. @param {string} match @param {HTMLElement} root */
+export async function showMatch(match, root) {
+	takeToken(match);
+	const { token, invitation } = kept(match);
+	if (invitation) return showInvitation(match, root);
+	if (!token) return showNoToken(match, root);
+	await new LiveMatch(match, token, root).begin();
+}
+
+/** Asks whether an invitation is to be accepted: programs that look at links must not spend it. @param {string} match @param {HTMLElement} root */
+function showInvitation(match, root) {
+	const join = html("button", { type: "button", class: "primary" }, "Join");
+	const note = html("p", { role: "status", class: "note" });
+	join.addEventListener("click", async () => {
+		join.disabled = true;
+		// The token is made and kept before it is sent, so that the same request can be repeated if its answer is lost.
+		const asked = kept(match);
+		const token = asked.token?.startsWith("tf_s_") ? asked.token : makeToken("s");
+		keep(match, { ...asked, token });
+		for (let tries = 1; ; tries++) {
+			try {
+				const { seat } = await new Api(asked.invitation ?? "").post("/v1/join", { token });
+				keep(match, { token, seat });
+				return location.reload();
+			} catch (error) {
+				if (!(error instanceof NoAnswer)) {
+					keep(match, null);
+					note.textContent = error instanceof Problem && error.code === "spent" ? "This invitation has been used on another device. Ask the host for a new one." : `${error instanceof Error ? error.message : error}`;
+					return;
+				}
+				const wait = pause(tries);
+				note.textContent = `No answer. Trying again in ${Math.ceil(wait / 1000)} s.`;
+				await sleep(wait);
+			}
+		}
+	});
+	root.replaceChildren(html("section", { class: "panel" }, html("h2", {}, "Invitation"), html("p", {}, "You are invited to play ", html("bdi", {}, shown(match)), ". Whoever joins first has the seat."), join, note));
+	join.focus();
+}
+
+/** @param {string} match @param {HTMLElement} root */
+function showNoToken(match, root) {
+	const field = html("input", { id: "token", autocomplete: "off", spellcheck: "false", size: 50 });
+	const note = html("p", { role: "status", class: "note" });
+	const form = html("form", { class: "panel" }, html("h2", {}, "No token"), html("p", {}, "This browser holds no token for ", html("bdi", {}, shown(match)), ". Open the link that the host gave you, or paste your token."), html("label", { for: "token" }, "Token"), field, html("button", { class: "primary" }, "Open"), note);
+	form.addEventListener("submit", (event) => {
+		event.preventDefault();
+		const token = /tf_[ahsv]_[\w-]{43}/.exec(field.value)?.[0];
+		if (!token) return void (note.textContent = "That is no token.");
+		keep(match, { token });
+		location.reload();
+	});
+	root.replaceChildren(form);
+}
+
+/** A match that is followed as it is played. */
+export class LiveMatch {
+	/** The tag of what the viewer sees, by which the service knows whether it has changed. */
+	tag = "";
+	/** Whether every branch is over. */
+	over = false;
+	/** @type {MatchInfo | null} */ info = null;
+	#abort = new AbortController();
+	#wanted = Infinity;
+	#isFetching = false;
+	#unseen = 0;
+	connection = html("p", { class: "connection", role: "status" });
+	fresh = html("button", { type: "button", class: "fresh", hidden: "" });
+
+	/** @param {string} match @param {string} token @param {HTMLElement} root */
+	constructor(match, token, root) {
+		this.match = match;
+		this.api = new Api(token);
+		this.kind = token[3];
+		this.root = root;
+		this.as = "";
+		this.viewer = new Viewer(root);
+		this.commands = new CommandPanel(this);
+		this.tools = new MatchTools(this);
+		this.fresh.addEventListener("click", () => this.viewer.go(this.viewer.length));
+		this.viewer.addEventListener("position", () => this.#moved());
+		this.viewer.addEventListener("pick", (event) => this.commands.picked(/** @type {CustomEvent} */ (event).detail));
+		addEventListener("popstate", () => this.branch !== this.#shownBranch && this.load());
+		document.querySelector("header")?.append(this.connection, this.fresh, this.tools.element);
+		root.after(this.commands.element);
+	}
+
+	#shownBranch = "";
+
+	/** The branch that the address names. */
+	get branch() {
+		return new URLSearchParams(location.search).get("branch") ?? "main";
+	}
+
+	/** Whether the token's holder may give commands. */
+	get plays() {
+		return "ahs".includes(this.kind) && !this.as.startsWith("p");
+	}
+
+	/** Whether the token may know everything of the match. */
+	get hosts() {
+		return "ah".includes(this.kind);
+	}
+
+	/** Returns the path of something of the shown branch. @param {string} what @param {Record<string, string | number>} [query] */
+	path(what, query = {}) {
+		const asked = new URLSearchParams(Object.entries({ ...query, ...(this.as ? { as: this.as } : {}) }).map(([name, value]) => [name, `${value}`]));
+		return `/v1/matches/${this.match}/branches/${encodeURIComponent(this.branch)}/${what}${asked.size ? `?${asked}` : ""}`;
+	}
+
+	/** Shows the match and follows it from then on. */
+	async begin() {
+		for (let tries = 1; ; tries++) {
+			try {
+				return await this.load();
+			} catch (error) {
+				if (!(error instanceof NoAnswer)) return this.fail(error);
+				await this.#waitFor(pause(tries), error.message);
+			}
+		}
+	}
+
+	/** Reads everything anew: the match, its frames and its stream. */
+	async load() {
+		this.#abort.abort();
+		this.#abort = new AbortController();
+		const { signal } = this.#abort;
+		this.#shownBranch = this.branch;
+		this.info = await this.api.get(`/v1/matches/${this.match}`);
+		this.over = this.info?.over ?? false;
+		this.tools.describe();
+		await this.#readTag();
+		const first = await this.api.get(this.path("frames"));
+		this.viewer.load(first);
+		await this.#readRest(first);
+		this.#arrived(true);
+		this.tools.listBranches();
+		if (!signal.aborted) this.#follow(first.head, signal);
+	}
+
+	/** @param {Frames & {next: number | null, head: number}} document */
+	async #readRest(document) {
+		for (let next = document.next; next !== null; ) {
+			const more = await this.api.get(this.path("frames", { after: next, at: document.head }));
+			this.viewer.append(more.frames, this.viewer.timeline.position(next));
+			next = more.next;
+		}
+	}
+
+	/** Reads the tag and whether a roll is due. The tag comes first: what is seen then is no older. */
+	async #readTag() {
+		const response = await this.api.fetch(this.path("view"));
+		this.tag = response.headers.get("etag") ?? "";
+		const view = await response.json();
+		this.commands.due = Boolean(view.due_roll);
+	}
+
+	/** Follows the stream, and comes back to it when it is lost. @param {number} head @param {AbortSignal} signal */
+	async #follow(head, signal) {
+		let last = `${head}`;
+		for (let tries = 1; !signal.aborted; tries++) {
+			try {
+				const opened = () => ((tries = 0), this.#say("live", "Live"));
+				await readEvents(this.api, this.path("events", { after: last }), (event, data, id) => {
+					last = id || last;
+					this.#told(event, data);
+				}, opened, signal);
+			} catch (error) {
+				if (signal.aborted) return;
+				if (error instanceof Problem && error.status === 400) return void this.begin();
+				if (error instanceof Problem) return this.fail(error);
+			}
+			if (!signal.aborted) await this.#waitFor(pause(tries), "Connection lost.", signal);
+		}
+	}
+
+	/** @param {string} event @param {string} data */
+	#told(event, data) {
+		if (event === "gone") return this.fail(new Error("This branch was deleted."));
+		if (event !== "entries") return;
+		const { entries } = JSON.parse(data);
+		if (!entries) return void this.begin();
+		// An entry may come to light behind later ones; everything from there on is read anew.
+		this.#wanted = Math.min(this.#wanted, ...entries.map((/** @type {{seq: number}} */ { seq }) => seq));
+		this.#fetchNews();
+	}
+
+	/** Fetches what is new, a few times a second at most. */
+	async #fetchNews() {
+		if (this.#isFetching) return;
+		this.#isFetching = true;
+		while (this.#wanted < Infinity) {
+			const after = this.#wanted - 1;
+			this.#wanted = Infinity;
+			try {
+				await this.#readTag();
+				const more = await this.api.get(this.path("frames", { after }));
+				const wasAtHead = this.viewer.position === this.viewer.length;
+				const before = this.viewer.length;
+				this.viewer.append(more.frames, this.viewer.timeline.position(after));
+				await this.#readRest(more);
+				this.#unseen += Math.max(0, this.viewer.length - before);
+				this.#arrived(wasAtHead);
+			} catch (error) {
+				this.#wanted = Math.min(this.#wanted, after + 1);
+				if (!(error instanceof NoAnswer)) {
+					this.#isFetching = false;
+					return this.fail(error);
+				}
+			}
+			await sleep(SHOW_EVERY);
+		}
+		this.#isFetching = false;
+	}
+
+	/** Something new is there. @param {boolean} toHead */
+	#arrived(toHead) {
+		if (toHead && !/^#\d+$/.test(location.hash)) this.viewer.go(this.viewer.length);
+		else if (toHead) this.viewer.go(this.viewer.length);
+		this.#moved();
+		this.commands.refresh();
+	}
+
+	#moved() {
+		const isAtHead = this.viewer.position === this.viewer.length;
+		if (isAtHead) this.#unseen = 0;
+		this.fresh.hidden = isAtHead || this.#unseen === 0;
+		this.fresh.textContent = `${this.#unseen} new`;
+		this.commands.moved(isAtHead);
+		this.tools.moved();
+	}
+
+	/** Waits, and says for what and how long. @param {number} ms @param {string} why @param {AbortSignal} [signal] */
+	async #waitFor(ms, why, signal) {
+		for (let left = Math.ceil(ms / 1000); left > 0 && !signal?.aborted; left--) {
+			this.#say("lost", `${why} Trying again in ${left} s.`);
+			await sleep(1000, signal);
+		}
+	}
+
+	/** @param {string} state @param {string} text */
+	#say(state, text) {
+		this.connection.className = `connection ${state}`;
+		if (this.connection.textContent !== text) this.connection.textContent = text;
+	}
+
+	/** Says why nothing more will come. @param {unknown} error */
+	fail(error) {
+		this.#abort.abort();
+		const isRefused = error instanceof Problem && [401, 404].includes(error.status);
+		this.#say("lost", isRefused ? "The host has taken this token back, or the match is gone." : `${error instanceof Error ? error.message : error}`);
+		this.commands.end();
+	}
+}

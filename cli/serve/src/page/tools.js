@@ -1,0 +1,199 @@
+/**
+ * What stands in the head of a match: whose eyes, its branches, files, and for the host invitations.
+ *
+ * @import {LiveMatch} from "./match.js"
+ */
+import { html, shown } from "./viewer.js";
+import { keep } from "./api.js";
+
+/** @typedef {{branch: string, entries: number, from: {branch: string, seq: number} | null}} Branch */
+
+/** @param {string} name @param {() => void} act */
+function action(name, act) {
+	const button = html("button", { type: "button" }, name);
+	button.addEventListener("click", act);
+	return button;
+}
+
+/** @param {string} title @param {(Node | string)[]} children */
+const fold = (title, ...children) => html("details", { class: "fold" }, html("summary", {}, title), html("div", { class: "panel" }, ...children));
+
+/** The tools of a match. */
+export class MatchTools {
+	element = html("div", { class: "matchtools" });
+	branches = html("div", { class: "branches" });
+	note = html("p", { role: "status", class: "note" });
+	seat = html("select", { "aria-label": "Whose eyes" });
+	branchName = html("input", { id: "branch-name", autocomplete: "off", size: 12 });
+	other = html("select", { id: "other-branch" });
+	compared = html("pre", { class: "compared", tabindex: 0, hidden: "" });
+	grants = html("ul", { role: "list", class: "grants" });
+
+	/** @param {LiveMatch} live */
+	constructor(live) {
+		this.live = live;
+		this.seat.addEventListener("change", () => {
+			live.as = this.seat.value === "host" ? "" : this.seat.value;
+			live.load().catch((error) => live.fail(error));
+		});
+		this.here = html("p", {});
+		const start = html("form", {}, html("label", { for: "branch-name" }, "New branch from here"), this.branchName, html("button", {}, "Start"));
+		start.addEventListener("submit", (event) => (event.preventDefault(), this.#start()));
+		const compare = html("form", {}, html("label", { for: "other-branch" }, "Compare with"), this.other, html("button", {}, "Compare"));
+		compare.addEventListener("submit", (event) => (event.preventDefault(), this.#compare()));
+		this.start = start;
+		this.compare = compare;
+		const files = html("div", { class: "files" }, action("Page of what you see (.html)", () => this.#download("replay.html")), this.replayFile);
+		const about = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget())];
+		const invite = live.hosts ? [fold("Players", ...this.#invitations())] : [];
+		this.element.append(...(live.hosts ? [this.seat] : []), fold("Branches", this.branches, this.here, start, compare, this.compared), ...invite, fold("More", files, ...about, this.note));
+	}
+
+	replayFile = action("Replay file (.tfl)", () => this.#download("replay.tfl"));
+
+	/** Shows what is known of the match. */
+	describe() {
+		const { info, as, hosts } = this.live;
+		if (!info) return;
+		document.title = info.title || info.match;
+		document.querySelector("h1")?.replaceChildren(html("bdi", {}, shown(info.title || info.match)));
+		if (this.seat.options.length === 0) {
+			this.seat.append(...["host", ...info.players].map((seat) => html("option", { value: seat }, seat === "host" ? "As host" : `As ${seat}`)));
+		}
+		this.seat.value = as || "host";
+		this.replayFile.hidden = !hosts && !this.live.over;
+		this.compare.hidden = !hosts && !this.live.over;
+		this.start.hidden = !hosts;
+	}
+
+	/** Lists the branches, each under the one it begins on. */
+	async listBranches() {
+		const { live } = this;
+		/** @type {{items: Branch[]}} */ const { items } = await live.api.get(`/v1/matches/${live.match}/branches`);
+		/** @param {string | undefined} parent @returns {Node[]} */
+		const under = (parent) => {
+			const own = items.filter(({ from }) => from?.branch === parent);
+			return own.length === 0 ? [] : [html("ul", {}, ...own.map((one) => html("li", {}, this.#link(one), ...under(one.branch))))];
+		};
+		this.branches.replaceChildren(...under(undefined));
+		this.other.replaceChildren(...items.filter(({ branch }) => branch !== live.branch).map(({ branch }) => html("option", { value: branch }, branch)));
+		this.compare.hidden ||= items.length < 2;
+	}
+
+	/** @param {Branch} branch */
+	#link({ branch, entries, from }) {
+		const { live } = this;
+		const address = branch === "main" ? `/m/${live.match}` : `/m/${live.match}?branch=${encodeURIComponent(branch)}`;
+		const link = html("a", { href: address, ...(branch === live.branch ? { "aria-current": "page" } : {}) }, branch);
+		link.addEventListener("click", (event) => {
+			if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+			event.preventDefault();
+			history.pushState(null, "", address);
+			live.load().catch((error) => live.fail(error));
+		});
+		return html("span", {}, link, ` ${entries} entries${from ? `, from entry ${from.seq}` : ""}`);
+	}
+
+	/** Another entry is shown. */
+	moved() {
+		const { viewer } = this.live;
+		this.here.textContent = `Entry ${viewer.timeline.number(viewer.position)} is shown.`;
+	}
+
+	async #start() {
+		const { live } = this;
+		const name = this.branchName.value.trim();
+		const number = live.viewer.timeline.number(live.viewer.position);
+		try {
+			await live.api.post(`/v1/matches/${live.match}/branches`, { name, from: `${live.branch}:${number}` });
+			history.pushState(null, "", `/m/${live.match}?branch=${encodeURIComponent(name)}`);
+			await live.load();
+		} catch (error) {
+			this.#say(error);
+		}
+	}
+
+	async #compare() {
+		const { live } = this;
+		try {
+			const path = `/v1/matches/${live.match}/branches/${encodeURIComponent(live.branch)}/diff?with=${encodeURIComponent(this.other.value)}`;
+			const response = await live.api.fetch(path, { headers: { accept: "text/plain" } });
+			this.compared.textContent = await response.text();
+			this.compared.hidden = false;
+		} catch (error) {
+			this.#say(error);
+		}
+	}
+
+	/** Saves a file of what may be known. Links carry no token, so it is fetched. @param {string} what */
+	async #download(what) {
+		try {
+			const response = await this.live.api.fetch(this.live.path(what));
+			const link = html("a", { href: URL.createObjectURL(await response.blob()), download: `${this.live.match}.${what.split(".").at(-1)}` });
+			link.click();
+			setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+		} catch (error) {
+			this.#say(error);
+		}
+	}
+
+	#forget() {
+		if (!confirm("Forget the token of this match? Without another copy of your link you cannot come back.")) return;
+		keep(this.live.match, null);
+		location.assign("/");
+	}
+
+	#invitations() {
+		const { live } = this;
+		const kind = html("select", { id: "grant-kind" }, ...["invitation", "spectator"].map((kind) => html("option", {}, kind)));
+		const seat = html("select", { id: "grant-seat" });
+		const label = html("input", { id: "grant-label", autocomplete: "off", maxlength: 64, size: 12 });
+		const delay = html("input", { id: "grant-delay", autocomplete: "off", size: 4, placeholder: "15m" });
+		const link = html("input", { readonly: "", "aria-label": "Link to give away", hidden: "" });
+		const form = html("form", {}, html("label", { for: "grant-kind" }, "Give"), kind, html("label", { for: "grant-seat" }, "Seat"), seat, html("label", { for: "grant-label" }, "Called"), label, html("label", { for: "grant-delay" }, "Delay"), delay, html("button", { class: "primary" }, "Make a link"), link);
+		const fit = () => {
+			seat.disabled = kind.value !== "invitation";
+			delay.disabled = kind.value !== "spectator";
+		};
+		kind.addEventListener("change", fit);
+		fit();
+		const path = `/v1/matches/${live.match}/grants`;
+		form.addEventListener("submit", async (event) => {
+			event.preventDefault();
+			const asked = { kind: kind.value, ...(seat.disabled ? {} : { seat: seat.value }), ...(label.value ? { label: label.value } : {}), ...(!delay.disabled && delay.value ? { delay: delay.value } : {}) };
+			try {
+				const made = await live.api.post(path, asked);
+				link.value = made.link;
+				link.hidden = false;
+				link.select();
+				await list();
+			} catch (error) {
+				this.#say(error);
+			}
+		});
+		const list = async () => {
+			const { items } = await live.api.get(path);
+			this.grants.replaceChildren(...items.filter((/** @type {{live: boolean}} */ one) => one.live).map((/** @type {{id: string, kind: string, seat: string | null, label: string}} */ one) => {
+				const name = [one.kind, one.seat, one.label].filter(Boolean).map((part) => shown(`${part}`)).join(" ");
+				const revoke = action("Revoke", async () => {
+					await live.api.fetch(`${path}/${one.id}`, { method: "DELETE" }).catch((error) => this.#say(error));
+					await list();
+				});
+				revoke.setAttribute("aria-label", `Revoke ${name}`);
+				return html("li", {}, html("bdi", {}, name), " ", revoke);
+			}));
+		};
+		const opened = html("div", {}, form, this.grants);
+		setTimeout(() => opened.closest("details")?.addEventListener("toggle", () => {
+			if (seat.options.length === 0) seat.append(...(live.info?.players ?? []).map((player) => html("option", {}, player)));
+			list().catch((error) => this.#say(error));
+		}));
+		return [opened];
+	}
+
+	/** @param {unknown} error */
+	#say(error) {
+		this.note.textContent = error instanceof Error ? error.message : `${error}`;
+		this.note.closest("details")?.setAttribute("open", "");
+	}
+}

@@ -1,0 +1,91 @@
+//! The pages: one document for the home page and for every match, and the assets that it asks for (VW-13, VW-23).
+
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use turnfold_replay::page::{SCRIPT, STYLES};
+
+use crate::http::{HTML, SVG, typed};
+use crate::problem::{Answer, Code, Problem};
+use crate::tag::{Tags, value};
+
+const DOCUMENT: &str = include_str!("../page/index.html");
+
+/// Nothing comes from elsewhere, nothing is inline, nobody frames the page (VW-23).
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+
+/// A file that the document asks for.
+struct Asset {
+    name: &'static str,
+    media_type: &'static str,
+    content: String,
+    tag: String,
+}
+
+impl Asset {
+    fn new(name: &'static str, media_type: &'static str, content: impl Into<String>) -> Self {
+        let content = content.into();
+        let tag = format!("\"{}\"", blake3::hash(content.as_bytes()).to_hex());
+        Self { name, media_type, content, tag }
+    }
+}
+
+static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
+    let script = |name, content: &str| Asset::new(name, JAVASCRIPT, content);
+    vec![
+        Asset::new("viewer.css", CSS, STYLES.concat()),
+        Asset::new("live.css", CSS, include_str!("../page/live.css")),
+        Asset::new("icon.svg", SVG, include_str!("../page/icon.svg")),
+        script("viewer.js", SCRIPT),
+        script("api.js", include_str!("../page/api.js")),
+        script("commands.js", include_str!("../page/commands.js")),
+        script("home.js", include_str!("../page/home.js")),
+        script("live.js", include_str!("../page/live.js")),
+        script("match.js", include_str!("../page/match.js")),
+        script("tools.js", include_str!("../page/tools.js")),
+    ]
+});
+
+/// Returns the routes of the pages, which need no token: what they show they ask for with the browser's.
+pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Router::new()
+        .route("/", get(document))
+        .route("/m/{match}", get(document))
+        .route("/assets/{file}", get(asset))
+}
+
+async fn document() -> Response {
+    let mut response = typed(StatusCode::OK, HTML, DOCUMENT);
+    for (name, content) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(content));
+    }
+    response.headers_mut().insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    response
+}
+
+async fn asset(Path(file): Path<String>, headers: HeaderMap) -> Answer {
+    let asset = ASSETS.iter().find(|asset| asset.name == file);
+    let asset = asset.ok_or_else(|| Problem::new(Code::NotFound, "there is no such resource"))?;
+    let is_known =
+        Tags::read(&headers, &header::IF_NONE_MATCH)?.is_some_and(|known| known.hold(&asset.tag, true));
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        typed(StatusCode::OK, asset.media_type, asset.content.as_str())
+    };
+    response.headers_mut().insert(header::ETAG, value(&asset.tag));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    Ok(response)
+}
