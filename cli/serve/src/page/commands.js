@@ -29,7 +29,7 @@ export class CommandPanel {
 	/** @param {LiveMatch} live */
 	constructor(live) {
 		this.live = live;
-		const form = html("form", { class: "command" }, html("label", { for: "command" }, "Command"), this.field, this.send, this.roll);
+		const form = html("form", { class: "giving" }, html("label", { for: "command" }, "Command"), this.field, this.send, this.roll);
 		this.element = html("section", { class: "commands", "aria-label": "Commands" }, form, this.note, this.list);
 		this.element.hidden = !live.plays;
 		form.addEventListener("submit", (event) => (event.preventDefault(), this.give(this.field.value)));
@@ -44,11 +44,18 @@ export class CommandPanel {
 		const asked = ++this.#asked;
 		try {
 			const { items } = await live.api.get(live.path("legal"));
-			if (asked === this.#asked) this.#offer(items);
+			const taken = live.hosts ? await this.#taken() : new Set();
+			if (asked === this.#asked) this.#offer(items.filter((/** @type {Legal} */ { seat }) => !taken.has(seat)));
 		} catch (error) {
 			if (error instanceof Problem && error.status !== 413) throw error;
 			if (asked === this.#asked) this.#offer([]);
 		}
+	}
+
+	/** Returns the seats that somebody has or is invited to, whose commands a host does not give. */
+	async #taken() {
+		const { items } = await this.live.api.get(`/v1/matches/${this.live.match}/grants`);
+		return new Set(items.flatMap((/** @type {{live: boolean, seat: string | null}} */ one) => (one.live && one.seat ? [one.seat] : [])));
 	}
 
 	/** @param {Legal[]} legal */
@@ -64,6 +71,8 @@ export class CommandPanel {
 		const more = plain.length - buttons.length;
 		this.list.replaceChildren(...buttons, ...(more > 0 ? [html("span", {}, `and ${more} more`)] : []));
 		this.#mark();
+		// The list takes room from the log.
+		this.live.viewer.log.show(this.live.viewer.position);
 	}
 
 	/** Returns a command as it is sent; a player's own needs no seat. @param {Legal} legal */

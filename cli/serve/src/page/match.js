@@ -156,7 +156,9 @@ export class LiveMatch {
 		const first = await this.api.get(this.path("frames"));
 		this.viewer.load(first);
 		await this.#readRest(first);
-		this.#arrived(true);
+		const asked = /^#(\d+)$/.exec(location.hash)?.[1];
+		if (asked) this.viewer.goTo(asked);
+		this.#arrived(!asked);
 		this.tools.listBranches();
 		if (!signal.aborted) this.#follow(first.head, signal);
 	}
@@ -238,8 +240,7 @@ export class LiveMatch {
 
 	/** Something new is there. @param {boolean} toHead */
 	#arrived(toHead) {
-		if (toHead && !/^#\d+$/.test(location.hash)) this.viewer.go(this.viewer.length);
-		else if (toHead) this.viewer.go(this.viewer.length);
+		if (toHead) this.viewer.go(this.viewer.length);
 		this.#moved();
 		this.commands.refresh();
 	}
