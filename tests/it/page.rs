@@ -8,6 +8,7 @@ mod browser;
 mod goldens;
 mod hostile;
 mod large;
+mod live;
 mod looks;
 mod script;
 mod steps;

@@ -8,7 +8,7 @@ use super::browser::Browser;
 use super::{SHOWN, installed, page_of};
 
 /// What axe-core finds, as rule and element.
-const FIND: &str = "
+pub(super) const FIND: &str = "
     const done = arguments[arguments.length - 1];
     axe.run(document, { resultTypes: ['violations'] }).then(
       ({ violations }) => done(violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ html }) => `${id}: ${html.slice(0, 150)}`))),

@@ -44,6 +44,16 @@ fn refuse_all() -> u16 {
 impl Browser {
     /// Starts a browser; without one, says that what it is for is skipped.
     pub(super) fn start(what: &str) -> Option<Self> {
+        Self::start_beside(what, "<-loopback>")
+    }
+
+    /// Starts a browser that reaches services on this machine, and nothing else.
+    pub(super) fn start_online(what: &str) -> Option<Self> {
+        Self::start_beside(what, "127.0.0.1")
+    }
+
+    /// Starts a browser for which these hosts are reached without the proxy that refuses everything.
+    fn start_beside(what: &str, reached: &str) -> Option<Self> {
         let found = (
             find_program(&["chromium", "chromium-browser", "google-chrome"]),
             find_program(&["chromedriver"]),
@@ -81,7 +91,7 @@ impl Browser {
             "--window-size=1280,900",
             &format!("--user-data-dir={}", profile.display()),
             &format!("--proxy-server=127.0.0.1:{proxy}"),
-            "--proxy-bypass-list=<-loopback>",
+            &format!("--proxy-bypass-list={reached}"),
         ];
         let options = json!({ "binary": chromium, "args": arguments });
         let capabilities = json!({ "capabilities": { "alwaysMatch": {

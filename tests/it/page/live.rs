@@ -1,0 +1,192 @@
+//! The pages of a service: people who play one match, each in a browser of their own (VW-13 to VW-23, VW-30).
+
+use std::fs;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::accessible::FIND;
+use super::browser::Browser;
+use super::installed;
+use crate::sandbox::{Sandbox, workspace};
+use crate::serve::running::Running;
+
+/// Whether the stream of a page is open.
+const LIVE: &str = "return !!document.querySelector('.connection.live')";
+
+/// Makes a match and returns the token of its host.
+fn create(service: &Running, name: &str, ruleset: &str, setup: &str) -> String {
+    let body =
+        json!({ "name": name, "ruleset": ruleset, "setup": setup, "dice": "recorded", "title": "Round <1>" });
+    let made = service.send("POST", "/v1/matches", service.admin(), &body.to_string());
+    assert_eq!(made.status, 201, "{}", made.body);
+    made.json()["token"].as_str().unwrap().to_owned()
+}
+
+/// Has somebody accept an invitation in a browser.
+fn join(browser: &Browser, service: &Running, name: &str, seat: &str) {
+    let grant = service.grant(name, &json!({ "kind": "invitation", "seat": seat }).to_string());
+    browser.open(grant["link"].as_str().unwrap());
+    browser.wait_until("return !!document.querySelector('main button.primary')");
+    assert_eq!(browser.run("return location.hash"), "", "the invitation is out of the address");
+    browser.click("main button.primary");
+    browser.wait_until(LIVE);
+}
+
+/// Gives a command by the field.
+fn give(browser: &Browser, command: &str) {
+    browser.run("document.querySelector('#command').value = ''");
+    browser.type_into("#command", command);
+    browser.click(".giving .primary");
+}
+
+/// Waits until a page shows an entry with this number as the last.
+fn wait_for_entry(browser: &Browser, number: usize) {
+    browser
+        .wait_until(&format!("return document.querySelector('.status strong')?.textContent === '{number}'"));
+}
+
+/// Returns what the console was told but for requests that failed or were refused, which belong to these tests.
+fn complaints(browser: &Browser) -> Vec<String> {
+    let of_requests = ["Failed to load resource", "net::ERR_"];
+    let all = browser.console().into_iter();
+    all.filter(|line| !of_requests.iter().any(|expected| line.contains(expected))).collect()
+}
+
+/// Returns the entries of a match, as its host reads them.
+fn entries(service: &Running, name: &str, host: &str) -> Vec<Value> {
+    let read = service.send("GET", &format!("/v1/matches/{name}/branches/main/entries"), host, "");
+    read.json()["items"].as_array().unwrap().clone()
+}
+
+/// Serves the usual store of a sandbox where another service did before.
+fn start_again(sandbox: &Sandbox, origin: &str) -> Running {
+    let address = origin.strip_prefix("http://").unwrap();
+    Running::start_by(sandbox.command(["serve", "--listen", address]))
+}
+
+#[test]
+fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
+    let Some(first) = Browser::start_online("two people in two browsers") else { return };
+    let Some(second) = Browser::start_online("two people in two browsers") else { return };
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = create(&service, "maya", "channel", "players = 2\nseed = 7");
+    join(&first, &service, "maya", "p1");
+    join(&second, &service, "maya", "p2");
+    assert_eq!(first.text("h1"), "Round <1>");
+    for (number, player) in (1..=4).zip([&first, &second].into_iter().cycle()) {
+        player.wait_until("return !!document.querySelector('.legal button')");
+        player.click(".legal button");
+        [&first, &second].map(|browser| wait_for_entry(browser, number));
+    }
+    // VW-18: what is refused is said, and the command stays in the field.
+    give(&second, "take 1 1");
+    second.wait_until("return document.querySelector('.answer').textContent.includes('another player')");
+    assert_eq!(second.run("return document.querySelector('#command').value"), "take 1 1");
+    // A service that dies under a command: it is sent again with its key until there is an answer.
+    let origin = service.origin().to_owned();
+    drop(service);
+    first.wait_until("return document.querySelector('.connection').textContent.includes('Trying again')");
+    first.click(".legal button");
+    first.wait_until("return document.querySelector('.answer').textContent.includes('Sending it again')");
+    let service = start_again(&sandbox, &origin);
+    [&first, &second].map(|browser| wait_for_entry(browser, 5));
+    [&first, &second].map(|browser| browser.wait_until(LIVE));
+    assert_eq!(entries(&service, "maya", &host).len(), 5, "nothing is lost, nothing is there twice");
+    // VW-19: whoever looks at an earlier entry stays there, and is told that there is news.
+    first.click("[aria-label=First]");
+    second.wait_until("return !!document.querySelector('.legal button')");
+    second.click(".legal button");
+    wait_for_entry(&second, 6);
+    first.wait_until("return document.querySelector('.fresh').textContent === '1 new'");
+    assert_eq!(first.text(".status strong"), "0");
+    first.click(".fresh");
+    wait_for_entry(&first, 6);
+    for browser in [&first, &second] {
+        assert_eq!(complaints(browser), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn vw_30_a_player_finds_nothing_of_the_others_secrets_in_the_page() {
+    let Some(first) = Browser::start_online("secrets in a page") else { return };
+    let Some(second) = Browser::start_online("secrets in a page") else { return };
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let setup = fs::read_to_string(workspace().join("fixtures/cycletap/small-board.toml")).unwrap();
+    let host = create(&service, "plans", "cycletap", &setup);
+    join(&first, &service, "plans", "p1");
+    join(&second, &service, "plans", "p2");
+    let legal = service.send("GET", "/v1/matches/plans/branches/main/legal?as=p1", &host, "").json();
+    let commands = legal["items"].as_array().unwrap().iter().filter_map(|item| item["command"].as_str());
+    let secret = commands.filter(|command| command.starts_with("tap ")).next_back().unwrap().to_owned();
+    give(&first, &secret);
+    wait_for_entry(&first, 1);
+    // Long enough for an event, if there were one.
+    sleep(Duration::from_secs(1));
+    assert_eq!(entries(&service, "plans", &host).len(), 1);
+    let all = second.run(
+        "return document.documentElement.outerHTML + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)",
+    );
+    assert!(!all.as_str().unwrap().contains(&secret), "{secret}");
+    assert_eq!(second.text(".status strong"), "0");
+}
+
+#[test]
+fn vw_32_axe_finds_no_violation_in_the_pages_of_a_service() {
+    let Some(axe) = installed("axe-core on the pages of a service", "axe-core/axe.min.js") else { return };
+    let Some(browser) = Browser::start_online("axe-core on the pages of a service") else { return };
+    let axe = fs::read_to_string(axe).unwrap();
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = create(&service, "hexes", "hexcapture", &fixture());
+    let check = |what: &str| {
+        browser.run(&axe);
+        assert_eq!(browser.run_until_done(FIND), json!([]), "{what}");
+    };
+    let grant = service.grant("hexes", r#"{"kind":"invitation","seat":"p1"}"#);
+    browser.open(grant["link"].as_str().unwrap());
+    browser.wait_until("return !!document.querySelector('main button.primary')");
+    check("an invitation");
+    browser.open(&format!("{}/m/hexes#t={host}", service.origin()));
+    browser.run("localStorage.clear()");
+    browser.open(&format!("{}/m/hexes#t={host}", service.origin()));
+    browser.wait_until(LIVE);
+    check("a match, as host");
+    browser.run("document.querySelectorAll('.matchtools details').forEach((one) => one.open = true)");
+    browser.wait_until("return document.querySelectorAll('.grants li').length > 1");
+    check("its tools");
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        &json!({ "width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true }),
+    );
+    check("a phone");
+    assert_eq!(browser.run("return document.documentElement.scrollWidth"), 320, "no sideways scrolling");
+    browser.open(&format!("{}/", service.origin()));
+    browser.wait_until("return document.querySelectorAll('.matches a').length === 1");
+    check("the home page");
+    browser.run(&format!("sessionStorage.setItem('turnfold-admin', '{}')", service.admin()));
+    browser.open(&format!("{}/", service.origin()));
+    browser.run("document.querySelector('.fold').open = true");
+    browser.wait_until("return !!document.querySelector('#setup')");
+    check("a new match");
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+fn fixture() -> String {
+    fs::read_to_string(workspace().join("fixtures/hexcapture/small-world.toml")).unwrap()
+}
+
+/// The most bytes of what only the service serves (VW-23).
+const LIVE_BYTES_MAX: usize = 48 << 10;
+
+#[test]
+fn vw_23_the_scripts_of_the_service_are_small() {
+    let folder = workspace().join("cli/serve/src/page");
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let scripts = files.filter(|path| path.extension().is_some_and(|extension| extension == "js"));
+    let bytes: u64 = scripts.map(|path| fs::metadata(path).unwrap().len()).sum();
+    assert!(bytes <= LIVE_BYTES_MAX as u64, "{bytes} bytes");
+}
