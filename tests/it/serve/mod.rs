@@ -1,4 +1,4 @@
 //! The service, as the real binary runs it, and the terminal as its client.
 
 mod client;
-mod running;
+pub(crate) mod running;
