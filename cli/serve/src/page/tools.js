@@ -45,8 +45,10 @@ export class MatchTools {
 		this.compare = compare;
 		const files = html("div", { class: "files" }, action("Page of what you see (.html)", () => this.#download("replay.html")), this.replayFile);
 		const about = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget())];
+		const branches = fold("Branches", this.branches, this.here, start, compare, this.compared);
+		branches.addEventListener("toggle", () => branches.open && this.listBranches().catch((error) => this.#say(error)));
 		const invite = live.hosts ? [fold("Players", ...this.#invitations())] : [];
-		this.element.append(...(live.hosts ? [this.seat] : []), fold("Branches", this.branches, this.here, start, compare, this.compared), ...invite, fold("More", files, ...about, this.note));
+		this.element.append(...(live.hosts ? [this.seat] : []), branches, ...invite, fold("More", files, ...about, this.note));
 	}
 
 	replayFile = action("Replay file (.tfl)", () => this.#download("replay.tfl"));
