@@ -8,14 +8,14 @@ use turnfold_replay::Eyes;
 use turnfold_store::{Grant, GrantKind, MatchName, StoreError};
 
 use crate::problem::{Answer, Code, Problem};
-use crate::token::{Token, TokenKind};
+use crate::token::{AccessToken, TokenKind};
 
 /// The seat of spectators, which no ruleset has (SV-21).
 pub(crate) const SPECTATOR: Seat = Seat::P8;
 
 /// The token that a request brings.
 #[derive(Clone)]
-pub(crate) struct Bearer(pub(crate) Option<(Token, TokenKind)>);
+pub(crate) struct Bearer(pub(crate) Option<(AccessToken, TokenKind)>);
 
 impl<S: Sync> FromRequestParts<S> for Bearer {
     type Rejection = Problem;
@@ -24,13 +24,13 @@ impl<S: Sync> FromRequestParts<S> for Bearer {
         let Some(value) = parts.headers.get(header::AUTHORIZATION) else { return Ok(Self(None)) };
         let text = value.to_str().ok().and_then(|value| value.split_once(' '));
         let text = text.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        Ok(Self(text.and_then(|(_, token)| Token::parse(token.trim_start()))))
+        Ok(Self(text.and_then(|(_, token)| AccessToken::parse(token.trim_start()))))
     }
 }
 
 impl Bearer {
     /// Returns the invitation that a request brings.
-    pub(crate) fn invitation(self) -> Answer<Token> {
+    pub(crate) fn invitation(self) -> Answer<AccessToken> {
         match self.0 {
             Some((token, TokenKind::Invitation)) => Ok(token),
             Some(_) => Err(Problem::forbidden("only an invitation is spent")),

@@ -40,4 +40,4 @@ pub use options::Options;
 pub use outside::Outside;
 pub use router::description;
 pub use server::{ServeError, serve};
-pub use token::{Token, TokenKind};
+pub use token::{AccessToken, TokenKind};

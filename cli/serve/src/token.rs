@@ -11,9 +11,9 @@ use crate::problem::{Code, Problem};
 /// The letters of a token's secret.
 const SECRET_LETTERS: usize = 43;
 
-/// A token as it is sent. It is never logged: nothing here shows it but [`expose`](Token::expose).
+/// A token as it is sent. It is never logged: nothing here shows it but [`expose`](AccessToken::expose).
 #[derive(Clone)]
-pub struct Token(String);
+pub struct AccessToken(String);
 
 /// What a token says it is; what it may do is what was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl From<GrantKind> for TokenKind {
     }
 }
 
-impl Token {
+impl AccessToken {
     /// Makes a token by the operating system's randomness.
     ///
     /// # Errors
@@ -112,21 +112,21 @@ mod tests {
     #[test]
     fn a_token_tells_its_kind_and_is_read_back() {
         for (kind, letter) in TokenKind::ALL {
-            let token = Token::generate(kind, &outside()).unwrap();
+            let token = AccessToken::generate(kind, &outside()).unwrap();
             assert!(token.expose().starts_with(&format!("tf_{letter}_")));
-            let (read, read_kind) = Token::parse(token.expose()).unwrap();
+            let (read, read_kind) = AccessToken::parse(token.expose()).unwrap();
             assert_eq!((read.hash(), read_kind), (token.hash(), kind));
         }
     }
 
     #[test]
     fn other_text_is_no_token() {
-        let token = Token::generate(TokenKind::Admin, &outside()).unwrap();
+        let token = AccessToken::generate(TokenKind::Admin, &outside()).unwrap();
         let text = token.expose();
         for other in
             ["", "tf_", "tf_a_", &text[..text.len() - 1], &format!("{text}A"), &text.replace("_a_", "_b_")]
         {
-            assert!(Token::parse(other).is_none(), "{other}");
+            assert!(AccessToken::parse(other).is_none(), "{other}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use turnfold_serve::{Options, Outside, ServeError, Token, TokenKind, serve};
+use turnfold_serve::{AccessToken, Options, Outside, ServeError, TokenKind, serve};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let outside = outside()?;
     let (token, is_new) = match &args.admin_token {
         Some(path) => (token_in(path, &outside)?, false),
-        None => (Token::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?, true),
+        None => (AccessToken::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?, true),
     };
     let options = Options {
         listen: args.listen,
@@ -164,20 +164,20 @@ fn outside() -> Result<Outside, Failure> {
 }
 
 /// Reads the admin's token from its file, or makes both (SV-26).
-fn token_in(path: &Path, outside: &Outside) -> Result<Token, Failure> {
+fn token_in(path: &Path, outside: &Outside) -> Result<AccessToken, Failure> {
     let shown = printable(&path.display().to_string()).into_owned();
     match fs::metadata(path) {
         Ok(file) if file.len() <= TOKEN_FILE_BYTES_MAX => {}
         Ok(_) => return Err(no_token(&shown)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let token = Token::generate(TokenKind::Admin, outside).map_err(Failure::trouble)?;
+            let token = AccessToken::generate(TokenKind::Admin, outside).map_err(Failure::trouble)?;
             files::write_private(path, false, |file| Ok(writeln!(file, "{}", token.expose())?))?;
             return Ok(token);
         }
         Err(error) => return Err(Failure::file("read", path, &error)),
     }
     let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
-    match Token::parse(text.trim_end()) {
+    match AccessToken::parse(text.trim_end()) {
         Some((token, TokenKind::Admin)) => Ok(token),
         _ => Err(no_token(&shown)),
     }

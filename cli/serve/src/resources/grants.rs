@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::auth::{Bearer, SPECTATOR, Viewpoint};
 use crate::http::{JSON, List, given, json, json_body, name, require_accepted};
 use crate::problem::{Answer, Problem};
-use crate::token::{Token, TokenKind, no_chance};
+use crate::token::{AccessToken, TokenKind, no_chance};
 
 const DAY_S: u64 = 24 * 60 * 60;
 
@@ -193,7 +193,7 @@ pub(crate) async fn create(
         let label = name(new.label.as_deref().unwrap_or_default())?;
         let now_ms = app.now_ms();
         let after = |s: u64| now_ms.saturating_add(i64::try_from(s.saturating_mul(1000)).unwrap_or(i64::MAX));
-        let token = Token::generate(TokenKind::from(kind), &app.outside).map_err(no_chance)?;
+        let token = AccessToken::generate(TokenKind::from(kind), &app.outside).map_err(no_chance)?;
         let hash = token.hash();
         let grant =
             NewGrant { kind, match_name: match_name.clone(), label, expires_at_ms: expires_s.map(after) };

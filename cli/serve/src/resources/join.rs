@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::auth::Bearer;
 use crate::http::{JSON, given, json, json_body, require_accepted};
 use crate::problem::{Answer, Code, Problem};
-use crate::token::{Token, TokenKind, no_chance};
+use crate::token::{AccessToken, TokenKind, no_chance};
 
 /// What the invitation becomes.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -53,11 +53,11 @@ pub(crate) async fn join(
     let join = json_body::<Join>(request).await?;
     app.block(move |app| {
         let token = match &join.token {
-            Some(text) => match Token::parse(text) {
+            Some(text) => match AccessToken::parse(text) {
                 Some((token, TokenKind::Seat)) => token,
                 _ => return Err(Problem::bad("expected `token` to be a seat's token")),
             },
-            None => Token::generate(TokenKind::Seat, &app.outside).map_err(no_chance)?,
+            None => AccessToken::generate(TokenKind::Seat, &app.outside).map_err(no_chance)?,
         };
         let hash = token.hash();
         let joined = app.store.join(&invitation.hash(), &hash, app.now_ms());

@@ -18,7 +18,7 @@ use crate::auth::{Access, Bearer, Viewpoint};
 use crate::http::{Asked, Form, JSON, List, body, given, json, json_body, list_limit, name, text};
 use crate::limits::REPLAY_BYTES_MAX;
 use crate::problem::{Answer, Code, Problem};
-use crate::token::{Token, TokenKind, no_chance};
+use crate::token::{AccessToken, TokenKind, no_chance};
 
 /// A match, as a viewer may know it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -292,7 +292,7 @@ fn make(
         title,
         created_at_ms: now_ms,
     };
-    let token = Token::generate(TokenKind::Host, &app.outside).map_err(no_chance)?;
+    let token = AccessToken::generate(TokenKind::Host, &app.outside).map_err(no_chance)?;
     app.store.create_match(match_name, &genesis, entries)?;
     let grant = NewGrant {
         kind: GrantKind::Host,
