@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Parser;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::commands::Command;
 use crate::output::Format;
+use crate::remote::store_address::StoreAddress;
 
 /// The heading of the options that every verb has.
 const GLOBAL: &str = "Global options";
@@ -30,9 +32,14 @@ const GLOBAL: &str = "Global options";
     Examples:\n  turnfold tour\n  turnfold rules initiative\n  turnfold new duel --rules initiative"
 )]
 pub(crate) struct Args {
-    /// Directory of the store
-    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", env = "TURNFOLD_STORE", default_value = ".turnfold")]
-    pub(crate) store: PathBuf,
+    /// Directory of the store, or the URL of a service that has it
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR|URL", env = "TURNFOLD_STORE", default_value = ".turnfold",
+        value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
+    pub(crate) store: StoreAddress,
+
+    /// File with the token to show to a service
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
+    pub(crate) token: Option<PathBuf>,
 
     /// How to print the answer; `svg` is for `show` only
     #[arg(long, global = true, help_heading = GLOBAL, value_enum, default_value_t = Format::Text)]

@@ -4,17 +4,24 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::{Digest, Registry};
 use turnfold_replay::{
-    Replay, ReplayError, Sources, limits::REPLAY, page::replay_bytes, revision::input_name, tfl,
+    Replay, ReplayError, Revision, SourceName, Sources, limits::REPLAY, page::replay_bytes,
+    revision::input_name, tfl,
 };
 use turnfold_store::{Store, StoreReader};
 
 use crate::failure::Failure;
+use crate::origin::SafeOrigin;
 use crate::output::Output;
-use crate::{files, identity};
+use crate::remote::client::Client;
+use crate::remote::store_address::StoreAddress;
+use crate::{files, identity, token_file};
+use turnfold_serve::TokenKind;
 
 /// The store to work on, where to print, the grammar of the command line and the rulesets.
 pub(crate) struct Context {
-    store_dir: PathBuf,
+    store: StoreAddress,
+    /// The file with the token for a service.
+    token: Option<PathBuf>,
     /// Standard output.
     pub(crate) output: Output,
     /// The whole command line, for completions and manual pages.
@@ -25,27 +32,65 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(
-        store_dir: PathBuf,
+        (store, token): (StoreAddress, Option<PathBuf>),
         output: Output,
         grammar: clap::Command,
         registry: Registry,
-    ) -> Self {
-        Self { store_dir, output, grammar, registry }
+    ) -> Result<Self, Failure> {
+        if token.is_some() && matches!(store, StoreAddress::Dir(_)) {
+            return Err(Failure::usage("`--token` is for a service").hint("name it with `--store URL`"));
+        }
+        Ok(Self { store, token, output, grammar, registry })
     }
 
-    /// Returns the directory of the store.
-    pub(crate) fn store_dir(&self) -> &Path {
-        &self.store_dir
+    /// Returns the directory of the store. That there is none is found here, whatever wants the store itself.
+    pub(crate) fn store_dir(&self) -> Result<&Path, ReplayError> {
+        match &self.store {
+            StoreAddress::Dir(dir) => Ok(dir),
+            StoreAddress::Service(origin) => Err(ReplayError::Service(origin.to_string())),
+        }
     }
 
     /// Opens the store, which must exist, for writing.
     pub(crate) fn open_store(&self) -> Result<Store, Failure> {
-        Ok(Store::open(&self.store_dir)?)
+        Ok(Store::open(self.store_dir()?)?)
     }
 
     /// Opens the store, making it where there is none.
     pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
-        Ok(Store::open_or_create(&self.store_dir)?)
+        Ok(Store::open_or_create(self.store_dir()?)?)
+    }
+
+    /// Returns the service that has the store, if one does, for a verb that it has a request for.
+    pub(crate) fn service(&self) -> Result<Option<Client>, Failure> {
+        match &self.store {
+            StoreAddress::Dir(_) => Ok(None),
+            StoreAddress::Service(origin) => Ok(Some(self.client(origin)?)),
+        }
+    }
+
+    /// Returns the service that has a line of play and where in it to look; a replay file is read here.
+    pub(crate) fn service_with<'a>(
+        &self,
+        source: &'a SourceName,
+    ) -> Result<Option<(Client, &'a Revision)>, Failure> {
+        let SourceName::Revision(revision) = source else { return Ok(None) };
+        Ok(self.service()?.map(|client| (client, revision)))
+    }
+
+    fn client(&self, origin: &SafeOrigin) -> Result<Client, Failure> {
+        let Some(path) = &self.token else {
+            return Err(Failure::usage(format!("`{origin}` wants a token"))
+                .hint("add `--token FILE`; `turnfold join` makes one of an invitation"));
+        };
+        match token_file::read(path)? {
+            Some((_, TokenKind::Invitation)) => {
+                Err(Failure::usage(format!("`{}` holds an invitation", token_file::shown(path)))
+                    .hint("`turnfold join` makes a token of it"))
+            }
+            Some(token) => Ok(Client::new(origin.clone(), token)),
+            None => Err(Failure::usage(format!("`{}` holds no token", token_file::shown(path)))),
+        }
     }
 }
 
@@ -55,7 +100,7 @@ impl Sources for Context {
     }
 
     fn read_store(&self) -> Result<StoreReader, ReplayError> {
-        Ok(StoreReader::open(&self.store_dir)?)
+        Ok(StoreReader::open(self.store_dir()?)?)
     }
 
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {

@@ -7,6 +7,6 @@ pub(crate) const GROUPS: [(&str, &[&str]); 7] = [
     ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
     ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
     ("Prove and maintain", &["verify", "store", "selftest", "perft", "simulate"]),
-    ("Play over a network", &["serve"]),
+    ("Play over a network", &["serve", "join"]),
     ("Get to know turnfold", &["tour", "completions", "man", "help"]),
 ];

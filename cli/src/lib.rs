@@ -26,16 +26,19 @@ mod grammar;
 mod groups;
 mod identity;
 mod limits;
+mod origin;
 mod output;
 mod pager;
 mod random;
 mod record;
+mod remote;
 mod render;
 mod roller;
 mod rulebook;
 mod script;
 mod signals;
 mod stepper;
+mod token_file;
 mod verdict;
 
 use std::env;
@@ -92,7 +95,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> Exit
 fn answer(args: Args, registry: Registry) -> Result<Answer, Failure> {
     // When it goes at the end, however that comes, a pager is waited for before anything is said on stderr.
     let output = Output::new(args.format, !args.no_pager);
-    let mut context = Context::new(args.store, output, grammar::grammar(), registry);
+    let mut context = Context::new((args.store, args.token), output, grammar::grammar(), registry)?;
     if args.command.is_paged(&context.output) {
         context.output.page()?;
     }

@@ -1,4 +1,4 @@
-//! The only place that asks the operating system for chance: match ids, fresh seeds, `--dice system`.
+//! The only place that asks the operating system for chance: match ids, fresh seeds, keys, `--dice system`.
 
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{DueRoll, Seed};
@@ -19,6 +19,12 @@ fn bytes<const N: usize>() -> Result<[u8; N], Failure> {
 
 pub(crate) fn match_id() -> Result<[u8; 16], Failure> {
     bytes()
+}
+
+/// Makes up the key of a call that is to happen once, however often it is sent.
+pub(crate) fn key() -> Result<String, Failure> {
+    let key: [u8; 16] = bytes()?;
+    Ok(format!("{:032x}", u128::from_be_bytes(key)))
 }
 
 pub(crate) fn seed() -> Result<Seed, Failure> {

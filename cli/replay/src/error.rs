@@ -23,6 +23,9 @@ pub enum ReplayError {
     /// The store, or a match or branch in it.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What is asked for needs the store itself, and there is only a service that has it.
+    #[error("this needs the store itself, and `{0}` is a service")]
+    Service(String),
     /// A replay file that cannot be read as one, or be folded: file, line, column.
     #[error(transparent)]
     File(#[from] TflError),

@@ -178,6 +178,13 @@ pub(crate) struct List<T, N> {
     pub(crate) next: Option<N>,
 }
 
+/// Names where a list of text goes on.
+pub(crate) fn link_next(response: &mut Response, path: &str) {
+    if let Ok(link) = HeaderValue::from_str(&format!("<{path}>; rel=\"next\"")) {
+        response.headers_mut().insert(header::LINK, link);
+    }
+}
+
 /// How much of a list is wanted.
 pub(crate) const LIST_DEFAULT: usize = 100;
 pub(crate) const LIST_MAX: usize = 1000;

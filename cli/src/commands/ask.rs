@@ -4,6 +4,7 @@ use turnfold_replay::{Eyes, SourceName, printed, sight::seek};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
+use crate::remote::look;
 
 /// Ask the ruleset a question
 ///
@@ -19,14 +20,19 @@ pub(crate) struct Args {
     #[arg(value_name = "QUERY", required = true, allow_hyphen_values = true)]
     query: Vec<String>,
 
-    /// Who asks
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
-    eyes: Eyes,
+    /// Who asks [default: host]
+    #[arg(long = "as", value_name = "SEAT")]
+    eyes: Option<Eyes>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let (eyes, state) = seek(args.eyes, &args.source, context)?;
     let question = args.query.join(" ");
+    if let Some((client, revision)) = context.service_with(&args.source)? {
+        let mut query = look::seen_at(revision.seq, args.eyes);
+        query.push(("q", question));
+        return look::print(&client, (revision, "ask"), query, &mut context.output);
+    }
+    let (eyes, state) = seek(args.eyes.unwrap_or(Eyes::HOST), &args.source, context)?;
     let answer = eyes.ask(state.as_ref(), &question);
     let answer = answer.map_err(|error| Failure::usage(error.to_string()))?;
     let output = &mut context.output;

@@ -6,6 +6,7 @@ use turnfold_store::MatchName;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
+use crate::remote::{client::Asked, pages};
 
 /// List the branches of a match
 #[derive(Debug, clap::Args)]
@@ -17,6 +18,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if let Some(client) = context.service()? {
+        let path = format!("/v1/matches/{}/branches", args.match_name);
+        let asked = Asked { path, query: Vec::new(), format: context.output.format() };
+        pages::print_page(&client.get(&asked)?, &mut context.output)?;
+        return Ok(Answer::Yes);
+    }
     let branches = context.read_store()?.branches(&args.match_name)?;
     let branches: Vec<_> = branches.into_iter().map(ListedBranch::from).collect();
     let output = &mut context.output;

@@ -4,6 +4,7 @@ use turnfold_replay::{Eyes, SourceName, printed::legal_commands, sight::seek};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
+use crate::remote::look;
 
 /// List the commands that would be applied
 ///
@@ -21,6 +22,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if let Some((client, revision)) = context.service_with(&args.source)? {
+        let query = look::seen_at(revision.seq, args.eyes);
+        return look::print(&client, (revision, "legal"), query, &mut context.output);
+    }
     let (eyes, state) = seek(args.eyes.unwrap_or(Eyes::HOST), &args.source, context)?;
     let output = &mut context.output;
     for legal in legal_commands(args.eyes, eyes, state.as_ref()) {

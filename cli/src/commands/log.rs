@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::record;
+use crate::remote::{look::require_unused, pages};
 
 /// Print the entries of a revision with their outcomes
 ///
@@ -31,9 +32,9 @@ pub(crate) struct Args {
     #[arg(value_name = "REV")]
     range: RangeName,
 
-    /// Whose eyes to look through
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
-    eyes: Eyes,
+    /// Whose eyes to look through [default: host]
+    #[arg(long = "as", value_name = "SEAT")]
+    eyes: Option<Eyes>,
 
     /// Print only this seat's entries; may be given again for another
     #[arg(long = "seat", value_name = "SEAT")]
@@ -106,15 +107,26 @@ impl Links {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if let Some((client, line)) = context.service_with(&args.range.source)? {
+        require_unused(&[
+            ("`--seat`", !args.seats.is_empty()),
+            ("`--grep`", args.grep.is_some()),
+            ("`--times`", args.times),
+            ("`--links`", args.links),
+            ("`--last`", args.last.is_some()),
+        ])?;
+        return pages::print_log(&client, (&args.range, line), args.eyes, &mut context.output);
+    }
+    let eyes = args.eyes.unwrap_or(Eyes::HOST);
     if args.links {
-        args.eyes.require_all("links").map_err(ReplayError::from)?;
+        eyes.require_all("links").map_err(ReplayError::from)?;
         if matches!(args.range.source, SourceName::File(_)) {
             return Err(Failure::usage("a replay file has no links"));
         }
     }
     let last = usize::try_from(args.last.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let mut lines = VecDeque::new();
-    look_at_last(args.eyes, args.tail(), &args.range.source, context, &mut |seen| {
+    look_at_last(eyes, args.tail(), &args.range.source, context, &mut |seen| {
         let line = seen.logged_record();
         if args.looks_for(&line.record) {
             lines.push_back(line);

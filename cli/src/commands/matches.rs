@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::identity;
 use crate::output::Output;
+use crate::remote::{look::require_unused, pages};
 
 /// List the matches of the store
 ///
@@ -42,6 +43,13 @@ pub(crate) struct Args {
 const PAGE: usize = 256;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if let Some(client) = context.service()? {
+        require_unused(&[("`--long`", args.long), ("`--mine`", args.mine.is_some())])?;
+        let after = args.after.as_ref().map(ToString::to_string);
+        let count = args.limit.map(|limit| limit as u64);
+        let part = pages::Part { path: "/v1/matches".into(), after, count, eyes: None };
+        return pages::print(&client, part, &mut context.output);
+    }
     let store = context.read_store()?;
     let matches = store.matches_after(args.after.as_ref())?;
     let listed = matches.map(|info| read(info?, args, &store, &context.registry));

@@ -14,6 +14,7 @@ pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod impact;
 pub(crate) mod import;
+pub(crate) mod join;
 pub(crate) mod legal;
 pub(crate) mod log;
 pub(crate) mod man;
@@ -73,6 +74,7 @@ pub(crate) enum Command {
     Verify(verify::Args),
     Store(store::Args),
     Serve(serve::Args),
+    Join(join::Args),
     Tour(tour::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -126,6 +128,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Verify(args) => verify::run(&args, context),
         Command::Store(args) => store::run(&args, context),
         Command::Serve(args) => serve::run(&args, context),
+        Command::Join(args) => join::run(&args, context),
         Command::Tour(args) => tour::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),

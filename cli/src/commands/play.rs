@@ -15,6 +15,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::record;
+use crate::remote::{append, client::Client, look::require_unused};
 use crate::roller;
 use crate::script;
 
@@ -153,6 +154,9 @@ impl Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let lines = lines_of(&args.commands, args.script.as_ref(), args.eyes)?;
+    if let Some(client) = context.service()? {
+        return play_on_service(args, &lines, &client, context);
+    }
     let store = context.open_store()?;
     let Revision { match_name, branch, .. } = &args.revision;
     if let Some(key) = &args.key
@@ -195,6 +199,26 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         nothing_played(&session, &whole, args, context)?;
     }
     Ok(Answer::Yes)
+}
+
+fn play_on_service(
+    args: &Args,
+    lines: &[ScriptLine],
+    client: &Client,
+    context: &mut Context,
+) -> Result<Answer, Failure> {
+    require_unused(&[("`--dice`", args.dice.is_some())])?;
+    let key = args.key.as_ref().map(ToString::to_string);
+    let call = append::Call {
+        line: &args.revision,
+        expect: args.expect,
+        lines,
+        eyes: args.eyes,
+        rolls: !args.no_auto_roll,
+        key: key.as_deref(),
+    };
+    let place = |line: &ScriptLine| before_colon(script::place(line, args.script.as_ref()));
+    append::play(client, &call, place, &mut context.output)
 }
 
 /// Prints again what the first call with this key recorded.

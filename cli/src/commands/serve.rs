@@ -10,14 +10,11 @@ use turnfold_serve::{AccessToken, Options, Outside, ServeError, TokenKind, serve
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::printable;
-use crate::{clock, files, identity, random};
+use crate::origin::read_origin;
+use crate::{clock, files, identity, random, token_file};
 
 /// The heading of the options that others need before they can play from afar.
 const OTHERS: &str = "Options for running it for others";
-
-/// The most that is read of a file in which a token should stand.
-const TOKEN_FILE_BYTES_MAX: u64 = 256;
 
 /// Serve the store over HTTP, for players at their own computers
 ///
@@ -58,18 +55,6 @@ pub(crate) struct Args {
     /// How many MiB of states to keep in memory
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     cache: u64,
-}
-
-/// Reads an origin: scheme, host and port, and nothing behind them.
-fn read_origin(text: &str) -> Result<String, String> {
-    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let is_host = |host: &str| {
-        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
-    };
-    if host.is_some_and(is_host) {
-        return Ok(text.into());
-    }
-    Err("expected an origin such as `https://play.example`, with nothing behind the host and its port".into())
 }
 
 #[derive(Serialize)]
@@ -153,7 +138,7 @@ fn require_proxy(args: &Args) -> Result<(), Failure> {
 }
 
 /// The world as the service sees it.
-fn outside() -> Result<Outside, Failure> {
+pub(crate) fn outside() -> Result<Outside, Failure> {
     // The first look says whether the clock can be used; it does not go back before 1970 afterwards.
     clock::now_ms()?;
     Ok(Outside {
@@ -165,25 +150,18 @@ fn outside() -> Result<Outside, Failure> {
 
 /// Reads the admin's token from its file, or makes both (SV-26).
 fn token_in(path: &Path, outside: &Outside) -> Result<AccessToken, Failure> {
-    let shown = printable(&path.display().to_string()).into_owned();
     match fs::metadata(path) {
-        Ok(file) if file.len() <= TOKEN_FILE_BYTES_MAX => {}
-        Ok(_) => return Err(no_token(&shown)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            token_file::require_path(path)?;
             let token = AccessToken::generate(TokenKind::Admin, outside).map_err(Failure::trouble)?;
             files::write_private(path, false, |file| Ok(writeln!(file, "{}", token.expose())?))?;
-            return Ok(token);
+            Ok(token)
         }
-        Err(error) => return Err(Failure::file("read", path, &error)),
+        Err(error) => Err(Failure::file("read", path, &error)),
+        Ok(_) => match token_file::read(path)? {
+            Some((token, TokenKind::Admin)) => Ok(token),
+            _ => Err(Failure::usage(format!("`{}` holds no admin token", token_file::shown(path)))
+                .hint("name a file that is not there, to have one made")),
+        },
     }
-    let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
-    match AccessToken::parse(text.trim_end()) {
-        Some((token, TokenKind::Admin)) => Ok(token),
-        _ => Err(no_token(&shown)),
-    }
-}
-
-fn no_token(path: &str) -> Failure {
-    Failure::usage(format!("`{path}` holds no admin token"))
-        .hint("name a file that is not there, to have one made")
 }

@@ -8,6 +8,7 @@ use turnfold_replay::{Eyes, Sight, SourceName, printed::legal_commands, sight::s
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::Format;
+use crate::remote::look;
 use crate::render;
 
 /// Show what a seat sees: the board, the JSON view or a picture
@@ -37,6 +38,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if context.output.is_json() && (args.changed || args.reach) {
         let refused = "`--changed` and `--reach` mark a picture; use `--format text` or `svg`";
         return Err(Failure::usage(refused));
+    }
+    if let Some((client, revision)) = context.service_with(&args.source)? {
+        look::require_unused(&[("`--changed`", args.changed), ("`--reach`", args.reach)])?;
+        let resource = if context.output.format() == Format::Svg { "picture.svg" } else { "view" };
+        let query = look::seen_at(revision.seq, args.eyes);
+        return look::print(&client, (revision, resource), query, &mut context.output);
     }
     let asked = args.eyes.unwrap_or(Eyes::HOST);
     let sight = args.changed.then(|| Sight::load(asked, &args.source, context)).transpose()?;

@@ -1,6 +1,6 @@
 //! Screens of every ruleset, drawn without a terminal (VW-9).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -16,6 +16,7 @@ use super::draw::draw;
 use crate::context::Context;
 use crate::grammar;
 use crate::output::{Format, Output};
+use crate::remote::store_address::StoreAddress;
 
 /// A golden log of each ruleset, and the entry that is looked at.
 const LOOKED_AT: [(&str, &str); 5] = [
@@ -31,7 +32,8 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (39, 11)];
 
 fn context() -> Context {
     let output = Output::new(Format::Text, false);
-    Context::new(PathBuf::from("nowhere"), output, grammar::grammar(), Registry::standard())
+    let store = StoreAddress::Dir("nowhere".into());
+    Context::new((store, None), output, grammar::grammar(), Registry::standard()).unwrap()
 }
 
 fn sight(file: &str, eyes: Eyes, context: &Context) -> Sight {

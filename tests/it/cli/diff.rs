@@ -327,11 +327,14 @@ Options:
           Print help (see a summary with '-h')
 
 Global options:
-      --store <DIR>
-          Directory of the store
+      --store <DIR|URL>
+          Directory of the store, or the URL of a service that has it
           
           [env: TURNFOLD_STORE=]
           [default: .turnfold]
+
+      --token <FILE>
+          File with the token to show to a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only

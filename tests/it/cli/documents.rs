@@ -4,12 +4,14 @@ mod contract;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Output;
+use std::io::{BufRead, BufReader};
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
 use self::contract::Contract;
 use crate::sandbox::{Sandbox, workspace};
+use crate::serve::running::Running;
 
 /// What only a broken build, or damage of other kinds than one, could show.
 const UNSEEN: &[&str] = &["selftest#0.differs_at", "Change.written_as", "Finding.", "StoreFinding."];
@@ -130,11 +132,30 @@ fn tamper(sandbox: &Sandbox) {
     fs::write(&file, bytes).unwrap();
 }
 
+/// Serves a match and joins it.
+fn serve_and_join(contract: &mut Contract) -> [String; 2] {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
+    let mut serve = sandbox.command(["--format", "json", "serve", "--listen", "127.0.0.1:0"]);
+    let mut child = serve.stdout(Stdio::piped()).spawn().unwrap();
+    let mut document = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut document).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    contract.check("serve", &serde_json::from_str(&document).unwrap()).unwrap();
+    let service = Running::start(&sandbox);
+    let invitation = service.grant("ford", r#"{"kind":"invitation","seat":"p1"}"#);
+    let line = format!("join {} -o p1.token", invitation["link"].as_str().unwrap());
+    let output = sandbox.run(&format!("--format json {line}"));
+    ["serve".into(), check_run(&line, 0, &output, contract)]
+}
+
 #[test]
 fn every_verb_prints_exactly_the_documented_fields() {
     let sandbox = Sandbox::new();
     let mut contract = Contract::read();
-    let verbs = run_all(&sandbox, &mut contract);
+    let mut verbs = run_all(&sandbox, &mut contract);
+    verbs.extend(serve_and_join(&mut contract));
     let in_help: BTreeSet<_> = verbs_of_help(&sandbox, "").into_iter().collect();
     assert_eq!(in_help, contract.verbs.keys().cloned().collect(), "the verbs of the help are documented");
     assert_eq!(in_help, verbs, "every verb is run");

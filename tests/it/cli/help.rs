@@ -63,6 +63,10 @@ Prove and maintain:
   perft        Count the command sequences that the rules offer from a setup
   simulate     Play at random, for logs of any length
 
+Play over a network:
+  serve        Serve the store over HTTP, for players at their own computers
+  join         Take a seat in a match that somebody serves, by the link of an invitation
+
 Get to know turnfold:
   tour         See it all at work in a minute, in a temporary store
   completions  Print a completion script for a shell
@@ -70,11 +74,14 @@ Get to know turnfold:
   help         Print the help of a verb
 
 Options:
-      --store <DIR>
-          Directory of the store
+      --store <DIR|URL>
+          Directory of the store, or the URL of a service that has it
           
           [env: TURNFOLD_STORE=]
           [default: .turnfold]
+
+      --token <FILE>
+          File with the token to show to a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -152,11 +159,14 @@ Dice options:
           - system: The operating system's randomness
 
 Global options:
-      --store <DIR>
-          Directory of the store
+      --store <DIR|URL>
+          Directory of the store, or the URL of a service that has it
           
           [env: TURNFOLD_STORE=]
           [default: .turnfold]
+
+      --token <FILE>
+          File with the token to show to a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only

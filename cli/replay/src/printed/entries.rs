@@ -1,7 +1,7 @@
 //! Entries and rejected commands, as `play`, `log` and others print them.
 
 use serde::Serialize;
-use turnfold_core::{AnyState, DueRoll, Outcome};
+use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
 
 use crate::eyes::Eyes;
 use crate::record::{LoggedRecord, Record};
@@ -48,18 +48,26 @@ pub fn record_after(before: &str, record: &Record) -> SpacedLine {
 /// Returns the line of a rejected command, and where in a script it stands.
 #[must_use]
 pub fn rejection(record: &Record, place: Option<&str>) -> SpacedLine {
-    let mut line = SpacedLine::default();
-    line.push(Tone::Plain, "!");
-    if let Some(seat) = record.seat {
-        line.push(Tone::Plain, seat.name());
-    }
-    line.push(Tone::Plain, record.command.escape_debug().to_string());
-    line.push(Tone::Faint, "=>");
-    line.push(Tone::Old, record.outcome.to_string());
-    line.push(Tone::Plain, format!("({})", record.message.as_deref().unwrap_or_default()));
+    let (seat, outcome) = (record.seat.map(Seat::name), record.outcome.to_string());
+    let mut line = rejected_line(seat, &record.command, &outcome, record.message.as_deref());
     if let Some(place) = place {
         line.push(Tone::Faint, format!("at {place}"));
     }
+    line
+}
+
+/// Returns the line of a rejected command of which only the words are known.
+#[must_use]
+pub fn rejected_line(seat: Option<&str>, command: &str, outcome: &str, message: Option<&str>) -> SpacedLine {
+    let mut line = SpacedLine::default();
+    line.push(Tone::Plain, "!");
+    if let Some(seat) = seat {
+        line.push(Tone::Plain, seat);
+    }
+    line.push(Tone::Plain, command.escape_debug().to_string());
+    line.push(Tone::Faint, "=>");
+    line.push(Tone::Old, outcome);
+    line.push(Tone::Plain, format!("({})", message.unwrap_or_default()));
     line
 }
 

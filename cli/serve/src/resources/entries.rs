@@ -7,7 +7,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use turnfold_core::Seat;
-use turnfold_replay::{Record, ScriptLine, printed};
+use turnfold_replay::printed::{self, NothingPlayed};
+use turnfold_replay::{Record, ScriptLine};
 use turnfold_store::IdempotencyKey;
 use utoipa::{IntoParams, ToSchema};
 
@@ -16,7 +17,7 @@ use super::statuses::{AppendProblems, Document, Looked};
 use crate::app::App;
 use crate::append::{Append, Appended, AppendedKind, COMMANDS_MAX};
 use crate::auth::{Access, Bearer};
-use crate::http::{Asked, Form, List, given, json, json_body, list_limit, name, text};
+use crate::http::{Asked, Form, List, given, json, json_body, link_next, list_limit, name, text};
 use crate::problem::{Answer, Problem};
 use crate::tag::{Tags, value};
 
@@ -60,13 +61,13 @@ pub(crate) async fn list(
         let mut response = text(StatusCode::OK, printed::text(lines));
         if let Some(next) = next {
             let seat = range.seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
-            let link = format!(
-                "</v1/matches/{}/branches/{}/entries?after={next}&limit={limit}{seat}>; rel=\"next\"",
-                names.0, names.1
+            let (match_name, branch) = &names;
+            link_next(
+                &mut response,
+                &format!(
+                    "/v1/matches/{match_name}/branches/{branch}/entries?after={next}&limit={limit}{seat}"
+                ),
             );
-            response
-                .headers_mut()
-                .insert(header::LINK, HeaderValue::from_str(&link).unwrap_or(HeaderValue::from_static("")));
         }
         Ok(response)
     })
@@ -101,6 +102,9 @@ pub(crate) struct Expected {
 struct AppendedJson<'a> {
     head: u64,
     entries: &'a [Record],
+    /// What `play` says then, when nothing was played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nothing: Option<&'a NothingPlayed>,
 }
 
 /// Play: append commands
@@ -205,7 +209,9 @@ fn answer(
     let Appended { head, records, tag, kind, nothing } = appended;
     let status = if *kind == AppendedKind::Recorded { StatusCode::CREATED } else { StatusCode::OK };
     let mut response = match (form, nothing) {
-        (Form::Json, _) => json(status, &AppendedJson { head: *head, entries: records }),
+        (Form::Json, _) => {
+            json(status, &AppendedJson { head: *head, entries: records, nothing: nothing.as_ref() })
+        }
         (Form::Text, Some(nothing)) => {
             let asked = (!append.view.eyes.see_all()).then_some(append.view.eyes);
             text(status, printed::text([nothing.line(table.line(), asked)]))

@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::statuses::{Changed, Looked};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
-use crate::http::{Asked, Form, JSON, List, body, given, json, json_body, list_limit, name, text};
+use crate::http::{Asked, Form, JSON, List, body, given, json, json_body, link_next, list_limit, name, text};
 use crate::limits::REPLAY_BYTES_MAX;
 use crate::problem::{Answer, Code, Problem};
 use crate::token::{AccessToken, TokenKind, no_chance};
@@ -134,7 +134,13 @@ pub(crate) async fn list(
             names.iter().map(|name| MatchJson::of(app, access, name, None)).collect::<Answer<Vec<_>>>()?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &List { items, next }),
-            Form::Text => text(StatusCode::OK, lines(items.iter().map(MatchJson::line))),
+            Form::Text => {
+                let mut response = text(StatusCode::OK, lines(items.iter().map(MatchJson::line)));
+                if let Some(next) = next {
+                    link_next(&mut response, &format!("/v1/matches?after={next}&limit={limit}"));
+                }
+                response
+            }
         })
     })
     .await

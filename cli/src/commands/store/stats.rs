@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let progress = Progress::new("counting");
     let stats = store.stats(args.top, &mut progress.observer())?;
     drop(progress);
-    let bytes_on_disk = Store::bytes_on_disk(context.store_dir())?;
+    let bytes_on_disk = Store::bytes_on_disk(context.store_dir()?)?;
     if context.output.is_json() {
         context.output.json(&to_json(&stats, bytes_on_disk))?;
         return Ok(Answer::Yes);

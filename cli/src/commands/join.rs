@@ -1,0 +1,155 @@
+//! `turnfold join`: an invitation spent for a seat.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use turnfold_serve::{AccessToken, TokenKind};
+use turnfold_store::MatchName;
+
+use crate::commands::serve::outside;
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::origin::SafeOrigin;
+use crate::output::Format;
+use crate::remote::client::{Asked, Client, Sent};
+use crate::remote::look::document;
+use crate::{files, token_file};
+
+/// Take a seat in a match that somebody serves, by the link of an invitation
+///
+/// Makes the seat's token, which is written to a file that only you can read, and spends the invitation for it. If no
+/// answer comes, give the same command again: an invitation is spent once, but for the same token as often as need be.
+///
+/// The file is what `--token` wants: `turnfold --store https://play.example --token p1.token show duel`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold join 'https://play.example/m/duel#i=tf_i_…' -o p1.token")]
+pub(crate) struct Args {
+    /// The link, ORIGIN/m/MATCH#i=TOKEN
+    #[arg(value_name = "LINK")]
+    link: String,
+
+    /// Where to keep the token of the seat; a file that holds one is used again
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+/// What was joined.
+#[derive(Serialize)]
+struct Joined {
+    #[serde(rename = "match")]
+    match_name: String,
+    seat: String,
+    id: String,
+    origin: String,
+}
+
+/// The link of an invitation.
+struct Invitation {
+    origin: SafeOrigin,
+    match_name: MatchName,
+    token: AccessToken,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let Invitation { origin, match_name, token: invitation } = read_link(&args.link)?;
+    let (token, is_new) = token_in(&args.output)?;
+    let client = Client::new(origin.clone(), (invitation, TokenKind::Invitation));
+    let asked = Asked { path: "/v1/join".into(), query: Vec::new(), format: Format::Json };
+    let body = json!({ "token": token.expose() });
+    let answered = client.post(&asked, &Sent { body: &body, key: None });
+    let reply = answered.map_err(|not_answered| {
+        let is_refusal = not_answered.is_refusal();
+        let failure = Failure::from(not_answered);
+        if is_refusal {
+            // Nothing came of it, so nobody needs the token.
+            if is_new && let Err(error) = fs::remove_file(&args.output) {
+                tracing::warn!(%error, "the file of the token is still there");
+            }
+            return failure;
+        }
+        failure.hint("the seat may be yours: give the same command again")
+    })?;
+    let document = document(&reply.body)?;
+    let text = |member| document.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let joined =
+        Joined { match_name: text("match"), seat: text("seat"), id: text("id"), origin: origin.to_string() };
+    if joined.match_name != match_name.as_str() {
+        tracing::warn!("the invitation was for another match than its link says");
+    }
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&joined)?;
+    } else {
+        let Joined { match_name, seat, .. } = &joined;
+        let file = token_file::shown(&args.output);
+        output.line(format_args!(
+            "you are {seat} of {match_name}; `turnfold --store {origin} --token {file} show {match_name}` shows it"
+        ))?;
+    }
+    Ok(Answer::Yes)
+}
+
+/// Reads the link of an invitation. What is wrong with it is said without repeating it, for a token stands in it.
+fn read_link(link: &str) -> Result<Invitation, Failure> {
+    let expected = || Failure::usage("expected the link of an invitation, ORIGIN/m/MATCH#i=TOKEN");
+    let (address, fragment) = link.split_once('#').ok_or_else(expected)?;
+    let (origin, match_name) = address.split_once("/m/").ok_or_else(expected)?;
+    let match_name = match_name.parse().map_err(|_| expected())?;
+    let origin = SafeOrigin::read(origin).map_err(Failure::usage)?;
+    if fragment.starts_with("t=") {
+        return Err(Failure::usage("the link is no invitation: the token in it is ready for use")
+            .hint("write what stands behind `#t=` into a file, for `--token`"));
+    }
+    match fragment.strip_prefix("i=").and_then(AccessToken::parse) {
+        Some((token, TokenKind::Invitation)) => Ok(Invitation { origin, match_name, token }),
+        _ => Err(expected().hint("quote it, and see that all of it was copied")),
+    }
+}
+
+/// Returns the token for the seat, and whether it was made just now. It is on disk before it is sent: whoever is
+/// interrupted then still has the seat.
+fn token_in(path: &Path) -> Result<(AccessToken, bool), Failure> {
+    token_file::require_path(path)?;
+    if fs::symlink_metadata(path).is_ok() {
+        return match token_file::read(path)? {
+            Some((token, TokenKind::Seat)) => Ok((token, false)),
+            _ => {
+                Err(Failure::usage(format!("`{}` exists and holds no seat's token", token_file::shown(path)))
+                    .hint("name a file that is not there"))
+            }
+        };
+    }
+    let token = AccessToken::generate(TokenKind::Seat, &outside()?).map_err(Failure::trouble)?;
+    files::write_private(path, false, |file| Ok(writeln!(file, "{}", token.expose())?))?;
+    Ok((token, true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+    #[test]
+    fn links_are_read_strictly_and_never_repeated() {
+        let link = format!("https://play.example/m/duel#i=tf_i_{SECRET}");
+        let Ok(Invitation { origin, match_name, token }) = read_link(&link) else { panic!() };
+        assert_eq!((origin.to_string().as_str(), match_name.as_str()), ("https://play.example", "duel"));
+        assert_eq!(token.expose(), format!("tf_i_{SECRET}"));
+        for link in [
+            link.replace("#i=", "#t="),
+            link.replace("tf_i", "tf_s"),
+            link.replace("https", "http"),
+            link.replace("/m/duel", "/m/Duel"),
+            link.replace("/m/duel", ""),
+            link.replace("#i=", "?i="),
+            format!("{link}A"),
+        ] {
+            let Err(failure) = read_link(&link) else { panic!("{link}") };
+            assert!(!failure.to_string().contains(SECRET), "{failure}");
+        }
+    }
+}

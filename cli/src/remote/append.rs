@@ -1,0 +1,115 @@
+//! Commands sent to a service: as `play` prints what becomes of them.
+
+use serde_json::{Value, json};
+use turnfold_replay::{Eyes, Revision, ScriptLine, printed};
+use turnfold_serve::TokenKind;
+
+use crate::failure::{Answer, Failure};
+use crate::output::{Format, Output};
+use crate::random;
+use crate::remote::client::{Asked, Client, Sent, path_of};
+use crate::remote::look::{document, needs_store, seen_at};
+use crate::remote::problem::{NotAnswered, Problem};
+
+/// A call of `play`.
+pub(crate) struct Call<'a> {
+    /// The line of play, and its last entry if that is expected.
+    pub(crate) line: &'a Revision,
+    /// Another last entry that is expected.
+    pub(crate) expect: Option<u64>,
+    /// The commands, all of the seat that plays where one is named.
+    pub(crate) lines: &'a [ScriptLine],
+    /// Who plays, where it is named.
+    pub(crate) eyes: Option<Eyes>,
+    /// Whether due rolls are made.
+    pub(crate) rolls: bool,
+    /// The key of the call, if it has one.
+    pub(crate) key: Option<&'a str>,
+}
+
+/// Sends the commands, until it is known what became of them, and prints it; `place` says where in a script one stands.
+pub(crate) fn play(
+    client: &Client,
+    call: &Call,
+    place: impl Fn(&ScriptLine) -> String,
+    output: &mut Output,
+) -> Result<Answer, Failure> {
+    require_sendable(client, call)?;
+    let commands: Vec<_> = call.lines.iter().map(written).collect();
+    let body = json!({ "commands": commands, "roll": call.rolls });
+    let made_up = random::key()?;
+    let sent = Sent { body: &body, key: Some(call.key.unwrap_or(&made_up)) };
+    let expected = call.expect.or(call.line.seq);
+    let query = expected.map(|expected| ("expect", expected.to_string())).into_iter().collect();
+    let asked = Asked { path: path_of(call.line, "entries"), query, format: output.format() };
+    match client.post(&asked, &sent) {
+        Ok(reply) if output.is_json() => print_json(&document(&reply.body)?, output)?,
+        Ok(reply) => output.text(&reply.body)?,
+        Err(NotAnswered::Problem(problem)) => {
+            let line = problem.command.as_ref().and_then(|(index, _)| call.lines.get(*index));
+            print_rejected(&problem, output)?;
+            output.flush()?;
+            return Err(problem.failure_at(&line.map(place).unwrap_or_default()));
+        }
+        Err(not_answered) => return Err(not_answered.into()),
+    }
+    Ok(Answer::Yes)
+}
+
+/// Refuses what a request cannot say.
+fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
+    let Call { line, expect, lines, eyes, key, .. } = *call;
+    if client.kind() == TokenKind::Seat && lines.len() > 1 {
+        return Err(needs_store("a call with several commands of a seat"));
+    }
+    if expect.is_some() && line.seq.is_some() && expect != line.seq {
+        return Err(Failure::usage(format!("`--expect` and `{line}` name two entries as the last")));
+    }
+    if key.is_some_and(|key| key.len() > 120 || !key.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err(Failure::usage(
+            "expected a key of 1 to 120 graphic ASCII characters, as a service takes it",
+        ));
+    }
+    match eyes {
+        // The host's answer tells all there is, whoever the commands are of.
+        Some(eyes) if client.kind() != TokenKind::Seat && !eyes.see_all() => {
+            Err(needs_store(&format!("`--as {eyes}` without that seat's token")))
+        }
+        // Without a command nothing would say whose token it is.
+        Some(eyes) if lines.is_empty() => {
+            let query = seen_at(None, Some(eyes));
+            client.get(&Asked { path: path_of(line, "view"), query, format: Format::Json })?;
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a command as scripts do.
+fn written(line: &ScriptLine) -> String {
+    let ScriptLine { seat, command, .. } = line;
+    seat.map_or_else(|| command.clone(), |seat| format!("{seat}: {command}"))
+}
+
+/// Prints the records of the entries a line each, or that there are none.
+fn print_json(document: &Value, output: &mut Output) -> Result<(), Failure> {
+    if let Some(nothing) = document.get("nothing") {
+        return Ok(output.json(nothing)?);
+    }
+    let entries = document.get("entries").and_then(Value::as_array);
+    let entries = entries.ok_or_else(|| Failure::trouble("the answer is unusable: expected `entries`"))?;
+    Ok(entries.iter().try_for_each(|record| output.json(record))?)
+}
+
+/// Prints the record of a command that was not accepted.
+fn print_rejected(problem: &Problem, output: &mut Output) -> Result<(), Failure> {
+    let Some((_, record)) = &problem.command else { return Ok(()) };
+    if output.is_json() {
+        return Ok(output.json(record)?);
+    }
+    let text = |member| record.get(member).and_then(Value::as_str);
+    let outcome = format!("rejected {}", text("reason").unwrap_or_default());
+    let command = text("command").unwrap_or_default();
+    let line = printed::rejected_line(text("seat"), command, &outcome, text("message"));
+    Ok(output.line(line)?)
+}

@@ -1,0 +1,186 @@
+//! A service to which requests are sent with a token.
+
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use turnfold_replay::Revision;
+use turnfold_serve::{AccessToken, TokenKind};
+use ureq::Agent;
+use ureq::http::{HeaderMap, Response, StatusCode, header};
+use ureq::{Body, Error};
+
+use crate::clock::Stopwatch;
+use crate::failure::Failure;
+use crate::origin::SafeOrigin;
+use crate::output::Format;
+use crate::remote::problem::{NotAnswered, Problem};
+
+/// How long to wait for a connection, and for a whole answer.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+const ANSWER_TIME: Duration = Duration::from_secs(90);
+
+/// The most bytes of an answer.
+const ANSWER_BYTES_MAX: u64 = 1 << 28;
+
+/// For how long a request is repeated whose answer was lost, and how long to wait before it is.
+const REPEAT_TIME: Duration = Duration::from_secs(30);
+const PAUSE_MIN: Duration = Duration::from_millis(250);
+const PAUSE_MAX: Duration = Duration::from_secs(4);
+
+const JSON: &str = "application/json";
+
+/// A service, and who asks it.
+pub(crate) struct Client {
+    agent: Agent,
+    origin: SafeOrigin,
+    token: AccessToken,
+    kind: TokenKind,
+}
+
+/// What is asked for: a path, its query, and in which form.
+pub(crate) struct Asked<'a> {
+    pub(crate) path: String,
+    pub(crate) query: Vec<(&'a str, String)>,
+    pub(crate) format: Format,
+}
+
+/// What is sent along with a request.
+pub(crate) struct Sent<'a> {
+    pub(crate) body: &'a Value,
+    /// The key that makes it one request, however often it is sent.
+    pub(crate) key: Option<&'a str>,
+}
+
+/// An answer as it was asked for.
+pub(crate) struct Reply {
+    pub(crate) body: String,
+    pub(crate) headers: HeaderMap,
+}
+
+/// Returns the path of the requests about a line of play.
+pub(crate) fn path_of(line: &Revision, resource: &str) -> String {
+    format!("/v1/matches/{}/branches/{}/{resource}", line.match_name, line.branch)
+}
+
+impl Client {
+    pub(crate) fn new(origin: SafeOrigin, (token, kind): (AccessToken, TokenKind)) -> Self {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .https_only(origin.has_tls())
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_connect(Some(CONNECT_TIME))
+            .timeout_global(Some(ANSWER_TIME))
+            .user_agent(concat!("turnfold/", env!("CARGO_PKG_VERSION")));
+        // A proxy would read what is not encrypted.
+        let config = if origin.has_tls() { config } else { config.proxy(None) };
+        Self { agent: config.build().into(), origin, token, kind }
+    }
+
+    /// Returns what the token says it is.
+    pub(crate) fn kind(&self) -> TokenKind {
+        self.kind
+    }
+
+    /// Asks for something.
+    pub(crate) fn get(&self, asked: &Asked) -> Result<Reply, Failure> {
+        Ok(self.send(asked, None)?)
+    }
+
+    /// Sends something until there is an answer: again for a while when the connection was lost or the service says
+    /// that it cannot now. Whoever calls has made sure that it may arrive twice.
+    pub(crate) fn post(&self, asked: &Asked, sent: &Sent) -> Result<Reply, NotAnswered> {
+        let mut pause = PAUSE_MIN;
+        let mut since: Option<Stopwatch> = None;
+        loop {
+            let not_answered = match self.send(asked, Some(sent)) {
+                Err(not_answered) => not_answered,
+                answered => return answered,
+            };
+            let wanted = match &not_answered {
+                NotAnswered::Lost(_) => pause,
+                NotAnswered::Later(_, seconds) => seconds.map_or(pause, Duration::from_secs),
+                NotAnswered::Problem(_) | NotAnswered::Failed(_) => return Err(not_answered),
+            };
+            if since.is_none() {
+                tracing::info!(service = %self.origin, "no answer; the request is repeated for 30 s");
+            }
+            if since.get_or_insert_with(Stopwatch::start).elapsed() >= REPEAT_TIME {
+                return Err(not_answered);
+            }
+            thread::sleep(wanted.min(PAUSE_MAX));
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    fn send(&self, asked: &Asked, sent: Option<&Sent>) -> Result<Reply, NotAnswered> {
+        let accept = match asked.format {
+            Format::Text => "text/plain",
+            Format::Json => JSON,
+            Format::Svg => "image/svg+xml",
+        };
+        let uri = format!("{}{}", self.origin, asked.path);
+        let bearer = format!("Bearer {}", self.token.expose());
+        let query = asked.query.iter().map(|(name, value)| (*name, value.as_str()));
+        let answer = match sent {
+            None => {
+                let request = self.agent.get(uri).query_pairs(query);
+                request.header(header::AUTHORIZATION, bearer).header(header::ACCEPT, accept).call()
+            }
+            Some(Sent { body, key }) => {
+                let request = self.agent.post(uri).query_pairs(query);
+                let request = request.header(header::AUTHORIZATION, bearer).header(header::ACCEPT, accept);
+                let request = request.content_type(JSON);
+                let request = match key {
+                    Some(key) => request.header("idempotency-key", format!("\"{key}\"")),
+                    None => request,
+                };
+                request.send(body.to_string())
+            }
+        };
+        self.read(answer.map_err(|error| self.not_sent(&error))?, accept)
+    }
+
+    /// Reads an answer to its end.
+    fn read(&self, mut answer: Response<Body>, accept: &str) -> Result<Reply, NotAnswered> {
+        let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+        let body = body.map_err(|error| self.not_sent(&error))?;
+        let status = answer.status();
+        let headers = std::mem::take(answer.headers_mut());
+        let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let media_type = media_type.and_then(|value| value.split(';').next()).unwrap_or_default();
+        let text = String::from_utf8(body).ok();
+        if status.is_success() {
+            return match text {
+                Some(body) if media_type == accept => Ok(Reply { body, headers }),
+                _ => Err(NotAnswered::Failed(Failure::trouble(format!(
+                    "`{}` answered with no {accept}; is it a service of turnfold?",
+                    self.origin
+                )))),
+            };
+        }
+        let body = text.as_deref().filter(|_| media_type == "application/problem+json");
+        let problem = Problem::read(status, body, &self.origin);
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            let seconds =
+                headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+            return Err(NotAnswered::Later(problem.failure(), seconds));
+        }
+        Err(NotAnswered::Problem(problem.into()))
+    }
+
+    /// Sorts what went wrong on the way.
+    fn not_sent(&self, error: &Error) -> NotAnswered {
+        let failure = Failure::trouble(format!("no answer from `{}`: {error}", self.origin));
+        let is_lost = match error {
+            Error::Io(error) => {
+                !matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
+            }
+            Error::Timeout(_) | Error::ConnectionFailed | Error::Protocol(_) => true,
+            _ => false,
+        };
+        if is_lost { NotAnswered::Lost(failure) } else { NotAnswered::Failed(failure) }
+    }
+}
