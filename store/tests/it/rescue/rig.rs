@@ -17,7 +17,7 @@ use crate::game::{commands, genesis, name, opaque};
 
 /// Histories, and damages of each.
 const HISTORIES: u64 = 4;
-const DAMAGES: u64 = 9;
+const DAMAGES: u64 = 5;
 
 type EntryRef = (MatchName, BranchName);
 
