@@ -5,11 +5,13 @@
 
 mod accessible;
 mod browser;
+mod games;
 mod goldens;
 mod hostile;
 mod large;
 mod live;
 mod looks;
+mod recorder;
 mod script;
 mod steps;
 mod webdriver;
