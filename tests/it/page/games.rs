@@ -162,8 +162,7 @@ fn vw_21_a_player_joins_and_plays_by_keyboard_alone() {
 fn vw_10_a_match_that_no_one_answer_holds_is_read_to_its_end() {
     let Some(browser) = Browser::start_online("a long match") else { return };
     let sandbox = Sandbox::new();
-    sandbox.ok("simulate cycletap --count 2300 --seed 5 -o long.tfl");
-    sandbox.ok("import long.tfl --name long");
+    sandbox.ok("simulate --rules initiative --setup fixtures/initiative/small-board.toml --seed 5 --steps 2300 --into long");
     let service = Running::start(&sandbox);
     let grant = service.grant("long", r#"{"kind":"host"}"#);
     browser.open(&format!("{}#1234", grant["link"].as_str().unwrap().split('#').next().unwrap()));
