@@ -35,9 +35,9 @@ pub(crate) fn branches() -> [BranchName; 2] {
     [BranchName::main(), "line".parse().unwrap()]
 }
 
-/// Makes a store with some commits in `dir`; returns it open.
+/// Makes a store with some commits in `dir`, each of them in sled; returns it open.
 fn make(dir: &Path) -> Store {
-    let store = Store::open_or_create(dir).unwrap();
+    let store = Store::open_or_create_with_journal_of(dir, 0).unwrap();
     store.create_match(&duel(), &genesis(), vec![entry(&[0])]).unwrap();
     let [main, line] = branches();
     store.create_branch(&duel(), &line, &main, 1).unwrap();
