@@ -25,8 +25,13 @@ impl SafeOrigin {
     /// Reads an origin, which one slash may follow.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let origin = read_origin(text.strip_suffix('/').unwrap_or(text))?;
-        let uri: Uri = origin.parse().map_err(|_| "expected a host and, if need be, a port".to_owned())?;
+        let uri: Uri =
+            origin.parse().map_err(|_| "expected a host and, if need be, `:` and a port".to_owned())?;
         let host = uri.host().unwrap_or_default();
+        let port = uri.authority().and_then(|authority| authority.as_str().strip_prefix(host));
+        if !port.is_some_and(|port| port.is_empty() || is_port(port)) {
+            return Err("expected a host and, if need be, `:` and a port".into());
+        }
         let address = host.trim_start_matches('[').trim_end_matches(']').parse();
         let is_here = host == "localhost" || address.is_ok_and(|address: IpAddr| address.is_loopback());
         let origin = Self(origin);
@@ -40,6 +45,10 @@ impl SafeOrigin {
     pub(crate) fn has_tls(&self) -> bool {
         self.0.starts_with("https://")
     }
+}
+
+fn is_port(text: &str) -> bool {
+    text.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok())
 }
 
 impl fmt::Display for SafeOrigin {

@@ -264,9 +264,6 @@ fn sv_40_every_other_verb_needs_the_store_itself() {
     ] {
         let output = run(&sandbox, service.origin(), "admin", line);
         let stderr = text(&output.stderr);
-        if stderr.contains("unexpected argument") || stderr.contains("unrecognized") {
-            panic!("{line}: {stderr}");
-        }
         assert_eq!(output.status.code(), Some(2), "{line}: {stderr}");
         assert!(stderr.contains("needs the store itself"), "{line}: {stderr}");
     }
@@ -422,8 +419,8 @@ fn sv_25_sv_40_an_invitation_is_spent_once_and_a_lost_answer_locks_nobody_out() 
         grant["link"].as_str().unwrap().to_string()
     };
     let link = invite("p1");
-    let line = format!("join {link} -o p1.token");
-    let joined = sandbox.ok(&line);
+    let join = format!("join {link} -o p1.token");
+    let joined = sandbox.ok(&join);
     assert_data_eq!(
         joined.replace(service.origin(), "SERVICE"),
         str![[r#"
@@ -443,7 +440,7 @@ you are p1 of ford; `turnfold --store SERVICE --token p1.token show ford` shows 
     let shown = run(&sandbox, service.origin(), "p1", "show ford");
     assert_eq!(text(&shown.stdout), as_p1);
     // The same file again is the same seat; another is too late and is not left behind.
-    assert_eq!(sandbox.ok(&line), joined);
+    assert_eq!(sandbox.ok(&join), joined);
     assert_eq!(sandbox.read("p1.token"), token);
     let late = sandbox.run(&format!("join {link} -o late.token"));
     assert_eq!(late.status.code(), Some(2), "{}", text(&late.stderr));
