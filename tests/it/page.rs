@@ -14,6 +14,7 @@ mod looks;
 mod recorder;
 mod script;
 mod steps;
+mod tools;
 mod webdriver;
 
 use std::fs;
