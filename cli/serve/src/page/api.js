@@ -91,8 +91,8 @@ export function makeToken(kind) {
 	return `tf_${kind}_${text}`;
 }
 
-/** What this browser keeps of a match: a token, or an invitation and the token that it is to become.
- * @typedef {{token?: string, invitation?: string, seat?: string}} Kept */
+/** What this browser keeps of a match: a token, or an invitation and the token that it is joining with.
+ * @typedef {{token?: string, invitation?: string, joining?: string, seat?: string}} Kept */
 
 const PREFIX = "turnfold:";
 

@@ -18,7 +18,8 @@ function takeToken(match) {
 	const [, kind, token] = /^#([it])=(tf_[a-z]_[\w-]{43})$/.exec(location.hash) ?? [];
 	if (!token) return;
 	history.replaceState(history.state, "", location.pathname + location.search);
-	keep(match, kind === "i" ? { ...kept(match), invitation: token } : { token });
+	const { invitation, joining, ...own } = kept(match);
+	keep(match, kind === "i" ? { ...own, invitation: token, ...(invitation === token ? { joining } : {}) } : { token });
 }
 
 /** Shows a match. @param {string} match @param {HTMLElement} root */
@@ -38,8 +39,8 @@ function showInvitation(match, root) {
 		join.disabled = true;
 		// The token is made and kept before it is sent, so that the same request can be repeated if its answer is lost.
 		const asked = kept(match);
-		const token = asked.token?.startsWith("tf_s_") ? asked.token : makeToken("s");
-		keep(match, { ...asked, token });
+		const token = asked.joining ?? makeToken("s");
+		keep(match, { ...asked, joining: token });
 		for (let tries = 1; ; tries++) {
 			try {
 				const { seat } = await new Api(asked.invitation ?? "").post("/v1/join", { token });
@@ -47,8 +48,9 @@ function showInvitation(match, root) {
 				return location.reload();
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) {
-					keep(match, null);
+					keep(match, asked.token ? { token: asked.token, seat: asked.seat } : null);
 					note.textContent = error instanceof Problem && error.code === "spent" ? "This invitation has been used on another device. Ask the host for a new one." : `${error instanceof Error ? error.message : error}`;
+					if (asked.token) note.append(" ", html("a", { href: location.pathname }, "Open the match with the token that this browser has"));
 					return;
 				}
 				const wait = pause(tries);
@@ -57,7 +59,8 @@ function showInvitation(match, root) {
 			}
 		}
 	});
-	root.replaceChildren(html("section", { class: "panel" }, html("h2", {}, "Invitation"), html("p", {}, "You are invited to play ", html("bdi", {}, shown(match)), ". Whoever joins first has the seat."), join, note));
+	const replaced = kept(match).token ? [html("p", {}, "This browser holds another token for the match, which joining replaces.")] : [];
+	root.replaceChildren(html("section", { class: "panel" }, html("h2", {}, "Invitation"), html("p", {}, "You are invited to play ", html("bdi", {}, shown(match)), ". Whoever joins first has the seat."), ...replaced, join, note));
 	join.focus();
 }
 
