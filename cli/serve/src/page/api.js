@@ -54,9 +54,14 @@ export class Api {
 		return (await this.fetch(path)).json();
 	}
 
-	/** @param {string} path @param {object} body @param {Record<string, string>} [headers] @returns {Promise<any>} */
-	async post(path, body, headers = {}) {
-		return (await this.fetch(path, { method: "POST", body: JSON.stringify(body), headers })).json();
+	/** @param {string} path @param {object} body @param {Record<string, string>} [headers] */
+	send(path, body, headers = {}) {
+		return this.fetch(path, { method: "POST", body: JSON.stringify(body), headers });
+	}
+
+	/** @param {string} path @param {object} body @returns {Promise<any>} */
+	async post(path, body) {
+		return (await this.send(path, body)).json();
 	}
 }
 

@@ -58,6 +58,12 @@ export class CommandPanel {
 		return new Set(items.flatMap((/** @type {{live: boolean, seat: string | null}} */ one) => (one.live && one.seat ? [one.seat] : [])));
 	}
 
+	/** Offers nothing until it is asked anew. */
+	clear() {
+		this.#asked++;
+		this.#offer([]);
+	}
+
 	/** @param {Legal[]} legal */
 	#offer(legal) {
 		this.#legal = legal;
@@ -164,7 +170,10 @@ export class CommandPanel {
 		for (let wait = 1; ; wait = Math.min(30, 2 * wait)) {
 			try {
 				this.#say(`Sending ${shown(what)} …`);
-				return await this.live.api.post(this.live.path("entries"), body, headers);
+				const response = await this.live.api.send(this.live.path("entries"), body, headers);
+				// What was seen before still held, so with the own command it is what is seen now.
+				this.live.tag = response.headers.get("etag") ?? "";
+				return;
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) throw error;
 				for (let left = wait; left > 0; left--) {

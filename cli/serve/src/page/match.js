@@ -152,6 +152,7 @@ export class LiveMatch {
 		this.#abort = new AbortController();
 		const { signal } = this.#abort;
 		this.#shownBranch = this.branch;
+		this.commands.clear();
 		this.info = await this.api.get(`/v1/matches/${this.match}`);
 		this.over = this.info?.over ?? false;
 		this.tools.describe();
