@@ -61,7 +61,9 @@ export class CommandPanel {
 	/** Offers nothing until it is asked anew. */
 	clear() {
 		this.#asked++;
-		this.#offer([]);
+		this.#legal = [];
+		this.#marked = "";
+		this.list.replaceChildren();
 	}
 
 	/** @param {Legal[]} legal */
