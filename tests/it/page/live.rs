@@ -77,7 +77,9 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
     for (number, player) in (1..=4).zip([&first, &second].into_iter().cycle()) {
         player.wait_until("return !!document.querySelector('.legal button')");
         player.click(".legal button");
-        [&first, &second].map(|browser| wait_for_entry(browser, number));
+        for browser in [&first, &second] {
+            wait_for_entry(browser, number);
+        }
     }
     // VW-18: what is refused is said, and the command stays in the field.
     give(&second, "take 1 1");
@@ -90,8 +92,12 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
     first.click(".legal button");
     first.wait_until("return document.querySelector('.answer').textContent.includes('Sending it again')");
     let service = start_again(&sandbox, &origin);
-    [&first, &second].map(|browser| wait_for_entry(browser, 5));
-    [&first, &second].map(|browser| browser.wait_until(LIVE));
+    for browser in [&first, &second] {
+        wait_for_entry(browser, 5);
+    }
+    for browser in [&first, &second] {
+        browser.wait_until(LIVE);
+    }
     assert_eq!(entries(&service, "maya", &host).len(), 5, "nothing is lost, nothing is there twice");
     // VW-19: whoever looks at an earlier entry stays there, and is told that there is news.
     first.click("[aria-label=First]");

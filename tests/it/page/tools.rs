@@ -50,9 +50,10 @@ fn vw_20_a_host_starts_a_branch_from_an_entry_and_compares_it() {
     );
     // Going to a branch is a step in the history.
     browser.run("history.back()");
-    browser.wait_until("return location.search === '' && !!document.querySelector('.connection.live')");
-    wait_for_entry(&browser, 3);
-    assert!(browser.text(".status").contains("take 1 11"), "{}", browser.text(".status"));
+    browser.wait_until(
+        "return location.search === '' && document.querySelector('.status').textContent.includes('take 1 11')",
+    );
+    browser.wait_until(LIVE);
     // Whose eyes: a seat's are those of its player.
     browser.run("const eyes = document.querySelector('[aria-label=\"Whose eyes\"]'); eyes.value = 'p2'; eyes.dispatchEvent(new Event('change'))");
     browser.wait_until("return document.querySelector('.commands').hidden");
