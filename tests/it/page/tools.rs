@@ -48,10 +48,10 @@ fn vw_20_a_host_starts_a_branch_from_an_entry_and_compares_it() {
         "{}",
         browser.text(".compared")
     );
-    // Going to a branch is a step in the history.
+    // Going to a branch is a step in the history, and the entry that was shown before is part of its address (VW-14).
     browser.run("history.back()");
     browser.wait_until(
-        "return location.search === '' && document.querySelector('.status').textContent.includes('take 1 11')",
+        "return location.search + location.hash === '#2' && document.querySelector('.status').textContent.startsWith('Entry 2 of 3')",
     );
     browser.wait_until(LIVE);
     // Whose eyes: a seat's are those of its player.
