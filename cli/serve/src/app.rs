@@ -89,13 +89,14 @@ impl App {
         Ok(Access::granted(id, grant))
     }
 
-    /// Returns `true` if a token that was admitted still is.
+    /// Returns `true` if a token counts, or still does, without counting a request of it.
     pub(crate) fn holds(&self, bearer: &Bearer) -> Answer<bool> {
         let Some((token, kind)) = &bearer.0 else { return Ok(false) };
+        let hash = token.hash();
         if *kind == TokenKind::Admin {
-            return Ok(true);
+            return Ok(self.is_admin(&hash));
         }
-        let grant = self.store.find_grant(&token.hash())?;
+        let grant = self.store.find_grant(&hash)?;
         Ok(grant.is_some_and(|grant| grant.is_live(self.now_ms())))
     }
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
 use crate::app::App;
+use crate::auth::{Bearer, no_token};
 use crate::ids::REQUEST_ID;
 use crate::limits::{BODY_TIME, REQUEST_TIME};
 use crate::problem::{Code, Problem};
@@ -21,15 +22,19 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     let id = app.ids.of(request.headers());
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
+    let authorization = request.headers().get(header::AUTHORIZATION).cloned();
     let span = tracing::info_span!("request", %id, %method, route);
     let mut response = serve(&app, request, next, &route).instrument(span.clone()).await;
     if let Some(problem) = problem_of(&mut response) {
-        let _inside = span.enter();
-        tracing::debug!(detail = problem.detail(), "a problem");
-        let allow = response.headers().get(header::ALLOW).cloned();
+        let problem = token_first(&app, &route, authorization.as_ref(), problem).await;
+        span.in_scope(|| tracing::debug!(detail = problem.detail(), "a problem"));
+        let (inner, body) = response.into_parts();
+        drop(body);
         response = problem.render(&id);
-        if let Some(allow) = allow {
-            response.headers_mut().insert(header::ALLOW, allow);
+        // What was said of methods and of other origins holds for problems, too.
+        let is_of_body = |name: &HeaderName| [header::CONTENT_TYPE, header::CONTENT_LENGTH].contains(name);
+        for (name, value) in inner.headers.iter().filter(|(name, _)| !is_of_body(name)) {
+            response.headers_mut().append(name, value.clone());
         }
     }
     let status = response.status().as_u16();
@@ -64,6 +69,28 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
         )
         .into_response()
     })
+}
+
+/// What asks for no token, or for one of its own.
+const OPEN: [&str; 6] = ["none", "/v1/rulesets", "/v1/openapi.json", "/v1/join", "/healthz", "/readyz"];
+
+/// Tells whoever brings no token that counts no more than that (SV-12): queries and headers are read before it is
+/// looked up, which happens where it may block.
+async fn token_first(
+    app: &Arc<App>,
+    route: &str,
+    authorization: Option<&HeaderValue>,
+    problem: Problem,
+) -> Problem {
+    if !matches!(problem.code(), Code::BadRequest | Code::Accept) || OPEN.contains(&route) {
+        return problem;
+    }
+    let bearer = Bearer::read(authorization);
+    match app.block(move |app| app.holds(&bearer)).await {
+        Ok(true) => problem,
+        Ok(false) => no_token(),
+        Err(failed) => failed,
+    }
 }
 
 /// Takes the problem out of an answer. What the libraries refuse on their own becomes one, too.

@@ -1,8 +1,8 @@
 //! Who asks, and how far that reaches (SV-21, SV-24).
 
 use axum::extract::FromRequestParts;
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{HeaderValue, header};
 use turnfold_core::Seat;
 use turnfold_replay::Eyes;
 use turnfold_store::{Grant, GrantKind, MatchName, StoreError};
@@ -21,14 +21,18 @@ impl<S: Sync> FromRequestParts<S> for Bearer {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
-        let Some(value) = parts.headers.get(header::AUTHORIZATION) else { return Ok(Self(None)) };
-        let text = value.to_str().ok().and_then(|value| value.split_once(' '));
-        let text = text.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        Ok(Self(text.and_then(|(_, token)| AccessToken::parse(token.trim_start()))))
+        Ok(Self::read(parts.headers.get(header::AUTHORIZATION)))
     }
 }
 
 impl Bearer {
+    /// Reads the header `Authorization`.
+    pub(crate) fn read(value: Option<&HeaderValue>) -> Self {
+        let text = value.and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
+        let text = text.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        Self(text.and_then(|(_, token)| AccessToken::parse(token.trim_start())))
+    }
+
     /// Returns the invitation that a request brings.
     pub(crate) fn invitation(self) -> Answer<AccessToken> {
         match self.0 {

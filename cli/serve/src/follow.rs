@@ -89,7 +89,8 @@ impl Table {
         Ok(entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?)
     }
 
-    /// Returns the last head, as the log counts, at which a viewer counted no more than `seen` entries.
+    /// Returns the first head, as the log counts, at which a viewer counted `seen` entries. From there on it is told
+    /// what came to light of them behind entries that it does not count, perhaps once more.
     pub(crate) fn head_when(&self, world: &World, view: Viewpoint, seen: u64) -> Answer<Option<u64>> {
         let head = self.head(world, view)?;
         if view.eyes.see_all() {
@@ -104,12 +105,17 @@ impl Table {
         if seen > counted(head)? {
             return Ok(None);
         }
-        // What is counted only grows, and an entry adds to it one or, when it brings others to light, more.
-        let (mut low, mut high) = (0, head);
-        while low < high {
-            let middle = low + (high - low).div_ceil(2);
-            if counted(middle)? <= seen { low = middle } else { high = middle - 1 }
-        }
-        Ok(Some(low))
+        // What is counted only grows. An entry may bring several to light at once; whoever claims to have seen only
+        // some of those is told all of them.
+        let first_counting = |count: u64| -> Answer<u64> {
+            let (mut low, mut high) = (0, head);
+            while low < high {
+                let middle = low.midpoint(high);
+                if counted(middle)? >= count { high = middle } else { low = middle + 1 }
+            }
+            Ok(low)
+        };
+        let first = first_counting(seen)?;
+        if counted(first)? == seen { Ok(Some(first)) } else { Ok(Some(first.saturating_sub(1))) }
     }
 }

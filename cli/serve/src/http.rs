@@ -6,6 +6,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
+use http_body::Body as _;
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -111,8 +112,16 @@ pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -
     if !given.eq_ignore_ascii_case(media_type) {
         return Err(Problem::new(Code::MediaType, format!("expected a body of type {media_type}")));
     }
+    // A client that says how much it will send need not send it in vain.
+    if request.body().size_hint().lower() > bytes_max as u64 {
+        return Err(too_large(bytes_max));
+    }
     let read = tokio::time::timeout(BODY_TIME, read_body(request.into_body(), bytes_max)).await;
     read.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, "the body did not come in time")))
+}
+
+fn too_large(bytes_max: usize) -> Problem {
+    Problem::new(Code::TooLarge, format!("expected a body of at most {bytes_max} bytes"))
 }
 
 async fn read_body(mut body: Body, bytes_max: usize) -> Answer<Bytes> {
@@ -121,10 +130,7 @@ async fn read_body(mut body: Body, bytes_max: usize) -> Answer<Bytes> {
         let frame = frame.map_err(|_| Problem::bad("the body broke off"))?;
         let Ok(data) = frame.into_data() else { continue };
         if bytes.len() + data.len() > bytes_max {
-            return Err(Problem::new(
-                Code::TooLarge,
-                format!("expected a body of at most {bytes_max} bytes"),
-            ));
+            return Err(too_large(bytes_max));
         }
         bytes.extend_from_slice(&data);
     }
@@ -170,12 +176,12 @@ pub(crate) fn typed(status: StatusCode, media_type: &'static str, body: impl Int
     (status, [(header::CONTENT_TYPE, media_type)], body.into()).into_response()
 }
 
-/// A part of a list, and where the next begins.
+/// A part of a list, and where the next begins; `N` is optional.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct List<T, N> {
     pub(crate) items: Vec<T>,
     /// The value for `after` that continues the list.
-    pub(crate) next: Option<N>,
+    pub(crate) next: N,
 }
 
 /// Names where a list of text goes on.

@@ -89,7 +89,8 @@ async fn run(
         Some(address) => Some(listen(address).await?.0),
         None => None,
     };
-    let mut ended = std::pin::pin!(end());
+    // Whoever is told the address may end the service at once.
+    let mut ended = std::pin::pin!(end().map_err(ServeError::Start)?);
     announce(address).map_err(ServeError::Start)?;
     let metrics_task = metrics.map(|listener| tokio::spawn(tell_metrics(listener, Arc::clone(&app))));
     loop {
@@ -123,23 +124,24 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeE
     Ok((listener, bound))
 }
 
-/// Waits for a signal to end.
-async fn end() {
-    #[cfg(unix)]
-    {
-        use signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                tokio::select! {
-                    _ = terminate.recv() => {}
-                    _ = signal::ctrl_c() => {}
-                }
-                return;
-            }
-            Err(error) => tracing::warn!(%error, "SIGTERM is not listened to"),
+/// Listens to the signals to end from now on; what is returned waits for one of them.
+#[cfg(unix)]
+fn end() -> io::Result<impl Future<Output = ()>> {
+    use signal::unix::{SignalKind, signal};
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
         }
-    }
-    let _ = signal::ctrl_c().await;
+    })
+}
+
+#[cfg(not(unix))]
+fn end() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = signal::ctrl_c().await;
+    })
 }
 
 /// Serves a connection.

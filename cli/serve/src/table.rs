@@ -141,6 +141,15 @@ impl Table {
         self.forget();
     }
 
+    /// Refuses a branch that was deleted while its turn was waited for; another of its name has a table of its own.
+    pub(crate) fn require_there(&self) -> Answer<()> {
+        let Revision { match_name, branch, .. } = self.line.clone();
+        match *self.watched.borrow() {
+            Watched::Head(_) => Ok(()),
+            Watched::Gone => Err(StoreError::NoSuchBranch { match_name, branch }.into()),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Option<Current>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }

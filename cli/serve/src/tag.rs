@@ -35,6 +35,7 @@ impl Tags {
     pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> Answer<Option<Self>> {
         let mut tags = Vec::new();
         let mut is_there = false;
+        let expected = || Problem::bad(format!("expected tags such as `\"3f…\"` or `*` in `{name}`"));
         for value in headers.get_all(name) {
             is_there = true;
             let text = value.to_str().unwrap_or_default().trim();
@@ -43,11 +44,17 @@ impl Tags {
             }
             for tag in text.split(',').map(str::trim).filter(|tag| !tag.is_empty()) {
                 let strong = tag.strip_prefix("W/").unwrap_or(tag);
-                if strong.len() < 2 || !strong.starts_with('"') || !strong.ends_with('"') {
-                    return Err(Problem::bad(format!("expected tags such as `\"3f…\"` or `*` in `{name}`")));
+                let opaque = strong.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+                let is_tag =
+                    |opaque: &str| opaque.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
+                if !opaque.is_some_and(is_tag) {
+                    return Err(expected());
                 }
                 tags.push(tag.to_owned());
             }
+        }
+        if is_there && tags.is_empty() {
+            return Err(expected());
         }
         Ok(is_there.then_some(Self::These(tags)))
     }
@@ -80,7 +87,9 @@ mod tests {
         assert!(held.hold("\"a\"", false) && held.hold("\"c\"", false));
         assert!(!held.hold("\"b\"", false) && held.hold("\"b\"", true) && !held.hold("\"d\"", true));
         assert_eq!(tags(&["*"]).unwrap(), Some(Tags::Any));
-        assert!(tags(&["a"]).is_err());
+        for other in ["a", "", ",", "\"a", "\"a\"b\"", "W/a"] {
+            assert!(tags(&[other]).is_err(), "{other}");
+        }
         assert!(Tags::read(&HeaderMap::new(), &IF_NONE_MATCH).unwrap().is_none());
     }
 

@@ -12,7 +12,7 @@ use turnfold_store::{BranchName, MatchName};
 use utoipa::ToSchema;
 
 use super::position::LineNames;
-use super::statuses::{Changed, Deleted, Document, Looked};
+use super::statuses::{Changed, Deleted, Document, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::http::{Form, List, json, json_body, name, text};
@@ -39,9 +39,9 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> Answer<Vec
 }
 
 /// List the branches
-#[utoipa::path(get, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = String, Path)),
+#[utoipa::path(get, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
     responses((status = 200, description = "as `branches` prints them", content(
-        (inline(List<Document, String>) = "application/json"), (String = "text/plain"))), Looked))]
+        (inline(List<Document, Option<String>>) = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -66,12 +66,12 @@ pub(crate) struct NewBranch {
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     name: String,
     /// The branch it begins on, and after which entry, such as `main:6`; its head if none is named
-    #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}(:[0-9]{1,18})?$", example = "main:6")]
+    #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}(:(0|[1-9][0-9]{0,17}))?$", example = "main:6")]
     from: String,
 }
 
 /// Begin a branch
-#[utoipa::path(post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = String, Path)),
+#[utoipa::path(post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
     request_body = NewBranch,
     responses((status = 201, description = "it is there", headers(("Location" = String)), body = inline(Document)), Changed))]
 pub(crate) async fn create(
@@ -109,7 +109,7 @@ pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> Answer<Revisio
 
 /// Delete a branch
 #[utoipa::path(delete, path = "/v1/matches/{match}/branches/{branch}", tag = "branches",
-    params(("match" = String, Path), ("branch" = String, Path)),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path)),
     responses((status = 204, description = "it is gone"), Deleted))]
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
@@ -128,6 +128,7 @@ pub(crate) async fn delete(
         let turn = table.turn().await?;
         app.block(move |app| {
             let _turn = turn;
+            table.require_there()?;
             app.store.delete_branch(&names.0, &names.1)?;
             app.tables.forget(&table);
             Ok(StatusCode::NO_CONTENT.into_response())

@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use super::branches::branch_point;
 use super::matches::is_over;
 use super::position::LineNames;
-use super::statuses::{Document, Looked};
+use super::statuses::{Document, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::http::{Asked, Form, json, name, text};
@@ -29,7 +29,7 @@ const CONTEXT: usize = 3;
 #[into_params(parameter_in = Query)]
 pub(crate) struct With {
     /// The other line of play, `BRANCH[:SEQ]`
-    #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}(:[0-9]{1,18})?$", example = "main:9")]
+    #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}(:(0|[1-9][0-9]{0,17}))?$", example = "main:9")]
     with: String,
     /// The last entry that counts; the head if left out
     #[param(minimum = 0)]
@@ -39,7 +39,12 @@ pub(crate) struct With {
 /// Requires the host, or that the match is over, when whoever looks may know everything (SV-9).
 pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> Answer<()> {
     let view = access.looks(match_name, None)?;
-    if access.is_host() || is_over(app, view, match_name)? {
+    // One seed rolls for all branches, those included that whoever looks late may not know of yet.
+    let knows_all = || -> Answer<bool> {
+        let branches = app.store.branches(match_name)?;
+        Ok(branches.iter().all(|info| app.table(view, match_name, &info.name).is_ok()))
+    };
+    if access.is_host() || (is_over(app, view, match_name)? && knows_all()?) {
         return Ok(());
     }
     Err(Problem::forbidden("until every branch of the match is over, only its host may know everything"))
@@ -47,7 +52,7 @@ pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchNam
 
 /// Compare two lines of play
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/diff", tag = "branches",
-    params(("match" = String, Path), ("branch" = String, Path), With),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), With),
     responses((status = 200, description = "as `diff` prints it", content(
         (inline(Document) = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn diff(

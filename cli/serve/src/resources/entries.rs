@@ -13,7 +13,7 @@ use turnfold_store::IdempotencyKey;
 use utoipa::{IntoParams, ToSchema};
 
 use super::position::{LineNames, SeatName, Wanted};
-use super::statuses::{AppendProblems, Document, Looked};
+use super::statuses::{AppendProblems, Document, Key, Looked, Name, TagList};
 use crate::app::App;
 use crate::append::{Append, Appended, AppendedKind, COMMANDS_MAX};
 use crate::auth::{Access, Bearer};
@@ -40,9 +40,9 @@ pub(crate) struct Range {
 
 /// Read the log
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
-    params(("match" = String, Path), ("branch" = String, Path), Range),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Range),
     responses((status = 200, description = "as `log` prints them; text names more by `Link`", content(
-        (inline(List<Document, u64>) = "application/json"), (String = "text/plain"))), Looked))]
+        (inline(List<Document, Option<u64>>) = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -109,8 +109,8 @@ struct AppendedJson<'a> {
 
 /// Play: append commands
 #[utoipa::path(post, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
-    params(("match" = String, Path), ("branch" = String, Path), Expected,
-        ("If-Match" = Option<String>, Header), ("Idempotency-Key" = Option<String>, Header)),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Expected,
+        ("If-Match" = inline(Option<TagList>), Header), ("Idempotency-Key" = inline(Option<Key>), Header)),
     request_body = Commands,
     responses((status = 201, description = "they are recorded, and durable", headers(("ETag" = String)), content(
         (inline(Document) = "application/json"), (String = "text/plain"))),
@@ -149,6 +149,7 @@ async fn perform(app: Arc<App>, append: Append, names: LineNames, form: Form) ->
     let turn = table.turn().await?;
     let appended = app.look(append.access.clone(), move |app| {
         let _turn = turn;
+        table.require_there()?;
         append.perform(app, &table).map(|appended| answer(&appended, form, &table, &append))
     });
     let appended = appended.await;
@@ -194,7 +195,10 @@ fn key(headers: &HeaderMap, seat: Option<Seat>) -> Answer<Option<IdempotencyKey>
     let Some(value) = given.next() else { return Ok(None) };
     let text =
         value.to_str().ok().filter(|_| given.next().is_none()).ok_or_else(|| Problem::bad(EXPECTED))?;
-    let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    let unquoted = match text.strip_prefix('"') {
+        Some(text) => text.strip_suffix('"').ok_or_else(|| Problem::bad(EXPECTED))?,
+        None => text,
+    };
     let is_key = (1..=120).contains(&unquoted.len()) && unquoted.bytes().all(|byte| byte.is_ascii_graphic());
     let key = format!("{}/{unquoted}", seat.unwrap_or(Seat::Host)).parse().ok().filter(|_| is_key);
     key.map(Some).ok_or_else(|| Problem::bad(EXPECTED))

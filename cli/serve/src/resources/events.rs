@@ -14,12 +14,12 @@ use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
 use super::position::{LineNames, SeatName, Wanted};
-use super::statuses::Looked;
+use super::statuses::{Document, Looked, Name};
 use crate::app::App;
 use crate::auth::{Bearer, Viewpoint};
 use crate::channel_body::ChannelBody;
 use crate::http::{Asked, require_accepted, typed};
-use crate::problem::{Answer, Problem};
+use crate::problem::{Answer, Code, Problem};
 use crate::streams::Place;
 use crate::table::{Table, Watched};
 
@@ -34,6 +34,9 @@ const COMMENT_EVERY: Duration = Duration::from_secs(15);
 
 /// How often those who look late are told what has become old enough.
 const LATE_EVERY: Duration = Duration::from_secs(1);
+
+/// How far ahead the end of a grant is waited for at a time.
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Where to begin.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -51,8 +54,8 @@ pub(crate) struct From {
 
 /// Follow a line of play
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
-    params(("match" = String, Path), ("branch" = String, Path), From, ("Last-Event-ID" = Option<String>, Header)),
-    responses((status = 200, description = "events `entries`, `gone` and `bye`", body = String,
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = Option<u64>, Header)),
+    responses((status = 200, description = "events `entries`, `gone` and `bye`", body = inline(Document),
         content_type = "text/event-stream"), Looked))]
 pub(crate) async fn follow(
     State(app): State<Arc<App>>,
@@ -92,7 +95,7 @@ pub(crate) async fn follow(
 /// Reads which event was the last that a client knows.
 fn last_event(headers: &HeaderMap) -> Answer<Option<u64>> {
     let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
-    let seen = value.to_str().ok().and_then(|text| text.parse().ok());
+    let seen = value.to_str().ok().and_then(|text| turnfold_core::text::number(text).ok());
     seen.map(Some).ok_or_else(|| Problem::bad("expected `Last-Event-ID` to be a number of entries"))
 }
 
@@ -133,38 +136,41 @@ impl Stream {
         if sender.send(Ok(Bytes::from_static(BEGINNING.as_bytes()))).await.is_err() {
             return End::Silently;
         }
+        let mut may_be_news = true;
         loop {
-            match self.news(app, &mut watched).await {
-                Ok(None) => {}
-                Ok(Some(event)) => {
-                    comment_at = Instant::now() + COMMENT_EVERY;
-                    if sender.send(Ok(event)).await.is_err() {
-                        return End::Silently;
-                    }
-                    continue;
-                }
-                Err(end) => return end,
-            }
+            // The ends come first, also while nobody reads: whoever may not go on is told nothing more. An event is
+            // worked out once there is room for it, so that whoever reads slowly is told of all that happened meanwhile
+            // at once.
             tokio::select! {
-                () = sender.closed() => return End::Silently,
+                biased;
                 _ = closing.changed() => return End::With("bye"),
-                _ = watched.changed() => {}
                 _ = revoked.changed() => {
                     if !self.may_go_on(app).await {
                         return End::Silently;
                     }
                 }
-                () = sleep_until(self.look_again_at(app, comment_at)) => {
+                () = sleep_until(self.expires_at(app)), if self.expires_at_ms.is_some() => {
                     if !self.may_go_on(app).await {
                         return End::Silently;
                     }
-                    if Instant::now() >= comment_at {
-                        comment_at = Instant::now() + COMMENT_EVERY;
-                        if sender.send(Ok(Bytes::from_static(COMMENT.as_bytes()))).await.is_err() {
-                            return End::Silently;
-                        }
-                    }
                 }
+                room = sender.reserve(), if may_be_news => {
+                    let Ok(room) = room else { return End::Silently };
+                    let event = match self.news(app, &mut watched).await {
+                        Ok(Some(event)) => event,
+                        Ok(None) if Instant::now() >= comment_at => Bytes::from_static(COMMENT.as_bytes()),
+                        Ok(None) => {
+                            may_be_news = false;
+                            continue;
+                        }
+                        Err(end) => return end,
+                    };
+                    comment_at = Instant::now() + COMMENT_EVERY;
+                    room.send(Ok(event));
+                }
+                () = sender.closed() => return End::Silently,
+                _ = watched.changed(), if !may_be_news => may_be_news = true,
+                () = sleep_until(self.look_again_at(comment_at)), if !may_be_news => may_be_news = true,
             }
         }
     }
@@ -182,6 +188,10 @@ impl Stream {
         let (table, view, from) = (Arc::clone(&self.table), self.view, self.from);
         let step = app.block(move |app| table.step(app, view, from)).await;
         let step = step.map_err(|problem| {
+            // It may be deleted, and that not yet be said.
+            if problem.code() == Code::NotFound {
+                return End::With("gone");
+            }
             tracing::warn!(detail = problem.detail(), "a stream ended");
             End::Silently
         })?;
@@ -193,17 +203,14 @@ impl Stream {
     }
 
     /// Returns when to look again although nothing was heard.
-    fn look_again_at(&self, app: &App, comment_at: Instant) -> Instant {
-        let now = Instant::now();
-        let mut at = comment_at;
-        if self.view.delay_s > 0 {
-            at = at.min(now + LATE_EVERY);
-        }
-        if let Some(expires_at_ms) = self.expires_at_ms {
-            let left = expires_at_ms.saturating_sub(app.now_ms());
-            at = at.min(now + Duration::from_millis(u64::try_from(left).unwrap_or(0)));
-        }
-        at
+    fn look_again_at(&self, comment_at: Instant) -> Instant {
+        if self.view.delay_s > 0 { comment_at.min(Instant::now() + LATE_EVERY) } else { comment_at }
+    }
+
+    /// Returns when the grant expires, if it does.
+    fn expires_at(&self, app: &App) -> Instant {
+        let left = self.expires_at_ms.unwrap_or(i64::MAX).saturating_sub(app.now_ms());
+        Instant::now() + Duration::from_millis(u64::try_from(left).unwrap_or(0).min(DAY_MS))
     }
 
     /// Returns `true` unless the grant was revoked or has expired.

@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 
 use super::diff::require_all;
 use super::position::{At, LineNames, Wanted, attachment};
-use super::statuses::LookedLarge;
+use super::statuses::{LookedLarge, Name};
 use crate::app::App;
 use crate::auth::{Bearer, Viewpoint};
 use crate::http::{Asked, HTML, TEXT, name, require_accepted, typed};
@@ -29,7 +29,7 @@ pub(crate) struct Until {
 
 /// Get the replay file
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/replay.tfl", tag = "files",
-    params(("match" = String, Path), ("branch" = String, Path), Until),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Until),
     responses((status = 200, description = "as `export` writes it", body = String, content_type = "text/plain"), LookedLarge))]
 pub(crate) async fn replay(
     State(app): State<Arc<App>>,
@@ -52,7 +52,7 @@ pub(crate) async fn replay(
 
 /// Get a page that shows the game
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/replay.html", tag = "files",
-    params(("match" = String, Path), ("branch" = String, Path), At),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At),
     responses((status = 200, description = "as `export --html` writes it", body = String, content_type = "text/html"), LookedLarge))]
 pub(crate) async fn page(
     State(app): State<Arc<App>>,

@@ -9,7 +9,7 @@ use turnfold_replay::{FrameDocument, FrameLimits};
 use utoipa::IntoParams;
 
 use super::position::{LineNames, SeatName, Wanted};
-use super::statuses::{Document, Looked};
+use super::statuses::{Document, Looked, Name};
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::http::{Asked, JSON, json, require_accepted};
@@ -34,7 +34,7 @@ pub(crate) struct Frames {
 
 /// Get frames
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/frames", tag = "positions",
-    params(("match" = String, Path), ("branch" = String, Path), Frames),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Frames),
     responses((status = 200, description = "a picture, and what changes in it", body = inline(Document)), Looked))]
 pub(crate) async fn frames(
     State(app): State<Arc<App>>,

@@ -10,7 +10,7 @@ use turnfold_core::{Digest, Seat};
 use turnfold_store::{BranchName, Grant, GrantId, GrantKind, MatchName, NewGrant};
 use utoipa::ToSchema;
 
-use super::statuses::{Changed, Deleted, Looked};
+use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
 use crate::auth::{Bearer, SPECTATOR, Viewpoint};
 use crate::http::{JSON, List, given, json, json_body, name, require_accepted};
@@ -168,7 +168,7 @@ fn players(app: &Arc<App>, match_name: &MatchName) -> Answer<Vec<Seat>> {
 }
 
 /// Make a grant
-#[utoipa::path(post, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = String, Path)),
+#[utoipa::path(post, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = inline(Name), Path)),
     request_body = NewGrantJson,
     responses((status = 201, description = "it is there; its token is told this once", body = GrantMade), Changed))]
 pub(crate) async fn create(
@@ -207,8 +207,8 @@ pub(crate) async fn create(
 }
 
 /// List the grants
-#[utoipa::path(get, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = String, Path)),
-    responses((status = 200, description = "all of them, without their tokens", body = inline(List<GrantJson, String>)), Looked))]
+#[utoipa::path(get, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = inline(Name), Path)),
+    responses((status = 200, description = "all of them, without their tokens", body = inline(List<GrantJson, Option<String>>)), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -229,7 +229,7 @@ pub(crate) async fn list(
 
 /// Revoke a grant
 #[utoipa::path(delete, path = "/v1/matches/{match}/grants/{id}", tag = "grants",
-    params(("match" = String, Path), ("id" = String, Path)),
+    params(("match" = inline(Name), Path), ("id" = inline(Id), Path)),
     responses((status = 204, description = "it counts no more"), Deleted))]
 pub(crate) async fn revoke(
     State(app): State<Arc<App>>,

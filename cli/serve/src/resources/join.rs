@@ -48,8 +48,8 @@ pub(crate) async fn join(
     headers: HeaderMap,
     request: Request,
 ) -> Answer {
-    require_accepted(&headers, JSON)?;
     let invitation = bearer.invitation()?;
+    require_accepted(&headers, JSON)?;
     let join = json_body::<Join>(request).await?;
     app.block(move |app| {
         let token = match &join.token {

@@ -12,7 +12,7 @@ use turnfold_replay::{Eyes, Imported, import::check_title, revision::new_match_n
 use turnfold_store::{BranchName, Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
 use utoipa::{IntoParams, ToSchema};
 
-use super::statuses::{Changed, Looked};
+use super::statuses::{Changed, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
 use crate::http::{Asked, Form, JSON, List, body, given, json, json_body, link_next, list_limit, name, text};
@@ -97,6 +97,7 @@ pub(crate) fn is_over(app: &Arc<App>, view: Viewpoint, match_name: &MatchName) -
 #[into_params(parameter_in = Query)]
 pub(crate) struct Page {
     /// The match before the first
+    #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     after: Option<String>,
     /// The most matches [default: 100]
     #[param(minimum = 1, maximum = 1000)]
@@ -106,7 +107,7 @@ pub(crate) struct Page {
 /// List the matches that the token knows
 #[utoipa::path(get, path = "/v1/matches", tag = "matches", params(Page),
     responses((status = 200, description = "by name", content(
-        (inline(List<MatchJson, String>) = "application/json"), (String = "text/plain"))), Looked))]
+        (inline(List<MatchJson, Option<String>>) = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -151,7 +152,7 @@ fn lines(lines: impl Iterator<Item = String>) -> String {
 }
 
 /// See a match
-#[utoipa::path(get, path = "/v1/matches/{match}", tag = "matches", params(("match" = String, Path)),
+#[utoipa::path(get, path = "/v1/matches/{match}", tag = "matches", params(("match" = inline(Name), Path)),
     responses((status = 200, description = "as its viewer may know it", content(
         (MatchJson = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn show(
@@ -208,6 +209,7 @@ pub(crate) struct Created {
 #[into_params(parameter_in = Query)]
 pub(crate) struct ImportName {
     /// With a replay file as body: what the match is called
+    #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     name: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use turnfold_replay::sight::look_at_last;
 use turnfold_replay::{Eyes, LoggedRecord, ReplayError, SourceName, Tail, printed};
 use utoipa::IntoParams;
 
-use super::statuses::{Document, Looked, LookedLarge};
+use super::statuses::{Document, Looked, LookedLarge, Name, TagList};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
 use crate::http::{Asked, Form, JSON, List, SVG, TEXT, json_text, name, require_accepted, typed};
@@ -83,7 +83,7 @@ async fn look<T: Send + 'static>(
 
 /// See the position
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/view", tag = "positions",
-    params(("match" = String, Path), ("branch" = String, Path), At, ("If-None-Match" = Option<String>, Header)),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At, ("If-None-Match" = inline(Option<TagList>), Header)),
     responses((status = 200, description = "as `show` prints it", headers(("ETag" = String)), content(
         (inline(Document) = "application/json"), (String = "text/plain"))),
         (status = 304, description = "nothing has changed for this viewer"), Looked))]
@@ -125,7 +125,7 @@ pub(crate) async fn view(
 
 /// Get a picture of the position
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/picture.svg", tag = "positions",
-    params(("match" = String, Path), ("branch" = String, Path), At),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At),
     responses((status = 200, description = "as `show --format svg` prints it", body = String,
         content_type = "image/svg+xml"), Looked))]
 pub(crate) async fn picture(
@@ -156,9 +156,9 @@ pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
 
 /// List the legal commands
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/legal", tag = "positions",
-    params(("match" = String, Path), ("branch" = String, Path), At),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At),
     responses((status = 200, description = "as `legal` prints them", content(
-        (inline(List<Document, String>) = "application/json"), (String = "text/plain"))), LookedLarge))]
+        (inline(List<Document, Option<String>>) = "application/json"), (String = "text/plain"))), LookedLarge))]
 pub(crate) async fn legal(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -199,7 +199,7 @@ pub(crate) struct Question {
 
 /// Ask the rules a question
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/ask", tag = "positions",
-    params(("match" = String, Path), ("branch" = String, Path), Question),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Question),
     responses((status = 200, description = "as `ask` prints it", content(
         (inline(Document) = "application/json"), (String = "text/plain"))), LookedLarge))]
 pub(crate) async fn ask(

@@ -27,7 +27,7 @@ pub(crate) struct Ruleset {
 
 /// List the games
 #[utoipa::path(get, path = "/v1/rulesets", tag = "rulesets", security(()),
-    responses((status = 200, description = "all of them", body = inline(List<Ruleset, String>)), Open))]
+    responses((status = 200, description = "all of them", body = inline(List<Ruleset, Option<String>>)), Open))]
 pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Answer {
     require_accepted(&headers, JSON)?;
     let ruleset = |rules: &'static dyn AnyRules| Ruleset {

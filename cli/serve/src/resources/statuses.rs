@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::openapi::schema::Type;
+use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, PartialSchema, ToSchema};
 
 use crate::problem::ProblemJson;
@@ -54,7 +55,7 @@ pub(crate) struct Document;
 
 impl PartialSchema for Document {
     fn schema() -> RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::ObjectBuilder::new().into()
+        ObjectBuilder::new().into()
     }
 }
 
@@ -62,4 +63,35 @@ impl ToSchema for Document {
     fn name() -> std::borrow::Cow<'static, str> {
         "Document".into()
     }
+}
+
+/// Declares texts that match a pattern.
+macro_rules! texts {
+    ($($(#[$doc:meta])* $name:ident: $pattern:literal;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<utoipa::openapi::Schema> {
+                ObjectBuilder::new().schema_type(Type::String).pattern(Some($pattern)).into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    )*};
+}
+
+texts! {
+    /// The name of a match or a branch.
+    Name: "^[a-z0-9][a-z0-9._-]{0,63}$";
+    /// The id of a grant.
+    Id: "^[0-9a-f]{16}$";
+    /// `If-Match` and `If-None-Match`: tags or `*`.
+    TagList: "^(\\*|(W/)?\"[!#-~]*\"(, ?(W/)?\"[!#-~]*\")*)$";
+    /// `Idempotency-Key`, which may stand in quotes.
+    Key: "^([!#-~][!-~]{0,119}|\"[!-~]{1,120}\")$";
 }
