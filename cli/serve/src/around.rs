@@ -71,8 +71,8 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
     })
 }
 
-/// What asks for no token, or for one of its own.
-const OPEN: [&str; 6] = ["none", "/v1/rulesets", "/v1/openapi.json", "/v1/join", "/healthz", "/readyz"];
+/// What asks for no token, or for one of its own, among what does not stand outside of `/v1`.
+const OPEN: [&str; 3] = ["/v1/rulesets", "/v1/openapi.json", "/v1/join"];
 
 /// Tells whoever brings no token that counts no more than that (SV-12): queries and headers are read before it is
 /// looked up, which happens where it may block.
@@ -82,7 +82,8 @@ async fn token_first(
     authorization: Option<&HeaderValue>,
     problem: Problem,
 ) -> Problem {
-    if !matches!(problem.code(), Code::BadRequest | Code::Accept) || OPEN.contains(&route) {
+    let is_open = !route.starts_with("/v1/") || OPEN.contains(&route);
+    if is_open || !matches!(problem.code(), Code::BadRequest | Code::Accept) {
         return problem;
     }
     let bearer = Bearer::read(authorization);

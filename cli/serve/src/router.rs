@@ -5,7 +5,9 @@ use std::sync::Arc;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::{Router, middleware};
 use tower_http::cors::{AllowOrigin, CorsLayer};
+use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{RefOr, Required};
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -72,7 +74,19 @@ fn routes() -> OpenApiRouter<Arc<App>> {
 /// Never: plain data encodes.
 #[must_use]
 pub fn description() -> String {
-    routes().into_openapi().to_pretty_json().expect("plain data encodes") + "\n"
+    let mut openapi = routes().into_openapi();
+    for item in openapi.paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten();
+        for parameter in operations.filter_map(|operation| operation.parameters.as_mut()).flatten() {
+            // No request needs a header, and none is ever null, which is how an optional one would be described.
+            if let RefOr::T(parameter) = parameter
+                && parameter.parameter_in == ParameterIn::Header
+            {
+                parameter.required = Required::False;
+            }
+        }
+    }
+    openapi.to_pretty_json().expect("plain data encodes") + "\n"
 }
 
 /// Returns the service.

@@ -1,4 +1,39 @@
 //! The service, as the real binary runs it, and the terminal as its client.
+//!
+//! The proofs of `SV-35` to `SV-38` have a short form here; `TURNFOLD_SERVE_LONG=1` runs the long one.
 
+mod answers;
+mod attacks;
 mod client;
+mod forms;
+mod fuzzer;
+mod http;
+mod lost;
+mod problems;
+#[cfg(unix)] // signals
+mod process;
+mod readers;
 pub(crate) mod running;
+mod same;
+mod secrets;
+#[cfg(unix)] // signals
+mod streams;
+
+use std::env;
+
+/// Returns the short or the long form of a number of repetitions.
+fn times(short: usize, long: usize) -> usize {
+    if env::var_os("TURNFOLD_SERVE_LONG").is_some() { long } else { short }
+}
+
+/// Numbers that look random and are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 20).unwrap() % most.max(1)
+    }
+}

@@ -1,7 +1,7 @@
 //! A service that runs for a test: the real binary on a store of a sandbox.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 
 use serde_json::Value;
@@ -59,6 +59,22 @@ impl Running {
         &self.origin
     }
 
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills it, as a power cut would.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits until it has ended by itself, and returns how.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+
     /// The admin's token.
     pub(crate) fn admin(&self) -> &str {
         &self.admin
@@ -100,7 +116,8 @@ impl Reply {
 /// Without a word: what was answered must be on disk.
 impl Drop for Running {
     fn drop(&mut self) {
-        self.child.kill().unwrap();
+        // One that has ended already cannot be killed.
+        let _ = self.child.kill();
         self.child.wait().unwrap();
     }
 }

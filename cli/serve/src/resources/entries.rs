@@ -110,7 +110,7 @@ struct AppendedJson<'a> {
 /// Play: append commands
 #[utoipa::path(post, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Expected,
-        ("If-Match" = inline(Option<TagList>), Header), ("Idempotency-Key" = inline(Option<Key>), Header)),
+        ("If-Match" = inline(TagList), Header), ("Idempotency-Key" = inline(Key), Header)),
     request_body = Commands,
     responses((status = 201, description = "they are recorded, and durable", headers(("ETag" = String)), content(
         (inline(Document) = "application/json"), (String = "text/plain"))),

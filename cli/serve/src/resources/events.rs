@@ -54,7 +54,7 @@ pub(crate) struct From {
 
 /// Follow a line of play
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = Option<u64>, Header)),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = u64, Header)),
     responses((status = 200, description = "events `entries`, `gone` and `bye`", body = inline(Document),
         content_type = "text/event-stream"), Looked))]
 pub(crate) async fn follow(
@@ -65,6 +65,10 @@ pub(crate) async fn follow(
     headers: HeaderMap,
 ) -> Answer {
     require_accepted(&headers, EVENTS)?;
+    // It counts no more when a client comes again by `Last-Event-ID`, and is a number of entries all the same.
+    if asked.after.is_some_and(|after| i64::try_from(after).is_err()) {
+        return Err(Problem::bad("expected `after` to be a number of entries"));
+    }
     let after = last_event(&headers)?.or(asked.after);
     let begin = {
         let bearer = bearer.clone();

@@ -83,7 +83,7 @@ async fn look<T: Send + 'static>(
 
 /// See the position
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/view", tag = "positions",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At, ("If-None-Match" = inline(Option<TagList>), Header)),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At, ("If-None-Match" = inline(TagList), Header)),
     responses((status = 200, description = "as `show` prints it", headers(("ETag" = String)), content(
         (inline(Document) = "application/json"), (String = "text/plain"))),
         (status = 304, description = "nothing has changed for this viewer"), Looked))]

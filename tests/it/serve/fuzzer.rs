@@ -1,0 +1,93 @@
+//! A client that nobody here wrote: schemathesis sends what the description of the service allows, and what it does not
+//! (SV-34).
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::json;
+
+use super::http::{Call, import};
+use super::running::Running;
+use super::times;
+use crate::sandbox::{Sandbox, workspace};
+
+const SCHEMATHESIS: &str = "schemathesis==4.32.5";
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn skipped(why: &str) {
+    eprintln!("SKIPPED: schemathesis: {why}");
+}
+
+fn run(program: &OsStr, args: &[&str]) -> Result<Output, String> {
+    let output = Command::new(program).args(args).output();
+    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{} {args:?}: {}", program.display(), stderr.lines().last().unwrap_or_default()))
+}
+
+/// Installs it, in an environment of its own; `TURNFOLD_SCHEMATHESIS` names one that is there.
+fn install(folder: &Path) -> Result<PathBuf, String> {
+    if let Some(there) = env::var_os("TURNFOLD_SCHEMATHESIS") {
+        return Ok(there.into());
+    }
+    run("python3".as_ref(), &["-m", "venv", folder.to_str().unwrap()])?;
+    let pip = folder.join("bin/pip");
+    run(pip.as_os_str(), &["install", "--quiet", "--disable-pip-version-check", SCHEMATHESIS])?;
+    Ok(folder.join("bin/schemathesis"))
+}
+
+/// Makes the matches that the configuration names, each with a branch.
+fn seed(service: &Running) {
+    for (name, golden) in [("dice", "initiative/seeded-dice"), ("secrets", "cycletap/while-the-other-plans")]
+    {
+        let golden = fs::read_to_string(workspace().join(format!("replays/{golden}.tfl"))).unwrap();
+        let host = import(service, name, &golden);
+        let side = json!({"name": "side", "from": "main:3"});
+        Call::post(&format!("/v1/matches/{name}/branches"), &host, &side).to(service).is(201);
+    }
+}
+
+/// SV-34: every phase, every check. The long form takes 5 minutes:
+/// `TURNFOLD_SERVE_LONG=1 cargo test --workspace --test it -- fuzzer`.
+#[test]
+fn sv_34_schemathesis_finds_no_failure() {
+    let sandbox = Sandbox::new();
+    let schemathesis = match install(&sandbox.path("venv")) {
+        Ok(path) => path,
+        Err(why) => return skipped(&why),
+    };
+    let service = Running::start(&sandbox);
+    seed(&service);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("it/serve/fuzzer");
+    let seconds = times(45, 300).to_string();
+    let output = Command::new(schemathesis)
+        .args(["--config-file".as_ref(), folder.join("schemathesis.toml").as_os_str()])
+        .args([
+            "run",
+            "--phases",
+            "examples,coverage,fuzzing,stateful",
+            "--max-time",
+            &seconds,
+            "--checks",
+            "all",
+        ])
+        .arg(format!("{}/v1/openapi.json", service.origin()))
+        .current_dir(sandbox.path(""))
+        .env("PYTHONPATH", &folder)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("TURNFOLD_TOKEN", service.admin())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("Test cases:"), "{said}");
+    assert!(said.contains("Selected: 25/25"), "{said}");
+    // It is still there, and so is what it was given.
+    Call::get("/v1/matches/dice", service.admin()).to(&service).is(200);
+}
