@@ -42,7 +42,7 @@ impl Recorder {
 /// Passes on what one side says to the other, until one of them ends.
 fn pass_on(mut from: TcpStream, mut to: TcpStream, heard: Option<Arc<Mutex<Vec<u8>>>>) {
     thread::spawn(move || {
-        let mut bytes = [0; 1 << 16];
+        let mut bytes = vec![0; 1 << 16];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
             if let Some(heard) = &heard {
                 heard.lock().unwrap().extend_from_slice(&bytes[..count]);
