@@ -23,7 +23,9 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
     let authorization = request.headers().get(header::AUTHORIZATION).cloned();
-    let span = tracing::info_span!("request", %id, %method, route);
+    // A grant is called by the hash of its token; the token itself is never logged (SV-30).
+    let grant = Bearer::read(authorization.as_ref()).id();
+    let span = tracing::info_span!("request", %id, %method, route, grant);
     let mut response = serve(&app, request, next, &route).instrument(span.clone()).await;
     if let Some(problem) = problem_of(&mut response) {
         let problem = token_first(&app, &route, authorization.as_ref(), problem).await;

@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
 use turnfold_core::Seat;
 use turnfold_replay::Eyes;
-use turnfold_store::{Grant, GrantKind, MatchName, StoreError};
+use turnfold_store::{Grant, GrantId, GrantKind, MatchName, StoreError};
 
 use crate::problem::{Answer, Code, Problem};
 use crate::token::{AccessToken, TokenKind};
@@ -31,6 +31,11 @@ impl Bearer {
         let text = value.and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
         let text = text.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         Self(text.and_then(|(_, token)| AccessToken::parse(token.trim_start())))
+    }
+
+    /// Returns what a grant with the token would be called.
+    pub(crate) fn id(&self) -> Option<String> {
+        self.0.as_ref().map(|(token, _)| GrantId::of(&token.hash()).to_string())
     }
 
     /// Returns the invitation that a request brings.
