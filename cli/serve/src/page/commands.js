@@ -175,6 +175,7 @@ export class CommandPanel {
 				const response = await this.live.api.send(this.live.path("entries"), body, headers);
 				// What was seen before still held, so with the own command it is what is seen now.
 				this.live.tag = response.headers.get("etag") ?? "";
+				this.live.given++;
 				return;
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) throw error;

@@ -83,6 +83,8 @@ function showNoToken(match, root) {
 export class LiveMatch {
 	/** The tag of what the viewer sees, by which the service knows whether it has changed. */
 	tag = "";
+	/** How many commands were answered. */
+	given = 0;
 	/** Whether every branch is over. */
 	over = false;
 	/** @type {MatchInfo | null} */ info = null;
@@ -178,8 +180,10 @@ export class LiveMatch {
 
 	/** Reads the tag and whether a roll is due. The tag comes first: what is seen then is no older. */
 	async #readTag() {
+		const given = this.given;
 		const response = await this.api.fetch(this.path("view"));
-		this.tag = response.headers.get("etag") ?? "";
+		// An answer to a command that came meanwhile told a later tag.
+		if (given === this.given) this.tag = response.headers.get("etag") ?? "";
 		const view = await response.json();
 		this.commands.due = Boolean(view.due_roll);
 	}
