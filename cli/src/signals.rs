@@ -101,11 +101,13 @@ pub(crate) fn await_terminal() {
     }
 }
 
-fn give_back() {
+/// Gives back the terminal, and returns `true` if the program filled it.
+fn give_back() -> bool {
     let give_back = *GIVE_BACK.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(give_back) = give_back {
         give_back();
     }
+    give_back.is_some()
 }
 
 fn await_reader() {
@@ -171,8 +173,13 @@ mod unix {
                 if let Some(signal) = signals.forever().next() {
                     super::IS_ENDING.store(true, Ordering::SeqCst);
                     super::await_reader();
-                    super::give_back();
+                    let filled_terminal = super::give_back();
                     draft::abandon_all();
+                    // A program that fills a terminal ends well when that is closed (VW-4), whether the signal says so
+                    // first or the terminal itself.
+                    if filled_terminal && signal == SIGHUP {
+                        std::process::exit(0);
+                    }
                     let _ = emulate_default_handler(signal);
                 }
             }

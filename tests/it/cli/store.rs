@@ -92,7 +92,9 @@ stderr| Options:
 stderr|   -h, --help  Print help (see more with '--help')
 stderr| 
 stderr| Global options:
-stderr|       --store <DIR>      Directory of the store [env: TURNFOLD_STORE=] [default: .turnfold]
+stderr|       --store <DIR|URL>  Directory of the store, or the URL of a service that has it [env:
+stderr|                          TURNFOLD_STORE=] [default: .turnfold]
+stderr|       --token <FILE>     File with the token to show to a service
 stderr|       --format <FORMAT>  How to print the answer; `svg` is for `show` only [default: text] [possible
 stderr|                          values: text, json, svg]
 stderr|   -v, --verbose...       Say more on stderr; twice for even more (see also the variable

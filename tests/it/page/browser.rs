@@ -41,6 +41,23 @@ fn refuse_all() -> u16 {
     port
 }
 
+/// Starts a driver, in a group of its own so that all of it can be ended, and returns its port.
+fn start_driver(chromedriver: &Path) -> Option<(Child, u16)> {
+    let mut driver = Command::new(chromedriver);
+    driver.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+    let mut driver = driver.spawn().unwrap();
+    let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    let port = lines.map_while(Result::ok).find_map(|line| {
+        let (_, port) = line.split_once("successfully on port ")?;
+        port.trim_end_matches('.').parse().ok()
+    });
+    if port.is_none() {
+        let _ = driver.kill();
+        let _ = driver.wait();
+    }
+    port.map(|port| (driver, port))
+}
+
 impl Browser {
     /// Starts a browser; without one, says that what it is for is skipped.
     pub(super) fn start(what: &str) -> Option<Self> {
@@ -63,23 +80,11 @@ impl Browser {
             return None;
         };
         let dir = TempDir::new().unwrap();
-        let mut driver = Command::new(chromedriver);
-        // A group of its own, so that all of it can be ended.
-        driver
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0);
-        let mut driver = driver.spawn().unwrap();
-        let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = lines.map_while(Result::ok).find_map(|line| {
-            let (_, port) = line.split_once("successfully on port ")?;
-            port.trim_end_matches('.').parse().ok()
-        });
+        // Of many that start at once, one may find no port.
+        let (driver, port) = (0..5).find_map(|_| start_driver(&chromedriver)).expect("chromedriver starts");
         let proxy = refuse_all();
         let profile = dir.path().join("profile");
-        let mut browser = Self { driver, port: port.unwrap(), session: String::new(), dir };
+        let mut browser = Self { driver, port, session: String::new(), dir };
         let arguments = [
             "--headless=new",
             "--no-sandbox",

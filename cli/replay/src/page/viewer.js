@@ -875,9 +875,10 @@ export class Viewer extends EventTarget {
 
 	/** Writes the shown entry into the address, later: browsers refuse what comes too often. */
 	#address() {
+		const { search } = location;
 		this.#writing ||= window.setTimeout(() => {
 			this.#writing = 0;
-			if (!this.#playing) history.replaceState(history.state, "", this.#hash());
+			if (!this.#playing && search === location.search) history.replaceState(history.state, "", this.#hash());
 		}, 200);
 	}
 }
