@@ -177,7 +177,7 @@ mod unix {
                     draft::abandon_all();
                     // A program that fills a terminal ends well when that is closed (VW-4), whether the signal says so
                     // first or the terminal itself.
-                    if filled_terminal && signal == SIGHUP {
+                    if filled_terminal && signal == SIGHUP && terminal_is_gone() {
                         std::process::exit(0);
                     }
                     let _ = emulate_default_handler(signal);
@@ -185,6 +185,15 @@ mod unix {
             }
             Err(error) => tracing::warn!(%error, "a signal may leave a draft behind"),
         }
+    }
+
+    /// Returns `true` if nobody holds the terminal any more.
+    fn terminal_is_gone() -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let stdin = std::io::stdin();
+        let mut held = [PollFd::new(&stdin, PollFlags::empty())];
+        let polled = poll(&mut held, Some(&Timespec::default()));
+        polled.is_ok() && held.iter().any(|held| held.revents().contains(PollFlags::HUP))
     }
 
     /// Returns the signals that this process was started to ignore, a bit for each from signal 1 on.
