@@ -1,8 +1,8 @@
 //! The service of turnfold: one store over HTTP, for players at their own computers.
 //!
 //! What a verb of the command line says, the service says, byte for byte; what a seat may not know, no answer tells;
-//! what was answered with 201 is on disk. A request passes [`around`](mod@around) and its handler in `resources`, which
-//! asks for what its token may do ([`auth`](mod@auth)), then for the table of a branch, and asks that what the verb of
+//! what was answered with 201 is on disk. A request passes `around` and its handler in `resources`, which
+//! asks for what its token may do (`auth`), then for the table of a branch, and asks that what the verb of
 //! the same name asks. Handlers know no rules.
 //!
 //! ```text
