@@ -8,6 +8,7 @@ mod client;
 mod forms;
 mod fuzzer;
 mod http;
+mod kept;
 mod lost;
 mod problems;
 #[cfg(unix)] // signals
