@@ -15,6 +15,14 @@ static GIVE_BACK: Mutex<Option<fn()>> = Mutex::new(None);
 /// Whether a signal is about to end this process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
+/// Whether somebody else ends this process when it is asked to.
+static IS_LEFT: AtomicBool = AtomicBool::new(false);
+
+/// From now on, SIGINT and SIGTERM are left to whoever else catches them, such as a service that ends in its own time.
+pub(crate) fn leave_asking() {
+    IS_LEFT.store(true, Ordering::SeqCst);
+}
+
 /// From now on, a signal that ends this process removes its drafts first. Whoever started it sees the signal as its end
 /// all the same, and signals that it was started to ignore, as with `nohup`, stay ignored.
 pub(crate) fn remove_drafts() {
@@ -170,7 +178,9 @@ mod unix {
         let _ = ready.send(());
         match signals {
             Ok(mut signals) => {
-                if let Some(signal) = signals.forever().next() {
+                let is_asking = |signal: &c_int| [SIGINT, SIGTERM].contains(signal);
+                let is_ours = |signal: &c_int| !is_asking(signal) || !super::IS_LEFT.load(Ordering::SeqCst);
+                if let Some(signal) = signals.forever().find(is_ours) {
                     super::IS_ENDING.store(true, Ordering::SeqCst);
                     super::await_reader();
                     let filled_terminal = super::give_back();

@@ -11,7 +11,7 @@ use turnfold_serve::{AccessToken, Options, Outside, ServeError, TokenKind, serve
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::origin::read_origin;
-use crate::{clock, files, identity, random, token_file};
+use crate::{clock, files, identity, random, signals, token_file};
 
 /// The heading of the options that others need before they can play from afar.
 const OTHERS: &str = "Options for running it for others";
@@ -82,6 +82,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     };
     let store = context.open_or_create_store()?;
     allow_many_connections();
+    signals::leave_asking();
     let registry = context.registry.clone();
     let told = is_new.then(|| token.expose());
     let output = &mut context.output;

@@ -51,8 +51,9 @@ fn sv_30_the_logs_name_requests_and_grants_and_no_tokens() {
     asked.is(200);
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     kill_process(pid, Signal::TERM).unwrap();
-    assert!(child.wait().unwrap().success());
+    let ended = child.wait().unwrap();
     let log = fs::read_to_string(sandbox.path("log")).unwrap();
+    assert_eq!(ended.code(), Some(0), "{log}");
     let line = log.lines().find(|line| line.contains("asked-once") && line.contains("served")).unwrap();
     for part in ["method=GET", "/v1/matches", "grant=", "status=200", "duration="] {
         assert!(line.contains(part), "{part}: {line}");
