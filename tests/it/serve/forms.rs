@@ -73,7 +73,6 @@ fn sv_5_requests_of_another_form_are_refused() {
 
 /// SV-7, SV-31: 408 when a body does not come.
 #[test]
-#[ignore = "waits half a minute"]
 fn sv_31_a_body_that_does_not_come_is_not_waited_for() {
     let sandbox = Sandbox::new();
     let service = Running::start(&sandbox);
