@@ -8,7 +8,7 @@ use crate::cli::check;
 use crate::sandbox::Sandbox;
 
 /// Stores a match as some other build would have.
-fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
+pub(crate) fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
     let setup = sandbox.read("fixtures/initiative/no-units.toml");
     let genesis = Genesis {
         format: Genesis::FORMAT,

@@ -11,7 +11,7 @@ use crate::auth::{Access, Bearer, Viewpoint, no_token};
 use crate::ids::Ids;
 use crate::options::Options;
 use crate::outside::Outside;
-use crate::problem::{Answer, Code, Problem};
+use crate::problem::{Answer, Problem};
 use crate::table::Table;
 use crate::tables::Tables;
 use crate::token::TokenKind;
@@ -107,9 +107,7 @@ impl App {
     ) -> Answer<T> {
         let app = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || work(&app)).await;
-        done.unwrap_or_else(|_| {
-            Err(Problem::new(Code::Internal, "an internal error; the logs of the service tell more"))
-        })
+        done.unwrap_or_else(|_| Err(Problem::internal()))
     }
 
     /// Does work that may block, for somebody who may have it.
@@ -157,4 +155,11 @@ impl App {
         })
         .await
     }
+}
+
+/// Does work to its end, whatever becomes of the client that asked for it (SV-15).
+pub(crate) async fn to_end<T: Send + 'static>(
+    work: impl Future<Output = Answer<T>> + Send + 'static,
+) -> Answer<T> {
+    tokio::spawn(work).await.unwrap_or_else(|_| Err(Problem::internal()))
 }

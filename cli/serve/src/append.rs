@@ -5,6 +5,7 @@ use std::sync::Arc;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Outcome, Seat};
 use turnfold_replay::play::is_same_call;
 use turnfold_replay::position::keep_snapshots;
+use turnfold_replay::printed::NothingPlayed;
 use turnfold_replay::{Detail, Eyes, LineOfPlay, NotPlayed, Record, Roller, ScriptLine, Session, Sight};
 use turnfold_store::{IdempotencyKey, StoreError};
 
@@ -42,7 +43,7 @@ pub(crate) struct Appended {
     pub(crate) tag: String,
     pub(crate) kind: AppendedKind,
     /// What was not played: a roll may be due that nobody made.
-    pub(crate) nothing: Option<turnfold_replay::printed::NothingPlayed>,
+    pub(crate) nothing: Option<NothingPlayed>,
 }
 
 /// Whether anything was recorded.
@@ -95,7 +96,7 @@ impl Append {
         self.require_expected(table, before, &shown)?;
         let (session, records) = self.play(app, table, rules, dice, before, state)?;
         if records.is_empty() {
-            let nothing = turnfold_replay::printed::NothingPlayed::in_state(session.state.as_ref());
+            let nothing = NothingPlayed::in_state(session.state.as_ref());
             let head =
                 if self.view.eyes.see_all() { before } else { table.step(app, self.view, before)?.head };
             let kind = AppendedKind::Nothing;

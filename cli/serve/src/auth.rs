@@ -56,6 +56,11 @@ pub(crate) struct Viewpoint {
     pub(crate) delay_s: u64,
 }
 
+impl Viewpoint {
+    /// The host's, from which nothing is concealed.
+    pub(crate) const HOST: Self = Self { eyes: Eyes::HOST, delay_s: 0 };
+}
+
 /// What somebody may do.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {

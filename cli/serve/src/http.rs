@@ -160,6 +160,15 @@ pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Response {
     typed(status, JSON, json_text(document))
 }
 
+/// Answers with what was made, and where it is.
+pub(crate) fn created(document: &impl Serialize, path: &str) -> Response {
+    let mut response = json(StatusCode::CREATED, document);
+    if let Ok(location) = HeaderValue::from_str(path) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}
+
 /// Writes a document as every verb prints it.
 pub(crate) fn json_text(document: &impl Serialize) -> String {
     json_line(document).expect("plain data encodes") + "\n"

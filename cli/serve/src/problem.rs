@@ -102,6 +102,11 @@ impl Problem {
         Self::new(Code::BadRequest, detail)
     }
 
+    /// A mistake of the service, of which its logs tell more.
+    pub(crate) fn internal() -> Self {
+        Self::new(Code::Internal, "an internal error; the logs of the service tell more")
+    }
+
     /// A queue that is full.
     pub(crate) fn overloaded(detail: &'static str) -> Self {
         Self::new(Code::Overloaded, detail)

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::http::{Call, import};
 use super::running::Running;
 use crate::sandbox::{Sandbox, workspace};
+use crate::versions::store_match;
 
 /// SV-9: while a branch is played, only the host may have the replay file; once all are over, whoever looks.
 #[test]
@@ -34,6 +35,22 @@ fn sv_9_who_looks_may_know_everything_once_every_branch_is_over() {
             "matches are not deleted"
         );
     }
+}
+
+/// SV-6: whoever runs the service sees the matches whose rules this build does not have among the others.
+#[test]
+fn sv_6_a_match_of_another_build_is_listed_among_the_others() {
+    let sandbox = Sandbox::new();
+    store_match(&sandbox, "initiative", 99);
+    let service = Running::start(&sandbox);
+    let golden = fs::read_to_string(workspace().join("replays/cycletap/nobody-is-left.tfl")).unwrap();
+    import(&service, "plans", &golden);
+    let listed = service.send("GET", "/v1/matches", service.admin(), "").json();
+    let seen = |at: usize| (listed["items"][at]["match"].clone(), listed["items"][at]["over"].clone());
+    assert_eq!(seen(0), (json!("old"), json!(null)));
+    assert_eq!(seen(1), (json!("plans"), json!(true)));
+    let view = service.send("GET", "/v1/matches/old/branches/main/view", service.admin(), "");
+    assert!(view.body.contains("this build has version 1"), "{}", view.body);
 }
 
 /// SV-22, SV-30: a request leaves a line with its grant, and no token, whatever is logged.

@@ -3,28 +3,45 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use serde::Deserialize;
 use turnfold_replay::Revision;
 use turnfold_replay::printed::{self, ListedBranch};
-use turnfold_store::{BranchName, MatchName};
+use turnfold_store::{BranchInfo, BranchName, MatchName};
 use utoipa::ToSchema;
 
 use super::position::LineNames;
 use super::statuses::{Changed, Deleted, Document, Looked, Name};
-use crate::app::App;
-use crate::auth::{Access, Bearer};
-use crate::http::{Form, List, json, json_body, name, text};
+use crate::app::{App, to_end};
+use crate::auth::{Access, Bearer, Viewpoint};
+use crate::http::{Form, List, created, json, json_body, name, text};
 use crate::limits::BRANCHES_MAX;
 use crate::problem::{Answer, Code, Problem};
+use crate::table::Table;
 
-/// Returns the branches that a token may know of, with the heads that its viewer counts. Links are for the host.
+/// Returns the branches of a match that a viewer may know of, each with its table.
+pub(crate) fn known_branches(
+    app: &App,
+    view: Viewpoint,
+    match_name: &MatchName,
+) -> Answer<Vec<(BranchInfo, Arc<Table>)>> {
+    let mut known = Vec::new();
+    for info in app.store.branches(match_name)? {
+        match app.table(view, match_name, &info.name) {
+            Ok(table) => known.push((info, table)),
+            Err(problem) if problem.code() == Code::NotFound => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+    Ok(known)
+}
+
+/// Lists branches with the heads that a viewer counts. Links are for the host.
 fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> Answer<Vec<ListedBranch>> {
     let view = access.looks(match_name, None)?;
     let mut listed = Vec::new();
-    for info in app.store.branches(match_name)? {
-        let Ok(table) = app.table(view, match_name, &info.name) else { continue };
+    for (info, table) in known_branches(app, view, match_name)? {
         let mut branch = ListedBranch::from(info);
         if !view.eyes.see_all() {
             branch.entries = table.head_seen(app, view)?;
@@ -94,10 +111,7 @@ pub(crate) async fn create(
         }
         app.store.create_branch(&match_name, &branch, &parent, seq)?;
         let made = listed(app, &access, &match_name)?.into_iter().find(|listed| listed.branch == branch);
-        let mut response = json(StatusCode::CREATED, &made);
-        let location = HeaderValue::from_str(&format!("/v1/matches/{match_name}/branches/{branch}"));
-        response.headers_mut().insert(header::LOCATION, location.unwrap_or(HeaderValue::from_static("/")));
-        Ok(response)
+        Ok(created(&made, &format!("/v1/matches/{match_name}/branches/{branch}")))
     })
     .await
 }
@@ -124,7 +138,7 @@ pub(crate) async fn delete(
             Ok((app.table(view, &match_name, &branch)?, (match_name, branch)))
         })
         .await?;
-    let task = tokio::spawn(async move {
+    to_end(async move {
         let turn = table.turn().await?;
         app.block(move |app| {
             let _turn = turn;
@@ -134,8 +148,6 @@ pub(crate) async fn delete(
             Ok(StatusCode::NO_CONTENT.into_response())
         })
         .await
-    });
-    task.await.unwrap_or_else(|_| {
-        Err(Problem::new(Code::Internal, "an internal error; the logs of the service tell more"))
     })
+    .await
 }

@@ -10,8 +10,8 @@ use turnfold_replay::printed::{self, diff::DiffDocument, diff::lines};
 use turnfold_replay::{Eyes, Sight, SourceName};
 use utoipa::IntoParams;
 
-use super::branches::branch_point;
-use super::matches::is_over;
+use super::branches::{branch_point, known_branches};
+use super::matches::are_over;
 use super::position::LineNames;
 use super::statuses::{Document, Looked, Name};
 use crate::app::App;
@@ -39,12 +39,10 @@ pub(crate) struct With {
 /// Requires the host, or that the match is over, when whoever looks may know everything (SV-9).
 pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> Answer<()> {
     let view = access.looks(match_name, None)?;
+    let known = known_branches(app, view, match_name)?;
     // One seed rolls for all branches, those included that whoever looks late may not know of yet.
-    let knows_all = || -> Answer<bool> {
-        let branches = app.store.branches(match_name)?;
-        Ok(branches.iter().all(|info| app.table(view, match_name, &info.name).is_ok()))
-    };
-    if access.is_host() || (is_over(app, view, match_name)? && knows_all()?) {
+    let knows_all = known.len() == app.store.branches(match_name)?.len();
+    if access.is_host() || (knows_all && are_over(app, view, &known)?) {
         return Ok(());
     }
     Err(Problem::forbidden("until every branch of the match is over, only its host may know everything"))

@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::position::{LineNames, SeatName, Wanted};
 use super::statuses::{AppendProblems, Document, Key, Looked, Name, TagList};
-use crate::app::App;
+use crate::app::{App, to_end};
 use crate::append::{Append, Appended, AppendedKind, COMMANDS_MAX};
 use crate::auth::{Access, Bearer};
 use crate::http::{Asked, Form, List, given, json, json_body, link_next, list_limit, name, text};
@@ -129,14 +129,8 @@ pub(crate) async fn append(
     let access = app.block(move |app| app.admit(&bearer)).await?;
     let commands = json_body::<Commands>(request).await?;
     let append = read(access, &names, commands, &headers, expect)?;
-    // SV-15: from here on, a client that goes away changes nothing.
-    let task = tokio::spawn(perform(app, append, names, form));
-    task.await.unwrap_or_else(|_| {
-        Err(Problem::new(
-            crate::problem::Code::Internal,
-            "an internal error; the logs of the service tell more",
-        ))
-    })
+    // From here on, a client that goes away changes nothing.
+    to_end(perform(app, append, names, form)).await
 }
 
 async fn perform(app: Arc<App>, append: Append, names: LineNames, form: Form) -> Answer {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
+use turnfold_replay::Page;
 use turnfold_replay::page::PAGE_BYTES_MAX;
-use turnfold_replay::{Eyes, Page};
 use utoipa::IntoParams;
 
 use super::diff::require_all;
@@ -42,9 +42,8 @@ pub(crate) async fn replay(
     app.fold(bearer, move |app, access| {
         let match_name = name(&names.0)?;
         require_all(app, access, &match_name)?;
-        let view = Viewpoint { eyes: Eyes::HOST, delay_s: 0 };
-        let table = app.table(view, &match_name, &name(&names.1)?)?;
-        let replay = table.sight(app, view, at)?.to_replay()?;
+        let table = app.table(Viewpoint::HOST, &match_name, &name(&names.1)?)?;
+        let replay = table.sight(app, Viewpoint::HOST, at)?.to_replay()?;
         Ok(attachment(typed(StatusCode::OK, TEXT, replay.to_string()), &format!("{match_name}.tfl")))
     })
     .await

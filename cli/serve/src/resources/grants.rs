@@ -162,8 +162,7 @@ impl NewGrantJson {
 
 /// Returns the seats of the players of a match.
 fn players(app: &Arc<App>, match_name: &MatchName) -> Answer<Vec<Seat>> {
-    let view = Viewpoint { eyes: turnfold_replay::Eyes::HOST, delay_s: 0 };
-    let main = app.table(view, match_name, &BranchName::main())?;
+    let main = app.table(Viewpoint::HOST, match_name, &BranchName::main())?;
     main.current(app, |current| current.state.players().to_vec())
 }
 

@@ -3,21 +3,26 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use turnfold_core::{AnyRules, DicePolicy, Seat, Seed};
-use turnfold_replay::line::find_rules;
-use turnfold_replay::{Eyes, Imported, import::check_title, revision::new_match_name, tfl};
-use turnfold_store::{BranchName, Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
+use turnfold_replay::line::{find_rules, rules_of};
+use turnfold_replay::{Imported, import::check_title, revision::new_match_name, tfl};
+use turnfold_store::{BranchInfo, BranchName, Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
 use utoipa::{IntoParams, ToSchema};
 
+use super::branches::known_branches;
 use super::statuses::{Changed, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
-use crate::http::{Asked, Form, JSON, List, body, given, json, json_body, link_next, list_limit, name, text};
+use crate::http::{
+    Asked, Form, JSON, List, body, created, given, json, json_body, link_next, list_limit, name,
+    require_accepted, text,
+};
 use crate::limits::REPLAY_BYTES_MAX;
 use crate::problem::{Answer, Code, Problem};
+use crate::table::Table;
 use crate::token::{AccessToken, TokenKind, no_chance};
 
 /// A match, as a viewer may know it.
@@ -28,62 +33,53 @@ pub(crate) struct MatchJson {
     ruleset: String,
     version: u32,
     title: String,
-    /// The seats of its players.
+    /// The seats of its players, where this build has the rules that tell.
     #[schema(value_type = Vec<String>)]
     players: Vec<Seat>,
     branches: Vec<String>,
     /// The number of the last entry of `main`, as the viewer counts.
     head: u64,
-    /// Whether every branch is over.
-    over: bool,
+    /// Whether every branch is over; `null` where this build does not have the rules that tell.
+    over: Option<bool>,
 }
 
 impl MatchJson {
-    pub(crate) fn of(
-        app: &Arc<App>,
-        access: &Access,
-        match_name: &MatchName,
-        seat: Option<Eyes>,
-    ) -> Answer<Self> {
-        let view = access.looks(match_name, seat)?;
+    pub(crate) fn of(app: &Arc<App>, access: &Access, match_name: &MatchName) -> Answer<Self> {
+        let view = access.looks(match_name, None)?;
         let genesis = app.store.genesis(match_name)?;
-        let mut branches = Vec::new();
-        for info in app.store.branches(match_name)? {
-            if app.table(view, match_name, &info.name).is_ok() {
-                branches.push(info.name.to_string());
-            }
-        }
         let main = app.table(view, match_name, &BranchName::main())?;
-        let players = main.current(app, |current| current.state.players().to_vec())?;
-        let head = main.head_seen(app, view)?;
-        let over = is_over(app, view, match_name)?;
+        let known = known_branches(app, view, match_name)?;
+        // A host can see that a match is there although this build does not have its rules.
+        let has_rules = rules_of(&genesis, main.line(), &app.registry).is_ok() || !access.is_host();
+        let (players, head, over) = if has_rules {
+            let players = main.current(app, |current| current.state.players().to_vec())?;
+            (players, main.head_seen(app, view)?, Some(are_over(app, view, &known)?))
+        } else {
+            (Vec::new(), app.store.head(match_name, &BranchName::main())?, None)
+        };
+        let branches = known.into_iter().map(|(info, _)| info.name.to_string()).collect();
         let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
-        Ok(Self {
-            match_name: match_name.to_string(),
-            ruleset,
-            version,
-            title,
-            players,
-            branches,
-            head,
-            over,
-        })
+        let match_name = match_name.to_string();
+        Ok(Self { match_name, ruleset, version, title, players, branches, head, over })
     }
 
     fn line(&self) -> String {
         let Self { match_name, ruleset, title, head, over, .. } = self;
-        let over = if *over { "  over" } else { "" };
+        let over = match over {
+            Some(true) => "  over",
+            Some(false) => "",
+            None => "  rules of another build",
+        };
         let title = if title.is_empty() { String::new() } else { format!("  {title}") };
         let entries = turnfold_replay::text::counted(*head, "entry", "entries");
         format!("{match_name}  {ruleset}  {entries}{over}{title}")
     }
 }
 
-/// Returns `true` if every branch of a match that a viewer knows of is over for it (SV-9): one seed rolls for all of
-/// them, and a branch may be played again by the same people.
-pub(crate) fn is_over(app: &Arc<App>, view: Viewpoint, match_name: &MatchName) -> Answer<bool> {
-    for info in app.store.branches(match_name)? {
-        let Ok(table) = app.table(view, match_name, &info.name) else { continue };
+/// Returns `true` if all these branches of a match are over for a viewer (SV-9): one seed rolls for all of them, and a
+/// branch may be played again by the same people.
+pub(crate) fn are_over(app: &App, view: Viewpoint, branches: &[(BranchInfo, Arc<Table>)]) -> Answer<bool> {
+    for (_, table) in branches {
         if !table.state(app, view, None)?.over() {
             return Ok(false);
         }
@@ -131,8 +127,7 @@ pub(crate) async fn list(
         }
         let next = (names.len() > limit).then(|| names.get(limit - 1).map(ToString::to_string)).flatten();
         names.truncate(limit);
-        let items =
-            names.iter().map(|name| MatchJson::of(app, access, name, None)).collect::<Answer<Vec<_>>>()?;
+        let items = names.iter().map(|name| MatchJson::of(app, access, name)).collect::<Answer<Vec<_>>>()?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &List { items, next }),
             Form::Text => {
@@ -162,7 +157,7 @@ pub(crate) async fn show(
     form: Form,
 ) -> Answer {
     app.fold(bearer, move |app, access| {
-        let shown = MatchJson::of(app, access, &name(&match_name)?, None)?;
+        let shown = MatchJson::of(app, access, &name(&match_name)?)?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &shown),
             Form::Text => text(StatusCode::OK, shown.line() + "\n"),
@@ -221,14 +216,12 @@ pub(crate) async fn create(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Asked(import): Asked<ImportName>,
-    form: Form,
+    headers: HeaderMap,
     request: Request,
 ) -> Answer {
+    require_accepted(&headers, JSON)?;
     let access = app.block(move |app| app.admit(&bearer)).await?;
     access.require_admin()?;
-    if form == Form::Text {
-        return Err(Problem::new(Code::Accept, format!("expected `Accept` to allow {JSON}")));
-    }
     if let Some(match_name) = import.name {
         let file = body(request, "text/plain", REPLAY_BYTES_MAX).await?;
         return app
@@ -309,11 +302,7 @@ fn make(
         expires_at_ms: None,
     };
     app.store.grant(&token.hash(), grant, now_ms)?;
-    let made = MatchJson::of(app, access, match_name, None)?;
-    let mut response = json(StatusCode::CREATED, &Created { made, token: token.expose().into() });
-    let location = HeaderValue::from_str(&format!("/v1/matches/{match_name}"));
-    response
-        .headers_mut()
-        .insert(header::LOCATION, location.unwrap_or(HeaderValue::from_static("/v1/matches")));
-    Ok(response)
+    let made = MatchJson::of(app, access, match_name)?;
+    let token = token.expose().into();
+    Ok(created(&Created { made, token }, &format!("/v1/matches/{match_name}")))
 }
