@@ -137,6 +137,10 @@ impl Stream {
         if *closing.borrow_and_update() {
             return End::With("bye");
         }
+        // The grant may have been revoked after it was admitted and before that would be heard.
+        if !self.may_go_on(app).await {
+            return End::Silently;
+        }
         if sender.send(Ok(Bytes::from_static(BEGINNING.as_bytes()))).await.is_err() {
             return End::Silently;
         }
@@ -217,9 +221,9 @@ impl Stream {
         Instant::now() + Duration::from_millis(u64::try_from(left).unwrap_or(0).min(DAY_MS))
     }
 
-    /// Returns `true` unless the grant was revoked or has expired.
+    /// Returns `true` if the grant still counts; where that cannot be known, nothing more is told.
     async fn may_go_on(&self, app: &Arc<App>) -> bool {
         let bearer = self.bearer.clone();
-        app.block(move |app| app.holds(&bearer)).await.unwrap_or(true)
+        app.block(move |app| app.holds(&bearer)).await.unwrap_or(false)
     }
 }

@@ -217,16 +217,18 @@ fn damaged_and_truncated_databases_give_what_verifies_or_say_that_nothing_does()
     let db = fs::read(at("store/sled/db")).unwrap();
     let used = db.iter().rposition(|byte| *byte != 0).unwrap() + 1;
     let (mut whole, mut partly, mut nothing) = (0, 0, 0);
-    for round in 0..24 {
+    // sled's threads lay out a file differently each time; somewhere among so many places some of it is always lost.
+    let rounds = 60;
+    for round in 0..rounds {
         let (dir, new) = (at(&format!("damaged-{round}")), at(&format!("new-{round}")));
         copy_dir(&at("store"), &dir);
         let mut damaged = db.clone();
-        match round % 4 {
-            0 => damaged.truncate(used * round / 24),
-            _ => damaged[used * round / 24 + 3] ^= 0x10,
+        match round % 2 {
+            0 => damaged.truncate(used * round / rounds),
+            _ => damaged[used * round / rounds + 3] ^= 0x10,
         }
         fs::write(dir.join("sled/db"), &damaged).unwrap();
-        if round / 4 % 2 == 0 {
+        if round / 2 % 2 == 0 {
             // What went into sled long ago is overwritten there.
             fs::write(dir.join("sled/journal"), vec![0; 128 * 1024]).unwrap();
         }
