@@ -64,6 +64,16 @@ pub(crate) fn end_without_terminal() -> std::io::Result<()> {
     Ok(())
 }
 
+/// Returns `true` if an error is what Linux answers to a program whose terminal nobody holds any more. It answers so to
+/// who writes before it tells who asks.
+pub(crate) fn is_end_of_terminal(error: &std::io::Error) -> bool {
+    #[cfg(unix)]
+    let is_end = rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::IO);
+    #[cfg(not(unix))]
+    let is_end = false;
+    is_end
+}
+
 /// Notices that somebody wants the program to stop for a while, as Ctrl-Z does.
 pub(crate) struct Stop {
     #[cfg(unix)]

@@ -9,11 +9,14 @@ mod seek;
 #[cfg(test)]
 mod tests;
 
+use std::io;
+
 use turnfold_replay::Sight;
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output;
+use crate::signals;
 
 use app::App;
 use screen::{Heard, Screen};
@@ -29,14 +32,21 @@ pub(crate) fn run(sight: Sight, context: &Context) -> Result<Option<String>, Fai
     let mut app = App::new(sight, context)?;
     let mut screen = Screen::enter()?;
     while !app.is_left() {
-        screen.draw(|frame| draw::draw(frame, &mut app))?;
-        match screen.hear(app.beat())? {
-            Heard::Key(key) => app.press(key)?,
-            Heard::Nothing => app.play_on()?,
-            Heard::Else => {}
-            Heard::Closed => break,
+        let drawn = screen.draw(|frame| draw::draw(frame, &mut app));
+        match drawn.and_then(|()| screen.hear(app.beat())) {
+            Ok(Heard::Key(key)) => app.press(key)?,
+            Ok(Heard::Nothing) => app.play_on()?,
+            Ok(Heard::Else) => {}
+            Ok(Heard::Closed) => return Err(closed()),
+            Err(error) if signals::is_end_of_terminal(&error) => return Err(closed()),
+            Err(error) => return Err(error.into()),
         }
     }
     drop(screen);
     Ok(app.revision())
+}
+
+/// A terminal that is gone ends the program as a reader does that is gone, with nothing more to print.
+fn closed() -> Failure {
+    io::Error::from(io::ErrorKind::BrokenPipe).into()
 }

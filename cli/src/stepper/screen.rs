@@ -1,6 +1,7 @@
 //! The terminal while it is filled: entered, given back however the program ends, and left for a while on Ctrl-Z.
 
 use std::io::{self, Stdout, stdout};
+use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
@@ -30,7 +31,9 @@ pub(super) enum Heard {
 
 /// A terminal that is filled. It is given back when this is dropped.
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// It never ends by itself: it would say on stderr that the cursor of a terminal that is gone cannot be shown, and
+    /// panic because that is gone too.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     without_color: bool,
     stop: signals::Stop,
 }
@@ -41,7 +44,7 @@ impl Screen {
         let stop = signals::Stop::notice()?;
         signals::end_without_terminal()?;
         // It gives the terminal back before a panic is told.
-        let terminal = ratatui::try_init()?;
+        let terminal = ManuallyDrop::new(ratatui::try_init()?);
         let without_color = AutoStream::choice(&stdout()) == ColorChoice::Never;
         Ok(Self { terminal, without_color, stop })
     }
@@ -99,7 +102,7 @@ impl Screen {
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen)?;
         // A new one knows that the screen is empty, without asking the terminal where its cursor is.
-        self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+        self.terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(stdout()))?);
         Ok(())
     }
 }
