@@ -54,6 +54,7 @@ mod setup;
 pub mod simulate;
 pub mod text;
 pub mod ticks;
+pub mod trust;
 pub mod tutorial;
 
 pub use any::{AnyRules, AnyState, AnyTrial, CommandSource, FoldError, Logged, Step};

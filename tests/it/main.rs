@@ -45,5 +45,6 @@ mod stepper;
 mod stores;
 #[cfg(unix)] // pseudo-terminals
 mod terminal;
+mod trust;
 mod verify;
 mod versions;

@@ -1,0 +1,277 @@
+//! Keys: names, key ids, verifier keys, and the private keys that sign and cosign (TR-6, TR-7, TR-9).
+
+use core::fmt;
+use core::str::FromStr;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use sha2::{Digest as _, Sha256};
+
+use super::base64;
+use crate::text::Malformed;
+
+/// What the file of a private key begins with.
+const PRIVATE: &str = "PRIVATE+KEY+";
+
+/// The name of a key of ours: parts `[a-z0-9][a-z0-9._-]*` joined by `/`, at most 100 characters (TR-7).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeyName(String);
+
+impl KeyName {
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for KeyName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(&self.0)
+    }
+}
+
+impl FromStr for KeyName {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let is_part = |part: &str| {
+            part.bytes().next().is_some_and(plain)
+                && part.bytes().all(|byte| plain(byte) || b"._-".contains(&byte))
+        };
+        if text.len() <= 100 && text.split('/').all(is_part) {
+            return Ok(Self(text.into()));
+        }
+        let expected = "a key name of at most 100 characters such as `games.example/ann`: parts of a-z, 0-9, `.`, `_` and `-` \
+                        that begin with a letter or digit, joined by `/`";
+        Err(Malformed::expected(expected, text))
+    }
+}
+
+/// Returns `true` if a text may stand as a name in a signature line.
+pub(super) fn is_note_name(text: &str) -> bool {
+    let is_bad = |character: char| character.is_whitespace() || character.is_control() || character == '+';
+    !text.is_empty() && !text.contains(is_bad)
+}
+
+/// What a key does; a key is never both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeyKind {
+    /// Signs notes by Ed25519: signature type 0x01.
+    Signer,
+    /// Cosigns checkpoints as a witness, with a time: signature type 0x04.
+    Witness,
+}
+
+impl KeyKind {
+    const fn byte(self) -> u8 {
+        match self {
+            Self::Signer => 1,
+            Self::Witness => 4,
+        }
+    }
+
+    fn of_byte(byte: u8) -> Result<Self, Malformed> {
+        match byte {
+            1 => Ok(Self::Signer),
+            4 => Ok(Self::Witness),
+            _ => Err(Malformed(format!("expected a key of type 0x01 or 0x04, found type 0x{byte:02x}"))),
+        }
+    }
+}
+
+/// The first bytes of a key's hash, by which a signature line says which key made it; shown as 8 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeyId([u8; 4]);
+
+impl KeyId {
+    /// Wraps the bytes of a key id.
+    #[must_use]
+    pub const fn new(bytes: [u8; 4]) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns the bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 4] {
+        &self.0
+    }
+
+    fn of(name: &str, kind: KeyKind, public: &[u8; 32]) -> Self {
+        let hash = Sha256::new().chain_update(name).chain_update([b'\n', kind.byte()]).chain_update(public);
+        let [first, second, third, fourth, ..] = <[u8; 32]>::from(hash.finalize());
+        Self([first, second, third, fourth])
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:08x}", u32::from_be_bytes(self.0))
+    }
+}
+
+impl fmt::Debug for KeyId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// A signature of a known key that is not one of this text by this key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the signature of `{0}` is wrong")]
+pub struct BadSignature(pub String);
+
+/// A public key under a name (a vkey); written `NAME+ID+KEY`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifierKey {
+    name: String,
+    kind: KeyKind,
+    public: VerifyingKey,
+}
+
+impl VerifierKey {
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns what it does.
+    #[must_use]
+    pub const fn kind(&self) -> KeyKind {
+        self.kind
+    }
+
+    /// Returns its id under its name.
+    #[must_use]
+    pub fn id(&self) -> KeyId {
+        KeyId::of(&self.name, self.kind, self.public.as_bytes())
+    }
+
+    /// Returns the same key under the name of a log, as it stands in the log's checkpoints (TR-6).
+    #[must_use]
+    pub fn for_origin(&self, origin: &str) -> Self {
+        Self { name: origin.into(), ..self.clone() }
+    }
+
+    /// Returns `true` if the key stands for a log: one that has its name, or whose name goes on after it and `/` (TR-17).
+    #[must_use]
+    pub fn stands_for(&self, origin: &str) -> bool {
+        let rest = origin.strip_prefix(self.name.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Returns `true` if both are the same key, whatever their names and what they do.
+    #[must_use]
+    pub fn is_same_key(&self, other: &Self) -> bool {
+        self.public == other.public
+    }
+
+    /// Checks a signature, strictly: no small-order keys, no second form of the same signature (TR-6).
+    pub(super) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), BadSignature> {
+        let signature = Signature::from_slice(signature);
+        let verified = signature.and_then(|signature| self.public.verify_strict(message, &signature));
+        verified.map_err(|_| BadSignature(self.name.clone()))
+    }
+}
+
+impl fmt::Display for VerifierKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = [&[self.kind.byte()], self.public.as_bytes().as_slice()].concat();
+        write!(out, "{}+{}+{}", self.name, self.id(), base64::encode(&key))
+    }
+}
+
+impl FromStr for VerifierKey {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let expected = || Malformed::expected("a verifier key, written NAME+ID+KEY", text);
+        let (name, id, kind, key) = parts(text).ok_or_else(expected)?;
+        let kind = KeyKind::of_byte(kind)?;
+        let public = VerifyingKey::from_bytes(&key).ok().filter(|public| !public.is_weak());
+        let read = Self { name: name.into(), kind, public: public.ok_or_else(expected)? };
+        require_id(read.id(), id).map(|()| read)
+    }
+}
+
+/// Splits `NAME+ID+BASE64` into the name, the id, the type of the key and its 32 bytes.
+fn parts(text: &str) -> Option<(&str, &str, u8, [u8; 32])> {
+    let (name, rest) = text.split_once('+')?;
+    let (id, key) = rest.split_once('+')?;
+    let (kind, key) = base64::decode(key)?.split_first().map(|(kind, key)| (*kind, Vec::from(key)))?;
+    is_note_name(name).then_some((name, id, kind, key.try_into().ok()?))
+}
+
+fn require_id(id: KeyId, found: &str) -> Result<(), Malformed> {
+    if format!("{id}") == found { Ok(()) } else { Err(Malformed::expected(&format!("key id `{id}`"), found)) }
+}
+
+/// A key that signs or cosigns. It is not shown by `Debug`.
+#[derive(Clone)]
+pub struct PrivateKey {
+    name: KeyName,
+    kind: KeyKind,
+    secret: SigningKey,
+}
+
+impl PrivateKey {
+    /// Makes a key of 32 bytes that nobody else knows.
+    #[must_use]
+    pub fn of_seed(name: KeyName, kind: KeyKind, seed: &[u8; 32]) -> Self {
+        Self { name, kind, secret: SigningKey::from_bytes(seed) }
+    }
+
+    /// Reads the content of a key file: one line with its line feed (TR-9).
+    ///
+    /// # Errors
+    /// What is wrong with it; the key itself is not quoted.
+    pub fn read(file: &str) -> Result<Self, Malformed> {
+        let expected = || Malformed("expected one line `PRIVATE+KEY+NAME+ID+KEY` with a line feed".into());
+        let line = file.strip_suffix('\n').and_then(|line| line.strip_prefix(PRIVATE));
+        let (name, id, kind, seed) = line.and_then(parts).ok_or_else(expected)?;
+        let key = Self::of_seed(name.parse()?, KeyKind::of_byte(kind)?, &seed);
+        require_id(key.verifier().id(), id).map(|()| key)
+    }
+
+    /// Returns the content of its file, which is a secret.
+    #[must_use]
+    pub fn to_file(&self) -> String {
+        let key = [&[self.kind.byte()], self.secret.as_bytes().as_slice()].concat();
+        format!("{PRIVATE}{}+{}+{}\n", self.name, self.verifier().id(), base64::encode(&key))
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(&self) -> &KeyName {
+        &self.name
+    }
+
+    /// Returns what it does.
+    #[must_use]
+    pub const fn kind(&self) -> KeyKind {
+        self.kind
+    }
+
+    /// Returns the key with which others check what it signs.
+    #[must_use]
+    pub fn verifier(&self) -> VerifierKey {
+        VerifierKey { name: self.name.as_str().into(), kind: self.kind, public: self.secret.verifying_key() }
+    }
+
+    pub(super) fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.secret.sign(message).to_bytes()
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("PrivateKey")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}

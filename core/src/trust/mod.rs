@@ -1,0 +1,21 @@
+//! Trust: what is signed of a log, and what proves that a log is what was signed (`trust.md`, TR-2 to TR-17).
+//!
+//! A [`Tree`](tree::Tree) of RFC 6962 commits to records, a [`Checkpoint`](checkpoint::Checkpoint) says which tree a log
+//! had, a [`SignedNote`](note::SignedNote) signs it, and proofs show that a record is in a tree or that a tree goes on
+//! from another. All forms are those of C2SP, so that tools of others read them. Nothing here reads a file, a clock or a
+//! source of randomness.
+
+mod base64;
+pub mod checkpoint;
+pub mod key;
+pub mod note;
+pub mod policy;
+pub mod proof;
+pub mod tree;
+
+pub use checkpoint::{Checkpoint, line_origin};
+pub use key::{BadSignature, KeyId, KeyKind, KeyName, PrivateKey, VerifierKey};
+pub use note::{SignatureLine, SignedNote};
+pub use policy::{Cosigned, PolicyError, TrustPolicy};
+pub use proof::{ConsistencyRequest, InclusionProof};
+pub use tree::{ProofBuilder, Tree, TreeHash};

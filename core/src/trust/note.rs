@@ -1,0 +1,195 @@
+//! Signed notes: a text and lines that sign it; and cosignatures of witnesses (TR-6, TR-8, TR-16).
+
+use core::fmt;
+use core::str::FromStr;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::base64;
+use super::key::{BadSignature, KeyId, KeyKind, PrivateKey, VerifierKey, is_note_name};
+use crate::text::Malformed;
+
+/// The most bytes of a note (TR-8).
+pub const NOTE_BYTES_MAX: usize = 64 * 1024;
+
+/// The most signature lines of a note (TR-8).
+pub const SIGNATURES_MAX: usize = 64;
+
+/// What a signature line begins with: an em dash and a space.
+const DASH: &str = "\u{2014} ";
+
+/// The greatest time of a cosignature, in Unix seconds.
+const TIME_MAX: u64 = i64::MAX.unsigned_abs();
+
+/// A line that signs a note, of a key that may be unknown.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SignatureLine {
+    name: String,
+    id: KeyId,
+    signature: Vec<u8>,
+}
+
+impl SignatureLine {
+    /// Signs the text of a note by a signer, under the name of the log (TR-6).
+    #[must_use]
+    pub fn sign(key: &PrivateKey, origin: &str, text: &str) -> Self {
+        let id = key.verifier().for_origin(origin).id();
+        Self { name: origin.into(), id, signature: key.sign(text.as_bytes()).into() }
+    }
+
+    /// Cosigns the text of a checkpoint as a witness that saw it at this time, in Unix seconds (TR-16).
+    #[must_use]
+    pub fn cosign(key: &PrivateKey, text: &str, time: u64) -> Self {
+        let signature = key.sign(cosigned(text, time).as_bytes());
+        let signature = [time.to_be_bytes().as_slice(), signature.as_slice()].concat();
+        Self { name: key.name().as_str().into(), id: key.verifier().id(), signature }
+    }
+
+    /// Returns the time of a cosignature, and the signature over it; `None` where this is none by Ed25519.
+    #[must_use]
+    pub fn cosignature(&self) -> Option<(u64, &[u8])> {
+        let (time, signature) = self.signature.split_first_chunk::<8>()?;
+        let time = u64::from_be_bytes(*time);
+        (signature.len() == 64 && time <= TIME_MAX).then_some((time, signature))
+    }
+
+    /// Returns `true` if the line says that this key made it.
+    fn is_of(&self, key: &VerifierKey) -> bool {
+        self.name == key.name() && self.id == key.id()
+    }
+}
+
+/// Returns what a witness signs.
+fn cosigned(text: &str, time: u64) -> String {
+    format!("cosignature/v1\ntime {time}\n{text}")
+}
+
+impl fmt::Display for SignatureLine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signature = [self.id.as_bytes().as_slice(), &self.signature].concat();
+        write!(out, "{DASH}{} {}", self.name, base64::encode(&signature))
+    }
+}
+
+impl FromStr for SignatureLine {
+    type Err = Malformed;
+
+    /// Reads a line, without its line feed.
+    fn from_str(line: &str) -> Result<Self, Malformed> {
+        let read = || {
+            let (name, signature) = line.strip_prefix(DASH)?.split_once(' ')?;
+            let signature = base64::decode(signature)?;
+            let (id, signature) = signature.split_first_chunk::<4>()?;
+            let is_line = is_note_name(name) && !signature.is_empty();
+            is_line.then(|| Self { name: name.into(), id: KeyId::new(*id), signature: signature.into() })
+        };
+        read().ok_or_else(|| Malformed::expected("a signature line, written \u{2014} NAME SIGNATURE", line))
+    }
+}
+
+/// A text with lines that sign it. What is read is written again byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SignedNote {
+    text: String,
+    signatures: Vec<SignatureLine>,
+}
+
+impl SignedNote {
+    /// Makes a note; `None` where it could not be read again.
+    #[must_use]
+    pub fn new(text: String, signatures: Vec<SignatureLine>) -> Option<Self> {
+        let note = Self { text, signatures };
+        Self::read(format!("{note}").as_bytes()).ok().filter(|read| *read == note)
+    }
+
+    /// Reads a note strictly, and checks no signature.
+    ///
+    /// # Errors
+    /// What is wrong with its form.
+    pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
+        if bytes.len() > NOTE_BYTES_MAX {
+            return Err(Malformed(format!("expected a note of at most {NOTE_BYTES_MAX} bytes")));
+        }
+        let note = core::str::from_utf8(bytes).map_err(|_| Malformed("expected a note in UTF-8".into()))?;
+        if let Some(bad) = note.chars().find(|character| character.is_control() && *character != '\n') {
+            let bad = bad.escape_debug();
+            return Err(Malformed(format!("expected a note without control characters, found `{bad}`")));
+        }
+        let expected =
+            || Malformed("expected a note: text, an empty line, signature lines with line feeds".into());
+        let (text, lines) = note.rsplit_once("\n\n").ok_or_else(expected)?;
+        let lines = lines.strip_suffix('\n').ok_or_else(expected)?;
+        let signatures: Vec<_> =
+            lines.split('\n').take(SIGNATURES_MAX + 1).map(str::parse).collect::<Result<_, _>>()?;
+        if signatures.len() > SIGNATURES_MAX {
+            return Err(Malformed(format!("expected a note with at most {SIGNATURES_MAX} signature lines")));
+        }
+        Ok(Self { text: format!("{text}\n"), signatures })
+    }
+
+    /// Returns the text, with the line feed at its end.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the signature lines, those of unknown keys too.
+    #[must_use]
+    pub fn signatures(&self) -> &[SignatureLine] {
+        &self.signatures
+    }
+
+    /// Adds signature lines, those that are not there yet; `None` where they are too many.
+    #[must_use]
+    pub fn with(mut self, lines: impl IntoIterator<Item = SignatureLine>) -> Option<Self> {
+        for line in lines {
+            if !self.signatures.contains(&line) {
+                self.signatures.push(line);
+            }
+        }
+        Self::new(self.text, self.signatures)
+    }
+
+    /// Returns `true` if a signer signed the text. Lines of other keys are ignored.
+    ///
+    /// # Errors
+    /// [`BadSignature`] when a line says that it is of this key, and is not.
+    pub fn is_signed_by(&self, key: &VerifierKey) -> Result<bool, BadSignature> {
+        if key.kind() != KeyKind::Signer {
+            return Ok(false);
+        }
+        let mut is_signed = false;
+        for line in self.signatures.iter().filter(|line| line.is_of(key)) {
+            key.verify(self.text.as_bytes(), &line.signature)?;
+            is_signed = true;
+        }
+        Ok(is_signed)
+    }
+
+    /// Returns when a witness cosigned the text, the newest time if it did so more than once. Lines of other keys are
+    /// ignored.
+    ///
+    /// # Errors
+    /// [`BadSignature`] when a line says that it is of this key, and is not or is malformed.
+    pub fn cosigned_by(&self, key: &VerifierKey) -> Result<Option<u64>, BadSignature> {
+        let mut newest = None;
+        if key.kind() != KeyKind::Witness {
+            return Ok(newest);
+        }
+        for line in self.signatures.iter().filter(|line| line.is_of(key)) {
+            let (time, signature) = line.cosignature().ok_or_else(|| BadSignature(key.name().into()))?;
+            key.verify(cosigned(&self.text, time).as_bytes(), signature)?;
+            newest = newest.max(Some(time));
+        }
+        Ok(newest)
+    }
+}
+
+impl fmt::Display for SignedNote {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "{}", self.text)?;
+        self.signatures.iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+}

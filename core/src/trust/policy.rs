@@ -1,0 +1,217 @@
+//! Policies: whose signatures count, and how many cosignatures are enough (TR-17).
+
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::key::{BadSignature, KeyKind, VerifierKey};
+use super::note::SignedNote;
+use crate::text::number;
+
+/// The most logs, the most witnesses and the most groups (TR-17).
+const EACH_MAX: usize = 32;
+
+/// A line of a policy that is unusable.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct PolicyError {
+    /// The line's number, from 1; the one after the last where something is missing.
+    pub line: usize,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// What is asked for of cosignatures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Quorum {
+    /// Nothing: the line `quorum none`.
+    None,
+    Witness(usize),
+    /// So many of these.
+    Group(usize, Vec<Quorum>),
+}
+
+/// The logs, the witnesses and the quorum of a tlog-policy file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustPolicy {
+    logs: Vec<VerifierKey>,
+    witnesses: Vec<VerifierKey>,
+    quorum: Quorum,
+}
+
+/// Which cosignatures a note has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cosigned {
+    /// Whether they are enough.
+    pub is_met: bool,
+    /// The times at which witnesses of the policy cosigned, in Unix seconds.
+    pub times: Vec<u64>,
+}
+
+impl TrustPolicy {
+    /// Reads a policy strictly.
+    ///
+    /// # Errors
+    /// The first line that is unusable.
+    pub fn read(text: &str) -> Result<Self, PolicyError> {
+        let mut reading = Reading::default();
+        let mut last = 0;
+        let mut lines: Vec<_> = text.split('\n').collect();
+        let ends = lines.pop().is_some_and(str::is_empty);
+        for (index, line) in lines.into_iter().enumerate() {
+            last = index + 1;
+            reading.take(line).map_err(|reason| PolicyError { line: last, reason })?;
+        }
+        let missing = |reason: &str| PolicyError { line: last + 1, reason: reason.into() };
+        if !ends {
+            return Err(missing("expected a line feed at its end"));
+        }
+        let quorum =
+            reading.quorum.ok_or_else(|| missing("expected a line `quorum NAME` or `quorum none`"))?;
+        Ok(Self { logs: reading.logs, witnesses: reading.witnesses, quorum })
+    }
+
+    /// Returns the keys of the policy's logs that stand for this origin, under its name.
+    pub fn keys_of(&self, origin: &str) -> impl Iterator<Item = VerifierKey> {
+        self.logs.iter().filter(move |key| key.stands_for(origin)).map(move |key| key.for_origin(origin))
+    }
+
+    /// Returns `true` if a key of the policy signed the note.
+    ///
+    /// # Errors
+    /// [`BadSignature`] when a line says that it is of such a key, and is not.
+    pub fn is_signed(&self, note: &SignedNote, origin: &str) -> Result<bool, BadSignature> {
+        self.keys_of(origin).try_fold(false, |is_signed, key| Ok(note.is_signed_by(&key)? || is_signed))
+    }
+
+    /// Returns `true` if the policy asks for cosignatures.
+    #[must_use]
+    pub fn has_quorum(&self) -> bool {
+        self.quorum != Quorum::None
+    }
+
+    /// Finds the cosignatures of a checkpoint. A witness counts once.
+    ///
+    /// # Errors
+    /// [`BadSignature`] when a line says that it is of a witness of the policy, and is not.
+    pub fn cosigned(&self, note: &SignedNote) -> Result<Cosigned, BadSignature> {
+        let times: Vec<_> =
+            self.witnesses.iter().map(|witness| note.cosigned_by(witness)).collect::<Result<_, _>>()?;
+        Ok(Cosigned { is_met: self.quorum.is_met(&times), times: times.into_iter().flatten().collect() })
+    }
+}
+
+impl Quorum {
+    fn is_met(&self, times: &[Option<u64>]) -> bool {
+        match self {
+            Self::None => true,
+            Self::Witness(index) => times.get(*index).is_some_and(Option::is_some),
+            Self::Group(count, members) => {
+                members.iter().filter(|member| member.is_met(times)).count() >= *count
+            }
+        }
+    }
+}
+
+/// What the lines so far say.
+#[derive(Default)]
+struct Reading {
+    logs: Vec<VerifierKey>,
+    witnesses: Vec<VerifierKey>,
+    groups: usize,
+    /// What each name stands for.
+    names: BTreeMap<String, Quorum>,
+    /// The names that are members of a group.
+    members: BTreeSet<String>,
+    quorum: Option<Quorum>,
+}
+
+impl Reading {
+    fn take(&mut self, line: &str) -> Result<(), String> {
+        if let Some(bad) = line.chars().find(|character| character.is_ascii_control() && *character != '\t') {
+            return Err(format!("expected no control characters, found `{}`", bad.escape_debug()));
+        }
+        let words: Vec<_> = line.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
+        match words.as_slice() {
+            [] => Ok(()),
+            [first, ..] if first.starts_with('#') => Ok(()),
+            ["log", key] | ["log", key, _] => add_key(&mut self.logs, key, KeyKind::Signer, "log"),
+            ["witness", name, key] | ["witness", name, key, _] => {
+                let index = self.witnesses.len();
+                add_key(&mut self.witnesses, key, KeyKind::Witness, "witness")?;
+                self.define(name, Quorum::Witness(index))
+            }
+            ["group", name, count, members @ ..] => self.group(name, count, members),
+            ["quorum", name] => self.set_quorum(name),
+            _ => Err(format!(
+                "expected `log KEY`, `witness NAME KEY`, `group NAME COUNT NAME…` or `quorum NAME`, found `{}`",
+                line.escape_debug()
+            )),
+        }
+    }
+
+    fn define(&mut self, name: &str, quorum: Quorum) -> Result<(), String> {
+        if name == "none" || self.names.contains_key(name) {
+            return Err(format!("the name `{name}` is taken"));
+        }
+        self.names.insert(name.to_owned(), quorum);
+        Ok(())
+    }
+
+    fn group(&mut self, name: &str, count: &str, members: &[&str]) -> Result<(), String> {
+        self.groups += 1;
+        if self.groups > EACH_MAX {
+            return Err(format!("expected at most {EACH_MAX} groups"));
+        }
+        let count = match count {
+            "any" => 1,
+            "all" => members.len(),
+            count => number::<usize>(count).map_err(|error| error.to_string())?,
+        };
+        if !(1..=members.len()).contains(&count) {
+            return Err(format!("expected 1 to {} members to be asked for, found {count}", members.len()));
+        }
+        let mut group = Vec::new();
+        for member in members {
+            group.push(self.names.get(*member).ok_or_else(|| unknown(member))?.clone());
+            if !self.members.insert((*member).to_owned()) {
+                return Err(format!("`{member}` is a member of a group already"));
+            }
+        }
+        self.define(name, Quorum::Group(count, group))
+    }
+
+    fn set_quorum(&mut self, name: &str) -> Result<(), String> {
+        if self.quorum.is_some() {
+            return Err("expected one line `quorum`, found a second".into());
+        }
+        self.quorum = Some(match self.names.get(name) {
+            _ if name == "none" => Quorum::None,
+            Some(quorum) => quorum.clone(),
+            None => return Err(unknown(name)),
+        });
+        Ok(())
+    }
+}
+
+fn unknown(name: &str) -> String {
+    format!("`{name}` is not defined above this line")
+}
+
+/// Adds a key; the same key under another name is refused too.
+fn add_key(keys: &mut Vec<VerifierKey>, text: &str, kind: KeyKind, what: &str) -> Result<(), String> {
+    let key: VerifierKey = text.parse().map_err(|error: crate::Malformed| error.to_string())?;
+    if key.kind() != kind {
+        return Err(format!("the key of `{}` is of another type than that of a {what}", key.name()));
+    }
+    if keys.iter().any(|known| known.is_same_key(&key)) {
+        return Err(format!("the key of `{}` is listed twice", key.name()));
+    }
+    if keys.len() == EACH_MAX {
+        return Err(format!("expected at most {EACH_MAX} lines `{what}`"));
+    }
+    keys.push(key);
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! Trust: what is signed of a log and what proves it, against the vectors of its specification and against programs that
+//! nobody here wrote (TR-1 to TR-30).
+
+mod keys;
+mod notes;
+mod policy;
+mod trees;
+mod vectors;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+fn to_base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+fn from_base64(text: &str) -> Vec<u8> {
+    STANDARD.decode(text).unwrap()
+}
