@@ -5,33 +5,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
 use turnfold_core::Digest;
 
-use crate::dir::snapshots::{SNAPSHOT_INTERVAL, Snapshot, has_snapshot};
+use crate::engine::EngineReader;
 use crate::entry::{Entry, Genesis, Seq};
 use crate::error::StoreError;
-use crate::layout::record::IdempotencyRecord;
-use crate::layout::{key, record};
-use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::names::{BranchName, MatchName};
 use crate::reader::line::Line;
-use crate::reader::records::Records;
+use crate::reader::report::Damage;
 use crate::reader::store_reader::StoreReader;
-
-/// Something stored that is not what was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Damage {
-    /// The match concerned; `None` when it concerns the store as a whole.
-    #[serde(rename = "match")]
-    pub match_name: Option<MatchName>,
-    /// The branch concerned; `None` when it concerns the match as a whole.
-    pub branch: Option<BranchName>,
-    /// The entry concerned, where it is one.
-    pub seq: Option<Seq>,
-    /// What is wrong.
-    #[serde(rename = "message")]
-    pub reason: String,
-}
+use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshot, has_snapshot};
 
 /// A branch of which the store holds all that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,24 +94,24 @@ impl StoreReader {
         match_name: &MatchName,
         observe: &mut dyn FnMut(Audited<'_>),
     ) -> Result<(), StoreError> {
-        let _branches = self.records.hold_branches();
-        audit(&self.records, match_name, observe)
+        let _branches = self.engine.hold_branches();
+        audit(self.engine.as_ref(), match_name, observe)
     }
 }
 
 /// Audits a match of which no branch is deleted or renamed meanwhile.
 pub(crate) fn audit(
-    records: &Records,
+    engine: &dyn EngineReader,
     match_name: &MatchName,
     observe: &mut dyn FnMut(Audited<'_>),
 ) -> Result<(), StoreError> {
-    let mut audit = Audit { records, match_name, observe, damage: Vec::new() };
+    let mut audit = Audit { engine, match_name, observe, damage: Vec::new() };
     let audited = audit.run();
     audited.or_else(|error| audit.record(None, error))
 }
 
 struct Audit<'a> {
-    records: &'a Records,
+    engine: &'a dyn EngineReader,
     match_name: &'a MatchName,
     observe: &'a mut dyn FnMut(Audited<'_>),
     damage: Vec<Damage>,
@@ -136,22 +119,16 @@ struct Audit<'a> {
 
 impl Audit<'_> {
     fn run(&mut self) -> Result<(), StoreError> {
-        let of = self.records.find_match(self.match_name)?;
+        let of = self.engine.found_match(self.match_name)?;
         (self.observe)(Audited::Match(&of.genesis()?));
-        let mut branches = match self.records.stored_branches(self.match_name) {
-            Ok((_, branches)) => branches,
-            Err(error) => {
-                self.record(None, error)?;
-                self.records.readable_branches(&of)?
-            }
-        };
-        branches.sort_by(|left, right| {
-            (!left.name.is_main(), &left.name).cmp(&(!right.name.is_main(), &right.name))
-        });
-        for stored in branches {
-            let line = stored.read(&of).and_then(|branch| self.records.line(&of, branch));
+        let (mut branches, missing) = self.engine.auditable(&of)?;
+        if let Some(error) = missing {
+            self.record(None, error)?;
+        }
+        branches.sort_by(|(left, _), (right, _)| (!left.is_main(), left).cmp(&(!right.is_main(), right)));
+        for (name, line) in branches {
             if let Err(error) = line.and_then(|line| self.audit_line(&line)) {
-                self.record(Some(&stored.name), error)?;
+                self.record(Some(&name), error)?;
             }
         }
         Ok(())
@@ -161,14 +138,14 @@ impl Audit<'_> {
         let damage_before = self.damage.len();
         let Line { branch, head, .. } = line;
         (self.observe)(Audited::Branch(&branch.name));
-        let mut entries = line.entries(self.records, 1..=head.seq)?;
+        let mut entries = line.entries(self.engine, 1..=head.seq)?;
         let mut idempotency_keys = BTreeMap::new();
         let mut chunk = Vec::new();
         for entry in &mut entries {
             let entry = entry?;
             let seq = entry.seq;
             if let Some(key) = entry.idempotency_key.clone().filter(|_| seq > branch.forked_at()) {
-                idempotency_keys.entry(key).or_insert(IdempotencyRecord { first: seq, last: seq }).last = seq;
+                idempotency_keys.entry(key).or_insert((seq, seq)).1 = seq;
             }
             chunk.push(entry);
             if chunk.len() == ENTRIES_MAX {
@@ -179,8 +156,9 @@ impl Audit<'_> {
         }
         (self.observe)(Audited::Entries(&chunk));
         let end = entries.link();
-        self.audit_idempotency(line, idempotency_keys)?;
-        self.audit_strays(line)?;
+        for (seq, reason) in self.engine.audit_kept(line, idempotency_keys)? {
+            self.find(Some(&branch.name), seq, reason);
+        }
         if self.damage.len() == damage_before {
             let (name, entries, own_entries) = (branch.name.clone(), head.seq, head.seq - branch.forked_at());
             (self.observe)(Audited::Sound(SoundBranch { name, entries, own_entries, link: end }));
@@ -190,64 +168,12 @@ impl Audit<'_> {
 
     /// Hands on the snapshot after an entry, if there is one.
     fn hand_on_snapshot(&mut self, line: &Line, seq: Seq) -> Result<(), StoreError> {
-        let snapshots = self.records.snapshots.as_ref().filter(|snapshots| snapshots.exist());
+        let snapshots = self.engine.snapshots().filter(|snapshots| snapshots.exist());
         let Some(snapshots) = snapshots.filter(|_| has_snapshot(seq)) else { return Ok(()) };
-        let name = line.link_at(self.records, seq)?;
+        let name = line.link_at(self.engine, seq)?;
         if let Some(Snapshot { rolls, state, .. }) = snapshots.read(&name, seq, None) {
             let path = snapshots.path(&name);
             (self.observe)(Audited::Snapshot { seq, rolls, state: &state, path: &path });
-        }
-        Ok(())
-    }
-
-    /// Requires the index of idempotency keys to say what the entries say.
-    fn audit_idempotency(
-        &mut self,
-        line: &Line,
-        mut idempotency_keys: BTreeMap<IdempotencyKey, IdempotencyRecord>,
-    ) -> Result<(), StoreError> {
-        let Line { branch, head, .. } = line;
-        let name = &branch.name;
-        for (key, value) in self.records.scan_all(key::idempotency_of(branch.id))? {
-            let text = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse().ok());
-            let text: IdempotencyKey =
-                text.ok_or_else(|| StoreError::damaged("an idempotency key has no proper name"))?;
-            let expected = idempotency_keys.remove(&text);
-            let indexed = record::read::<IdempotencyRecord>("an idempotency key", &key, &value);
-            let seq = expected.map(|expected| expected.first);
-            let reason = match indexed {
-                Ok(indexed) if Some(indexed) == expected => continue,
-                // It may have been appended since we read the head.
-                Ok(indexed) if expected.is_none() && indexed.first > head.seq => continue,
-                Ok(_) => {
-                    format!("the idempotency key `{text}` stands for other entries than those that carry it")
-                }
-                Err(error) => format!("the idempotency key `{text}`: {error}"),
-            };
-            self.find(Some(name), seq, reason);
-        }
-        for (text, IdempotencyRecord { first, .. }) in idempotency_keys {
-            let reason = format!("the idempotency key `{text}` is missing");
-            self.find(Some(name), Some(first), reason);
-        }
-        Ok(())
-    }
-
-    /// Looks for entries behind the head, which a head that was set back leaves.
-    fn audit_strays(&mut self, line: &Line) -> Result<(), StoreError> {
-        let Line { branch, head, .. } = line;
-        let last_page = self.records.page_at(branch.id, 0, Seq::MAX - 1)?;
-        let last_tail = self.records.backend.last(&key::tails_of(branch.id))?;
-        let paged = match &last_page {
-            Some(stored) => Some(stored.next(&stored.read()?) - 1),
-            None => None,
-        };
-        let tail = last_tail.and_then(|(key, _)| key::seq_of(&key));
-        let last = paged.max(tail).filter(|last| *last > head.seq);
-        // Someone may have appended since we read the head; what counts is the head as it is now.
-        if let Some(last) = last.filter(|_| self.records.stored_head(branch).is_ok_and(|now| now == *head)) {
-            let reason = format!("it lies behind the head, which is {}", head.seq);
-            self.find(Some(&branch.name), Some(last), reason);
         }
         Ok(())
     }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use turnfold_core::decode::{DecodeError, decode_strictly};
 use turnfold_core::{DicePolicy, Digest, Seat};
 
+use crate::chain;
 use crate::error::StoreError;
-use crate::layout::chain;
 use crate::names::IdempotencyKey;
 
 /// The number of an entry on its branch, from 1; 0 stands for the setup.

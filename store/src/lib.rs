@@ -35,7 +35,7 @@
 //! [`StoreReader::find_grant`]). They are no part of the log, and no backup has them.
 //!
 //! `FORMAT.md` beside this crate says which bytes lie where. Damage is a [`StoreError`] that names the match, branch
-//! and entry; nothing here panics on what it reads. sled stays behind `backend`.
+//! and entry; nothing here panics on what it reads. sled stays behind `local/backend`.
 
 mod names;
 
@@ -44,35 +44,40 @@ mod grant;
 
 mod error;
 
-mod layout;
-
-#[doc(hidden)]
-pub mod backend;
-mod dir;
+mod chain;
+mod engine;
 
 mod audit;
 mod reader;
 mod writer;
 
-mod rescue;
+mod backup;
+mod snapshots;
 
-pub use audit::{Audited, Damage, MatchAudit, SoundBranch};
-#[doc(hidden)]
-pub use dir::draft;
-pub use dir::holder::Holder;
-#[doc(hidden)]
-pub use dir::regular::open_regular;
-pub use dir::snapshots::{SNAPSHOT_INTERVAL, Snapshot};
+mod local;
+
+pub use audit::{Audited, MatchAudit, SoundBranch};
+pub use backup::error::RescueError;
+pub use backup::part::Totals;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, NEXT_STEP, StoreError};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};
-pub use layout::watermark::EntryRef;
+#[doc(hidden)]
+pub use local::backend;
+#[doc(hidden)]
+pub use local::dir::draft;
+pub use local::dir::holder::Holder;
+#[doc(hidden)]
+pub use local::dir::regular::open_regular;
+pub use local::layout::watermark::EntryRef;
+pub use local::rescue::{Compacted, LostEntries, Salvage};
 pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, NotAName};
+pub use reader::appended::Appended;
 pub use reader::branches::BranchInfo;
 pub use reader::entries::Entries;
 pub use reader::log::Log;
-pub use reader::matches::{MatchInfo, Matches};
+pub use reader::matches::Matches;
+pub use reader::report::{Damage, MatchInfo, MatchStats, StoreCheck, StoreStats};
 pub use reader::store_reader::StoreReader;
-pub use rescue::{Compacted, LostEntries, MatchStats, RescueError, Salvage, StoreCheck, StoreStats, Totals};
-pub use writer::append::Appended;
+pub use snapshots::{SNAPSHOT_INTERVAL, Snapshot};
 pub use writer::store::Store;

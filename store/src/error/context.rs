@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::store::StoreError;
-use crate::backend::BackendError;
+use crate::local::backend::BackendError;
 use crate::names::{BranchName, MatchName};
 
 impl StoreError {

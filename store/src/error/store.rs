@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use turnfold_core::Seat;
 
 use super::text::{missing, next_try, place};
-use crate::dir::holder::Holder;
 use crate::grant::GrantId;
-use crate::layout::watermark::EntryRef;
+use crate::local::dir::holder::Holder;
+use crate::local::layout::watermark::EntryRef;
 use crate::names::{BranchName, MatchName};
 
 /// What to do about damage.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io;
 
-use crate::layout::watermark::EntryRef;
+use crate::local::layout::watermark::EntryRef;
 use crate::names::{BranchName, MatchName};
 
 /// Writes where the damage is, with a colon behind it, or nothing when that is unknown.

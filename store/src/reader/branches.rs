@@ -27,7 +27,7 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and those of reading.
     pub fn genesis(&self, name: &MatchName) -> Result<Genesis, StoreError> {
-        self.records.find_match(name)?.genesis()
+        self.engine.found_match(name)?.genesis()
     }
 
     /// Lists the branches of a match: `main`, then the others by name.
@@ -35,14 +35,13 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and [`StoreError::Corrupt`] when one cannot be read or some are missing.
     pub fn branches(&self, match_name: &MatchName) -> Result<Vec<BranchInfo>, StoreError> {
-        let _branches = self.records.hold_branches();
-        let (of, branches) = self.records.branches_of(match_name)?;
+        let _branches = self.engine.hold_branches();
+        let (_, lines) = self.engine.branches(match_name)?;
         let mut infos = Vec::new();
-        for branch in branches {
-            let parent =
-                branch.parent_name().map_err(|error| error.within(match_name, Some(&branch.name)))?;
+        for Line { branch, head, .. } in lines {
+            let parent = branch.parent_name();
+            let parent = parent.map_err(|error| error.within(match_name, Some(&branch.name)))?;
             let parent = parent.map(|name| (name, branch.forked_at()));
-            let Line { branch, head, .. } = self.records.line(&of, branch)?;
             infos.push(BranchInfo { name: branch.name, parent, head: head.seq, head_link: head.link });
         }
         infos.sort_by(|left, right| {
@@ -56,6 +55,6 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and those of reading.
     pub fn head(&self, match_name: &MatchName, branch: &BranchName) -> Result<Seq, StoreError> {
-        self.records.find(match_name, branch).map(|line| line.head.seq)
+        self.engine.found_branch(match_name, branch).map(|line| line.head.seq)
     }
 }

@@ -1,4 +1,4 @@
-//! Reading: a branch's entries from pages and tails, each checked against the chain.
+//! Reading: a branch's entries from wherever they lie, each checked against the chain.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,18 +8,16 @@ use std::vec;
 use turnfold_core::Digest;
 
 use super::line::Line;
-use super::records::Records;
 use super::segment::Segment;
+use crate::chain::Linker;
+use crate::engine::{EngineReader, Packed};
 use crate::entry::{Entry, Seq};
 use crate::error::StoreError;
-use crate::layout::chain::{self, Linker};
-use crate::layout::page::RECORDS_MAX;
-use crate::layout::{key, record};
 use crate::names::MatchName;
 
 /// The entries of a branch, as [`StoreReader::entries`](crate::StoreReader::entries) reads them.
 pub struct Entries<'a> {
-    records: &'a Records,
+    engine: &'a dyn EngineReader,
     match_name: MatchName,
     linker: Linker,
     /// The parts not yet read to their end.
@@ -56,7 +54,7 @@ impl Entries<'_> {
         self.link
     }
 
-    /// Loads what one page holds, or some tails.
+    /// Loads what lies together.
     fn load(&mut self) {
         let mut entries = Vec::new();
         if let Err(error) = self.load_into(&mut entries) {
@@ -68,66 +66,45 @@ impl Entries<'_> {
 
     fn load_into(&mut self, entries: &mut Vec<(Entry, Digest)>) -> Result<(), StoreError> {
         let Some(segment) = self.segments.front() else { return Ok(()) };
-        if self.next > segment.last {
+        let (own, before) = (segment.own, self.next);
+        if self.next > own.last {
             if segment.after.is_some_and(|after| after != self.link) {
-                return Err(
-                    self.corrupt(segment.last, "the chain of entries does not lead to the stored link")
-                );
+                return Err(self.corrupt(own.last, "the chain of entries does not lead to the stored link"));
             }
             self.segments.pop_front();
             return Ok(());
         }
-        if self.load_page(entries)? || self.load_tails(entries)? {
-            return Ok(());
-        }
-        // Between our looking for a page and for a tail, the tail may have been moved to a page.
-        if self.load_page(entries)? {
-            return Ok(());
-        }
-        Err(self.corrupt(self.next, "the entry is missing"))
+        let engine = self.engine;
+        let loaded = engine.pages(own, before, &mut |packed| self.take(packed, own.last, entries));
+        loaded.map_err(|error| self.at(self.next, error))?;
+        if self.next > before { Ok(()) } else { Err(self.corrupt(self.next, "the entry is missing")) }
     }
 
-    /// Loads the page that holds the next entry; returns `true` if there is one.
-    fn load_page(&mut self, entries: &mut Vec<(Entry, Digest)>) -> Result<bool, StoreError> {
-        let Some(segment) = self.segments.front() else { return Ok(false) };
-        let (id, last) = (segment.id, segment.last);
-        let found = self.records.page_at(id, segment.first, self.next);
-        let Some(stored) = found.map_err(|error| self.at(self.next, error))? else { return Ok(false) };
-        let page = stored.read().map_err(|error| self.at(stored.first, error))?;
-        if stored.next(&page) <= self.next {
-            return Ok(false);
+    /// Takes entries in that lie together.
+    fn take(
+        &mut self,
+        packed: &Packed<'_>,
+        last: Seq,
+        entries: &mut Vec<(Entry, Digest)>,
+    ) -> Result<(), StoreError> {
+        if packed.first > self.next {
+            return Err(self.corrupt(self.next, "the entry is missing"));
         }
-        let skipped = usize::try_from(self.next - stored.first).unwrap_or(usize::MAX);
-        for bytes in page.records.iter().skip(skipped) {
+        if packed.first == self.next && packed.before.is_some_and(|before| before != self.link) {
+            return Err(self.corrupt(self.next, "the chain of entries does not lead to the link before it"));
+        }
+        let skipped = usize::try_from(self.next - packed.first).unwrap_or(usize::MAX);
+        for bytes in packed.records.iter().skip(skipped) {
             if self.next > last {
                 // The rest lies behind the point where the next branch begins.
-                return Ok(true);
+                return Ok(());
             }
             self.admit(bytes, entries)?;
         }
-        if self.link != page.link {
-            return Err(self.corrupt(stored.first, "the chain of entries does not lead to their page's link"));
+        if packed.after.is_some_and(|after| after != self.link) {
+            return Err(self.corrupt(packed.first, "the chain of entries does not lead to their page's link"));
         }
-        Ok(true)
-    }
-
-    /// Loads the tails that follow; returns `true` if there are any.
-    fn load_tails(&mut self, entries: &mut Vec<(Entry, Digest)>) -> Result<bool, StoreError> {
-        let Some(segment) = self.segments.front() else { return Ok(false) };
-        let range =
-            key::of_tail(segment.id, self.next)..key::of_tail(segment.id, segment.last.saturating_add(1));
-        let found = self.records.backend.scan(&range, RECORDS_MAX);
-        let found = found.map_err(|error| self.at(self.next, error.into()))?;
-        let mut any = false;
-        for (key, value) in found {
-            if key::seq_of(&key) != Some(self.next) {
-                break;
-            }
-            let body = record::body_of(&key, &value).map_err(|reason| self.corrupt(self.next, &reason))?;
-            self.admit(body, entries)?;
-            any = true;
-        }
-        Ok(any)
+        Ok(())
     }
 
     /// Takes the next entry in: decodes it, counts it and adds it to the chain.
@@ -150,8 +127,13 @@ impl Entries<'_> {
         let (StoreError::Corrupt { .. }, Some(segment)) = (&error, self.segments.back()) else {
             return error;
         };
-        match self.records.find(&self.match_name, &segment.branch) {
+        match self.engine.found_branch(&self.match_name, &segment.branch) {
             Err(gone @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => gone,
+            // Another got its name.
+            Ok(line) if (line.of.id, line.branch.id) != (segment.own.of, segment.own.branch) => {
+                let (match_name, branch) = line.names();
+                StoreError::NoSuchBranch { match_name, branch }
+            }
             _ => error,
         }
     }
@@ -184,17 +166,17 @@ impl Line {
     /// Reads entries; the range must end at or before the head.
     pub(crate) fn entries<'a>(
         &self,
-        records: &'a Records,
+        engine: &'a dyn EngineReader,
         range: RangeInclusive<Seq>,
     ) -> Result<Entries<'a>, StoreError> {
         let wanted_from = (*range.start()).max(1);
         let to = if range.is_empty() { 0 } else { *range.end() };
-        let segments = self.segments(records, to)?;
+        let segments = self.segments(engine, to)?;
         let segments: VecDeque<_> =
-            segments.into_iter().skip_while(|segment| segment.last < wanted_from).collect();
+            segments.into_iter().skip_while(|segment| segment.own.last < wanted_from).collect();
         let (next, link) = match segments.front() {
-            Some(first) => first
-                .anchor(records, wanted_from)
+            Some(first) => engine
+                .anchor(first.own, first.before, wanted_from)
                 .map_err(|error| error.within(&self.of.name, Some(&first.branch)))?,
             None => (wanted_from, self.branch.before),
         };
@@ -203,7 +185,7 @@ impl Line {
             return Err(self.within(StoreError::damaged("its head's link is not the one it begins with")));
         }
         Ok(Entries {
-            records,
+            engine,
             match_name: self.of.name.clone(),
             linker: Linker::new(),
             segments,
@@ -216,11 +198,11 @@ impl Line {
     }
 
     /// Returns the link after entry `at`, which there must be; 0 stands for the setup.
-    pub(crate) fn link_at(&self, records: &Records, at: Seq) -> Result<Digest, StoreError> {
+    pub(crate) fn link_at(&self, engine: &dyn EngineReader, at: Seq) -> Result<Digest, StoreError> {
         if at == 0 {
-            return Ok(chain::genesis_link(&self.of.genesis));
+            return Ok(self.of.link());
         }
-        let mut entries = self.entries(records, at..=at)?;
+        let mut entries = self.entries(engine, at..=at)?;
         entries.try_for_each(|entry| entry.map(|_| ()))?;
         Ok(entries.link())
     }

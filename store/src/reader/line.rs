@@ -2,10 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use super::found::{FoundBranch, FoundMatch};
+use super::found::{FoundBranch, FoundMatch, Head, MatchId};
 use crate::entry::Seq;
 use crate::error::StoreError;
-use crate::layout::record::HeadRecord;
 use crate::names::{BranchName, MatchName};
 
 /// A branch of a match and its head. Its entries are those of the branches it begins on, then its own.
@@ -13,7 +12,18 @@ use crate::names::{BranchName, MatchName};
 pub(crate) struct Line {
     pub(crate) of: FoundMatch,
     pub(crate) branch: FoundBranch,
-    pub(crate) head: HeadRecord,
+    pub(crate) head: Head,
+}
+
+/// Entries that lie on one branch of a match.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own {
+    pub(crate) of: MatchId,
+    pub(crate) branch: u64,
+    /// The branch's first own entry.
+    pub(crate) first: Seq,
+    /// The last of them that counts.
+    pub(crate) last: Seq,
 }
 
 impl Line {

@@ -36,10 +36,10 @@ impl StoreReader {
         branch: &BranchName,
         range: RangeInclusive<Seq>,
     ) -> Result<Entries<'_>, StoreError> {
-        let _branches = self.records.hold_branches();
-        let line = self.records.find(match_name, branch)?;
+        let _branches = self.engine.hold_branches();
+        let line = self.engine.found_branch(match_name, branch)?;
         line.require(*range.end())?;
-        line.entries(&self.records, range)
+        line.entries(self.engine.as_ref(), range)
     }
 
     /// Returns the link after each entry of a range, checked like [`entries`](StoreReader::entries); where the range
@@ -53,14 +53,14 @@ impl StoreReader {
         branch: &BranchName,
         range: RangeInclusive<Seq>,
     ) -> Result<Vec<Digest>, StoreError> {
-        let _branches = self.records.hold_branches();
-        let line = self.records.find(match_name, branch)?;
+        let _branches = self.engine.hold_branches();
+        let line = self.engine.found_branch(match_name, branch)?;
         line.require(*range.end())?;
         let mut links = Vec::new();
         if range.contains(&0) {
-            links.push(line.link_at(&self.records, 0)?);
+            links.push(line.link_at(self.engine.as_ref(), 0)?);
         }
-        let mut entries = line.entries(&self.records, range)?;
+        let mut entries = line.entries(self.engine.as_ref(), range)?;
         while let Some(linked) = entries.next_linked() {
             links.push(linked?.1);
         }
@@ -77,12 +77,12 @@ impl StoreReader {
         branch: &BranchName,
         to: Option<Seq>,
     ) -> Result<Log, StoreError> {
-        let _branches = self.records.hold_branches();
-        let line = self.records.find(match_name, branch)?;
+        let _branches = self.engine.hold_branches();
+        let line = self.engine.found_branch(match_name, branch)?;
         let to = to.unwrap_or(line.head.seq);
         line.require(to)?;
         let genesis = line.of.genesis()?;
-        let entries = line.entries(&self.records, 1..=to)?;
+        let entries = line.entries(self.engine.as_ref(), 1..=to)?;
         Ok(Log { genesis, head: line.head.seq, entries: entries.collect::<Result<_, _>>()? })
     }
 }

@@ -1,18 +1,16 @@
-//! Reading a store: matches, branches and entries, each checked as it is read.
+//! Reading a store: matches, branches and entries, each checked as it is read, whichever engine has them.
 
+pub(crate) mod appended;
 pub(crate) mod branches;
+mod check;
 pub(crate) mod entries;
 pub(crate) mod found;
-pub(crate) mod grants;
-pub(crate) mod history;
+mod grants;
 pub(crate) mod line;
 pub(crate) mod log;
-pub(crate) mod lookup;
 pub(crate) mod matches;
 mod open;
-pub(crate) mod pages;
-pub(crate) mod records;
-pub(crate) mod scan;
+pub(crate) mod report;
 pub(crate) mod segment;
 mod snapshot;
 pub(crate) mod store_reader;

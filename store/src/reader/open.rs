@@ -3,13 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::history::checked;
 use super::store_reader::StoreReader;
-use crate::backend::sled::read_only::ReadOnlyBackend;
-use crate::dir::format;
-use crate::dir::snapshots::Snapshots;
 use crate::error::StoreError;
-use crate::rescue::doubt::require_no_loss;
+use crate::local::reader::open::open;
 
 impl StoreReader {
     /// Opens an existing store for reading only.
@@ -17,14 +13,6 @@ impl StoreReader {
     /// # Errors
     /// As for [`Store::open`](crate::Store::open).
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        Self::open_by(dir).map_err(StoreError::unopened)
-    }
-
-    fn open_by(dir: &Path) -> Result<Self, StoreError> {
-        let (lock, places) = format::hold_for_reading(dir)?;
-        let backend = Box::new(ReadOnlyBackend::open(&places, lock)?);
-        let (records, _) = checked(backend, Some(Snapshots::of(dir)))?;
-        require_no_loss(&records)?;
-        Ok(Self { records: Arc::new(records) })
+        Ok(Self { engine: Arc::new(open(dir).map_err(StoreError::unopened)?) })
     }
 }

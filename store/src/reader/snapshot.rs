@@ -3,10 +3,10 @@
 use turnfold_core::Digest;
 
 use super::store_reader::StoreReader;
-use crate::dir::snapshots::{SNAPSHOT_INTERVAL, Snapshot};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
+use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshot};
 
 impl StoreReader {
     /// Finds the last snapshot of a branch at or before entry `to` that `build` made.
@@ -23,14 +23,14 @@ impl StoreReader {
         to: Seq,
         build: &Digest,
     ) -> Result<Option<Snapshot>, StoreError> {
-        let Some(snapshots) = self.records.snapshots.as_ref().filter(|snapshots| snapshots.exist()) else {
+        let Some(snapshots) = self.engine.snapshots().filter(|snapshots| snapshots.exist()) else {
             return Ok(None);
         };
-        let line = self.records.find(match_name, branch)?;
+        let line = self.engine.found_branch(match_name, branch)?;
         let to = to.min(line.head.seq);
         let mut seq = to - to % SNAPSHOT_INTERVAL;
         while seq > 0 {
-            let name = line.link_at(&self.records, seq)?;
+            let name = line.link_at(self.engine.as_ref(), seq)?;
             if let Some(snapshot) = snapshots.read(&name, seq, Some(build)) {
                 return Ok(Some(snapshot));
             }

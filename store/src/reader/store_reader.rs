@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::records::Records;
+use crate::engine::EngineReader;
 
 /// A store of matches, as far as it is read: there is nothing by which it could be changed.
 ///
@@ -11,7 +11,7 @@ use super::records::Records;
 /// time, but none beside a [`Store`](crate::Store).
 #[derive(Clone)]
 pub struct StoreReader {
-    pub(crate) records: Arc<Records>,
+    pub(crate) engine: Arc<dyn EngineReader>,
 }
 
 impl fmt::Debug for StoreReader {

@@ -1,12 +1,9 @@
-//! Writing to a store: one committer, and the work that it is given.
+//! Writing to a store, whichever engine it has.
 
 pub(crate) mod append;
-pub(crate) mod branch_state;
-mod committer;
 mod create;
 mod delete;
 mod grants;
-mod ledger;
 mod rename;
 mod snapshot;
 pub(crate) mod store;

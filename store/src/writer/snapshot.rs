@@ -3,9 +3,9 @@
 use turnfold_core::Digest;
 
 use super::store::Store;
-use crate::dir::snapshots::{Snapshot, has_snapshot};
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
+use crate::snapshots::{Snapshot, has_snapshot};
 
 impl Store {
     /// Keeps the state after an entry, if it can and the entry is one that has a snapshot.
@@ -20,7 +20,7 @@ impl Store {
         build: &Digest,
     ) -> Result<(), StoreError> {
         let seq = snapshot.seq;
-        let Some(snapshots) = self.records().snapshots.as_ref().filter(|_| has_snapshot(seq)) else {
+        let Some(snapshots) = self.engine().snapshots().filter(|_| has_snapshot(seq)) else {
             return Ok(());
         };
         let mut entries = self.entries(match_name, branch, seq..=seq)?;

@@ -1,0 +1,245 @@
+//! Rebuilding: a store made of parts, each required to continue the chain of those before it.
+
+use turnfold_core::Digest;
+
+use super::error::RescueError;
+use super::part::{BranchPart, MatchPart, Part, Totals};
+use crate::chain::{self, Linker};
+use crate::engine::{Append, Engine, NewBranch};
+use crate::entry::{Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq, check_size};
+use crate::names::{IdempotencyKey, MatchName};
+
+/// How many entries are appended at a time, and from how many bytes on. One append of a client stays one.
+const APPEND_ENTRIES: usize = 4096;
+const APPEND_BYTES: usize = 1 << 20;
+
+/// Makes a store of parts.
+pub(crate) struct Rebuild<'a> {
+    store: &'a dyn Engine,
+    linker: Linker,
+    current: Option<CurrentMatch>,
+    totals: Totals,
+}
+
+struct CurrentMatch {
+    name: MatchName,
+    genesis: Genesis,
+    branches_left: u64,
+    /// Whether the new store has it; it gets it together with the first entries.
+    is_created: bool,
+    branch: Option<CurrentBranch>,
+}
+
+struct CurrentBranch {
+    part: BranchPart,
+    /// The last entry taken, and the link after it.
+    seq: Seq,
+    link: Digest,
+    /// The last entry appended; those after it wait.
+    appended: Seq,
+    waiting: Vec<Entry>,
+    bytes: usize,
+}
+
+impl<'a> Rebuild<'a> {
+    /// Begins to fill an empty store.
+    pub(crate) fn new(store: &'a dyn Engine) -> Self {
+        Self { store, linker: Linker::new(), current: None, totals: Totals::default() }
+    }
+
+    /// Adds the next part; returns what there is in all once it is the end.
+    pub(crate) fn take(&mut self, part: &Part<'_>) -> Result<Option<Totals>, RescueError> {
+        match part {
+            Part::Match(part) => self.begin_match(part)?,
+            Part::Branch(part) => self.begin_branch(part)?,
+            Part::Entries(entries) => self.take_entries(entries)?,
+            Part::End(totals) => {
+                self.end_match()?;
+                if *totals != self.totals {
+                    return Err(RescueError::damaged("it does not hold as much as it says at its end"));
+                }
+                return Ok(Some(self.totals));
+            }
+        }
+        self.totals.count(part);
+        Ok(None)
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Says up to where the parts were sound.
+    pub(crate) fn locate(&self, error: RescueError) -> RescueError {
+        let RescueError::DamagedBackup { match_name: None, reason, .. } = error else { return error };
+        let current = self.current.as_ref();
+        let branch = current.and_then(|current| current.branch.as_ref());
+        RescueError::DamagedBackup {
+            match_name: current.map(|current| current.name.clone()),
+            branch: branch.map(|branch| branch.part.name.clone()),
+            seq: branch.map(|branch| branch.seq + 1),
+            reason,
+        }
+    }
+
+    fn begin_match(&mut self, part: &MatchPart<'_>) -> Result<(), RescueError> {
+        self.end_match()?;
+        let genesis = Genesis::decode(part.genesis);
+        let genesis = genesis.map_err(|error| RescueError::damaged(format!("a genesis: {error}")))?;
+        check_size("a genesis", part.genesis.len(), GENESIS_BYTES_MAX)?;
+        self.current = Some(CurrentMatch {
+            name: part.name.clone(),
+            genesis,
+            branches_left: part.branches,
+            is_created: false,
+            branch: None,
+        });
+        Ok(())
+    }
+
+    fn end_match(&mut self) -> Result<(), RescueError> {
+        self.end_branch()?;
+        match &self.current {
+            Some(current) if !current.is_created || current.branches_left > 0 => {
+                Err(RescueError::damaged("branches are missing"))
+            }
+            _ => {
+                self.current = None;
+                Ok(())
+            }
+        }
+    }
+
+    fn begin_branch(&mut self, part: &BranchPart) -> Result<(), RescueError> {
+        self.end_branch()?;
+        let Some(current) = &mut self.current else {
+            return Err(RescueError::damaged("a branch has no match"));
+        };
+        let Some(branches_left) = current.branches_left.checked_sub(1) else {
+            return Err(RescueError::damaged("there is a branch too many"));
+        };
+        let before = match &part.parent {
+            None if part.name.is_main() && !current.is_created => {
+                chain::genesis_link(&current.genesis.encode())
+            }
+            Some((parent, at)) if current.is_created => {
+                let (match_name, name, from) = (current.name.clone(), part.name.clone(), parent.clone());
+                self.store.create_branch(NewBranch { match_name, name, from, at: *at }, Vec::new())?;
+                let reader = self.store.reader();
+                reader.found_branch(&current.name, parent)?.link_at(reader.as_ref(), *at)?
+            }
+            _ => return Err(RescueError::damaged("branches are in disorder")),
+        };
+        if before != part.before {
+            return Err(RescueError::damaged("the chain of entries does not lead to where a branch begins"));
+        }
+        let seq = part.forked_at();
+        let (part, waiting) = (part.clone(), Vec::new());
+        let branch = CurrentBranch { part, seq, link: before, appended: seq, waiting, bytes: 0 };
+        current.branches_left = branches_left;
+        current.branch = Some(branch);
+        Ok(())
+    }
+
+    fn take_entries(&mut self, entries: &[&[u8]]) -> Result<(), RescueError> {
+        let current = self.current.as_mut();
+        let Some(branch) = current.and_then(|current| current.branch.as_mut()) else {
+            return Err(RescueError::damaged("entries have no branch"));
+        };
+        for bytes in entries {
+            let entry = Entry::decode(bytes).map_err(|error| RescueError::damaged(error.to_string()))?;
+            if entry.seq != branch.seq + 1 || entry.seq > branch.part.head {
+                let reason = format!("expected entry {}, found entry {}", branch.seq + 1, entry.seq);
+                return Err(RescueError::damaged(reason));
+            }
+            branch.link = self.linker.link(&branch.link, bytes);
+            branch.seq = entry.seq;
+            branch.bytes += bytes.len();
+            branch.waiting.push(entry);
+        }
+        if branch.waiting.len() >= APPEND_ENTRIES || branch.bytes >= APPEND_BYTES {
+            self.append(false)?;
+        }
+        Ok(())
+    }
+
+    fn end_branch(&mut self) -> Result<(), RescueError> {
+        let current = self.current.as_mut();
+        let Some(branch) = current.and_then(|current| current.branch.as_mut()) else { return Ok(()) };
+        if branch.seq != branch.part.head {
+            let reason =
+                format!("expected entries up to {}, found them up to {}", branch.part.head, branch.seq);
+            return Err(RescueError::damaged(reason));
+        }
+        if branch.link != branch.part.link {
+            return Err(RescueError::damaged("the chain of entries does not lead to the head's link"));
+        }
+        self.append(true)?;
+        if let Some(current) = &mut self.current {
+            current.branch = None;
+        }
+        Ok(())
+    }
+
+    /// Appends what waits. An append with a key that may not be whole yet goes on waiting, unless all have come.
+    fn append(&mut self, all_have_come: bool) -> Result<(), RescueError> {
+        let Some(CurrentMatch { name, genesis, is_created, branch: Some(branch), .. }) = &mut self.current
+        else {
+            return Ok(());
+        };
+        let mut rest = std::mem::take(&mut branch.waiting);
+        branch.bytes = 0;
+        while let Some(shared) = rest.first().map(|entry| entry.idempotency_key.clone()) {
+            let count = rest.iter().take_while(|entry| entry.idempotency_key == shared).count();
+            if count == rest.len() && shared.is_some() && !all_have_come {
+                break;
+            }
+            let after = rest.split_off(count);
+            branch.appended =
+                append(self.store, (name, genesis, is_created), (branch, rest), shared.as_ref())?;
+            rest = after;
+        }
+        branch.waiting = rest;
+        if all_have_come && !*is_created {
+            self.store.create_match(name, genesis.encode(), Vec::new())?;
+            *is_created = true;
+        }
+        Ok(())
+    }
+}
+
+/// Appends entries of one idempotency key, or of none, and returns the new head.
+fn append(
+    store: &dyn Engine,
+    (match_name, genesis, is_created): (&MatchName, &Genesis, &mut bool),
+    (branch, entries): (&CurrentBranch, Vec<Entry>),
+    idempotency_key: Option<&IdempotencyKey>,
+) -> Result<Seq, RescueError> {
+    let head = branch.appended + entries.len() as u64;
+    let new = |entry: Entry| NewEntry {
+        seat: entry.seat,
+        command: entry.command,
+        recorded_at_ms: entry.recorded_at_ms,
+    };
+    let entries: Vec<_> = entries.into_iter().map(new).collect();
+    entries.iter().try_for_each(NewEntry::check_size)?;
+    if !*is_created {
+        *is_created = true;
+        if idempotency_key.is_none() {
+            store.create_match(match_name, genesis.encode(), entries)?;
+            return Ok(head);
+        }
+        store.create_match(match_name, genesis.encode(), Vec::new())?;
+    }
+    let appended = store.append(Append {
+        match_name: match_name.clone(),
+        branch: branch.part.name.clone(),
+        expected_head: branch.appended,
+        entries,
+        idempotency_key: idempotency_key.cloned(),
+    })?;
+    if appended.repeated {
+        return Err(RescueError::damaged("an idempotency key stands for two appends"));
+    }
+    Ok(head)
+}

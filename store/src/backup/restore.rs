@@ -1,0 +1,79 @@
+//! Restore: a store from a backup.
+
+use std::io::Read;
+use std::path::Path;
+
+use turnfold_core::decode::decode_strictly;
+
+use super::error::RescueError;
+use super::frame::FrameReader;
+use super::part::{Part, Totals};
+use super::rebuild::Rebuild;
+use crate::engine::Engine;
+use crate::local::rescue::new_store::{self, NewStore};
+use crate::local::writer::open::in_memory;
+use crate::writer::store::Store;
+
+impl Store {
+    /// Makes a store in `dir` from a backup, all or nothing, and returns what it holds.
+    ///
+    /// Every check and every link of every chain is verified on the way. The store is made beside `dir` and gets its
+    /// name at the end. `observe` receives the progress.
+    ///
+    /// # Errors
+    /// [`RescueError::NotEmpty`] when something is there, [`RescueError::NotABackup`], [`RescueError::UnknownFormat`],
+    /// [`RescueError::DamagedBackup`] naming where, and those of reading and writing.
+    pub fn restore(
+        reader: impl Read,
+        dir: &Path,
+        observe: &mut dyn FnMut(Totals),
+    ) -> Result<Totals, RescueError> {
+        let new = NewStore::at(dir)?;
+        let frames = FrameReader::new(reader)?;
+        let store = new_store::create(&new.draft())?;
+        let totals = fill(&store, frames, observe)?;
+        store.close()?;
+        new.publish()?;
+        Ok(totals)
+    }
+
+    /// Makes a store in memory from a backup.
+    ///
+    /// # Errors
+    /// As for [`restore`](Store::restore).
+    #[doc(hidden)]
+    pub fn restore_in_memory(reader: impl Read) -> Result<Self, RescueError> {
+        let frames = FrameReader::new(reader)?;
+        let store = in_memory();
+        fill(&store, frames, &mut |_| {})?;
+        Ok(Self::of(store))
+    }
+}
+
+fn fill(
+    store: &dyn Engine,
+    mut frames: FrameReader<impl Read>,
+    observe: &mut dyn FnMut(Totals),
+) -> Result<Totals, RescueError> {
+    let mut rebuild = Rebuild::new(store);
+    loop {
+        match step(&mut frames, &mut rebuild) {
+            Ok(Some(totals)) => {
+                frames.finish()?;
+                return Ok(totals);
+            }
+            Ok(None) => observe(rebuild.totals()),
+            Err(error) => return Err(rebuild.locate(error)),
+        }
+    }
+}
+
+fn step(
+    frames: &mut FrameReader<impl Read>,
+    rebuild: &mut Rebuild<'_>,
+) -> Result<Option<Totals>, RescueError> {
+    let body = frames.read()?;
+    let part: Part<'_> =
+        decode_strictly(&body).map_err(|error| RescueError::damaged(format!("a part: {error}")))?;
+    rebuild.take(&part)
+}

@@ -1,0 +1,201 @@
+//! Engines: where matches lie. Everything above asks them in these words; they know no rules, and no one else knows tables.
+//!
+//! The traits are not public, so there are no engines but those of this crate.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, RwLockReadGuard};
+
+use turnfold_core::{Digest, Seat};
+
+use crate::backup::error::RescueError;
+use crate::backup::part::Totals;
+use crate::entry::{NewEntry, Seq};
+use crate::error::StoreError;
+use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
+use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::reader::appended::Appended;
+use crate::reader::found::{FoundBranch, FoundMatch};
+use crate::reader::line::{Line, Own};
+use crate::reader::report::{Damage, MatchInfo, StoreCheck, StoreStats};
+use crate::snapshots::Snapshots;
+
+/// Results, one after another, that end with the first error.
+pub(crate) type Each<'a, T> = Box<dyn Iterator<Item = Result<T, StoreError>> + 'a>;
+
+/// Consecutive entries of one branch, as they lie together.
+pub(crate) struct Packed<'a> {
+    /// The number of the first.
+    pub(crate) first: Seq,
+    /// The link that is stored before the first, where one is.
+    pub(crate) before: Option<Digest>,
+    /// The encoded entries.
+    pub(crate) records: Vec<&'a [u8]>,
+    /// The link that is stored after the last, where one is.
+    pub(crate) after: Option<Digest>,
+}
+
+/// A branch that is audited: its name, and its line as far as that can be read.
+pub(crate) type Auditable = (BranchName, Result<Line, StoreError>);
+
+/// The entries that carry an idempotency key: the first and the last.
+pub(crate) type KeyedEntries = BTreeMap<IdempotencyKey, (Seq, Seq)>;
+
+/// What is found by an audit beside the entries: at which of them, and what is wrong.
+pub(crate) type Found = (Option<Seq>, String);
+
+/// An engine as far as it is read.
+pub(crate) trait EngineReader: Send + Sync {
+    /// Finds a match.
+    fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError>;
+
+    /// Finds a branch of a match, up to its acknowledged head.
+    fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Line, StoreError>;
+
+    /// Returns the lines of all branches of a match, up to the heads that they have at one moment.
+    fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError>;
+
+    /// Returns a branch and those it begins on, one after another.
+    fn ancestry(&self, of: &FoundMatch, branch: &FoundBranch) -> Result<Vec<FoundBranch>, StoreError>;
+
+    /// Lists the matches by name, those that come after a name or all.
+    fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError>;
+
+    /// Lists the names of all matches.
+    fn match_names(&self) -> Result<Each<'_, MatchName>, StoreError>;
+
+    /// Hands on entries of a branch, the first of them in or before those that are handed on first. Nothing is handed on
+    /// when that entry is not there. Errors say at which entry they are, but not of which branch.
+    fn pages(
+        &self,
+        own: Own,
+        from: Seq,
+        take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError>;
+
+    /// Returns where reading has to begin so that `wanted` is reached along the chain, and the link stored before it;
+    /// `before` is the one before the branch's first own entry.
+    fn anchor(&self, own: Own, before: Digest, wanted: Seq) -> Result<(Seq, Digest), StoreError>;
+
+    /// Returns the entries that an append with this idempotency key brought to the branch.
+    fn find_key(
+        &self,
+        line: &Line,
+        idempotency_key: &IdempotencyKey,
+    ) -> Result<Option<RangeInclusive<Seq>>, StoreError>;
+
+    /// Finds the grant of a token by the token's hash.
+    fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError>;
+
+    /// Lists the grants of a match by their hashes.
+    fn grants_of(&self, match_name: &MatchName) -> Result<Vec<(Digest, Grant)>, StoreError>;
+
+    /// Returns `true` if a player's seat has a live grant or an invitation that was not spent.
+    fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError>;
+
+    /// Returns the states kept beside the log, if any are.
+    fn snapshots(&self) -> Option<&Snapshots> {
+        None
+    }
+
+    /// Keeps all matches there and under their names, where that is needed for a sight of one moment.
+    fn hold_matches(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        None
+    }
+
+    /// Keeps the branches of all matches there and under their names, where that is needed.
+    fn hold_branches(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        None
+    }
+
+    /// Reads for as long as it may take while no branch of any match is deleted or renamed, as far as `read` can see.
+    fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError>;
+
+    /// Returns the branches of a match for an audit, and what keeps some of them from being found.
+    fn auditable(&self, of: &FoundMatch) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError>;
+
+    /// Requires what is kept beside a branch's own entries to be what they say.
+    fn audit_kept(&self, line: &Line, keys: KeyedEntries) -> Result<Vec<Found>, StoreError>;
+
+    /// Audits everything stored.
+    fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError>;
+
+    /// Audits what lies beside the records.
+    fn check_watermark(&self) -> Result<Option<Damage>, StoreError> {
+        Ok(None)
+    }
+
+    /// Counts what is stored.
+    fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError>;
+}
+
+/// What reads at one moment.
+pub(crate) type Walk<'a> = &'a mut dyn FnMut(&dyn EngineReader) -> Result<(), RescueError>;
+
+/// Entries to be appended to a branch.
+#[derive(Clone, Debug)]
+pub(crate) struct Append {
+    pub(crate) match_name: MatchName,
+    pub(crate) branch: BranchName,
+    pub(crate) expected_head: Seq,
+    pub(crate) entries: Vec<NewEntry>,
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
+}
+
+/// A branch to be made: its name, and after which entry of which branch it begins.
+#[derive(Clone, Debug)]
+pub(crate) struct NewBranch {
+    pub(crate) match_name: MatchName,
+    pub(crate) name: BranchName,
+    pub(crate) from: BranchName,
+    pub(crate) at: Seq,
+}
+
+/// An engine. What returns is durable.
+pub(crate) trait Engine: Send + Sync {
+    /// Returns what reads beside it.
+    fn reader(&self) -> Arc<dyn EngineReader>;
+
+    /// Creates a match of an encoded Genesis with its first entries.
+    fn create_match(
+        &self,
+        name: &MatchName,
+        genesis: Vec<u8>,
+        entries: Vec<NewEntry>,
+    ) -> Result<(), StoreError>;
+
+    /// Creates a branch with its first own entries.
+    fn create_branch(&self, new: NewBranch, entries: Vec<NewEntry>) -> Result<(), StoreError>;
+
+    /// Deletes a branch that is not `main`.
+    fn delete_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<(), StoreError>;
+
+    /// Renames a branch that is not `main`.
+    fn rename_branch(
+        &self,
+        match_name: &MatchName,
+        name: &BranchName,
+        new: &BranchName,
+    ) -> Result<(), StoreError>;
+
+    /// Deletes a match with all that belongs to it.
+    fn delete_match(&self, name: &MatchName) -> Result<(), StoreError>;
+
+    /// Renames a match.
+    fn rename_match(&self, name: &MatchName, new: &MatchName) -> Result<(), StoreError>;
+
+    /// Appends entries, or finds that an append with the same key did.
+    fn append(&self, append: Append) -> Result<Appended, StoreError>;
+
+    /// Makes a grant.
+    fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError>;
+
+    /// Spends an invitation.
+    fn join(&self, invitation: &Digest, token: &Digest, now_ms: i64) -> Result<JoinedSeat, StoreError>;
+
+    /// Revokes a grant.
+    fn revoke_grant(&self, match_name: &MatchName, id: GrantId, now_ms: i64) -> Result<Digest, StoreError>;
+
+    /// Closes it; nobody reads any more.
+    fn close(self: Box<Self>) -> Result<(), StoreError>;
+}

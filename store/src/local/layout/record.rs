@@ -1,0 +1,159 @@
+//! Records: the bodies of the small tables, and the check that every value carries.
+
+use serde::{Deserialize, Serialize};
+use turnfold_core::Seat;
+use turnfold_core::decode::decode_strictly;
+
+use super::key;
+use super::watermark::Watermark;
+use crate::entry::encode;
+use crate::error::StoreError;
+use crate::grant::Grant;
+use crate::local::backend::RecordChange;
+use crate::names::{BranchName, MatchName};
+use crate::reader::found::Parent;
+
+const CHECK_BYTES: usize = 8;
+
+/// The record about the store as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoreRecord {
+    pub(crate) now: Watermark,
+    pub(crate) marked: Watermark,
+    pub(crate) matches: u64,
+    pub(crate) next_id: u64,
+}
+
+impl StoreRecord {
+    pub(crate) const EMPTY: Self =
+        Self { now: Watermark::NOTHING, marked: Watermark::NOTHING, matches: 0, next_id: 1 };
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MatchRecord<'a> {
+    pub(crate) id: u64,
+    pub(crate) branches: u64,
+    pub(crate) genesis: &'a [u8],
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BranchRecord {
+    pub(crate) id: u64,
+    pub(crate) parent: Option<Parent>,
+}
+
+/// The entries that an idempotency key stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IdempotencyRecord {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+}
+
+/// A name that is gone: its match or branch was deleted, or got another name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GoneRecord {
+    pub(crate) match_name: MatchName,
+    /// The branch; `None` when it was the match.
+    pub(crate) branch: Option<BranchName>,
+    /// The name it got; `None` when it was deleted.
+    pub(crate) became: Option<String>,
+    /// The entries that were deleted with it.
+    pub(crate) entries: u64,
+}
+
+/// A grant, and the id of its match: one made later under the same name is another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GrantRecord {
+    pub(crate) match_id: u64,
+    pub(crate) grant: Grant,
+}
+
+/// That a grant is one of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MatchGrantRecord {
+    /// The player's seat that the grant is for.
+    pub(crate) seat: Option<Seat>,
+}
+
+/// Makes the value of a record from its body.
+pub(crate) fn with_check(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
+    let check = check(key, &body);
+    body.extend_from_slice(&check);
+    body
+}
+
+/// Makes the change that writes a record.
+pub(crate) fn put(key: Vec<u8>, record: &impl Serialize) -> RecordChange {
+    put_bytes(key, encode(record))
+}
+
+/// Makes the change that writes a record whose body is encoded already.
+pub(crate) fn put_bytes(key: Vec<u8>, body: Vec<u8>) -> RecordChange {
+    let value = with_check(&key, body);
+    RecordChange { key, value: Some(value) }
+}
+
+/// Returns the body of a record's value.
+///
+/// # Errors
+/// Says what is wrong when value and key do not belong together.
+pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], String> {
+    let split = value.len().checked_sub(CHECK_BYTES).and_then(|at| value.split_at_checked(at));
+    match split {
+        Some((body, found)) if found == check(key, body) => Ok(body),
+        Some(_) => Err("its bytes do not match their check".to_owned()),
+        None => Err(format!("it has only {} bytes", value.len())),
+    }
+}
+
+/// Returns the body of a value whatever its check says, for what is left of a damaged record.
+pub(crate) fn unchecked(value: &[u8]) -> Option<&[u8]> {
+    value.len().checked_sub(CHECK_BYTES).and_then(|at| value.get(..at))
+}
+
+/// Reads a record.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] naming `what`.
+pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
+    what: &str,
+    key: &[u8],
+    value: &'a [u8],
+) -> Result<T, StoreError> {
+    let body = body_of(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))?;
+    decode_strictly(body).map_err(|error| StoreError::damaged(format!("{what}: {error}")))
+}
+
+/// Reads a store record, whatever its key leaves out; `None` if the value is none.
+pub(crate) fn read_store(value: &[u8]) -> Option<StoreRecord> {
+    read("the store record", key::STORE, value).ok()
+}
+
+fn check(key: &[u8], body: &[u8]) -> [u8; CHECK_BYTES] {
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 record");
+    hasher.update(key).update(body).update(&(key.len() as u64).to_le_bytes());
+    let mut check = [0; CHECK_BYTES];
+    hasher.finalize_xof().fill(&mut check);
+    check
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_belongs_to_its_key_and_every_bit_counts() {
+        let value = with_check(b"t1", b"body".to_vec());
+        assert_eq!(body_of(b"t1", &value), Ok(&b"body"[..]));
+        assert!(body_of(b"t2", &value).is_err());
+        assert!(body_of(b"t", &with_check(b"t1", b"body".to_vec())).is_err());
+        for bit in 0..value.len() * 8 {
+            let mut flipped = value.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(body_of(b"t1", &flipped).is_err(), "bit {bit}");
+        }
+        for length in 0..value.len() {
+            assert!(body_of(b"t1", &value[..length]).is_err(), "length {length}");
+        }
+    }
+}

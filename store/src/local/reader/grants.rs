@@ -1,0 +1,82 @@
+//! Grants: found by the hash of their token, or as those of a match.
+
+use turnfold_core::{Digest, Seat};
+
+use super::records::Records;
+use crate::error::StoreError;
+use crate::grant::{Grant, GrantId};
+use crate::local::layout::record::{GrantRecord, MatchGrantRecord};
+use crate::local::layout::{key, record};
+use crate::names::MatchName;
+use crate::reader::found::FoundMatch;
+
+impl Records {
+    /// Returns `true` if a player's seat has a live grant or an invitation that was not spent.
+    pub(crate) fn is_seat_taken(
+        &self,
+        match_name: &MatchName,
+        seat: Seat,
+        now_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let of = self.find_match(match_name)?;
+        for listed in self.listed_grants(of.number()) {
+            let (hash, listed_seat) = listed.map_err(|error| error.within(&of.name, None))?;
+            if listed_seat == Some(seat) && self.grant(&of, &hash)?.is_live(now_ms) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads a grant, if there is one.
+    pub(crate) fn grant_record(&self, hash: &Digest) -> Result<Option<GrantRecord>, StoreError> {
+        let key = key::of_grant(hash);
+        let value = self.backend.get(&key)?;
+        value.map(|value| read_grant(hash, &key, &value)).transpose()
+    }
+
+    /// Reads the grants of a match.
+    pub(crate) fn grants(&self, of: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
+        let read = |listed: Result<(Digest, _), StoreError>| {
+            let (hash, _) = listed.map_err(|error| error.within(&of.name, None))?;
+            Ok((hash, self.grant(of, &hash)?))
+        };
+        self.listed_grants(of.number()).map(read).collect()
+    }
+
+    /// Reads a grant that is listed for a match.
+    pub(crate) fn grant(&self, of: &FoundMatch, hash: &Digest) -> Result<Grant, StoreError> {
+        let found = self.grant_record(hash).and_then(|found| {
+            let Some(GrantRecord { match_id, grant }) = found else {
+                return Err(StoreError::damaged(format!("the grant `{}` is missing", GrantId::of(hash))));
+            };
+            if match_id != of.number() || grant.match_name != of.name {
+                let reason = format!("the grant `{}` is one of another match", GrantId::of(hash));
+                return Err(StoreError::damaged(reason));
+            }
+            Ok(grant)
+        });
+        found.map_err(|error| error.within(&of.name, None))
+    }
+
+    /// Lists which grants a match has, and for which seats they are.
+    pub(crate) fn listed_grants(
+        &self,
+        match_id: u64,
+    ) -> impl Iterator<Item = Result<(Digest, Option<Seat>), StoreError>> {
+        self.scan(key::grants_of(match_id)).map(|record| {
+            let (key, value) = record?;
+            let hash = key::hash_after(&key, key::ID_PREFIX);
+            let hash =
+                hash.ok_or_else(|| StoreError::damaged("the list of its grants has another record"))?;
+            let what = format!("the record that lists the grant `{}`", GrantId::of(&hash));
+            let MatchGrantRecord { seat } = record::read(&what, &key, &value)?;
+            Ok((hash, seat))
+        })
+    }
+}
+
+/// Reads the record of a grant.
+pub(crate) fn read_grant(hash: &Digest, key: &[u8], value: &[u8]) -> Result<GrantRecord, StoreError> {
+    record::read(&format!("the grant `{}`", GrantId::of(hash)), key, value)
+}

@@ -1,0 +1,157 @@
+//! Finding matches, branches and lines by name.
+
+use super::found::{StoredBranch, read_branch, read_match, require_in_place};
+use super::records::Records;
+use crate::error::StoreError;
+use crate::local::layout::record::IdempotencyRecord;
+use crate::local::layout::{key, record};
+use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::reader::found::{FoundBranch, FoundMatch};
+use crate::reader::line::Line;
+
+impl Records {
+    pub(crate) fn find_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError> {
+        let key = key::of_match(name);
+        let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
+        let Some(value) = value else {
+            // It never was, or its record is gone: then there are fewer than there should be, or one lies elsewhere.
+            self.require_all_matches()?;
+            for record in self.scan(key::all_matches()) {
+                let (key, value) = record?;
+                require_in_place("a match record", &key, &value)?;
+            }
+            return Err(StoreError::NoSuchMatch { match_name: name.clone() });
+        };
+        read_match(name.clone(), &key, &value)
+    }
+
+    pub(crate) fn find_branch(&self, of: &FoundMatch, name: &BranchName) -> Result<FoundBranch, StoreError> {
+        let key = key::of_branch(of.number(), name);
+        let at_branch = |error: StoreError| error.within(&of.name, Some(name));
+        let value = self.backend.get(&key).map_err(|error| at_branch(error.into()))?;
+        match value {
+            Some(value) => read_branch(of, name.clone(), &key, &value).map_err(at_branch),
+            None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
+            None => {
+                let (_, stored) = self.stored_branches(&of.name)?;
+                let all_in_place = stored.iter().try_for_each(StoredBranch::require_in_place);
+                all_in_place.map_err(|error| error.within(&of.name, None))?;
+                Err(StoreError::NoSuchBranch { match_name: of.name.clone(), branch: name.clone() })
+            }
+        }
+    }
+
+    /// Finds a branch of a match, up to its acknowledged head.
+    pub(crate) fn find(&self, match_name: &MatchName, name: &BranchName) -> Result<Line, StoreError> {
+        let find = || {
+            let of = self.find_match(match_name)?;
+            let branch = self.find_branch(&of, name)?;
+            self.line(&of, branch)
+        };
+        match find() {
+            // What is deleted while we look seems damaged; the second time it is not there.
+            Err(StoreError::Corrupt { .. }) => find(),
+            found => found,
+        }
+    }
+
+    /// Returns the lines of all branches of a match, up to the heads that they have at one moment.
+    pub(crate) fn lines_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError> {
+        let heads = self.hold_heads();
+        let (of, branches) = self.branches_of(name)?;
+        let line = |branch: FoundBranch| {
+            let head = self.head_among(&heads, &branch);
+            let head = head.map_err(|error| error.within(&of.name, Some(&branch.name)))?;
+            Ok(Line { of: of.clone(), branch, head })
+        };
+        let lines = branches.into_iter().map(line).collect::<Result<_, StoreError>>()?;
+        Ok((of, lines))
+    }
+
+    /// Returns the line of a branch, up to its acknowledged head.
+    pub(crate) fn line(&self, of: &FoundMatch, branch: FoundBranch) -> Result<Line, StoreError> {
+        let head = self.head(&branch).map_err(|error| error.within(&of.name, Some(&branch.name)))?;
+        Ok(Line { of: of.clone(), branch, head })
+    }
+
+    /// Returns a match and its branches, all of which can be read.
+    pub(crate) fn branches_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<FoundBranch>), StoreError> {
+        let (of, stored) = self.stored_branches(name)?;
+        let read =
+            |stored: StoredBranch| stored.read(&of).map_err(|error| error.within(name, Some(&stored.name)));
+        let branches = stored.into_iter().map(read).collect::<Result<_, _>>()?;
+        Ok((of, branches))
+    }
+
+    /// Returns a match and the records of its branches; their number is right.
+    pub(crate) fn stored_branches(
+        &self,
+        name: &MatchName,
+    ) -> Result<(FoundMatch, Vec<StoredBranch>), StoreError> {
+        let found = unless_changed(
+            || {
+                let next_id = self.store_record().ok().map(|record| record.next_id);
+                self.find_match(name).map(|found| (found.number(), found.branches, next_id))
+            },
+            |(id, expected, _)| {
+                let records = self.scan_all(key::branches_of(id))?;
+                let is_right = records.len() as u64 == expected;
+                Ok(is_right.then_some(records).ok_or(expected))
+            },
+        )?;
+        let records = found.map_err(|expected| {
+            let reason = format!("it should have {expected} branches, but the store holds another number");
+            StoreError::damaged(reason).within(name, None)
+        })?;
+        let of = self.find_match(name)?;
+        let stored = records.into_iter().map(StoredBranch::of).collect::<Result<_, _>>();
+        Ok((of, stored.map_err(|error| error.within(name, None))?))
+    }
+
+    /// Returns the branch records there are, whatever their number should be.
+    pub(crate) fn readable_branches(&self, of: &FoundMatch) -> Result<Vec<StoredBranch>, StoreError> {
+        self.scan(key::branches_of(of.number())).map(|record| StoredBranch::of(record?)).collect()
+    }
+
+    /// Reads which entries an idempotency key stands for.
+    pub(crate) fn keyed(
+        &self,
+        branch_id: u64,
+        idempotency_key: &IdempotencyKey,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+        let key = key::of_idempotency(branch_id, idempotency_key);
+        let value = self.backend.get(&key)?;
+        value.map(|value| record::read("an idempotency key", &key, &value)).transpose()
+    }
+
+    /// Requires that there are as many match records as there should be.
+    pub(crate) fn require_all_matches(&self) -> Result<(), StoreError> {
+        let counted = unless_changed(
+            || self.store_record().map(|record| (record.matches, record.next_id)),
+            |(expected, _)| {
+                let mut records = self.scan(key::all_matches());
+                let count = records.try_fold(0, |count: u64, record| record.map(|_| count + 1))?;
+                Ok(if count == expected { Ok(()) } else { Err(expected) })
+            },
+        )?;
+        counted.map_err(|expected| {
+            StoreError::damaged(format!("it should hold {expected} matches, but holds another number"))
+        })
+    }
+}
+
+/// Returns what `look` finds while `version` stays the same; a writer may have been between the two.
+fn unless_changed<V: PartialEq + Copy, T, E>(
+    version: impl Fn() -> Result<V, StoreError>,
+    look: impl Fn(V) -> Result<Result<T, E>, StoreError>,
+) -> Result<Result<T, E>, StoreError> {
+    let mut before = version()?;
+    loop {
+        let found = look(before)?;
+        let after = version()?;
+        if found.is_ok() || after == before {
+            return Ok(found);
+        }
+        before = after;
+    }
+}

@@ -1,0 +1,14 @@
+//! Reading the records of a store on disk.
+
+mod engine;
+pub(crate) mod found;
+pub(crate) mod grants;
+pub(crate) mod history;
+mod kept;
+pub(crate) mod lookup;
+pub(crate) mod matches;
+pub(crate) mod open;
+mod packed;
+pub(crate) mod pages;
+pub(crate) mod records;
+pub(crate) mod scan;

@@ -1,0 +1,143 @@
+//! Records: what a backend holds, as those who read see it beside the committer.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::found::{COUNT_MAX, find_store_record};
+use super::scan::Scan;
+use crate::error::StoreError;
+use crate::local::backend::{Backend, StoredRecord};
+use crate::local::layout::record::StoreRecord;
+use crate::local::layout::{key, record};
+use crate::reader::found::{FoundBranch, Head};
+use crate::snapshots::Snapshots;
+
+/// What a store holds. Readers and the committer share it.
+pub(crate) struct Records {
+    pub(crate) backend: Box<dyn Backend>,
+    /// Beside a log on disk.
+    pub(crate) snapshots: Option<Snapshots>,
+    /// The acknowledged heads of branches while newer ones are written but not yet durable.
+    acknowledged: RwLock<BTreeMap<u64, Head>>,
+    /// Held for reading by who needs the matches to stay under their names, for writing while one is renamed or deleted.
+    /// Taken before `branches`.
+    matches: RwLock<()>,
+    /// Held for reading by who needs the branches of matches to stay, for writing while one is renamed or deleted.
+    branches: RwLock<()>,
+    /// The same for who writes meanwhile to where it may take long. Taken before `branches`, so that whoever waits to
+    /// rename or delete a branch keeps nobody else from reading.
+    walks: RwLock<()>,
+    /// Held for reading by who needs the grants of a match as they are at one time, for writing while one changes. Taken
+    /// after `branches`.
+    grants: RwLock<()>,
+}
+
+impl Records {
+    pub(crate) fn new(backend: Box<dyn Backend>, snapshots: Option<Snapshots>) -> Self {
+        Self {
+            backend,
+            snapshots,
+            acknowledged: RwLock::default(),
+            matches: RwLock::default(),
+            branches: RwLock::default(),
+            walks: RwLock::default(),
+            grants: RwLock::default(),
+        }
+    }
+
+    /// Keeps all matches there and under their names.
+    pub(crate) fn hold_matches(&self) -> RwLockReadGuard<'_, ()> {
+        self.matches.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody holds the matches.
+    pub(crate) fn change_matches(&self) -> RwLockWriteGuard<'_, ()> {
+        self.matches.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the branches of all matches there and under their names.
+    pub(crate) fn hold_branches(&self) -> RwLockReadGuard<'_, ()> {
+        self.branches.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the branches of all matches there and under their names, for as long as it may take.
+    pub(crate) fn hold_walk(&self) -> RwLockReadGuard<'_, ()> {
+        self.walks.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody holds the branches.
+    pub(crate) fn change_branches(&self) -> [RwLockWriteGuard<'_, ()>; 2] {
+        [&self.walks, &self.branches].map(|held| held.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Keeps all grants as they are.
+    pub(crate) fn hold_grants(&self) -> RwLockReadGuard<'_, ()> {
+        self.grants.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody holds the grants.
+    pub(crate) fn change_grants(&self) -> RwLockWriteGuard<'_, ()> {
+        self.grants.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets readers see these heads, by the ids of their branches, whatever is written from now on.
+    pub(crate) fn hold_back(&self, heads: BTreeMap<u64, Head>) {
+        self.acknowledged.write().unwrap_or_else(PoisonError::into_inner).extend(heads);
+    }
+
+    /// Lets readers see the heads as they are written.
+    pub(crate) fn acknowledge_all(&self) {
+        self.acknowledged.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Reads the store's own record.
+    pub(crate) fn store_record(&self) -> Result<StoreRecord, StoreError> {
+        let record = find_store_record(self.backend.as_ref())?;
+        record.ok_or_else(|| StoreError::damaged("the store's own record is missing"))
+    }
+
+    /// Reads the records in a range of keys, a few at a time.
+    pub(crate) fn scan(&self, range: Range<Vec<u8>>) -> Scan<'_> {
+        Scan::new(self.backend.as_ref(), range)
+    }
+
+    /// Returns every record in a range of keys.
+    pub(crate) fn scan_all(&self, range: Range<Vec<u8>>) -> Result<Vec<StoredRecord>, StoreError> {
+        self.scan(range).collect()
+    }
+
+    /// Keeps all heads where they are: the committer cannot begin to write newer ones meanwhile.
+    pub(super) fn hold_heads(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Head>> {
+        self.acknowledged.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the acknowledged head of a branch.
+    pub(crate) fn head(&self, branch: &FoundBranch) -> Result<Head, StoreError> {
+        self.head_among(&self.hold_heads(), branch)
+    }
+
+    /// Returns the acknowledged head of a branch while all are held.
+    pub(super) fn head_among(
+        &self,
+        acknowledged: &BTreeMap<u64, Head>,
+        branch: &FoundBranch,
+    ) -> Result<Head, StoreError> {
+        match acknowledged.get(&branch.id) {
+            Some(head) => Ok(*head),
+            None => self.stored_head(branch),
+        }
+    }
+
+    /// Returns the head of a branch as it is written, durable or not.
+    pub(crate) fn stored_head(&self, branch: &FoundBranch) -> Result<Head, StoreError> {
+        let key = key::of_head(branch.id);
+        let value = self.backend.get(&key)?;
+        let value = value.ok_or_else(|| StoreError::damaged("its head record is missing"))?;
+        let head: Head = record::read("its head record", &key, &value)?;
+        if !(branch.forked_at()..=COUNT_MAX).contains(&head.seq) {
+            return Err(StoreError::damaged(format!("its head cannot be at {}", head.seq)));
+        }
+        Ok(head)
+    }
+}

@@ -1,0 +1,98 @@
+//! New stores: made beside their place, and named only when they are whole.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::backup::error::RescueError;
+use crate::local::backend::sled::closing::lock_released;
+use crate::local::dir::draft::{self, DraftDir};
+use crate::local::dir::places::SLED_DIR;
+use crate::local::dir::private::sync_dir;
+use crate::local::writer::engine::Local;
+use crate::local::writer::open::open_or_create;
+
+/// A place for a store that does not exist yet. Unless it is published, nothing of it remains.
+pub(crate) struct NewStore {
+    dir: PathBuf,
+    draft: DraftDir,
+}
+
+impl NewStore {
+    /// Prepares a store that is to be in `dir`, which must not exist or be empty.
+    pub(crate) fn at(dir: &Path) -> Result<Self, RescueError> {
+        require_nothing(dir)?;
+        let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).map_err(|source| RescueError::io("create", parent, source))?;
+        let draft = DraftDir::dir_in(parent)
+            .map_err(|source| RescueError::io("create a directory in", parent, source))?;
+        Ok(Self { dir: dir.to_owned(), draft })
+    }
+
+    /// The directory in which the store is made; another beside it may be used too and is removed in the end.
+    pub(crate) fn draft(&self) -> PathBuf {
+        self.draft.path().join("store")
+    }
+
+    /// A directory for whatever else is needed, removed in the end.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.draft.path().join("scratch")
+    }
+
+    /// Names the store, which must be closed.
+    pub(crate) fn publish(self) -> Result<(), RescueError> {
+        let draft = self.draft();
+        settle(&draft)?;
+        require_nothing(&self.dir)?;
+        let renamed = draft::uninterrupted(|| {
+            // An empty directory may be in the way; not every system renames over it.
+            match fs::remove_dir(&self.dir) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            fs::rename(&draft, &self.dir)?;
+            self.dir.parent().map_or(Ok(()), sync_dir)
+        });
+        renamed.map_err(|source| RescueError::io("create", &self.dir, source))
+    }
+}
+
+fn require_nothing(dir: &Path) -> Result<(), RescueError> {
+    let not_empty = || RescueError::NotEmpty { dir: dir.to_owned() };
+    match fs::read_dir(dir) {
+        Ok(mut entries) => entries.next().map_or(Ok(()), |_| Err(not_empty())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(not_empty()),
+        Err(source) => Err(RescueError::io("read", dir, source)),
+    }
+}
+
+/// Makes all of a closed store durable.
+pub(crate) fn settle(dir: &Path) -> Result<(), RescueError> {
+    wait_until_released(dir)?;
+    sync_all(dir).map_err(|source| RescueError::io("sync", dir, source))
+}
+
+/// Waits until sled, whose threads may outlive its handle, has let go of a closed store.
+pub(crate) fn wait_until_released(dir: &Path) -> Result<(), RescueError> {
+    let db = dir.join(SLED_DIR).join("db");
+    let file = File::open(&db).map_err(|source| RescueError::io("open", &db, source))?;
+    if lock_released(&file).map_err(|source| RescueError::io("lock", &db, source))? {
+        return Ok(());
+    }
+    let source = io::Error::new(io::ErrorKind::ResourceBusy, "sled still uses it");
+    Err(RescueError::io("close", &db, source))
+}
+
+fn sync_all(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() { sync_all(&path)? } else { File::open(&path)?.sync_all()? }
+    }
+    sync_dir(dir)
+}
+
+/// Opens a new store in a directory of our own.
+pub(crate) fn create(dir: &Path) -> Result<Local, RescueError> {
+    Ok(draft::uninterrupted(|| open_or_create(dir, std::convert::identity))?)
+}

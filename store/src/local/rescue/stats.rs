@@ -1,0 +1,93 @@
+//! Statistics: how much a store holds, and where most of it is.
+
+use std::cmp::Reverse;
+use std::io;
+use std::path::Path;
+
+use crate::backup::part::Totals;
+use crate::error::StoreError;
+use crate::local::layout::key;
+use crate::local::reader::pages::read_page;
+use crate::local::reader::records::Records;
+use crate::names::MatchName;
+use crate::reader::report::{MatchStats, StoreStats};
+use crate::writer::store::Store;
+
+impl Records {
+    /// Counts what is stored, one match after another, and returns so many of the largest matches.
+    pub(crate) fn count(
+        &self,
+        top: usize,
+        observe: &mut dyn FnMut(Totals),
+    ) -> Result<StoreStats, StoreError> {
+        let mut stats = StoreStats::default();
+        for found in self.found_matches(None)? {
+            let of_match = count_match(self, found?.name, &mut stats)?;
+            stats.totals.matches += 1;
+            stats.totals.branches += of_match.branches;
+            stats.totals.entries += of_match.entries;
+            stats.entry_bytes += of_match.entry_bytes;
+            // At equal size the first by name stays first.
+            let place =
+                stats.largest.partition_point(|other| Reverse(other.entries) <= Reverse(of_match.entries));
+            stats.largest.insert(place, of_match);
+            stats.largest.truncate(top);
+            observe(stats.totals);
+        }
+        Ok(stats)
+    }
+}
+
+impl Store {
+    /// Returns the bytes of all files in a store's directory.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when it cannot be read.
+    pub fn bytes_on_disk(dir: &Path) -> Result<u64, StoreError> {
+        let failed = |source| StoreError::Io { action: format!("read `{}`", dir.display()), source };
+        bytes_below(dir).map_err(failed)
+    }
+}
+
+fn count_match(records: &Records, name: MatchName, stats: &mut StoreStats) -> Result<MatchStats, StoreError> {
+    let (_, branches) = records.branches_of(&name)?;
+    let mut of_match = MatchStats { name, branches: 0, entries: 0, entry_bytes: 0 };
+    for branch in branches {
+        let here = |error: StoreError| error.within(&of_match.name, Some(&branch.name));
+        of_match.branches += 1;
+        let mut paged_to = branch.forked_at();
+        for record in records.scan(key::pages_of(branch.id)) {
+            let (key, value) = record.map_err(here)?;
+            let first = key::seq_of(&key).unwrap_or_default();
+            let page = read_page(&key, &value).map_err(|error| here(error.at(first)))?;
+            let count = page.records.len() as u64;
+            paged_to = first.saturating_add(count).saturating_sub(1);
+            stats.pages += 1;
+            stats.entries_on_pages += count;
+            of_match.entries += count;
+            of_match.entry_bytes += (key.len() + value.len()) as u64;
+        }
+        for record in records.scan(key::of_tail(branch.id, paged_to + 1)..key::tails_of(branch.id).end) {
+            let (key, value) = record.map_err(here)?;
+            stats.tails += 1;
+            of_match.entries += 1;
+            of_match.entry_bytes += (key.len() + value.len()) as u64;
+        }
+    }
+    Ok(of_match)
+}
+
+fn bytes_below(dir: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        match entry.metadata() {
+            Ok(found) if found.is_dir() => bytes += bytes_below(&entry.path())?,
+            Ok(found) => bytes += found.len(),
+            // sled removes files of its own while it is at work.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes)
+}

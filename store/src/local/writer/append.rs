@@ -1,0 +1,73 @@
+//! Appending: the expected head, and keys that make repeating harmless.
+
+use super::branch_state::BranchState;
+use super::committer::{Committer, Order};
+use super::ledger::{Ledger, Staged};
+use crate::engine::Append;
+use crate::entry::NewEntry;
+use crate::error::StoreError;
+use crate::local::layout::key;
+use crate::local::layout::record::IdempotencyRecord;
+use crate::local::reader::records::Records;
+use crate::names::{BranchName, MatchName};
+use crate::reader::appended::Appended;
+
+/// Appends entries, which may share a flush with others.
+pub(super) fn append(committer: &Committer, append: Append) -> Result<Appended, StoreError> {
+    let Append { match_name, branch, idempotency_key, .. } = &append;
+    let branch_key = idempotency_key.clone().map(|key| (match_name.clone(), branch.clone(), key));
+    committer.perform(Order::Shared(branch_key), |ledger, staged| stage(append, ledger, staged))
+}
+
+fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<Appended, StoreError> {
+    let Append { match_name, branch, expected_head, entries, idempotency_key } = append;
+    let names = (match_name, branch);
+    if !ledger.branches.contains_key(&names) {
+        let line = ledger.records.find(&names.0, &names.1)?;
+        ledger.branches.insert(names.clone(), BranchState::load(&ledger.records, &line)?);
+    }
+    let state = ledger.branches.get_mut(&names).expect("it was there or has just been put there");
+    if let Some(idempotency_key) = &idempotency_key {
+        let earlier = ledger.records.keyed(state.id, idempotency_key);
+        if let Some(earlier) = earlier.map_err(|error| error.within(&names.0, Some(&names.1)))? {
+            return repeat(&ledger.records, names, earlier, &entries);
+        }
+    }
+    let before = state.head;
+    if before.seq != expected_head {
+        let (match_name, branch) = names;
+        return Err(StoreError::Conflict { match_name, branch, expected: expected_head, head: before.seq });
+    }
+    staged.append(names, state, entries, idempotency_key.as_ref());
+    staged.keep_head(state.id, before);
+    let (first, last) = (before.seq + 1, state.head.seq);
+    if let Some(idempotency_key) = &idempotency_key {
+        let key = key::of_idempotency(state.id, idempotency_key);
+        staged.put(key, &IdempotencyRecord { first, last });
+    }
+    Ok(Appended { first, last, repeated: false })
+}
+
+/// Returns the result of an earlier append with the same idempotency key, if it appended the same.
+fn repeat(
+    records: &Records,
+    (match_name, branch): (MatchName, BranchName),
+    IdempotencyRecord { first, last }: IdempotencyRecord,
+    entries: &[NewEntry],
+) -> Result<Appended, StoreError> {
+    let line = records.find(&match_name, &branch)?;
+    let mut stored = line.entries(records, first..=last)?;
+    let mut asked = entries.iter();
+    let same = loop {
+        match (stored.next().transpose()?, asked.next()) {
+            (Some(stored), Some(asked)) if (stored.seat, &stored.command) == (asked.seat, &asked.command) => {
+            }
+            (stored, asked) => break stored.is_none() && asked.is_none(),
+        }
+    };
+    if same {
+        Ok(Appended { first, last, repeated: true })
+    } else {
+        Err(StoreError::IdempotencyKeyReused { match_name, branch, first, last })
+    }
+}

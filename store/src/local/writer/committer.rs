@@ -1,0 +1,187 @@
+//! The committer: the one thread that writes. It stages what many callers want, makes it durable with one flush, and
+//! answers them all.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use super::ledger::{Ledger, Staged};
+use crate::error::StoreError;
+use crate::local::layout::record::StoreRecord;
+use crate::local::reader::records::Records;
+use crate::names::{BranchName, IdempotencyKey, MatchName};
+
+/// The most requests that wait, and the most that one flush serves.
+const QUEUE_MAX: usize = 256;
+
+/// What may share a flush.
+pub(crate) enum Order {
+    /// This may, but not with an append of the same idempotency key: its entries must be stored before they can be
+    /// compared.
+    Shared(Option<BranchKey>),
+    /// This may not: it looks at stored records, so nothing may wait when it begins.
+    Alone,
+}
+
+/// An idempotency key on its branch.
+pub(crate) type BranchKey = (MatchName, BranchName, IdempotencyKey);
+
+type Stage = dyn FnOnce(&mut Ledger, &mut Staged) -> Result<(), StoreError> + Send;
+type Reply = SyncSender<Result<(), StoreError>>;
+
+/// Something to be written.
+struct Request {
+    order: Order,
+    stage: Box<Stage>,
+    reply: Reply,
+}
+
+/// The handle on the committer's thread.
+pub(crate) struct Committer {
+    /// Gone once the committer is stopped.
+    running: Option<Running>,
+}
+
+struct Running {
+    sender: SyncSender<Request>,
+    thread: JoinHandle<Result<(), StoreError>>,
+}
+
+impl Committer {
+    pub(crate) fn start(records: Arc<Records>, record: StoreRecord) -> Result<Self, StoreError> {
+        let (sender, requests) = sync_channel(QUEUE_MAX);
+        let ledger = Ledger::new(records, record);
+        let thread = std::thread::Builder::new().name("turnfold committer".to_owned());
+        let thread = thread.spawn(move || run(ledger, &requests));
+        let thread =
+            thread.map_err(|source| StoreError::Io { action: "start the committer".to_owned(), source })?;
+        Ok(Self { running: Some(Running { sender, thread }) })
+    }
+
+    /// Writes what `stage` stages, and returns what it returned once that is durable.
+    pub(crate) fn perform<T: Send + 'static>(
+        &self,
+        order: Order,
+        stage: impl FnOnce(&mut Ledger, &mut Staged) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = sync_channel(1);
+        let (result_sender, result) = sync_channel(1);
+        let stage = Box::new(move |ledger: &mut Ledger, staged: &mut Staged| {
+            // Whoever asked may have gone away.
+            stage(ledger, staged).map(|done| drop(result_sender.send(done)))
+        });
+        let running = self.running.as_ref();
+        let sent = running.and_then(|running| running.sender.send(Request { order, stage, reply }).ok());
+        let answer = sent.and_then(|()| answer.recv().ok());
+        let ended = || StoreError::Failed { reason: "its committer ended".to_owned() };
+        answer.unwrap_or_else(|| Err(ended()))?;
+        result.recv().map_err(|_| ended())
+    }
+
+    /// Ends the thread after it has served what waits.
+    pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
+        let Some(Running { sender, thread }) = self.running.take() else { return Ok(()) };
+        drop(sender);
+        let ended = thread.join();
+        ended.unwrap_or_else(|_| Err(StoreError::Failed { reason: "its committer panicked".to_owned() }))
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        // Whoever wrote has got the error.
+        if let Err(error) = self.stop()
+            && !matches!(error, StoreError::Failed { .. })
+        {
+            tracing::warn!(%error, "the store did not close cleanly; what was acknowledged is safe");
+        }
+    }
+}
+
+fn run(mut ledger: Ledger, requests: &Receiver<Request>) -> Result<(), StoreError> {
+    let mut served = 0;
+    while let Ok(request) = requests.recv() {
+        let group = gather(request, requests, served);
+        served = group.len();
+        serve(&mut ledger, group);
+    }
+    ledger.finish()
+}
+
+/// Takes what waits. Those who were answered together often ask again at once, so as many are let in as were served
+/// last, as long as any comes.
+fn gather(first: Request, requests: &Receiver<Request>, served: usize) -> Vec<Request> {
+    let (mut group, mut has_waited) = (vec![first], false);
+    loop {
+        let before = group.len();
+        group.extend(requests.try_iter().take(QUEUE_MAX - before));
+        if group.len() >= served || has_waited && group.len() == before {
+            return group;
+        }
+        std::thread::yield_now();
+        has_waited = true;
+    }
+}
+
+fn serve(ledger: &mut Ledger, requests: Vec<Request>) {
+    let mut group = Group::default();
+    for Request { order, stage, reply } in requests {
+        let (stands_alone, idempotency_key) = match order {
+            Order::Alone => (true, None),
+            Order::Shared(idempotency_key) => (false, idempotency_key),
+        };
+        let waits = idempotency_key.as_ref().is_some_and(|key| group.idempotency_keys.contains(key));
+        if stands_alone || waits || group.staged.is_full() {
+            std::mem::take(&mut group).commit(ledger);
+        }
+        let answer = ledger.require_working(&group.staged).and_then(|()| stage(ledger, &mut group.staged));
+        if stands_alone && answer.is_err() {
+            group.staged = Staged::default();
+        }
+        group.idempotency_keys.extend(idempotency_key);
+        group.replies.push((reply, answer));
+        if stands_alone {
+            std::mem::take(&mut group).commit(ledger);
+        }
+    }
+    group.commit(ledger);
+}
+
+/// What waits for one flush.
+#[derive(Default)]
+struct Group {
+    staged: Staged,
+    idempotency_keys: BTreeSet<BranchKey>,
+    replies: Vec<(Reply, Result<(), StoreError>)>,
+}
+
+impl Group {
+    /// Makes what is staged durable and answers everyone; then seals what fills pages.
+    fn commit(self, ledger: &mut Ledger) {
+        let Self { staged, replies, .. } = self;
+        let touched = staged.touched.clone();
+        let committed = ledger.commit(staged);
+        for (reply, answer) in replies {
+            let answer = match (&committed, answer) {
+                (Err(error), Ok(())) => Err(again(error)),
+                (_, answer) => answer,
+            };
+            // Whoever asked may have gone away.
+            let _ = reply.send(answer);
+        }
+        ledger.seal(touched);
+        ledger.settle();
+    }
+}
+
+/// Repeats the failure of a commit to each of those who waited for it.
+fn again(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Full { source } => {
+            StoreError::Full { source: std::io::Error::new(source.kind(), source.to_string()) }
+        }
+        StoreError::Unsettled { reason } => StoreError::Unsettled { reason: reason.clone() },
+        other => StoreError::Failed { reason: other.to_string() },
+    }
+}

@@ -1,0 +1,128 @@
+//! Snapshots: states kept beside the log, so that whoever wants its end need not fold it from the start.
+//!
+//! They are a cache. A snapshot is named after the link of the entry that it follows, so it belongs to exactly one
+//! log, whatever the branch, and it counts only for the build that made it. One that is missing, cut short, mangled or
+//! from another build is as good as none; deleting them all loses nothing. An audit trusts none.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use turnfold_core::Digest;
+use turnfold_core::decode::decode_strictly;
+
+use crate::entry::{Seq, encode};
+use crate::local::dir::private;
+use crate::local::dir::regular::read_at_most;
+use crate::local::layout::record;
+
+/// Snapshots follow entries whose number is a multiple of this.
+pub const SNAPSHOT_INTERVAL: Seq = 4096;
+
+/// The folder of snapshots in a store's directory.
+const SNAPSHOT_DIR: &str = "snapshots";
+
+const VERSION: u8 = 2;
+
+/// More than any state takes.
+const SNAPSHOT_BYTES_MAX: u64 = 1 << 28;
+
+/// The state after an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The entry.
+    pub seq: Seq,
+    /// How many rolls led to the state.
+    pub rolls: u64,
+    /// The state as its ruleset encodes it.
+    pub state: Vec<u8>,
+}
+
+/// The content of a snapshot's file, before its check. The field order is the format.
+#[derive(Serialize, Deserialize)]
+struct SnapshotFile<'a> {
+    version: u8,
+    build: Digest,
+    seq: u64,
+    rolls: u64,
+    state: &'a [u8],
+}
+
+/// Returns `true` if snapshots are kept after an entry of this number.
+pub(crate) const fn has_snapshot(seq: Seq) -> bool {
+    seq > 0 && seq.is_multiple_of(SNAPSHOT_INTERVAL)
+}
+
+/// The snapshots of a store.
+pub(crate) struct Snapshots {
+    dir: PathBuf,
+}
+
+impl Snapshots {
+    /// Those in a store's directory.
+    pub(crate) fn of(store_dir: &Path) -> Self {
+        Self { dir: store_dir.join(SNAPSHOT_DIR) }
+    }
+
+    pub(crate) fn exist(&self) -> bool {
+        self.dir.exists()
+    }
+
+    /// Returns the snapshot kept after the entry of a link, by this build or by any.
+    pub(crate) fn read(&self, link: &Digest, seq: Seq, build: Option<&Digest>) -> Option<Snapshot> {
+        let path = self.path(link);
+        let bytes = match read_at_most(&path, SNAPSHOT_BYTES_MAX) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    tracing::debug!(%error, path = %path.display(), "a snapshot cannot be read");
+                }
+                return None;
+            }
+        };
+        let body = record::body_of(link.as_bytes(), &bytes);
+        let file = body
+            .and_then(|body| decode_strictly::<SnapshotFile<'_>>(body).map_err(|error| error.to_string()));
+        match file {
+            Ok(file) if file.version != VERSION || build.is_some_and(|build| file.build != *build) => {
+                tracing::debug!(path = %path.display(), "a snapshot of another build is passed over");
+                None
+            }
+            Ok(file) => {
+                let SnapshotFile { rolls, state, .. } = file;
+                (file.seq == seq).then(|| Snapshot { seq, rolls, state: state.to_vec() })
+            }
+            Err(reason) => {
+                tracing::debug!(reason, path = %path.display(), "a damaged snapshot is passed over");
+                None
+            }
+        }
+    }
+
+    /// Writes a snapshot without waiting for the disk: one that a power cut tears is passed over.
+    pub(crate) fn write(&self, link: &Digest, snapshot: &Snapshot, build: &Digest) -> io::Result<()> {
+        let Snapshot { seq, rolls, state } = snapshot;
+        let file = SnapshotFile { version: VERSION, build: *build, seq: *seq, rolls: *rolls, state };
+        private::create_dir(&self.dir)?;
+        let path = self.path(link);
+        let draft = path.with_extension("new");
+        let mut draft_file = private::options().write(true).create(true).truncate(true).open(&draft)?;
+        draft_file.write_all(&record::with_check(link.as_bytes(), encode(&file)))?;
+        fs::rename(&draft, &path)
+    }
+
+    /// Removes the snapshot after the entry of a link, if there is one.
+    pub(crate) fn remove(&self, link: &Digest) {
+        if let Err(error) = fs::remove_file(self.path(link))
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::debug!(%error, "a snapshot cannot be removed");
+        }
+    }
+
+    /// Returns the path of the snapshot after the entry of a link.
+    pub(crate) fn path(&self, link: &Digest) -> PathBuf {
+        self.dir.join(link.to_string())
+    }
+}
