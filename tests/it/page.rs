@@ -5,11 +5,14 @@
 
 mod accessible;
 mod browser;
+mod dice;
+mod downloads;
 mod games;
 mod goldens;
 mod hostile;
 mod large;
 mod live;
+mod live_looks;
 mod looks;
 mod recorder;
 mod script;

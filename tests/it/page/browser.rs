@@ -1,4 +1,4 @@
-//! A browser of a test's own, without a network, which ends with the test.
+//! A browser of a test's own (VW-29), without a network, which ends with the test.
 
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -101,6 +101,7 @@ impl Browser {
         let options = json!({ "binary": chromium, "args": arguments });
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
             "browserName": "chrome",
+            "timeouts": { "script": 60_000, "pageLoad": 60_000 },
             "goog:chromeOptions": options,
             "goog:loggingPrefs": { "browser": "ALL" },
         } } });
@@ -110,8 +111,16 @@ impl Browser {
     }
 
     fn post(&self, path: &str, body: &Value) -> Value {
-        let path = format!("/session/{}/{path}", self.session);
-        request(self.port, "POST", &path, body).unwrap_or_else(|error| panic!("{path}: {error}"))
+        self.try_post(path, body).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    fn try_post(&self, path: &str, body: &Value) -> Result<Value, String> {
+        request(self.port, "POST", &format!("/session/{}/{path}", self.session), body)
+    }
+
+    /// Folder of its own, for what is shown and for what is downloaded.
+    pub(super) fn dir(&self) -> &Path {
+        self.dir.path()
     }
 
     /// Writes a file and returns its address.
@@ -151,8 +160,15 @@ impl Browser {
 
     /// Clicks on the middle of an element, which must not lie under another.
     pub(super) fn click(&self, selector: &str) {
-        let element = self.element(selector);
-        self.post(&format!("element/{element}/click"), &json!({}));
+        for _ in 0..50 {
+            let element = self.element(selector);
+            match self.try_post(&format!("element/{element}/click"), &json!({})) {
+                // The page put another in its place meanwhile.
+                Err(error) if error.starts_with("\"stale element reference\"") => {}
+                clicked => return drop(clicked.unwrap_or_else(|error| panic!("{selector}: {error}"))),
+            }
+        }
+        panic!("`{selector}` does not stay");
     }
 
     /// Types into an element.
@@ -174,15 +190,17 @@ impl Browser {
             .to_owned()
     }
 
-    /// Waits until a script returns `true`.
+    /// Waits until a script returns `true`. While the page goes elsewhere there is none to run it.
     pub(super) fn wait_until(&self, script: &str) {
-        for _ in 0..1_500 {
-            if self.run(script) == true {
+        let mut last = Ok(Value::Null);
+        for _ in 0..3_000 {
+            last = self.try_post("execute/sync", &json!({ "script": script, "args": [] }));
+            if last == Ok(Value::Bool(true)) {
                 return;
             }
             thread::sleep(Duration::from_millis(20));
         }
-        panic!("`{script}` does not come true");
+        panic!("`{script}` does not come true: {last:?}, {}", self.text("body"));
     }
 
     /// Gives a command of Chromium's own protocol.

@@ -1,4 +1,5 @@
-// What a picture shows, from the page or from SVG: order, texts, middles, marks and classes (VW-16).
+// What a picture shows, from the page or from SVG: order, texts, middles, marks and classes (VW-16), the thick edge and
+// the corner of what changed among them (VW-17).
 const classes = (element) => [...element.classList].sort().join(" ");
 const text = (element) => element?.textContent ?? "";
 const fill = (element) => element?.getAttribute("fill") ?? "";
@@ -40,4 +41,19 @@ function facts(picture) {
     const kind = Object.keys(lists).find((kind) => block.classList.contains(kind));
     return kind ? [kind, ...[...block.children].map(lists[kind])] : board(block);
   });
+}
+
+// A number of 53 bits for each position's facts: all facts of all golden logs are too much to hand over.
+function digest(facts) {
+  if (facts.length < 3) throw new Error(`a picture of ${facts}`);
+  let [one, other] = [0xdeadbeef, 0x41c6ce57];
+  const text = facts.join("\n");
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    one = Math.imul(one ^ code, 2654435761);
+    other = Math.imul(other ^ code, 1597334677);
+  }
+  one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
+  other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
+  return 4294967296 * (2097151 & other) + (one >>> 0);
 }

@@ -4,19 +4,29 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::accessible::FIND;
+use super::accessible::{FIND, FIND_CONTRAST};
 use super::browser::Browser;
 use super::installed;
+use super::looks::media;
+use super::recorder::Recorder;
 use crate::sandbox::{Sandbox, workspace};
 use crate::serve::running::Running;
 
 /// Whether the stream of a page is open.
 pub(super) const LIVE: &str = "return !!document.querySelector('.connection.live')";
 
-/// Makes a match and returns the token of its host.
+/// The buttons of a page for what is legal at the entry that it shows.
+pub(super) const OFFERED: &str = ".legal:not([aria-busy]) button";
+
+/// Makes a match whose dice are recorded and returns the token of its host.
 pub(super) fn create(service: &Running, name: &str, ruleset: &str, setup: &str) -> String {
+    create_with(service, name, ruleset, setup, "recorded")
+}
+
+/// Makes a match and returns the token of its host.
+pub(super) fn create_with(service: &Running, name: &str, ruleset: &str, setup: &str, dice: &str) -> String {
     let body =
-        json!({ "name": name, "ruleset": ruleset, "setup": setup, "dice": "recorded", "title": "Round <1>" });
+        json!({ "name": name, "ruleset": ruleset, "setup": setup, "dice": dice, "title": "Round <1>" });
     let made = service.send("POST", "/v1/matches", service.admin(), &body.to_string());
     assert_eq!(made.status, 201, "{}", made.body);
     made.json()["token"].as_str().unwrap().to_owned()
@@ -39,6 +49,17 @@ pub(super) fn give(browser: &Browser, command: &str) {
     browser.click(".giving .primary");
 }
 
+/// Waits until a page offers commands, and gives the first of them.
+pub(super) fn give_first(browser: &Browser) {
+    wait_for_offer(browser);
+    browser.click(OFFERED);
+}
+
+/// Waits until a page offers commands for the entry that it shows.
+pub(super) fn wait_for_offer(browser: &Browser) {
+    browser.wait_until(&format!("return !!document.querySelector('{OFFERED}')"));
+}
+
 /// Waits until a page shows an entry with this number as the last.
 pub(super) fn wait_for_entry(browser: &Browser, number: usize) {
     browser
@@ -58,12 +79,6 @@ pub(super) fn entries(service: &Running, name: &str, host: &str) -> Vec<Value> {
     read.json()["items"].as_array().unwrap().clone()
 }
 
-/// Serves the usual store of a sandbox where another service did before.
-fn start_again(sandbox: &Sandbox, origin: &str) -> Running {
-    let address = origin.strip_prefix("http://").unwrap();
-    Running::start_by(sandbox.command(["serve", "--listen", address]))
-}
-
 #[test]
 fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
     let Some(first) = Browser::start_online("two people in two browsers") else { return };
@@ -71,12 +86,13 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
     let sandbox = Sandbox::new();
     let service = Running::start(&sandbox);
     let host = create(&service, "maya", "channel", "players = 2\nseed = 7");
-    join(&first, &service, "maya", "p1", service.origin());
-    join(&second, &service, "maya", "p2", service.origin());
+    // The service is found where it was before, whatever port it has.
+    let found = Recorder::before(service.origin());
+    join(&first, &service, "maya", "p1", found.origin());
+    join(&second, &service, "maya", "p2", found.origin());
     assert_eq!(first.text("h1"), "Round <1>");
     for (number, player) in (1..=4).zip([&first, &second].into_iter().cycle()) {
-        player.wait_until("return !!document.querySelector('.legal button')");
-        player.click(".legal button");
+        give_first(player);
         for browser in [&first, &second] {
             wait_for_entry(browser, number);
         }
@@ -86,12 +102,13 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
     second.wait_until("return document.querySelector('.answer').textContent.includes('another player')");
     assert_eq!(second.run("return document.querySelector('#command').value"), "take 1 1");
     // A service that dies under a command: it is sent again with its key until there is an answer.
-    let origin = service.origin().to_owned();
+    wait_for_offer(&first);
     drop(service);
     first.wait_until("return document.querySelector('.connection').textContent.includes('Trying again')");
-    first.click(".legal button");
+    first.click(OFFERED);
     first.wait_until("return document.querySelector('.answer').textContent.includes('Sending it again')");
-    let service = start_again(&sandbox, &origin);
+    let service = Running::start(&sandbox);
+    found.reach(service.origin());
     for browser in [&first, &second] {
         wait_for_entry(browser, 5);
     }
@@ -101,8 +118,7 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
     assert_eq!(entries(&service, "maya", &host).len(), 5, "nothing is lost, nothing is there twice");
     // VW-19: whoever looks at an earlier entry stays there, and is told that there is news.
     first.click("[aria-label=First]");
-    second.wait_until("return !!document.querySelector('.legal button')");
-    second.click(".legal button");
+    give_first(&second);
     wait_for_entry(&second, 6);
     first.wait_until("return document.querySelector('.fresh').textContent === '1 new'");
     assert_eq!(first.text(".status strong"), "0");
@@ -122,8 +138,11 @@ fn vw_32_axe_finds_no_violation_in_the_pages_of_a_service() {
     let service = Running::start(&sandbox);
     let host = create(&service, "hexes", "hexcapture", &fixture());
     let check = |what: &str| {
+        media(&browser, "", "light");
         browser.run(&axe);
         assert_eq!(browser.run_until_done(FIND), json!([]), "{what}");
+        media(&browser, "", "dark");
+        assert_eq!(browser.run_until_done(FIND_CONTRAST), json!([]), "{what}, dark");
     };
     let grant = service.grant("hexes", r#"{"kind":"invitation","seat":"p1"}"#);
     browser.open(grant["link"].as_str().unwrap());
@@ -134,9 +153,13 @@ fn vw_32_axe_finds_no_violation_in_the_pages_of_a_service() {
     browser.open(&format!("{}/m/hexes#t={host}", service.origin()));
     browser.wait_until(LIVE);
     check("a match, as host");
-    browser.run("document.querySelectorAll('.matchtools details').forEach((one) => one.open = true)");
-    browser.wait_until("return document.querySelectorAll('.grants li').length > 1");
-    check("its tools");
+    for fold in 0..3 {
+        browser.run(&format!("document.querySelectorAll('.matchtools details')[{fold}].open = true"));
+        browser.wait_until(
+            "return document.querySelectorAll('details[open] :is(.grants li, .branches li, .files)').length > 0",
+        );
+        check(&format!("its tools, {fold}"));
+    }
     browser.command(
         "Emulation.setDeviceMetricsOverride",
         &json!({ "width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true }),

@@ -9,7 +9,7 @@ use super::browser::Browser;
 use super::{SHOWN, page_of};
 
 /// Texts that stand out of their hexes or discs, and what is wider than the window.
-const OVERFLOWING: &str = "
+pub(super) const OVERFLOWING: &str = "
     const inside = ([text, shape]) => {
       const [inner, outer] = [text.getBBox(), shape.getBBox()];
       return inner.x >= outer.x - 1 && inner.x + inner.width <= outer.x + outer.width + 1
@@ -24,18 +24,18 @@ const OVERFLOWING: &str = "
     return [...texts, ...wide];";
 
 /// Buttons, links and fields smaller than 24 pixels either way.
-const SMALL: &str = "
+pub(super) const SMALL: &str = "
     return [...document.querySelectorAll('button, input, select, a')].filter((target) => {
       const { width, height } = target.getBoundingClientRect();
       return target.checkVisibility() && (width < 24 || height < 24);
     }).map((target) => target.outerHTML.slice(0, 100));";
 
-fn size(browser: &Browser, width: u32, height: u32) {
+pub(super) fn size(browser: &Browser, width: u32, height: u32) {
     let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
     browser.command("Emulation.setDeviceMetricsOverride", &metrics);
 }
 
-fn media(browser: &Browser, media: &str, scheme: &str) {
+pub(super) fn media(browser: &Browser, media: &str, scheme: &str) {
     let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
     browser.command("Emulation.setEmulatedMedia", &json!({ "media": media, "features": features }));
 }

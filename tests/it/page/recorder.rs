@@ -8,6 +8,8 @@ use std::thread;
 /// A listener that passes everything on.
 pub(super) struct Recorder {
     origin: String,
+    /// Where the service is.
+    address: Arc<Mutex<String>>,
     heard: Arc<Mutex<Vec<u8>>>,
 }
 
@@ -17,15 +19,22 @@ impl Recorder {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let heard = Arc::<Mutex<Vec<u8>>>::default();
-        let (address, all) = (service.trim_start_matches("http://").to_owned(), Arc::clone(&heard));
+        let address = Arc::new(Mutex::new(service.trim_start_matches("http://").to_owned()));
+        let (to, all) = (Arc::clone(&address), Arc::clone(&heard));
         thread::spawn(move || {
             for browser in listener.incoming().map_while(Result::ok) {
-                let Ok(service) = TcpStream::connect(&address) else { continue };
+                let address = to.lock().unwrap().clone();
+                let Ok(service) = TcpStream::connect(address) else { continue };
                 pass_on(browser.try_clone().unwrap(), service.try_clone().unwrap(), None);
                 pass_on(service, browser, Some(Arc::clone(&all)));
             }
         });
-        Self { origin, heard }
+        Self { origin, address, heard }
+    }
+
+    /// Reaches another service from now on, which may be the same one started again at another port.
+    pub(super) fn reach(&self, service: &str) {
+        service.trim_start_matches("http://").clone_into(&mut self.address.lock().unwrap());
     }
 
     /// Where the browser finds it.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// Longer than anything asked of the browser takes.
-const TIMEOUT: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(3);
 
 /// Sends a request to the driver and returns the value of its answer, which says what is wrong where something is.
 pub(super) fn request(port: u16, method: &str, path: &str, body: &Value) -> Result<Value, String> {

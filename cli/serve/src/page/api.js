@@ -51,7 +51,7 @@ export class Api {
 
 	/** @param {string} path @returns {Promise<any>} */
 	async get(path) {
-		return (await this.fetch(path)).json();
+		return readJson(await this.fetch(path));
 	}
 
 	/** @param {string} path @param {object} body @param {Record<string, string>} [headers] */
@@ -61,9 +61,15 @@ export class Api {
 
 	/** @param {string} path @param {object} body @returns {Promise<any>} */
 	async post(path, body) {
-		return (await this.send(path, body)).json();
+		return readJson(await this.send(path, body));
 	}
 }
+
+/** Returns what an answer holds, which may break off as a connection does. @param {Response} response @returns {Promise<any>} */
+export const readJson = (response) =>
+	response.json().catch(() => {
+		throw new NoAnswer("No connection.");
+	});
 
 /** Returns how long to wait before try number `tries`: at random around 2, 4, … 30 seconds. @param {number} tries */
 export const pause = (tries) => Math.min(30, 2 ** Math.min(tries, 5)) * (750 + 500 * Math.random());

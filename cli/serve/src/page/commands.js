@@ -1,10 +1,10 @@
 /**
- * Playing: the commands that are legal, a field for any other, and what became of the last one.
+ * Playing (VW-18): the commands that are legal, a field for any other, and what became of the last one.
  *
  * @import {LiveMatch} from "./match.js"
  */
 import { html, shown } from "./viewer.js";
-import { NoAnswer, Problem, sleep } from "./api.js";
+import { NoAnswer, Problem, pause, readJson, sleep } from "./api.js";
 
 /** The most legal commands that get a button; any can be typed. */
 const BUTTONS_MAX = 60;
@@ -24,13 +24,14 @@ export class CommandPanel {
 	send = html("button", { class: "primary" }, "Send");
 	roll = html("button", { type: "button", hidden: "" }, "Roll");
 	list = html("div", { class: "legal", role: "group", "aria-label": "Legal commands" });
+	hint = html("p", { class: "hint" });
 	note = html("p", { class: "answer", role: "status", "aria-live": "polite" });
 
 	/** @param {LiveMatch} live */
 	constructor(live) {
 		this.live = live;
 		const form = html("form", { class: "giving" }, html("label", { for: "command" }, "Command"), this.field, this.send, this.roll);
-		this.element = html("section", { class: "commands", "aria-label": "Commands" }, form, this.note, this.list);
+		this.element = html("section", { class: "commands", "aria-label": "Commands" }, this.hint, this.list, this.note, form);
 		this.element.hidden = !live.plays;
 		form.addEventListener("submit", (event) => (event.preventDefault(), this.give(this.field.value)));
 		this.roll.addEventListener("click", () => this.give(""));
@@ -42,13 +43,28 @@ export class CommandPanel {
 		this.element.hidden = !live.plays;
 		if (!live.plays) return;
 		const asked = ++this.#asked;
+		this.list.setAttribute("aria-busy", "true");
+		for (let tries = 1; asked === this.#asked; tries++) {
+			try {
+				const legal = await this.#ask();
+				return void (asked === this.#asked && this.#offer(legal));
+			} catch (error) {
+				if (!(error instanceof NoAnswer)) throw error;
+				await sleep(pause(tries));
+			}
+		}
+	}
+
+	/** Returns the legal commands that are this token's to give; none where there are too many to list. @returns {Promise<Legal[]>} */
+	async #ask() {
+		const { live } = this;
 		try {
 			const { items } = await live.api.get(live.path("legal"));
 			const taken = live.hosts ? await this.#taken() : new Set();
-			if (asked === this.#asked) this.#offer(items.filter((/** @type {Legal} */ { seat }) => !taken.has(seat)));
+			return items.filter((/** @type {Legal} */ { seat }) => !taken.has(seat));
 		} catch (error) {
-			if (error instanceof Problem && error.status !== 413) throw error;
-			if (asked === this.#asked) this.#offer([]);
+			if (error instanceof Problem && error.status === 413) return [];
+			throw error;
 		}
 	}
 
@@ -64,6 +80,7 @@ export class CommandPanel {
 		this.#legal = [];
 		this.#marked = "";
 		this.list.replaceChildren();
+		this.hint.textContent = "";
 	}
 
 	/** @param {Legal[]} legal */
@@ -78,9 +95,19 @@ export class CommandPanel {
 		});
 		const more = plain.length - buttons.length;
 		this.list.replaceChildren(...buttons, ...(more > 0 ? [html("span", {}, `and ${more} more`)] : []));
+		this.list.removeAttribute("aria-busy");
 		this.#mark();
+		this.#drawHint();
 		// The list takes room from the log.
 		this.live.viewer.log.show(this.live.viewer.position);
+	}
+
+	/** Says what there is to do, where no button says it. */
+	#drawHint() {
+		const { viewer } = this.live;
+		const [isAtHead, hasButtons] = [viewer.position === viewer.length, this.list.children.length > 0];
+		const atHead = this.due ? "A roll is due." : this.#legal.length === 0 ? "Nothing for you to do now." : hasButtons ? "" : "Choose a marked hex.";
+		this.hint.textContent = isAtHead ? atHead : "This is an earlier entry. Commands are given at the last one.";
 	}
 
 	/** Returns a command as it is sent; a player's own needs no seat. @param {Legal} legal */
@@ -104,6 +131,7 @@ export class CommandPanel {
 	moved(isAtHead) {
 		this.list.hidden = !isAtHead;
 		if (!isAtHead || this.#legal.length > 0) this.#mark();
+		if (!isAtHead || !this.list.hasAttribute("aria-busy")) this.#drawHint();
 	}
 
 	/** A hex was chosen: what can be done there is done, or chosen from. @param {[q: number, r: number]} at */
@@ -117,33 +145,33 @@ export class CommandPanel {
 		this.#menu(here, `${at}`);
 	}
 
-	/** @param {Legal[]} here @param {string} at */
+	/** Offers what can be done at a hex, beside it. @param {Legal[]} here @param {string} at */
 	#menu(here, at) {
-		const back = document.activeElement;
 		const items = here.map((one) => {
 			const item = html("button", { type: "button", role: "menuitem", tabindex: -1 }, html("bdi", {}, shown(this.#text(one))));
-			item.addEventListener("click", () => (close(), this.give(this.#text(one))));
+			item.addEventListener("click", () => (menu.hidePopover(), this.give(this.#text(one))));
 			return item;
 		});
-		const menu = html("div", { role: "menu", class: "menu", "aria-label": `Commands at ${at}` }, ...items);
-		const close = () => {
-			menu.remove();
-			if (back instanceof HTMLElement || back instanceof SVGElement) back.focus();
-		};
+		// A popover is above everything; Escape and a click elsewhere close it, and the focus goes back to the board.
+		const menu = html("div", { role: "menu", class: "menu", popover: "", "aria-label": `Commands at ${at}` }, ...items);
 		menu.addEventListener("keydown", (event) => {
 			const index = items.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
-			if (event.key === "Escape" || event.key === "Tab") close();
+			if (event.key === "Tab") menu.hidePopover();
 			else if (event.key === "ArrowDown") items[(index + 1) % items.length].focus();
 			else if (event.key === "ArrowUp") items[(index + items.length - 1) % items.length].focus();
-			else if (event.key !== "Enter" && event.key !== " ") return;
-			else return event.stopPropagation();
+			else return;
 			event.preventDefault();
-			event.stopPropagation();
 		});
-		menu.addEventListener("focusout", (event) => {
-			if (!(event.relatedTarget instanceof Node && menu.contains(event.relatedTarget))) menu.remove();
-		});
-		this.element.prepend(menu);
+		menu.addEventListener("toggle", (event) => /** @type {ToggleEvent} */ (event).newState === "closed" && menu.remove());
+		this.element.append(menu);
+		menu.showPopover();
+		const hex = this.live.root.querySelector(`.picture [data-at="${at}"]`)?.getBoundingClientRect();
+		const { width, height } = menu.getBoundingClientRect();
+		if (hex) {
+			const below = hex.bottom + height <= innerHeight ? hex.bottom : hex.top - height;
+			menu.style.top = `${Math.max(0, below)}px`;
+			menu.style.left = `${Math.max(0, Math.min(hex.left, innerWidth - width))}px`;
+		}
 		items[0].focus();
 	}
 
@@ -157,8 +185,8 @@ export class CommandPanel {
 		const headers = { "idempotency-key": crypto.randomUUID(), ...(live.tag ? { "if-match": live.tag } : {}) };
 		try {
 			const body = { commands: command ? [command] : [] };
-			await this.#sent(body, headers, command || "the roll");
-			this.#say("");
+			const count = await this.#sent(body, headers, command || "the roll");
+			this.#say(count > 0 ? "" : "The host rolls the dice of this match.");
 			if (this.field.value.trim() === command) this.field.value = "";
 		} catch (error) {
 			this.#refused(error, command);
@@ -167,16 +195,17 @@ export class CommandPanel {
 		this.send.disabled = false;
 	}
 
-	/** @param {object} body @param {Record<string, string>} headers @param {string} what */
+	/** Returns how many entries were recorded. @param {object} body @param {Record<string, string>} headers @param {string} what */
 	async #sent(body, headers, what) {
 		for (let wait = 1; ; wait = Math.min(30, 2 * wait)) {
 			try {
 				this.#say(`Sending ${shown(what)} …`);
 				const response = await this.live.api.send(this.live.path("entries"), body, headers);
+				const { entries } = await readJson(response);
 				// What was seen before still held, so with the own command it is what is seen now.
 				this.live.tag = response.headers.get("etag") ?? "";
 				this.live.given++;
-				return;
+				return entries.length;
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) throw error;
 				for (let left = wait; left > 0; left--) {
@@ -203,6 +232,8 @@ export class CommandPanel {
 	/** Nothing more can be given. */
 	end() {
 		this.send.disabled = this.roll.disabled = true;
+		this.#asked++;
 		this.#offer([]);
+		this.hint.textContent = "";
 	}
 }

@@ -1,8 +1,8 @@
-/** The home page: the matches that this browser holds tokens for, and for the admin new ones. */
+/** The home page (VW-13): the matches that this browser holds tokens for, and for the admin new ones. */
 import { html, shown } from "./viewer.js";
 import { Api, Problem, keep, kept, keptMatches } from "./api.js";
 
-/** How often the matches are asked for while the page is visible, in milliseconds. */
+/** How often the matches are asked for while the page is visible, in milliseconds (VW-23). */
 const ASK_EVERY = 15_000;
 
 /** Where the admin's token is kept, for this tab alone. */

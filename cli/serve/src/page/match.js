@@ -1,10 +1,10 @@
 /**
- * One match, live: the viewer, what it shows from the service, and what belongs to playing.
+ * One match, live: the viewer, what it shows from the service, and what belongs to playing (VW-13).
  *
  * @import {Frames} from "./frames.d.ts"
  */
 import { Viewer, html, shown } from "./viewer.js";
-import { Api, NoAnswer, Problem, keep, kept, makeToken, pause, readEvents, sleep } from "./api.js";
+import { Api, NoAnswer, Problem, keep, kept, makeToken, pause, readEvents, readJson, sleep } from "./api.js";
 import { CommandPanel } from "./commands.js";
 import { MatchTools } from "./tools.js";
 
@@ -88,6 +88,8 @@ export class LiveMatch {
 	/** Whether every branch is over. */
 	over = false;
 	/** @type {MatchInfo | null} */ info = null;
+	/** Whose eyes see what is shown. */
+	sees = "";
 	#abort = new AbortController();
 	#wanted = Infinity;
 	#isFetching = false;
@@ -110,12 +112,16 @@ export class LiveMatch {
 		this.viewer.addEventListener("pick", (event) => this.commands.picked(/** @type {CustomEvent} */ (event).detail));
 		addEventListener("popstate", () => this.branch !== this.#shownBranch && this.load());
 		document.querySelector("header")?.append(this.connection, this.fresh, this.tools.element);
-		root.after(this.commands.element);
+		// What can be done stands below the board, in sight on a phone too.
+		const controls = root.querySelector(".controls");
+		const dock = html("div", { class: "dock" }, this.commands.element);
+		controls?.replaceWith(dock);
+		if (controls) dock.append(controls);
 	}
 
 	#shownBranch = "";
 
-	/** The branch that the address names. */
+	/** The branch that the address names (VW-14). */
 	get branch() {
 		return new URLSearchParams(location.search).get("branch") ?? "main";
 	}
@@ -155,11 +161,10 @@ export class LiveMatch {
 		const { signal } = this.#abort;
 		this.#shownBranch = this.branch;
 		this.commands.clear();
-		this.info = await this.api.get(`/v1/matches/${this.match}`);
-		this.over = this.info?.over ?? false;
-		this.tools.describe();
+		await this.readInfo();
 		await this.#readTag();
 		const first = await this.api.get(this.path("frames"));
+		this.sees = first.viewer;
 		this.viewer.load(first);
 		await this.#readRest(first);
 		const asked = /^#(\d+)$/.exec(location.hash)?.[1];
@@ -167,6 +172,13 @@ export class LiveMatch {
 		this.#arrived(!asked);
 		this.tools.listBranches();
 		if (!signal.aborted) this.#follow(first.head, signal);
+	}
+
+	/** Reads what is known of the match, of which more may be open to whoever played it once it is over. */
+	async readInfo() {
+		this.info = await this.api.get(`/v1/matches/${this.match}`);
+		this.over = this.info?.over ?? false;
+		this.tools.describe();
 	}
 
 	/** @param {Frames & {next: number | null, head: number}} document */
@@ -184,16 +196,16 @@ export class LiveMatch {
 		const response = await this.api.fetch(this.path("view"));
 		// An answer to a command that came meanwhile told a later tag.
 		if (given === this.given) this.tag = response.headers.get("etag") ?? "";
-		const view = await response.json();
+		const view = await readJson(response);
 		this.commands.due = Boolean(view.due_roll);
 	}
 
-	/** Follows the stream, and comes back to it when it is lost. @param {number} head @param {AbortSignal} signal */
+	/** Follows the stream (VW-19), and comes back to it when it is lost. @param {number} head @param {AbortSignal} signal */
 	async #follow(head, signal) {
 		let last = `${head}`;
 		for (let tries = 1; !signal.aborted; tries++) {
 			try {
-				const opened = () => ((tries = 0), this.#say("live", "Live"));
+				const opened = () => ((tries = 0), this.#say("live", this.kind === "v" ? "Live" : `Live, as ${this.sees}`));
 				await readEvents(this.api, this.path("events", { after: last }), (event, data, id) => {
 					last = id || last;
 					this.#told(event, data);

@@ -15,13 +15,17 @@ function action(name, act) {
 	return button;
 }
 
-/** @param {string} title @param {(Node | string)[]} children */
-const fold = (title, ...children) => html("details", { class: "fold" }, html("summary", {}, title), html("div", { class: "panel" }, ...children));
+/** Only one fold is open at a time: all open at the same place. @param {string} title @param {(Node | string)[]} children */
+const fold = (title, ...children) => html("details", { class: "fold", name: "tools" }, html("summary", {}, title), html("div", { class: "panel" }, ...children));
 
-/** The tools of a match. */
+/** @param {string} name @param {HTMLElement} field */
+const pair = (name, field) => html("span", { class: "pair" }, html("label", { for: field.id }, name), field);
+
+/** The tools of a match (VW-15): branches are started and compared here (VW-20). */
 export class MatchTools {
 	element = html("div", { class: "matchtools" });
 	branches = html("div", { class: "branches" });
+	about = html("p", { class: "about" });
 	note = html("p", { role: "status", class: "note" });
 	seat = html("select", { "aria-label": "Whose eyes" });
 	branchName = html("input", { id: "branch-name", autocomplete: "off", size: 12 });
@@ -44,11 +48,13 @@ export class MatchTools {
 		this.start = start;
 		this.compare = compare;
 		const files = html("div", { class: "files" }, action("Page of what you see (.html)", () => this.#download("replay.html")), this.replayFile);
-		const about = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget())];
+		const links = [html("a", { href: "/" }, "All matches"), action("Forget this device", () => this.#forget())];
 		const branches = fold("Branches", this.branches, this.here, start, compare, this.compared);
 		branches.addEventListener("toggle", () => branches.open && this.listBranches().catch((error) => this.#say(error)));
 		const invite = live.hosts ? [fold("Players", ...this.#invitations())] : [];
-		this.element.append(...(live.hosts ? [this.seat] : []), branches, ...invite, fold("More", files, ...about, this.note));
+		const more = fold("More", this.about, files, ...links, this.note);
+		more.addEventListener("toggle", () => more.open && live.readInfo().catch((error) => this.#say(error)));
+		this.element.append(...(live.hosts ? [this.seat] : []), branches, ...invite, more);
 	}
 
 	replayFile = action("Replay file (.tfl)", () => this.#download("replay.tfl"));
@@ -59,6 +65,7 @@ export class MatchTools {
 		if (!info) return;
 		document.title = info.title || info.match;
 		document.querySelector("h1")?.replaceChildren(html("bdi", {}, shown(info.title || info.match)));
+		this.about.textContent = [...(info.title ? [info.title] : []), info.match, `${info.ruleset}, version ${info.version}`].map(shown).join(" · ");
 		if (this.seat.options.length === 0) {
 			this.seat.append(...["host", ...info.players].map((seat) => html("option", { value: seat }, seat === "host" ? "As host" : `As ${seat}`)));
 		}
@@ -127,7 +134,7 @@ export class MatchTools {
 		}
 	}
 
-	/** Saves a file of what may be known. Links carry no token, so it is fetched. @param {string} what */
+	/** Saves a file of what may be known (VW-25). Links carry no token, so it is fetched. @param {string} what */
 	async #download(what) {
 		try {
 			const response = await this.live.api.fetch(this.live.path(what));
@@ -151,8 +158,8 @@ export class MatchTools {
 		const seat = html("select", { id: "grant-seat" });
 		const label = html("input", { id: "grant-label", autocomplete: "off", maxlength: 64, size: 12 });
 		const delay = html("input", { id: "grant-delay", autocomplete: "off", size: 4, placeholder: "15m" });
-		const link = html("input", { readonly: "", "aria-label": "Link to give away", hidden: "" });
-		const form = html("form", {}, html("label", { for: "grant-kind" }, "Give"), kind, html("label", { for: "grant-seat" }, "Seat"), seat, html("label", { for: "grant-label" }, "Called"), label, html("label", { for: "grant-delay" }, "Delay"), delay, html("button", { class: "primary" }, "Make a link"), link);
+		const link = html("input", { readonly: "", "aria-label": "Link to give away", class: "link", hidden: "" });
+		const form = html("form", {}, pair("Give", kind), pair("Seat", seat), pair("Called", label), pair("Delay", delay), html("button", { class: "primary" }, "Make a link"), link);
 		const fit = () => {
 			seat.disabled = kind.value !== "invitation";
 			delay.disabled = kind.value !== "spectator";
@@ -196,6 +203,7 @@ export class MatchTools {
 	/** @param {unknown} error */
 	#say(error) {
 		this.note.textContent = error instanceof Error ? error.message : `${error}`;
+		this.element.querySelector("details[open] > .panel")?.append(this.note);
 		this.note.closest("details")?.setAttribute("open", "");
 	}
 }
