@@ -1,15 +1,16 @@
 //! Following a branch: what viewers are told from head to head, worked out once for all of them (SV-17 to SV-19).
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use turnfold_replay::entry::LogEntry;
 use turnfold_replay::sight::follow::Follower;
 use turnfold_replay::{Eyes, ReplayError, line::rules_of};
 
 use crate::auth::Viewpoint;
+use crate::counts::FirstHead;
 use crate::problem::{Answer, Problem};
-use crate::steps::Step;
-use crate::table::{Shown, Table};
+use crate::steps::{Settled, Step};
+use crate::table::{Shown, Table, Watched};
 use crate::world::World;
 
 impl Table {
@@ -17,29 +18,44 @@ impl Table {
     pub(crate) fn step(&self, world: &World, view: Viewpoint, from: u64) -> Answer<Arc<Step>> {
         let (to, shown) = self.at_head(world, view)?;
         let between = (view, from, to);
-        if let Some(step) = self.steps.kept(&between) {
+        if let Some(step) = self.steps.find(&between) {
             return Ok(step);
         }
-        let mut followers = self.steps.followers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.steps.followers();
         // Somebody else may have worked it out meanwhile.
-        if let Some(step) = self.steps.kept(&between) {
+        if let Some(step) = self.steps.find(&between) {
             return Ok(step);
         }
-        // Whoever lags behind what is settled for others has a follower made for this step alone.
-        let (mut follower, ahead) = match followers.remove(&view) {
-            Some(follower) if follower.settled() <= from => (follower, None),
-            ahead => (self.follower(world, view.eyes, from)?, ahead),
+        let followers = all.entry(view).or_default();
+        let made;
+        let follower = match followers.nearest(from) {
+            Some(follower) => follower,
+            None => {
+                made = self.follower(world, view.eyes, from)?;
+                &made
+            }
         };
         let entries = self.entries(world, follower.settled(), to)?;
         let told = usize::try_from(from - follower.settled()).unwrap_or(usize::MAX);
-        let earlier = follower.known(entries.get(..told).unwrap_or(&entries))?;
+        let told = entries.get(..told).unwrap_or(&entries);
+        let earlier = follower.known(told)?;
         let now = follower.known(&entries)?;
         let step = Arc::new(Step::between(to, shown.tag, &earlier, &now));
-        follower.settle(entries.get(..now.whole).unwrap_or(&entries))?;
-        followers.insert(view, ahead.unwrap_or(follower));
-        drop(followers);
+        self.steps.note(view.eyes, from, earlier.head);
+        self.steps.note(view.eyes, to, now.head);
+        // Only what was wholly shown at the earlier head is settled for all who were told up to it.
+        let mut follower = follower.fork();
+        follower.settle(told.get(..earlier.whole).unwrap_or(told))?;
+        followers.keep(Settled { at: from, follower });
+        drop(all);
         self.steps.keep(between, &step);
         Ok(step)
+    }
+
+    /// Returns a step that was worked out before, without waiting for anything.
+    pub(crate) fn kept_step(&self, view: Viewpoint, from: u64) -> Option<Arc<Step>> {
+        let Watched::Head(to) = *self.watch().borrow() else { return None };
+        (view.delay_s == 0).then(|| self.steps.find(&(view, from, to))).flatten()
     }
 
     /// Returns the log's head for a viewer and what it sees there.
@@ -62,8 +78,8 @@ impl Table {
             return Ok(follower.after(head, self.state_of_log(world, head)?));
         }
         let entries = self.entries(world, 0, head)?;
-        let known = follower.known(&entries)?;
-        follower.settle(entries.get(..known.whole).unwrap_or(&entries))?;
+        let whole = follower.whole(&entries)?;
+        follower.settle(entries.get(..whole).unwrap_or(&entries))?;
         Ok(follower)
     }
 
@@ -91,31 +107,32 @@ impl Table {
 
     /// Returns the first head, as the log counts, at which a viewer counted `seen` entries. From there on it is told
     /// what came to light of them behind entries that it does not count, perhaps once more.
-    pub(crate) fn head_when(&self, world: &World, view: Viewpoint, seen: u64) -> Answer<Option<u64>> {
+    pub(crate) fn head_when(&self, world: &World, view: Viewpoint, seen: u64) -> Answer<FirstHead> {
         let head = self.head(world, view)?;
-        if view.eyes.see_all() {
-            return Ok((seen <= head).then_some(seen));
-        }
-        let follower = self.follower(world, view.eyes, 0)?;
-        let entries = self.entries(world, 0, head)?;
-        let counted = |until: u64| -> Answer<u64> {
-            let until = usize::try_from(until).unwrap_or(usize::MAX);
-            Ok(follower.count(entries.get(..until).unwrap_or(&entries))?)
-        };
-        if seen > counted(head)? {
-            return Ok(None);
-        }
-        // What is counted only grows. An entry may bring several to light at once; whoever claims to have seen only
-        // some of those is told all of them.
-        let first_counting = |count: u64| -> Answer<u64> {
-            let (mut low, mut high) = (0, head);
-            while low < high {
-                let middle = low.midpoint(high);
-                if counted(middle)? >= count { high = middle } else { low = middle + 1 }
+        Ok(if !view.eyes.see_all() {
+            self.steps.first_head(view.eyes, seen, head)
+        } else if seen <= head {
+            FirstHead::Known(seen)
+        } else {
+            FirstHead::NotYet
+        })
+    }
+
+    /// Counts what a viewer knows of at heads until it is known at which it first counted `seen` entries.
+    pub(crate) fn count_until(&self, world: &World, view: Viewpoint, seen: u64) -> Answer<FirstHead> {
+        let mut followers = self.steps.followers();
+        loop {
+            let FirstHead::Count(at) = self.head_when(world, view, seen)? else { break };
+            let followers = followers.entry(view).or_default();
+            if followers.nearest(at).is_none() {
+                followers.keep(Settled { at, follower: self.follower(world, view.eyes, at)? });
             }
-            Ok(low)
-        };
-        let first = first_counting(seen)?;
-        if counted(first)? == seen { Ok(Some(first)) } else { Ok(Some(first.saturating_sub(1))) }
+            if let Some(follower) = followers.nearest(at) {
+                let entries = self.entries(world, follower.settled(), at)?;
+                self.steps.note(view.eyes, at, follower.count(&entries)?);
+            }
+        }
+        drop(followers);
+        self.head_when(world, view, seen)
     }
 }

@@ -16,6 +16,7 @@ mod append;
 mod around;
 mod auth;
 mod channel_body;
+mod counts;
 mod follow;
 mod http;
 mod ids;

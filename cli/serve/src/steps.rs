@@ -1,17 +1,19 @@
 //! Steps: what a viewer is told between two heads of a branch, kept for all who follow (SV-17, SV-18).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
-use turnfold_replay::LoggedRecord;
 use turnfold_replay::sight::follow::{Follower, Known};
+use turnfold_replay::{Eyes, LoggedRecord};
 
 use crate::auth::Viewpoint;
+use crate::counts::{Counts, FirstHead};
 use crate::http::json_text;
 
-/// The most steps kept of a branch; those who follow closely ask for the same few.
-const STEPS_MAX: usize = 64;
+/// The most steps kept of a branch, and the most records in them; those who follow closely ask for the same few.
+const STEPS_MAX: usize = 256;
+const STEPS_RECORDS_MAX: usize = 16 * RECORDS_MAX;
 
 /// The most records that an event tells; who has more to catch up with reads the log anew.
 pub(crate) const RECORDS_MAX: usize = 1000;
@@ -25,7 +27,7 @@ pub(crate) struct Step {
     pub(crate) head: u64,
     /// The tag of what the viewer sees there.
     pub(crate) tag: String,
-    /// What it did not know before, or otherwise, each with its number in the log.
+    /// What it did not know before, or otherwise, of the last entries, each with its number in the log.
     pub(crate) news: Vec<(u64, LoggedRecord)>,
     /// What the event says; `None` when nothing visible changed.
     pub(crate) data: Option<String>,
@@ -42,38 +44,122 @@ struct EventData<'a> {
 /// A viewer and the heads of a step.
 type Between = (Viewpoint, u64, u64);
 
-/// The steps of a branch that were asked for last, and how far each viewer's knowledge is settled.
+/// A follower, and the head at which what it settled was wholly shown. At an earlier head some of it may not have been
+/// shown yet, so it serves nobody who was told no more than that.
+pub(crate) struct Settled {
+    pub(crate) at: u64,
+    pub(crate) follower: Follower,
+}
+
+/// The followers of a viewer: one for those who follow closely, one for those who lag or come again.
+#[derive(Default)]
+pub(crate) struct Followers {
+    ahead: Option<Settled>,
+    behind: Option<Settled>,
+}
+
+/// How many entries a follower for those who lag may leave unsettled before another takes its place.
+const BEHIND_MAX: u64 = 256;
+
+impl Followers {
+    /// Returns the nearest follower that serves whoever was told of everything up to a head.
+    pub(crate) fn nearest(&self, from: u64) -> Option<&Follower> {
+        let both = [&self.ahead, &self.behind].into_iter().flatten();
+        both.filter(|settled| settled.at <= from).max_by_key(|settled| settled.at).map(|it| &it.follower)
+    }
+
+    /// Keeps a follower where it helps others.
+    pub(crate) fn keep(&mut self, new: Settled) {
+        let Some(ahead) = &self.ahead else {
+            self.ahead = Some(new);
+            return;
+        };
+        if new.at >= ahead.at {
+            self.ahead = Some(new);
+            return;
+        }
+        let serves = |old: &Settled| {
+            old.at <= new.at && new.follower.settled() - old.follower.settled() <= BEHIND_MAX
+        };
+        if !self.behind.as_ref().is_some_and(serves) {
+            self.behind = Some(new);
+        }
+    }
+}
+
+/// The steps of a branch that were asked for last, how far each viewer's knowledge is settled, and what it counted.
 #[derive(Default)]
 pub(crate) struct Steps {
-    steps: Mutex<BTreeMap<Between, Arc<Step>>>,
-    pub(crate) followers: Mutex<BTreeMap<Viewpoint, Follower>>,
+    kept: Mutex<Kept>,
+    followers: Mutex<BTreeMap<Viewpoint, Followers>>,
+    counts: Mutex<BTreeMap<Eyes, Counts>>,
+}
+
+#[derive(Default)]
+struct Kept {
+    steps: BTreeMap<Between, Arc<Step>>,
+    records: usize,
 }
 
 impl Steps {
     /// Forgets all but what somebody works out just now.
     pub(crate) fn forget_if_idle(&self) {
-        if let (Ok(mut steps), Ok(mut followers)) = (self.steps.try_lock(), self.followers.try_lock()) {
-            steps.clear();
+        if let (Ok(mut kept), Ok(mut followers), Ok(mut counts)) =
+            (self.kept.try_lock(), self.followers.try_lock(), self.counts.try_lock())
+        {
+            *kept = Kept::default();
             followers.clear();
+            counts.clear();
         }
     }
 
     pub(crate) fn forget(&self) {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.followers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.kept() = Kept::default();
+        self.followers().clear();
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the followers, which nobody else uses meanwhile.
+    pub(crate) fn followers(&self) -> MutexGuard<'_, BTreeMap<Viewpoint, Followers>> {
+        self.followers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes how many entries a viewer counted at a head of the log.
+    pub(crate) fn note(&self, eyes: Eyes, head: u64, count: u64) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.entry(eyes).or_default().note(head, count);
+    }
+
+    /// Looks for the first head of the log, up to one, at which a viewer counted `seen` entries.
+    pub(crate) fn first_head(&self, eyes: Eyes, seen: u64, head: u64) -> FirstHead {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.entry(eyes).or_default().first_head(seen, head)
     }
 
     pub(crate) fn keep(&self, between: Between, step: &Arc<Step>) {
-        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
-        while steps.len() >= STEPS_MAX {
-            let Some(oldest) = steps.keys().min_by_key(|(_, _, to)| *to).copied() else { break };
-            steps.remove(&oldest);
+        let mut kept = self.kept();
+        while kept.steps.len() >= STEPS_MAX || kept.records > STEPS_RECORDS_MAX {
+            let Some(oldest) = kept.steps.keys().min_by_key(|(_, _, to)| *to).copied() else { break };
+            kept.remove(&oldest);
         }
-        steps.insert(between, Arc::clone(step));
+        kept.remove(&between);
+        kept.records += step.news.len();
+        kept.steps.insert(between, Arc::clone(step));
     }
 
-    pub(crate) fn kept(&self, between: &Between) -> Option<Arc<Step>> {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner).get(between).cloned()
+    /// Returns a step that was worked out before.
+    pub(crate) fn find(&self, between: &Between) -> Option<Arc<Step>> {
+        self.kept().steps.get(between).cloned()
+    }
+}
+
+impl Kept {
+    fn remove(&mut self, between: &Between) {
+        self.records -= self.steps.remove(between).map_or(0, |step| step.news.len());
     }
 }
 
@@ -86,6 +172,9 @@ impl Step {
                 (news.len() <= RECORDS_MAX).then(|| news.iter().map(|(_, record)| record).collect());
             json_text(&EventData { head: now.head, tag: &tag, entries }).trim_end().into()
         });
-        Self { to, head: now.head, tag, news: news.into_iter().cloned().collect(), data }
+        // An append tells of its own entries, which are the last ones.
+        let first = to.saturating_sub(RECORDS_MAX as u64);
+        let news = news.into_iter().filter(|(seq, _)| *seq > first).cloned().collect();
+        Self { to, head: now.head, tag, news, data }
     }
 }

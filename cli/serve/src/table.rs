@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
 use turnfold_core::{AnyRules, AnyState, DicePolicy};
 use turnfold_replay::{Eyes, LineOfPlay, Position, Revision, Sight, SourceName, Tail};
 use turnfold_store::StoreError;
@@ -35,6 +35,8 @@ pub(crate) struct Table {
     waiting: AtomicUsize,
     current: Mutex<Option<Current>>,
     watched: watch::Sender<Watched>,
+    /// Held by whoever works out what followers are told; the others wait for that and take no thread.
+    following: AsyncMutex<()>,
     pub(crate) steps: Steps,
     /// The last entries shown to those who look so many seconds late.
     shown_late: Mutex<BTreeMap<u64, u64>>,
@@ -94,6 +96,7 @@ impl Table {
             waiting: AtomicUsize::new(0),
             current: Mutex::default(),
             watched: watch::Sender::new(Watched::Head(head)),
+            following: AsyncMutex::default(),
             steps: Steps::default(),
             shown_late: Mutex::default(),
             used: AtomicU64::new(0),
@@ -133,6 +136,11 @@ impl Table {
     /// Watches the head.
     pub(crate) fn watch(&self) -> watch::Receiver<Watched> {
         self.watched.subscribe()
+    }
+
+    /// Waits until nobody else works out what followers are told. It may be worked out then.
+    pub(crate) async fn following(&self) -> AsyncMutexGuard<'_, ()> {
+        self.following.lock().await
     }
 
     /// Says that the branch is deleted.

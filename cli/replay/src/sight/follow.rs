@@ -46,6 +46,12 @@ impl Follower {
         Self { settled, state, ..self }
     }
 
+    /// Returns another one who knows the same.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { state: self.state.fork(), name: self.name.clone(), ..*self }
+    }
+
     /// Returns the number of the last entry that is told once and for all, which is the same in the log and as the
     /// viewer counts.
     #[must_use]
@@ -76,6 +82,23 @@ impl Follower {
         let folded = self.eyes.fold(state.as_mut(), &logged(entries), &self.dice, observe);
         folded.map_err(|cause| self.broken(cause))?;
         Ok(known)
+    }
+
+    /// Returns how many of `entries`, the first of which follows the settled ones, are wholly shown at their end, from the
+    /// first on.
+    ///
+    /// # Errors
+    /// As for [`known`](Self::known).
+    pub fn whole(&self, entries: &[LogEntry]) -> Result<usize, ReplayError> {
+        let (mut whole, mut is_whole) = (0, true);
+        let mut state = self.state.fork();
+        let observe = &mut |step: &mut dyn Step| {
+            is_whole = is_whole && step.wholly_shown();
+            whole += usize::from(is_whole);
+        };
+        let folded = self.eyes.fold(state.as_mut(), &logged(entries), &self.dice, observe);
+        folded.map_err(|cause| self.broken(cause))?;
+        Ok(whole)
     }
 
     /// Returns the number of the last entry that the viewer knows of at the end of `entries`.

@@ -16,10 +16,12 @@ use utoipa::IntoParams;
 use super::position::{LineNames, SeatName, Wanted};
 use super::statuses::{Document, Looked, Name};
 use crate::app::App;
-use crate::auth::{Bearer, Viewpoint};
+use crate::auth::{Access, Bearer, Viewpoint};
 use crate::channel_body::ChannelBody;
+use crate::counts::FirstHead;
 use crate::http::{Asked, require_accepted, typed};
 use crate::problem::{Answer, Code, Problem};
+use crate::steps::Step;
 use crate::streams::Place;
 use crate::table::{Table, Watched};
 
@@ -70,25 +72,28 @@ pub(crate) async fn follow(
         return Err(Problem::bad("expected `after` to be a number of entries"));
     }
     let after = last_event(&headers)?.or(asked.after);
-    let begin = {
-        let bearer = bearer.clone();
-        move |app: &Arc<App>, access: &crate::auth::Access| {
-            let place = app.limits.stream(&access.id, access.grant().map(|grant| grant.kind))?;
-            let Wanted { table, view } = Wanted::find(app, access, &names, asked.seat)?;
-            let from = match after {
-                None => table.head(app, view)?,
-                Some(seen) => table.head_when(app, view, seen)?.ok_or_else(|| {
-                    Problem::bad(format!(
-                        "there is no entry {seen} yet or any more; begin anew without `Last-Event-ID`"
-                    ))
-                })?,
-            };
-            let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
-            Ok(Stream { table, view, from, place, bearer, expires_at_ms })
-        }
+    let begun = app.serve(bearer.clone(), move |app, access| {
+        let place = app.limits.stream(&access.id, access.grant().map(|grant| grant.kind))?;
+        let Wanted { table, view } = Wanted::find(app, access, &names, asked.seat)?;
+        let from = match after {
+            None => FirstHead::Known(table.head(app, view)?),
+            Some(seen) => table.head_when(app, view, seen)?,
+        };
+        let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
+        Ok((Stream { table, view, from: 0, place, bearer, expires_at_ms }, from, access.clone()))
+    });
+    let (mut stream, from, access) = begun.await?;
+    let from = match (from, after) {
+        (FirstHead::Count(_), Some(seen)) => stream.count_until(&app, access, seen).await?,
+        (from, _) => from,
     };
-    let stream =
-        if after.is_some() { app.fold(bearer, begin).await? } else { app.serve(bearer, begin).await? };
+    let FirstHead::Known(from) = from else {
+        let seen = after.unwrap_or_default();
+        return Err(Problem::bad(format!(
+            "there is no entry {seen} yet or any more; begin anew without `Last-Event-ID`"
+        )));
+    };
+    stream.from = from;
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(stream.run(Arc::clone(&app), sender));
     let mut response = typed(StatusCode::OK, EVENTS, Body::new(ChannelBody::new(receiver)));
@@ -122,6 +127,18 @@ enum End {
 }
 
 impl Stream {
+    /// Finds the head at which so many entries were first seen. Of those who come again together one does the work
+    /// (SV-31), and the others find what they look for afterwards.
+    async fn count_until(&self, app: &Arc<App>, access: Access, seen: u64) -> Answer<FirstHead> {
+        let _following = self.table.following().await;
+        let (table, view) = (Arc::clone(&self.table), self.view);
+        let found = app.look(access.clone(), move |app| table.head_when(app, view, seen)).await?;
+        let FirstHead::Count(_) = found else { return Ok(found) };
+        let table = Arc::clone(&self.table);
+        let counted = app.fold_for(move |app| table.count_until(app, view, seen)).await;
+        counted.map_err(|problem| access.told(problem))
+    }
+
     async fn run(mut self, app: Arc<App>, sender: mpsc::Sender<io::Result<Bytes>>) {
         if let End::With(event) = self.tell(&app, &sender).await {
             let last = format!("event: {event}\ndata: {{}}\n\n");
@@ -193,9 +210,7 @@ impl Stream {
         if head == self.from {
             return Ok(None);
         }
-        let (table, view, from) = (Arc::clone(&self.table), self.view, self.from);
-        let step = app.block(move |app| table.step(app, view, from)).await;
-        let step = step.map_err(|problem| {
+        let step = self.step(app).await.map_err(|problem| {
             // It may be deleted, and that not yet be said.
             if problem.code() == Code::NotFound {
                 return End::With("gone");
@@ -208,6 +223,19 @@ impl Stream {
             .data
             .as_ref()
             .map(|data| format!("id: {}\nevent: entries\ndata: {data}\n\n", step.head).into()))
+    }
+
+    /// Returns what there is to tell. Of those who are told the same one does the work.
+    async fn step(&self, app: &Arc<App>) -> Answer<Arc<Step>> {
+        let (table, view, from) = (Arc::clone(&self.table), self.view, self.from);
+        if let Some(step) = table.kept_step(view, from) {
+            return Ok(step);
+        }
+        let _following = self.table.following().await;
+        if let Some(step) = table.kept_step(view, from) {
+            return Ok(step);
+        }
+        app.block(move |app| table.step(app, view, from)).await
     }
 
     /// Returns when to look again although nothing was heard.
