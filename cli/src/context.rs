@@ -88,7 +88,7 @@ impl Context {
                 Err(Failure::usage(format!("`{}` holds an invitation", token_file::shown(path)))
                     .hint("`turnfold join` makes a token of it"))
             }
-            Some(token) => Ok(Client::new(origin.clone(), token)),
+            Some(token) => Client::new(origin.clone(), token),
             None => Err(Failure::usage(format!("`{}` holds no token", token_file::shown(path)))),
         }
     }

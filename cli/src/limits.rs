@@ -19,6 +19,10 @@ pub(crate) const SCRIPT: Limits =
 pub(crate) const TOKEN: Limits =
     Limits { what: "token file", bytes_max: 256, lines_max: 1, line_bytes_max: 256 };
 
+/// Certificates of authorities; a system's have about 200 KiB.
+pub(crate) const AUTHORITIES: Limits =
+    Limits { what: "file of certificates", bytes_max: 4 << 20, lines_max: 1 << 17, line_bytes_max: 1 << 12 };
+
 /// Setups.
 pub(crate) const SETUP: Limits = Limits {
     what: "setup",

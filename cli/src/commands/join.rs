@@ -55,8 +55,8 @@ struct Invitation {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let Invitation { origin, match_name, token: invitation } = read_link(&args.link)?;
+    let client = Client::new(origin.clone(), (invitation, TokenKind::Invitation))?;
     let (token, is_new) = token_in(&args.output)?;
-    let client = Client::new(origin.clone(), (invitation, TokenKind::Invitation));
     let asked = Asked { path: "/v1/join".into(), query: Vec::new(), format: Format::Json };
     let body = json!({ "token": token.expose() });
     let answered = client.post(&asked, &Sent { body: &body, key: None });

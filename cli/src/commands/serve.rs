@@ -53,7 +53,7 @@ pub(crate) struct Args {
     metrics: Option<SocketAddr>,
 
     /// How many MiB of states to keep in memory
-    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     cache: u64,
 }
 

@@ -9,6 +9,7 @@ use turnfold_replay::Revision;
 use turnfold_serve::{AccessToken, TokenKind};
 use ureq::Agent;
 use ureq::http::{HeaderMap, Response, StatusCode, header};
+use ureq::tls::TlsConfig;
 use ureq::{Body, Error};
 
 use crate::clock::Stopwatch;
@@ -16,6 +17,7 @@ use crate::failure::Failure;
 use crate::origin::SafeOrigin;
 use crate::output::Format;
 use crate::remote::problem::{NotAnswered, Problem};
+use crate::remote::roots;
 
 /// How long to wait for a connection, and for a whole answer.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -65,7 +67,11 @@ pub(crate) fn path_of(line: &Revision, resource: &str) -> String {
 }
 
 impl Client {
-    pub(crate) fn new(origin: SafeOrigin, (token, kind): (AccessToken, TokenKind)) -> Self {
+    /// Prepares requests to a service.
+    ///
+    /// # Errors
+    /// A usage failure where `SSL_CERT_FILE` names no certificates.
+    pub(crate) fn new(origin: SafeOrigin, (token, kind): (AccessToken, TokenKind)) -> Result<Self, Failure> {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .https_only(origin.has_tls())
@@ -75,8 +81,12 @@ impl Client {
             .timeout_global(Some(ANSWER_TIME))
             .user_agent(concat!("turnfold/", env!("CARGO_PKG_VERSION")));
         // A proxy would read what is not encrypted.
-        let config = if origin.has_tls() { config } else { config.proxy(None) };
-        Self { agent: config.build().into(), origin, token, kind }
+        let config = if origin.has_tls() {
+            config.tls_config(TlsConfig::builder().root_certs(roots::trusted()?).build())
+        } else {
+            config.proxy(None)
+        };
+        Ok(Self { agent: config.build().into(), origin, token, kind })
     }
 
     /// Returns what the token says it is.

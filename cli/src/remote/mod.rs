@@ -8,4 +8,5 @@ pub(crate) mod client;
 pub(crate) mod look;
 pub(crate) mod pages;
 pub(crate) mod problem;
+mod roots;
 pub(crate) mod store_address;

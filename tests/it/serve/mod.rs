@@ -5,6 +5,7 @@
 mod answers;
 mod attacks;
 mod client;
+mod evicted;
 mod forms;
 mod fuzzer;
 mod http;
@@ -13,6 +14,7 @@ mod lost;
 mod problems;
 #[cfg(unix)] // signals
 mod process;
+mod proxies;
 mod readers;
 pub(crate) mod running;
 mod same;

@@ -9,7 +9,7 @@ use roff::{Roff, bold, roman};
 use crate::groups::GROUPS;
 
 /// The variables that the program and its libraries read.
-const ENVIRONMENT: [(&str, &str); 8] = [
+const ENVIRONMENT: [(&str, &str); 9] = [
     ("TURNFOLD_STORE", "The directory of the store, where --store does not name one."),
     (
         "TURNFOLD_LOG",
@@ -22,6 +22,11 @@ const ENVIRONMENT: [(&str, &str); 8] = [
     ),
     ("PAGER", "The same, where TURNFOLD_PAGER is not set; less where neither is."),
     ("LESS", "The options of less; FRX where it is not set."),
+    (
+        "SSL_CERT_FILE",
+        "A file of the authorities, as PEM, that vouch for services at https; those that browsers trust where it is \
+         not set.",
+    ),
     ("NO_COLOR", "Print no colors, if it is set and not empty."),
     ("CLICOLOR_FORCE", "Print colors even where the output is no terminal, if it is set and not 0."),
     ("CI", "In bless, write nothing, if it is set and neither empty, 0 nor false."),
