@@ -132,6 +132,9 @@ pub(crate) trait EngineReader: Send + Sync {
 /// What reads at one moment.
 pub(crate) type Walk<'a> = &'a mut dyn FnMut(&dyn EngineReader) -> Result<(), RescueError>;
 
+/// What is called with what became of an append.
+pub(crate) type Then = Box<dyn FnOnce(Result<Appended, StoreError>) + Send>;
+
 /// Entries to be appended to a branch.
 #[derive(Clone, Debug)]
 pub(crate) struct Append {
@@ -186,6 +189,11 @@ pub(crate) trait Engine: Send + Sync {
 
     /// Appends entries, or finds that an append with the same key did.
     fn append(&self, append: Append) -> Result<Appended, StoreError>;
+
+    /// Appends entries, and calls `then` with what became of it; an engine that can does not wait for that.
+    fn append_then(&self, append: Append, then: Then) {
+        then(self.append(append));
+    }
 
     /// Makes a grant.
     fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError>;

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use turnfold_core::{Digest, Registry};
-use turnfold_store::{BranchName, GrantId, MatchName, Store};
+use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store};
 
 use crate::auth::{Access, Bearer, Viewpoint, no_token};
 use crate::ids::Ids;
@@ -75,29 +75,48 @@ impl App {
         *hash == self.admin
     }
 
-    /// Finds what a token may do.
-    pub(crate) fn admit(&self, bearer: &Bearer) -> Answer<Access> {
-        let (token, kind) = bearer.0.as_ref().ok_or_else(no_token)?;
-        let hash = token.hash();
+    /// Finds what a token may do, and counts a request of it; the store is read only where it has to be.
+    pub(crate) async fn admit(self: &Arc<Self>, bearer: &Bearer) -> Answer<Access> {
+        let (hash, kind) = bearer.hash().ok_or_else(no_token)?;
         let id = GrantId::of(&hash).to_string();
-        if *kind == TokenKind::Admin {
+        if kind == TokenKind::Admin {
             return if self.is_admin(&hash) { Ok(Access::admin(id)) } else { Err(no_token()) };
         }
-        let grant = self.store.find_grant(&hash)?.filter(|grant| grant.is_live(self.now_ms()));
-        let grant = grant.filter(|grant| TokenKind::from(grant.kind) == *kind).ok_or_else(no_token)?;
+        let grant = self.find_grant(hash).await?;
+        let grant = grant.filter(|grant| TokenKind::from(grant.kind) == kind).ok_or_else(no_token)?;
         self.limits.admit(&id, grant.kind)?;
         Ok(Access::granted(id, grant))
     }
 
     /// Returns `true` if a token counts, or still does, without counting a request of it.
-    pub(crate) fn holds(&self, bearer: &Bearer) -> Answer<bool> {
-        let Some((token, kind)) = &bearer.0 else { return Ok(false) };
-        let hash = token.hash();
-        if *kind == TokenKind::Admin {
-            return Ok(self.is_admin(&hash));
+    pub(crate) async fn holds(self: &Arc<Self>, bearer: &Bearer) -> Answer<bool> {
+        match bearer.hash() {
+            None => Ok(false),
+            Some((hash, TokenKind::Admin)) => Ok(self.is_admin(&hash)),
+            Some((hash, _)) => Ok(self.find_grant(hash).await?.is_some()),
         }
-        let grant = self.store.find_grant(&hash)?;
-        Ok(grant.is_some_and(|grant| grant.is_live(self.now_ms())))
+    }
+
+    /// Finds the live grant of a token by its hash.
+    async fn find_grant(self: &Arc<Self>, hash: Digest) -> Answer<Option<Grant>> {
+        let grant = match self.grants.find(&hash) {
+            Some(grant) => Some(grant),
+            None => self.block(move |app| Ok(app.grants.read(&app.store, &hash)?)).await?,
+        };
+        Ok(grant.filter(|grant| grant.is_live(self.now_ms())))
+    }
+
+    /// Returns the table of a branch that a viewer may know of; it waits for no thread where that is in memory.
+    pub(crate) async fn find_table(
+        self: &Arc<Self>,
+        view: Viewpoint,
+        match_name: MatchName,
+        branch: BranchName,
+    ) -> Answer<Arc<Table>> {
+        match self.tables.in_memory(view, &match_name, &branch) {
+            Some(table) => Ok(table),
+            None => self.block(move |app| app.table(view, &match_name, &branch)).await,
+        }
     }
 
     /// Does work that may block, on a thread for it.
@@ -110,26 +129,23 @@ impl App {
         done.unwrap_or_else(|_| Err(Problem::internal()))
     }
 
-    /// Does work that may block, for somebody who may have it.
-    pub(crate) async fn look<T: Send + 'static>(
-        self: &Arc<Self>,
-        access: Access,
-        work: impl FnOnce(&Arc<Self>) -> Answer<T> + Send + 'static,
-    ) -> Answer<T> {
-        self.block(move |app| work(app).map_err(|problem| access.told(problem))).await
-    }
-
     /// Does what a token asks for, on a thread that may block.
     pub(crate) async fn serve<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: Bearer,
         work: impl FnOnce(&Arc<Self>, &Access) -> Answer<T> + Send + 'static,
     ) -> Answer<T> {
-        self.block(move |app| {
-            let access = app.admit(&bearer)?;
-            work(app, &access).map_err(|problem| access.told(problem))
-        })
-        .await
+        let access = self.admit(&bearer).await?;
+        self.serve_for(access, work).await
+    }
+
+    /// Does what somebody asks for, on a thread that may block.
+    pub(crate) async fn serve_for<T: Send + 'static>(
+        self: &Arc<Self>,
+        access: Access,
+        work: impl FnOnce(&Arc<Self>, &Access) -> Answer<T> + Send + 'static,
+    ) -> Answer<T> {
+        self.block(move |app| work(app, &access).map_err(|problem| access.told(problem))).await
     }
 
     /// Does what a token asks for and what takes folding a line of play; only so many do so at once (SV-31).
@@ -139,7 +155,7 @@ impl App {
         work: impl FnOnce(&Arc<Self>, &Access) -> Answer<T> + Send + 'static,
     ) -> Answer<T> {
         // The token comes first: whoever has none is not kept waiting (SV-12).
-        let access = self.block(move |app| app.admit(&bearer)).await?;
+        let access = self.admit(&bearer).await?;
         self.fold_for(move |app| work(app, &access).map_err(|problem| access.told(problem))).await
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Outcome, Seat};
 use turnfold_replay::play::is_same_call;
 use turnfold_replay::position::keep_snapshots;
@@ -69,11 +70,27 @@ impl<E: Into<Problem>> From<E> for Stopped {
     }
 }
 
+/// What judging commands came to.
+enum Judged {
+    /// Nothing is to be recorded.
+    Answered(Appended),
+    Accepted(Box<Accepted>),
+}
+
+/// Commands that were accepted, on their way to the disk.
+struct Accepted {
+    before: u64,
+    records: Vec<Record>,
+    /// Where the branch stands once they are durable.
+    current: Current,
+    stored: oneshot::Receiver<Result<turnfold_store::Appended, StoreError>>,
+}
+
 impl Append {
-    /// Appends to a branch, whose turn the caller holds.
-    pub(crate) fn perform(&self, app: &Arc<App>, table: &Table) -> Answer<Appended> {
+    /// Appends to a branch, whose turn the caller holds. No thread waits for the disk.
+    pub(crate) async fn perform(self: &Arc<Self>, app: &Arc<App>, table: &Arc<Table>) -> Answer<Appended> {
         for _ in 0..ATTEMPTS {
-            match self.attempt(app, table) {
+            match self.attempt(app, table).await {
                 Ok(appended) => return Ok(appended),
                 Err(Stopped::Problem(problem)) => {
                     app.note(&problem);
@@ -85,9 +102,38 @@ impl Append {
         Err(Problem::new(Code::Store, "the store moves on faster than it can be read; try again"))
     }
 
-    fn attempt(&self, app: &Arc<App>, table: &Table) -> Result<Appended, Stopped> {
+    async fn attempt(self: &Arc<Self>, app: &Arc<App>, table: &Arc<Table>) -> Result<Appended, Stopped> {
+        let (append, of) = (Arc::clone(self), Arc::clone(table));
+        let accepted = match app.block(move |app| Ok(append.judge(app, &of))).await?? {
+            Judged::Answered(appended) => return Ok(appended),
+            Judged::Accepted(accepted) => *accepted,
+        };
+        let Accepted { before, records, mut current, stored } = accepted;
+        let ended = StoreError::Failed { reason: "its committer ended".to_owned() };
+        match stored.await.unwrap_or(Err(ended)) {
+            Ok(stored) if !stored.repeated => {}
+            Ok(_) | Err(StoreError::Conflict { .. }) => return Err(Stopped::Behind),
+            Err(error) => {
+                // Whether it was recorded is not known, so neither is where the branch stands.
+                table.forget();
+                return Err(error.into());
+            }
+        }
+        let (head, eyes) = (current.head, self.view.eyes);
+        let tag = eyes.see_all().then(|| current.shown(eyes).tag);
+        table.publish(current);
+        keep_passed(app, table, (before, head));
+        if let Some(tag) = tag {
+            return Ok(Appended { head, records, tag, kind: AppendedKind::Recorded, nothing: None });
+        }
+        let (append, of) = (Arc::clone(self), Arc::clone(table));
+        Ok(app.block(move |app| append.shown(app, &of, before)).await?)
+    }
+
+    /// Judges the commands and hands those that are accepted to the store.
+    fn judge(&self, app: &Arc<App>, table: &Table) -> Result<Judged, Stopped> {
         if let Some(repeated) = self.repeated(app, table)? {
-            return Ok(repeated);
+            return Ok(Judged::Answered(repeated));
         }
         let (rules, dice, before, state, shown) = table.current(app, |current| {
             let shown = current.shown(self.view.eyes);
@@ -100,37 +146,29 @@ impl Append {
             let head =
                 if self.view.eyes.see_all() { before } else { table.step(app, self.view, before)?.head };
             let kind = AppendedKind::Nothing;
-            return Ok(Appended { head, records, tag: shown.tag, kind, nothing: Some(nothing) });
+            let appended = Appended { head, records, tag: shown.tag, kind, nothing: Some(nothing) };
+            return Ok(Judged::Answered(appended));
         }
         let recorded_at_ms = app.now_ms();
-        let entries = records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
-        let line = table.line();
-        let stored = app.store.append(&line.match_name, &line.branch, before, entries, self.key.as_ref());
-        let stored = match stored {
-            Ok(stored) if !stored.repeated => stored,
-            Ok(_) | Err(StoreError::Conflict { .. }) => return Err(Stopped::Behind),
-            Err(error) => {
-                // Whether it was recorded is not known, so neither is where the branch stands.
-                table.forget();
-                return Err(error.into());
-            }
-        };
-        table.publish(Current::new(rules, dice, stored.last, session.state));
-        keep_passed(app, table, (before, stored.last));
-        Ok(self.shown(app, table, before, records)?)
+        let entries: Vec<_> = records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
+        let mut current = Current::new(rules, dice, before + entries.len() as u64, session.state);
+        if self.view.eyes.see_all() {
+            // It is worked out here, where that may take its time, and shown once the entries are durable.
+            current.shown(self.view.eyes);
+        }
+        let (line, (sender, stored)) = (table.line(), oneshot::channel());
+        let then = move |stored| drop(sender.send(stored));
+        app.store.append_then(&line.match_name, &line.branch, before, entries, self.key.as_ref(), then)?;
+        Ok(Judged::Accepted(Box::new(Accepted { before, records, current, stored })))
     }
 
-    /// Answers with what the viewer may know of the entries after one.
-    fn shown(&self, app: &App, table: &Table, before: u64, records: Vec<Record>) -> Answer<Appended> {
-        let kind = AppendedKind::Recorded;
-        if self.view.eyes.see_all() {
-            let (head, tag) = table.current(app, |current| (current.head, current.shown(Eyes::HOST).tag))?;
-            return Ok(Appended { head, records, tag, kind, nothing: None });
-        }
+    /// Answers a player with what it may know of the entries after one.
+    fn shown(&self, app: &App, table: &Table, before: u64) -> Answer<Appended> {
         let step = table.step(app, self.view, before)?;
         let news = step.news.iter().filter(|(seq, _)| *seq > before);
         let records = news.map(|(_, logged)| logged.record.clone()).collect();
-        Ok(Appended { head: step.head, records, tag: step.tag.clone(), kind, nothing: None })
+        let (head, tag, kind) = (step.head, step.tag.clone(), AppendedKind::Recorded);
+        Ok(Appended { head, records, tag, kind, nothing: None })
     }
 
     /// Plays the commands: all of them are accepted, or none is recorded (SV-10).

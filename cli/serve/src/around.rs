@@ -89,7 +89,7 @@ async fn token_first(
         return problem;
     }
     let bearer = Bearer::read(authorization);
-    match app.block(move |app| app.holds(&bearer)).await {
+    match app.holds(&bearer).await {
         Ok(true) => problem,
         Ok(false) => no_token(),
         Err(failed) => failed,

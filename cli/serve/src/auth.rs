@@ -3,7 +3,7 @@
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
-use turnfold_core::Seat;
+use turnfold_core::{Digest, Seat};
 use turnfold_replay::Eyes;
 use turnfold_store::{Grant, GrantId, GrantKind, MatchName, StoreError};
 
@@ -33,9 +33,14 @@ impl Bearer {
         Self(text.and_then(|(_, token)| AccessToken::parse(token.trim_start())))
     }
 
+    /// Returns the token's hash, by which its grant is found, and what it says it is.
+    pub(crate) fn hash(&self) -> Option<(Digest, TokenKind)> {
+        self.0.as_ref().map(|(token, kind)| (token.hash(), *kind))
+    }
+
     /// Returns what a grant with the token would be called.
     pub(crate) fn id(&self) -> Option<String> {
-        self.0.as_ref().map(|(token, _)| GrantId::of(&token.hash()).to_string())
+        self.hash().map(|(hash, _)| GrantId::of(&hash).to_string())
     }
 
     /// Returns the invitation that a request brings.

@@ -28,12 +28,11 @@ impl Table {
         }
         let followers = all.entry(view).or_default();
         let made;
-        let follower = match followers.nearest(from) {
-            Some(follower) => follower,
-            None => {
-                made = self.follower(world, view.eyes, from)?;
-                &made
-            }
+        let follower = if let Some(follower) = followers.nearest(from) {
+            follower
+        } else {
+            made = self.follower(world, view.eyes, from)?;
+            &made
         };
         let entries = self.entries(world, follower.settled(), to)?;
         let told = usize::try_from(from - follower.settled()).unwrap_or(usize::MAX);
@@ -121,8 +120,7 @@ impl Table {
     /// Counts what a viewer knows of at heads until it is known at which it first counted `seen` entries.
     pub(crate) fn count_until(&self, world: &World, view: Viewpoint, seen: u64) -> Answer<FirstHead> {
         let mut followers = self.steps.followers();
-        loop {
-            let FirstHead::Count(at) = self.head_when(world, view, seen)? else { break };
+        while let FirstHead::Count(at) = self.head_when(world, view, seen)? {
             let followers = followers.entry(view).or_default();
             if followers.nearest(at).is_none() {
                 followers.keep(Settled { at, follower: self.follower(world, view.eyes, at)? });

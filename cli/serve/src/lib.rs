@@ -20,6 +20,7 @@ mod counts;
 mod follow;
 mod http;
 mod ids;
+mod known_grants;
 mod limits;
 mod metrics;
 mod options;

@@ -78,9 +78,8 @@ impl Followers {
             self.ahead = Some(new);
             return;
         }
-        let serves = |old: &Settled| {
-            old.at <= new.at && new.follower.settled() - old.follower.settled() <= BEHIND_MAX
-        };
+        let serves =
+            |old: &Settled| old.at <= new.at && new.follower.settled() - old.follower.settled() <= BEHIND_MAX;
         if !self.behind.as_ref().is_some_and(serves) {
             self.behind = Some(new);
         }

@@ -58,6 +58,23 @@ impl Tables {
         }
     }
 
+    /// Returns the table of a branch that a viewer may know of, if its state is in memory.
+    pub(crate) fn in_memory(
+        &self,
+        view: Viewpoint,
+        match_name: &MatchName,
+        branch: &BranchName,
+    ) -> Option<Arc<Table>> {
+        // What those who look late may know of is read from the store.
+        if view.delay_s > 0 {
+            return None;
+        }
+        let names = (match_name.clone(), branch.clone());
+        let table = self.lock().get(&names).filter(|table| table.bytes() > 0).cloned()?;
+        table.use_at(self.clock.fetch_add(1, Ordering::Relaxed));
+        Some(table)
+    }
+
     /// Returns the table of a branch that a viewer may know of.
     pub(crate) fn get(
         &self,
@@ -68,11 +85,12 @@ impl Tables {
     ) -> Answer<Arc<Table>> {
         let names = (match_name.clone(), branch.clone());
         let found = self.lock().get(&names).cloned();
+        if found.as_ref().is_none_or(|table| table.bytes() == 0) {
+            self.make_room();
+        }
         let table = if let Some(table) = found {
             table
         } else {
-            world.metrics.table_misses.inc();
-            self.make_room();
             let mut tables = self.lock();
             // Whoever deletes a branch takes its table out of the map afterwards, and says so to those who have it.
             let head = world.store.head(match_name, branch)?;

@@ -8,6 +8,7 @@ use turnfold_core::{Digest, Registry};
 use turnfold_replay::{Replay, ReplayError, Sources};
 use turnfold_store::{Store, StoreReader};
 
+use crate::known_grants::KnownGrants;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outside::Outside;
@@ -20,8 +21,9 @@ pub(crate) struct World {
     pub(crate) outside: Outside,
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
+    pub(crate) grants: KnownGrants,
     /// Counts grants that were revoked, so that streams look after theirs.
-    pub(crate) revoked: watch::Sender<u64>,
+    revoked: watch::Sender<u64>,
     /// Whether the service is shutting down.
     closing: watch::Sender<bool>,
     /// Whether the store has refused to write.
@@ -36,6 +38,7 @@ impl World {
             outside,
             limits: Limits::default(),
             metrics: Metrics::default(),
+            grants: KnownGrants::default(),
             revoked: watch::Sender::new(0),
             closing: watch::Sender::new(false),
             has_failed: AtomicBool::new(false),
@@ -45,6 +48,17 @@ impl World {
     /// Returns the time now in milliseconds since 1970.
     pub(crate) fn now_ms(&self) -> i64 {
         (self.outside.now_ms)()
+    }
+
+    /// Says that grants were revoked, which count no more from now on.
+    pub(crate) fn revoke(&self) {
+        self.grants.forget();
+        self.revoked.send_modify(|count| *count += 1);
+    }
+
+    /// Returns a watch on whether grants were revoked.
+    pub(crate) fn revoked(&self) -> watch::Receiver<u64> {
+        self.revoked.subscribe()
     }
 
     /// Says that the service shuts down.

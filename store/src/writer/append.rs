@@ -29,13 +29,28 @@ impl Store {
         entries: Vec<NewEntry>,
         idempotency_key: Option<&IdempotencyKey>,
     ) -> Result<Appended, StoreError> {
-        let (match_name, branch) = (match_name.clone(), branch.clone());
-        if entries.is_empty() {
-            return Err(StoreError::NothingToAppend { match_name, branch });
-        }
-        entries.iter().try_for_each(NewEntry::check_size)?;
-        let idempotency_key = idempotency_key.cloned();
-        self.engine.append(Append { match_name, branch, expected_head, entries, idempotency_key })
+        self.engine.append(usable(match_name, branch, expected_head, entries, idempotency_key)?)
+    }
+
+    /// Appends as [`append`](Self::append) does, but does not wait: `then` is called with what that would return, once the
+    /// entries are durable or will not be.
+    ///
+    /// It may be called on the thread that writes, so it must do little. If that thread dies it is dropped instead.
+    ///
+    /// # Errors
+    /// Those of [`append`](Self::append) that are known at once; `then` is not called.
+    pub fn append_then(
+        &self,
+        match_name: &MatchName,
+        branch: &BranchName,
+        expected_head: Seq,
+        entries: Vec<NewEntry>,
+        idempotency_key: Option<&IdempotencyKey>,
+        then: impl FnOnce(Result<Appended, StoreError>) + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let append = usable(match_name, branch, expected_head, entries, idempotency_key)?;
+        self.engine.append_then(append, Box::new(then));
+        Ok(())
     }
 
     /// Returns the entries that an append with this idempotency key brought to the branch.
@@ -51,4 +66,20 @@ impl Store {
         let line = self.engine().found_branch(match_name, branch)?;
         self.engine().find_key(&line, idempotency_key)
     }
+}
+
+/// Refuses entries that cannot be used.
+fn usable(
+    match_name: &MatchName,
+    branch: &BranchName,
+    expected_head: Seq,
+    entries: Vec<NewEntry>,
+    idempotency_key: Option<&IdempotencyKey>,
+) -> Result<Append, StoreError> {
+    let (match_name, branch) = (match_name.clone(), branch.clone());
+    if entries.is_empty() {
+        return Err(StoreError::NothingToAppend { match_name, branch });
+    }
+    entries.iter().try_for_each(NewEntry::check_size)?;
+    Ok(Append { match_name, branch, expected_head, entries, idempotency_key: idempotency_key.cloned() })
 }

@@ -1,6 +1,7 @@
 //! Appending: order, conflicts, repeated appends, pages, many threads.
 
 use std::ops::RangeInclusive;
+use std::sync::mpsc;
 use std::thread;
 
 use turnfold_core::Seat;
@@ -41,6 +42,28 @@ fn a_moved_head_is_a_conflict_that_says_where_it_is() {
         );
     }
     assert_eq!(labels(&store, "m", "main"), [1, 2, 3]);
+}
+
+#[test]
+fn whoever_does_not_wait_is_called_with_what_became_of_it() {
+    let store = store();
+    let (sender, answers) = mpsc::channel();
+    let append = |head, entries| {
+        let sender = sender.clone();
+        let then = move |answer| sender.send(answer).unwrap();
+        store.append_then(&name("m"), &BranchName::main(), head, entries, None, then)
+    };
+    append(0, vec![opaque(1), opaque(2)]).unwrap();
+    assert_eq!(answers.recv().unwrap().unwrap(), Appended { first: 1, last: 2, repeated: false });
+    assert_eq!(labels(&store, "m", "main"), [1, 2]);
+    append(1, vec![opaque(3)]).unwrap();
+    let error = answers.recv().unwrap().unwrap_err();
+    assert!(matches!(error, StoreError::Conflict { expected: 1, head: 2, .. }), "{error}");
+    // What is known at once is said at once, and nobody is called.
+    assert!(matches!(append(2, Vec::new()), Err(StoreError::NothingToAppend { .. })));
+    append(2, vec![opaque(3)]).unwrap();
+    assert_eq!(answers.recv().unwrap().unwrap().last, 3);
+    assert!(answers.try_recv().is_err());
 }
 
 #[test]

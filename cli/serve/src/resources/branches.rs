@@ -97,7 +97,7 @@ pub(crate) async fn create(
     Path(match_name): Path<String>,
     request: Request,
 ) -> Answer {
-    let access = app.block(move |app| app.admit(&bearer)).await?;
+    let access = app.admit(&bearer).await?;
     let match_name: MatchName = name(&match_name)?;
     access.require_host(&match_name)?;
     let new = json_body::<NewBranch>(request).await?;

@@ -126,7 +126,7 @@ pub(crate) async fn append(
     request: Request,
 ) -> Answer {
     // SV-12: token, rate, body, seat; then, one request after another, key, precondition, rules, store.
-    let access = app.block(move |app| app.admit(&bearer)).await?;
+    let access = app.admit(&bearer).await?;
     let commands = json_body::<Commands>(request).await?;
     let append = read(access, &names, commands, &headers, expect)?;
     // From here on, a client that goes away changes nothing.
@@ -135,20 +135,19 @@ pub(crate) async fn append(
 
 async fn perform(app: Arc<App>, append: Append, names: LineNames, form: Form) -> Answer {
     let began = Instant::now();
-    let table = app.look(append.access.clone(), {
-        let view = append.view;
-        move |app| app.table(view, &name(&names.0)?, &name(&names.1)?)
-    });
-    let table = table.await?;
-    let turn = table.turn().await?;
-    let appended = app.look(append.access.clone(), move |app| {
-        let _turn = turn;
-        table.require_there()?;
-        append.perform(app, &table).map(|appended| answer(&appended, form, &table, &append))
-    });
-    let appended = appended.await;
-    app.metrics.append_done(began, &appended);
-    appended
+    let table = app.find_table(append.view, name(&names.0)?, name(&names.1)?).await;
+    let table = table.map_err(|problem| append.access.told(problem))?;
+    let append = Arc::new(append);
+    // Others wait until this is durable and shown.
+    let _turn = table.turn().await?;
+    let appended = match table.require_there() {
+        Ok(()) => append.perform(&app, &table).await,
+        Err(gone) => Err(gone),
+    };
+    let answered = appended.map(|appended| answer(&appended, form, &table, &append));
+    let answered = answered.map_err(|problem| append.access.told(problem));
+    app.metrics.append_done(began, &answered);
+    answered
 }
 
 /// Reads a request: whose commands they are, and under which conditions.

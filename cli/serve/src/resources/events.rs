@@ -132,11 +132,15 @@ impl Stream {
     async fn count_until(&self, app: &Arc<App>, access: Access, seen: u64) -> Answer<FirstHead> {
         let _following = self.table.following().await;
         let (table, view) = (Arc::clone(&self.table), self.view);
-        let found = app.look(access.clone(), move |app| table.head_when(app, view, seen)).await?;
-        let FirstHead::Count(_) = found else { return Ok(found) };
-        let table = Arc::clone(&self.table);
-        let counted = app.fold_for(move |app| table.count_until(app, view, seen)).await;
-        counted.map_err(|problem| access.told(problem))
+        let found = app.block(move |app| table.head_when(app, view, seen)).await;
+        let found = match found {
+            Ok(FirstHead::Count(_)) => {
+                let table = Arc::clone(&self.table);
+                app.fold_for(move |app| table.count_until(app, view, seen)).await
+            }
+            found => found,
+        };
+        found.map_err(|problem| access.told(problem))
     }
 
     async fn run(mut self, app: Arc<App>, sender: mpsc::Sender<io::Result<Bytes>>) {
@@ -149,7 +153,7 @@ impl Stream {
 
     async fn tell(&mut self, app: &Arc<App>, sender: &mpsc::Sender<io::Result<Bytes>>) -> End {
         let mut watched = self.table.watch();
-        let (mut closing, mut revoked) = (app.closing(), app.revoked.subscribe());
+        let (mut closing, mut revoked) = (app.closing(), app.revoked());
         let mut comment_at = Instant::now() + COMMENT_EVERY;
         if *closing.borrow_and_update() {
             return End::With("bye");
@@ -251,7 +255,6 @@ impl Stream {
 
     /// Returns `true` if the grant still counts; where that cannot be known, nothing more is told.
     async fn may_go_on(&self, app: &Arc<App>) -> bool {
-        let bearer = self.bearer.clone();
-        app.block(move |app| app.holds(&bearer)).await.unwrap_or(false)
+        app.holds(&self.bearer).await.unwrap_or(false)
     }
 }

@@ -178,7 +178,7 @@ pub(crate) async fn create(
     request: Request,
 ) -> Answer {
     require_accepted(&headers, JSON)?;
-    let access = app.block(move |app| app.admit(&bearer)).await?;
+    let access = app.admit(&bearer).await?;
     let match_name: MatchName = name(&match_name)?;
     access.require_host(&match_name)?;
     let new = json_body::<NewGrantJson>(request).await?;
@@ -240,7 +240,7 @@ pub(crate) async fn revoke(
         access.require_host(&match_name)?;
         let id: GrantId = name(&id)?;
         app.store.revoke_grant(&match_name, id, app.now_ms())?;
-        app.revoked.send_modify(|count| *count += 1);
+        app.revoke();
         Ok(StatusCode::NO_CONTENT.into_response())
     })
     .await

@@ -61,6 +61,8 @@ pub(crate) async fn join(
         };
         let hash = token.hash();
         let joined = app.store.join(&invitation.hash(), &hash, app.now_ms());
+        // An invitation that is spent counts no more.
+        app.grants.forget();
         let (status, grant) = match joined {
             Ok(JoinedSeat::Now(grant)) => (StatusCode::CREATED, grant),
             Ok(JoinedSeat::Again(grant)) => (StatusCode::OK, grant),

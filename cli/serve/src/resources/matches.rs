@@ -220,7 +220,7 @@ pub(crate) async fn create(
     request: Request,
 ) -> Answer {
     require_accepted(&headers, JSON)?;
-    let access = app.block(move |app| app.admit(&bearer)).await?;
+    let access = app.admit(&bearer).await?;
     access.require_admin()?;
     if let Some(match_name) = import.name {
         let file = body(request, "text/plain", REPLAY_BYTES_MAX).await?;

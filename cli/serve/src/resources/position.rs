@@ -71,6 +71,23 @@ impl Wanted {
     }
 }
 
+/// Returns what is seen at the head if it is in memory; where it is not, or may not be seen, is said elsewhere.
+fn in_memory(app: &App, access: &Access, names: &LineNames, at: At) -> Option<Shown> {
+    let (match_name, branch) = (name(&names.0).ok()?, name(&names.1).ok()?);
+    let view = access.looks(&match_name, at.seat.map(|seat| seat.0)).ok()?;
+    let table = at.at.is_none().then(|| app.tables.in_memory(view, &match_name, &branch))??;
+    table.shown_in_memory(view)
+}
+
+/// Answers with a view, or that it is still the one that is known.
+fn answer(shown: &Shown, known: Option<&Tags>, body: impl FnOnce() -> Response) -> Response {
+    let is_known = known.is_some_and(|known| known.hold(&shown.tag, true));
+    let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body() };
+    response.headers_mut().insert(header::ETAG, value(&shown.tag));
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+    response
+}
+
 /// Runs what looks at a position: at the head at once, elsewhere when its turn to fold has come.
 async fn look<T: Send + 'static>(
     app: &Arc<App>,
@@ -78,7 +95,21 @@ async fn look<T: Send + 'static>(
     at: At,
     work: impl FnOnce(&Arc<App>, &Access) -> Answer<T> + Send + 'static,
 ) -> Answer<T> {
-    if at.at.is_some() { app.fold(bearer, work).await } else { app.serve(bearer, work).await }
+    let access = app.admit(&bearer).await?;
+    look_for(app, access, at, work).await
+}
+
+/// Runs what looks at a position for somebody who may ask.
+async fn look_for<T: Send + 'static>(
+    app: &Arc<App>,
+    access: Access,
+    at: At,
+    work: impl FnOnce(&Arc<App>, &Access) -> Answer<T> + Send + 'static,
+) -> Answer<T> {
+    if at.at.is_none() {
+        return app.serve_for(access, work).await;
+    }
+    app.fold_for(move |app| work(app, &access).map_err(|problem| access.told(problem))).await
 }
 
 /// See the position
@@ -96,29 +127,27 @@ pub(crate) async fn view(
     headers: HeaderMap,
 ) -> Answer {
     let known = Tags::read(&headers, &header::IF_NONE_MATCH)?;
-    look(&app, bearer, at, move |app, access| {
+    let access = app.admit(&bearer).await?;
+    if form == Form::Json
+        && let Some(shown) = in_memory(&app, &access, &names, at)
+    {
+        return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
+    }
+    look_for(&app, access, at, move |app, access| {
         let Wanted { table, view } = Wanted::find(app, access, &names, at.seat)?;
-        let state = match (at.at, form) {
-            (None, Form::Json) => None,
-            (at, _) => Some(table.state(app, view, at)?),
-        };
-        let shown = match &state {
-            None => table.shown(app, view)?,
-            Some(state) => Shown::of(view.eyes, state.as_ref()),
-        };
-        let mut response = match state {
-            _ if known.is_some_and(|known| known.hold(&shown.tag, true)) => {
-                StatusCode::NOT_MODIFIED.into_response()
-            }
-            Some(state) if form == Form::Text => {
+        if at.at.is_none() && form == Form::Json {
+            let shown = table.shown(app, view)?;
+            return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
+        }
+        let state = table.state(app, view, at.at)?;
+        let shown = Shown::of(view.eyes, state.as_ref());
+        Ok(answer(&shown, known.as_ref(), || match form {
+            Form::Json => typed(StatusCode::OK, JSON, shown.json.clone()),
+            Form::Text => {
                 let picture = printed::picture(&view.eyes.picture(state.as_ref()), &Highlights::default());
                 typed(StatusCode::OK, TEXT, printed::text(picture))
             }
-            _ => typed(StatusCode::OK, JSON, shown.json),
-        };
-        response.headers_mut().insert(header::ETAG, value(&shown.tag));
-        response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
-        Ok(response)
+        }))
     })
     .await
 }

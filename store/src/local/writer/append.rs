@@ -3,7 +3,7 @@
 use super::branch_state::BranchState;
 use super::committer::{Committer, Order};
 use super::ledger::{Ledger, Staged};
-use crate::engine::Append;
+use crate::engine::{Append, Then};
 use crate::entry::NewEntry;
 use crate::error::StoreError;
 use crate::local::layout::key;
@@ -14,9 +14,17 @@ use crate::reader::appended::Appended;
 
 /// Appends entries, which may share a flush with others.
 pub(super) fn append(committer: &Committer, append: Append) -> Result<Appended, StoreError> {
-    let Append { match_name, branch, idempotency_key, .. } = &append;
-    let branch_key = idempotency_key.clone().map(|key| (match_name.clone(), branch.clone(), key));
-    committer.perform(Order::Shared(branch_key), |ledger, staged| stage(append, ledger, staged))
+    committer.perform(order(&append), |ledger, staged| stage(append, ledger, staged))
+}
+
+/// Appends entries as [`append`] does, without waiting.
+pub(super) fn append_then(committer: &Committer, append: Append, then: Then) {
+    committer.submit(order(&append), |ledger, staged| stage(append, ledger, staged), then);
+}
+
+fn order(append: &Append) -> Order {
+    let Append { match_name, branch, idempotency_key, .. } = append;
+    Order::Shared(idempotency_key.clone().map(|key| (match_name.clone(), branch.clone(), key)))
 }
 
 fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<Appended, StoreError> {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SendError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use super::ledger::{Ledger, Staged};
@@ -28,7 +28,7 @@ pub(crate) enum Order {
 pub(crate) type BranchKey = (MatchName, BranchName, IdempotencyKey);
 
 type Stage = dyn FnOnce(&mut Ledger, &mut Staged) -> Result<(), StoreError> + Send;
-type Reply = SyncSender<Result<(), StoreError>>;
+type Reply = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 /// Something to be written.
 struct Request {
@@ -65,18 +65,35 @@ impl Committer {
         order: Order,
         stage: impl FnOnce(&mut Ledger, &mut Staged) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (reply, answer) = sync_channel(1);
+        let (sender, answer) = sync_channel(1);
+        // Whoever asked may have gone away.
+        self.submit(order, stage, move |done| drop(sender.send(done)));
+        answer.recv().unwrap_or_else(|_| Err(ended()))
+    }
+
+    /// Writes what `stage` stages, and calls `then` with what it returned once that is durable. That is on the committer's
+    /// thread, so others wait meanwhile; if that thread dies, `then` is dropped.
+    pub(crate) fn submit<T: Send + 'static>(
+        &self,
+        order: Order,
+        stage: impl FnOnce(&mut Ledger, &mut Staged) -> Result<T, StoreError> + Send + 'static,
+        then: impl FnOnce(Result<T, StoreError>) + Send + 'static,
+    ) {
         let (result_sender, result) = sync_channel(1);
         let stage = Box::new(move |ledger: &mut Ledger, staged: &mut Staged| {
-            // Whoever asked may have gone away.
             stage(ledger, staged).map(|done| drop(result_sender.send(done)))
         });
-        let running = self.running.as_ref();
-        let sent = running.and_then(|running| running.sender.send(Request { order, stage, reply }).ok());
-        let answer = sent.and_then(|()| answer.recv().ok());
-        let ended = || StoreError::Failed { reason: "its committer ended".to_owned() };
-        answer.unwrap_or_else(|| Err(ended()))?;
-        result.recv().map_err(|_| ended())
+        let reply: Reply = Box::new(move |answer| {
+            then(answer.and_then(|()| result.recv().map_err(|_| ended())));
+        });
+        let request = Request { order, stage, reply };
+        let refused = match &self.running {
+            Some(running) => running.sender.send(request).err().map(|SendError(request)| request),
+            None => Some(request),
+        };
+        if let Some(Request { reply, .. }) = refused {
+            reply(Err(ended()));
+        }
     }
 
     /// Ends the thread after it has served what waits.
@@ -97,6 +114,10 @@ impl Drop for Committer {
             tracing::warn!(%error, "the store did not close cleanly; what was acknowledged is safe");
         }
     }
+}
+
+fn ended() -> StoreError {
+    StoreError::Failed { reason: "its committer ended".to_owned() }
 }
 
 fn run(mut ledger: Ledger, requests: &Receiver<Request>) -> Result<(), StoreError> {
@@ -167,8 +188,7 @@ impl Group {
                 (Err(error), Ok(())) => Err(again(error)),
                 (_, answer) => answer,
             };
-            // Whoever asked may have gone away.
-            let _ = reply.send(answer);
+            reply(answer);
         }
         ledger.seal(touched);
         ledger.settle();

@@ -7,7 +7,7 @@ use turnfold_core::Digest;
 use super::append;
 use super::committer::Committer;
 use super::{create, delete, grants, rename};
-use crate::engine::{Append, Engine, EngineReader, NewBranch};
+use crate::engine::{Append, Engine, EngineReader, NewBranch, Then};
 use crate::entry::NewEntry;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
@@ -105,6 +105,10 @@ impl Engine for Local {
 
     fn append(&self, append: Append) -> Result<Appended, StoreError> {
         append::append(&self.committer, append)
+    }
+
+    fn append_then(&self, append: Append, then: Then) {
+        append::append_then(&self.committer, append, then);
     }
 
     fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {

@@ -1,0 +1,65 @@
+//! Grants that were read lately, so that a request need not wait for a thread to read its own (SV-22).
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use turnfold_core::Digest;
+use turnfold_store::{Grant, Store, StoreError};
+
+/// How long a grant is known without being read again.
+const KNOWN_TIME: Duration = Duration::from_secs(1);
+
+/// The most grants that are known.
+const KNOWN_MAX: usize = 16_384;
+
+/// The grants that were read lately.
+#[derive(Default)]
+pub(crate) struct KnownGrants(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    grants: BTreeMap<Digest, (Instant, Grant)>,
+    /// Counts how often they were forgotten: what was read before that is not kept.
+    forgotten: u64,
+}
+
+impl KnownGrants {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the grant of a token's hash if it was read lately.
+    pub(crate) fn find(&self, hash: &Digest) -> Option<Grant> {
+        let known = self.lock();
+        let (read_at, grant) = known.grants.get(hash)?;
+        (read_at.elapsed() < KNOWN_TIME).then(|| grant.clone())
+    }
+
+    /// Reads the grant of a token's hash.
+    pub(crate) fn read(&self, store: &Store, hash: &Digest) -> Result<Option<Grant>, StoreError> {
+        let forgotten = self.lock().forgotten;
+        let read_at = Instant::now();
+        let found = store.find_grant(hash)?;
+        let mut known = self.lock();
+        if let Some(grant) = &found
+            && known.forgotten == forgotten
+        {
+            if known.grants.len() >= KNOWN_MAX {
+                known.grants.retain(|_, (read_at, _)| read_at.elapsed() < KNOWN_TIME);
+            }
+            if known.grants.len() < KNOWN_MAX {
+                known.grants.insert(*hash, (read_at, grant.clone()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Forgets all of them, after one was changed.
+    pub(crate) fn forget(&self) {
+        let mut known = self.lock();
+        known.grants.clear();
+        known.forgotten += 1;
+    }
+}
