@@ -14,6 +14,7 @@ mod large;
 mod live;
 mod live_looks;
 mod looks;
+mod menu;
 mod recorder;
 mod script;
 mod steps;

@@ -96,7 +96,9 @@ fn vw_30_whole_games_of_every_ruleset_are_played_in_browsers() {
         let mut players = BTreeMap::new();
         for (seat, browser) in [("p1", &first), ("p2", &second)] {
             if commands.iter().any(|(who, _)| who == seat) {
-                join(browser, &service, &ruleset, seat, service.origin());
+                let grant = service.grant(&ruleset, &json!({ "kind": "seat", "seat": seat }).to_string());
+                browser.open(grant["link"].as_str().unwrap());
+                browser.wait_until(LIVE);
                 players.insert(seat, browser);
             }
         }

@@ -172,3 +172,23 @@ fn vw_14_the_address_names_the_entry_and_a_seat_counts_its_own() {
     assert!(last.parse::<u32>().unwrap() < 10, "{last}");
     browser.check_quiet();
 }
+
+#[test]
+fn vw_17_what_changed_has_a_corner_and_is_named() {
+    let Some(browser) = start() else { return };
+    browser.run("document.querySelector('[aria-label=First]').click()");
+    assert_eq!(browser.run("return document.querySelectorAll('.cell.changed').length"), 0, "the setup");
+    browser.run(
+        "for (let count = 31; count > 0 && !document.querySelector('.cell.changed'); count--) document.querySelector('[aria-label=Next]').click()",
+    );
+    let changed = browser.run(
+        "return [...document.querySelectorAll('.cell.changed')].filter((cell) => cell.querySelector('.corner')
+           && cell.getAttribute('aria-label').endsWith(', changed')).map((cell) => cell.dataset.at).sort()",
+    );
+    let told = browser.text("#board-changes");
+    let (_, told) = told.split_once("Changed: ").unwrap();
+    let mut told: Vec<_> = told.trim_end_matches('.').split("; ").collect();
+    told.sort_unstable();
+    assert_eq!(changed, json!(told));
+    assert_ne!(told, ["none"]);
+}

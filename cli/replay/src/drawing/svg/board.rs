@@ -1,4 +1,4 @@
-//! A board of hexes.
+//! A board of hexes (VW-16), in which what changed has a thicker edge and a corner (VW-17).
 
 use std::collections::{BTreeMap, BTreeSet};
 
