@@ -98,7 +98,7 @@ pub(crate) fn text(metrics: &Metrics, held: Held, streams: usize) -> Result<Stri
     };
     let mut all = Registry::with_prefix("turnfold");
     all.register("http_requests", "Requests", metrics.requests.clone());
-    all.register("http_request_duration_seconds", "How long requests took", metrics.request_seconds.clone());
+    all.register("http_request_seconds", "How long requests took", metrics.request_seconds.clone());
     all.register("appends", "Appends by what became of them", metrics.appends.clone());
     all.register("append_seconds", "How long appends took", metrics.append_seconds.clone());
     all.register("streams", "Live streams", gauge(streams as u64));
