@@ -31,6 +31,11 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
+    /// Returns `true` if a file that exists is to be overwritten.
+    pub(crate) fn is_forced(&self) -> bool {
+        self.force
+    }
+
     /// Returns the file, which must not exist unless it is to be overwritten; `None` is standard output.
     pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
         let path = self.output.as_deref().filter(|path| !is_standard(path));

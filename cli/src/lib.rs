@@ -39,6 +39,7 @@ mod script;
 mod signals;
 mod stepper;
 mod token_file;
+mod trust_failure;
 mod verdict;
 
 use std::env;

@@ -23,6 +23,10 @@ pub(crate) const TOKEN: Limits =
 pub(crate) const AUTHORITIES: Limits =
     Limits { what: "file of certificates", bytes_max: 4 << 20, lines_max: 1 << 17, line_bytes_max: 1 << 12 };
 
+/// Policies of an audit: at most 32 logs, witnesses and groups, and comments.
+pub(crate) const POLICY: Limits =
+    Limits { what: "policy", bytes_max: 1 << 16, lines_max: 1 << 12, line_bytes_max: 1 << 12 };
+
 /// Setups.
 pub(crate) const SETUP: Limits = Limits {
     what: "setup",

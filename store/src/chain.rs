@@ -8,18 +8,27 @@ pub(crate) fn genesis_link(genesis: &[u8]) -> Digest {
 }
 
 /// Computes links of entries, deriving the context's key only once.
-#[derive(Clone)]
-pub(crate) struct Linker {
+#[derive(Clone, Debug)]
+pub struct Linker {
     fresh: blake3::Hasher,
 }
 
+impl Default for Linker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Linker {
-    pub(crate) fn new() -> Self {
+    /// Returns one to compute any links with.
+    #[must_use]
+    pub fn new() -> Self {
         Self { fresh: blake3::Hasher::new_derive_key("turnfold v1 entry") }
     }
 
-    /// Returns the link after an entry from the link before it.
-    pub(crate) fn link(&self, before: &Digest, entry: &[u8]) -> Digest {
+    /// Returns the link after an entry, given its bytes, from the link before it.
+    #[must_use]
+    pub fn link(&self, before: &Digest, entry: &[u8]) -> Digest {
         self.fresh.clone().update(before.as_bytes()).update(entry).finalize().into()
     }
 }

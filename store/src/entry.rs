@@ -48,11 +48,17 @@ impl Genesis {
         chain::genesis_link(&self.encode())
     }
 
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// Returns its bytes, as the log holds them.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
         encode(self)
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+    /// Reads its bytes.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when they are not exactly what [`encode`](Self::encode) writes.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         decode_strictly(bytes)
     }
 }
@@ -94,7 +100,9 @@ struct EntryBytes<'a> {
 }
 
 impl Entry {
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// Returns its bytes, as the log holds them.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
         encode(&EntryBytes {
             seq: self.seq,
             seat: self.seat,
@@ -104,7 +112,11 @@ impl Entry {
         })
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+    /// Reads its bytes.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when they are not exactly what [`encode`](Self::encode) writes.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let EntryBytes { seq, seat, command, recorded_at_ms, idempotency_key } = decode_strictly(bytes)?;
         let idempotency_key = idempotency_key.map(str::parse::<IdempotencyKey>).transpose();
         let idempotency_key = idempotency_key.map_err(|error| DecodeError::Unreadable(error.to_string()))?;

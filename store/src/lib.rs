@@ -59,6 +59,7 @@ mod local;
 pub use audit::{Audited, MatchAudit, SoundBranch};
 pub use backup::error::RescueError;
 pub use backup::part::Totals;
+pub use chain::Linker;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, NEXT_STEP, StoreError};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};

@@ -1,11 +1,17 @@
 //! Trust: what is signed of a log and what proves it, against the vectors of its specification and against programs that
 //! nobody here wrote (TR-1 to TR-30).
 
+mod audits;
+mod bundles;
+mod edited;
+mod go;
 mod keys;
 mod notes;
 mod policy;
+mod signing;
 mod trees;
 mod vectors;
+mod world;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -8,8 +8,10 @@ use turnfold_core::AnyRules;
 use turnfold_core::registry::RULESETS;
 
 mod backup;
+mod bundle;
 mod command_text;
 mod encoding;
+mod note;
 mod page;
 mod play;
 mod replay_file;
@@ -20,8 +22,10 @@ mod sled_files;
 mod store;
 
 pub use backup::backup;
+pub use bundle::bundle;
 pub use command_text::command_text;
 pub use encoding::encoding;
+pub use note::note;
 pub use page::page;
 pub use play::play;
 pub use replay_file::replay_file;
@@ -65,9 +69,11 @@ pub fn corpora() -> PathBuf {
 pub fn targets() -> Vec<FuzzTarget> {
     let mut targets = vec![
         FuzzTarget::new("backup", backup, backup::seeds()),
+        FuzzTarget::new("bundle", bundle, bundle::seeds()),
         FuzzTarget::new("command_text", command_text, seeds::command_texts()),
         FuzzTarget::new("encoding", encoding, seeds::encodings()),
         FuzzTarget::new("entry", entry, store::entry_seeds()),
+        FuzzTarget::new("note", note, note::seeds()),
         FuzzTarget::new("page", page, page::seeds(seeds::replay_files())),
         FuzzTarget::new("replay_file", replay_file, seeds::replay_files()),
         FuzzTarget::new("setup", setup, seeds::setups()),

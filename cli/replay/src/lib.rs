@@ -80,6 +80,11 @@ pub mod tfl;
 pub mod frames;
 pub mod page;
 
+pub mod audit;
+pub mod bundle;
+pub mod bundle_import;
+pub mod signing;
+
 pub mod amend;
 pub mod bisect;
 pub mod blame;

@@ -2,19 +2,23 @@
 
 pub(crate) mod amend;
 pub(crate) mod ask;
+pub(crate) mod audit;
 pub(crate) mod bisect;
 pub(crate) mod blame;
 pub(crate) mod bless;
 pub(crate) mod branch;
 pub(crate) mod branches;
+pub(crate) mod bundle;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod cosign;
 pub(crate) mod delete;
 pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod impact;
 pub(crate) mod import;
 pub(crate) mod join;
+pub(crate) mod key;
 pub(crate) mod legal;
 pub(crate) mod log;
 pub(crate) mod man;
@@ -22,6 +26,7 @@ pub(crate) mod matches;
 pub(crate) mod new;
 pub(crate) mod perft;
 pub(crate) mod play;
+pub(crate) mod prove;
 pub(crate) mod rename;
 pub(crate) mod replay;
 pub(crate) mod rules;
@@ -30,6 +35,7 @@ pub(crate) mod selftest;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod shrink;
+pub(crate) mod sign;
 pub(crate) mod simulate;
 pub(crate) mod store;
 pub(crate) mod tour;
@@ -72,6 +78,12 @@ pub(crate) enum Command {
     Simulate(simulate::Args),
     Impact(impact::Args),
     Verify(verify::Args),
+    Key(key::Args),
+    Sign(sign::Args),
+    Prove(prove::Args),
+    Cosign(cosign::Args),
+    Bundle(bundle::Args),
+    Audit(audit::Args),
     Store(store::Args),
     Serve(serve::Args),
     Join(join::Args),
@@ -126,6 +138,12 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Simulate(args) => simulate::run(args, context),
         Command::Impact(args) => impact::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),
+        Command::Key(args) => key::run(&args, context),
+        Command::Sign(args) => sign::run(&args, context),
+        Command::Prove(args) => prove::run(&args, context),
+        Command::Cosign(args) => cosign::run(&args, context),
+        Command::Bundle(args) => bundle::run(&args, context),
+        Command::Audit(args) => audit::run(&args, context),
         Command::Store(args) => store::run(&args, context),
         Command::Serve(args) => serve::run(&args, context),
         Command::Join(args) => join::run(&args, context),

@@ -14,7 +14,8 @@ use crate::sandbox::{Sandbox, workspace};
 use crate::serve::running::Running;
 
 /// What only a broken build, or damage of other kinds than one, could show.
-const UNSEEN: &[&str] = &["selftest#0.differs_at", "Change.written_as", "Finding.", "StoreFinding."];
+const UNSEEN: &[&str] =
+    &["selftest#0.differs_at", "Change.written_as", "Finding.", "StoreFinding.", "AuditRow.seq"];
 
 fn verb_of(line: &str, contract: &Contract) -> String {
     let words: Vec<_> = line.trim_start_matches("--store bad ").split_whitespace().collect();
@@ -61,7 +62,7 @@ fn run_all(sandbox: &Sandbox, contract: &mut Contract) -> BTreeSet<String> {
         match line.split_once(' ').unwrap() {
             ("!", "tamper") => tamper(sandbox),
             (code, line) => {
-                let line = with_link(sandbox, line);
+                let line = with_vkey(sandbox, &with_link(sandbox, line));
                 let output = sandbox.run(&format!("--format json {line}"));
                 verbs.insert(check_run(&line, code.parse().unwrap(), &output, contract));
             }
@@ -76,6 +77,13 @@ fn with_link(sandbox: &Sandbox, line: &str) -> String {
     let (revision, after) = rest.split_once(')').unwrap();
     let log = sandbox.ok(&format!("log {revision} --links -n 1"));
     format!("{before}{}{after}", log.split(' ').next().unwrap())
+}
+
+/// Puts the verifier key in the place of `VKEY(FILE)`.
+fn with_vkey(sandbox: &Sandbox, line: &str) -> String {
+    let Some((before, rest)) = line.split_once("VKEY(") else { return line.into() };
+    let (file, after) = rest.split_once(')').unwrap();
+    format!("{before}{}{after}", sandbox.ok(&format!("key show {file}")).trim_end())
 }
 
 /// Lists the verbs that the help names, those below a verb as `store check`.

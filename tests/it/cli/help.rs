@@ -51,7 +51,7 @@ Branch and compare:
 
 Files and golden logs:
   export       Write a revision as a replay file, or as a page that shows it
-  import       Create a match from a replay file
+  import       Create a match from a replay file, or take in a bundle
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs
   impact       Show what the rules of this build change over a corpus of logs
@@ -62,6 +62,14 @@ Prove and maintain:
   selftest     Serialise, reload and fold again at every entry, and compare hashes
   perft        Count the command sequences that the rules offer from a setup
   simulate     Play at random, for logs of any length
+
+Sign and audit:
+  key          Make keys that sign and cosign, and print what others check them with
+  sign         Sign which entries a branch has
+  prove        Prove that a signed branch has an entry
+  cosign       Cosign a checkpoint as a witness
+  bundle       Write matches with all their branches into one file that others can check
+  audit        Check a bundle, or the store, and say what is proven and what is not
 
 Play over a network:
   serve        Serve the store over HTTP, for players at their own computers

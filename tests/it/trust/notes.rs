@@ -32,7 +32,7 @@ fn tr_8_a_note_has_one_form() {
     refused(&note.replace('\u{2014}', "-"), "a hyphen for a dash");
     refused(&note.replace("\n\n", "\n"), "no empty line");
     refused(&format!("{}\n", signed(7).text()), "no signature");
-    refused(&format!("x\n\n\u{2014} a AAAAAA==\n"), "a signature of no bytes");
+    refused("x\n\n\u{2014} a AAAAAA==\n", "a signature of no bytes");
     refused(&format!("{}\n\n\u{2014} a AAAAAAA=\n", "x".repeat(64 * 1024)), "more than 64 KiB");
     assert!(SignedNote::read(b"\xff\n\n\xe2\x80\x94 a AAAAAAA=\n").is_err(), "no UTF-8");
 }

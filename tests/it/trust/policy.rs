@@ -9,7 +9,10 @@ fn witness(number: u8) -> PrivateKey {
 }
 
 fn witnesses(count: u8) -> String {
-    (1..=count).map(|number| format!("witness w{number} {}\n", witness(number).verifier())).collect()
+    (1..=count)
+        .map(|number| format!("witness w{number} {}\n", witness(number).verifier()))
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 fn cosigned(by: &[u8]) -> SignedNote {

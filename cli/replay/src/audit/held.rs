@@ -1,0 +1,53 @@
+//! What an auditor kept: checkpoints, proofs and bundles (TR-24).
+
+use std::path::{Path, PathBuf};
+
+use turnfold_core::trust::proof::note_within;
+use turnfold_core::trust::{Checkpoint, SignedNote};
+
+use crate::bundle::{BundleError, BundleFile, LineRecords, is_bundle};
+use crate::input::read_file;
+use crate::limits::NOTE;
+
+/// A checkpoint that the auditor kept, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldCheckpoint {
+    /// The file.
+    pub path: PathBuf,
+    /// The note.
+    pub note: SignedNote,
+    /// What it says.
+    pub checkpoint: Checkpoint,
+}
+
+/// Reads a checkpoint, a proof, or all checkpoints of a bundle.
+///
+/// # Errors
+/// [`BundleError`] for a file that is none of them; a proof that does not prove what it says is none.
+pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, BundleError> {
+    let notes = if is_bundle(path) {
+        let read = BundleFile::read(path).map_err(|error| match error {
+            BundleError::Malformed { .. } => {
+                BundleError::Unusable { path: path.display().to_string(), reason: error.to_string() }
+            }
+            error => error,
+        });
+        read?.outline().checkpoints.clone()
+    } else {
+        let bytes = read_file(path, &NOTE)?;
+        let (note, proof) = note_within(&bytes).map_err(|error| unusable(path, &error))?;
+        if let Some(proof) = proof {
+            proof.checkpoint().map_err(|error| unusable(path, &error))?;
+        }
+        vec![note]
+    };
+    let held = notes.into_iter().map(|note| {
+        let checkpoint = note.text().parse().map_err(|error| unusable(path, &error))?;
+        Ok(HeldCheckpoint { path: path.into(), note, checkpoint })
+    });
+    held.collect()
+}
+
+fn unusable(path: &Path, error: &turnfold_core::Malformed) -> BundleError {
+    BundleError::Unusable { path: path.display().to_string(), reason: error.to_string() }
+}

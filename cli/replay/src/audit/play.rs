@@ -1,0 +1,129 @@
+//! A line under its rules: folded from the Genesis, its seeded rolls computed again (TR-26, TR-27).
+
+use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Registry};
+use turnfold_store::{Entry, Genesis};
+
+/// How many entries are folded at a time.
+const RUN: usize = 256;
+
+/// What the rules say of a line so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// All is well.
+    Sound,
+    /// This build cannot tell.
+    Unknown(String),
+    /// The rules reject this entry, 0 being the setup.
+    Rejected(u64, String),
+}
+
+/// A line being folded.
+pub(super) struct Playing {
+    state: Option<Box<dyn AnyState>>,
+    dice: DicePolicy,
+    waiting: Vec<Entry>,
+    pub(super) verdict: Verdict,
+    /// The first roll that is not the seed's.
+    pub(super) wrong_roll: Option<(u64, String)>,
+}
+
+impl Playing {
+    /// Starts a match, if this build has its rules.
+    pub(super) fn of(genesis: &Genesis, registry: &Registry) -> Self {
+        let Genesis { format, ruleset, ruleset_version, setup, dice, .. } = genesis;
+        let (state, verdict) = match registry.find(ruleset) {
+            _ if *format != Genesis::FORMAT => {
+                let reason = format!("this build does not know format {format} of a log");
+                (None, Verdict::Unknown(reason))
+            }
+            None => (
+                None,
+                Verdict::Unknown(format!(
+                    "this build does not have the ruleset `{}`",
+                    ruleset.escape_debug()
+                )),
+            ),
+            Some(rules) if rules.version() != *ruleset_version => {
+                let reason = format!(
+                    "this build has version {} of the ruleset `{ruleset}`, not {ruleset_version}",
+                    rules.version()
+                );
+                (None, Verdict::Unknown(reason))
+            }
+            Some(rules) => match rules.start(setup) {
+                Ok(state) => (Some(state), Verdict::Sound),
+                Err(error) => (None, Verdict::Rejected(0, error.to_string())),
+            },
+        };
+        Self { state, dice: *dice, waiting: Vec::new(), verdict, wrong_roll: None }
+    }
+
+    /// Returns a copy, for a line that begins here.
+    pub(super) fn fork(&mut self) -> Self {
+        self.settle();
+        Self {
+            state: self.state.as_ref().map(|state| state.fork()),
+            dice: self.dice,
+            waiting: Vec::new(),
+            verdict: self.verdict.clone(),
+            wrong_roll: self.wrong_roll.clone(),
+        }
+    }
+
+    /// Takes the next entry.
+    pub(super) fn take(&mut self, entry: Entry) {
+        if self.state.is_some() {
+            self.waiting.push(entry);
+        }
+        if self.waiting.len() >= RUN {
+            self.settle();
+        }
+    }
+
+    /// Goes on without an entry that is left out: nothing can be told of what follows.
+    pub(super) fn leave_out(&mut self) {
+        self.settle();
+        self.state = None;
+        if self.verdict == Verdict::Sound {
+            self.verdict = Verdict::Unknown("records are left out".into());
+        }
+    }
+
+    /// Returns how many rolls there were.
+    pub(super) fn rolls(&mut self) -> u64 {
+        self.settle();
+        self.state.as_ref().map_or(0, |state| state.rolls())
+    }
+
+    /// Folds what waits. A wrong roll is a matter of the dice, so it is folded as if it had been recorded.
+    pub(super) fn settle(&mut self) {
+        let entries = std::mem::take(&mut self.waiting);
+        let logged: Vec<_> = entries
+            .iter()
+            .map(|entry| {
+                let command = CommandSource::Bytes(&entry.command);
+                Logged { seq: entry.seq, seat: entry.seat, command }
+            })
+            .collect();
+        let mut rest = logged.as_slice();
+        while let Some(state) = &mut self.state {
+            let mut folded = 0;
+            let Err(error) = state.fold(rest, &self.dice, &mut |_| folded += 1) else { return };
+            if !matches!(error, FoldError::WrongRoll { .. }) {
+                self.verdict = Verdict::Rejected(error.seq(), without_seq(&error));
+                self.state = None;
+                return;
+            }
+            self.wrong_roll.get_or_insert((error.seq(), without_seq(&error)));
+            self.dice = DicePolicy::Recorded;
+            rest = rest.get(folded..).unwrap_or_default();
+        }
+    }
+}
+
+/// What is wrong, without the number of the entry, which is said beside it.
+fn without_seq(error: &FoldError) -> String {
+    let text = error.to_string();
+    let prefix = format!("entry {}: ", error.seq());
+    text.strip_prefix(&prefix).unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,173 @@
+//! The rows of an audit: what each found, worst first.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::revision::Revision;
+
+/// The rows, in the order in which they are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowName {
+    /// The form of the file and of each record (TR-21).
+    Bytes,
+    /// The numbers and links of entries (TR-22).
+    Chain,
+    /// Checkpoints signed by a key of the policy (TR-23).
+    Signature,
+    /// Checkpoints that the auditor kept (TR-24).
+    Consistency,
+    /// Witnesses (TR-25).
+    Cosignatures,
+    /// Rolls (TR-26).
+    Dice,
+    /// The fold (TR-27).
+    Rules,
+    /// Who gave which command (TR-28).
+    Authorship,
+}
+
+impl RowName {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Bytes,
+        Self::Chain,
+        Self::Signature,
+        Self::Consistency,
+        Self::Cosignatures,
+        Self::Dice,
+        Self::Rules,
+        Self::Authorship,
+    ];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Chain => "chain",
+            Self::Signature => "signature",
+            Self::Consistency => "consistency",
+            Self::Cosignatures => "cosignatures",
+            Self::Dice => "dice",
+            Self::Rules => "rules",
+            Self::Authorship => "authorship",
+        }
+    }
+}
+
+impl fmt::Display for RowName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+impl FromStr for RowName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|row| row.name() == text).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("expected a row of an audit ({names}), found `{text}`")
+        })
+    }
+}
+
+/// What a row found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowResult {
+    /// All of it is right.
+    Pass,
+    /// Some of it was not checked, and nothing is known to be wrong.
+    NotChecked,
+    /// Something is wrong.
+    Fail,
+}
+
+impl RowResult {
+    /// Returns it as JSON has it.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::NotChecked => "not_checked",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+impl fmt::Display for RowResult {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(match self {
+            Self::Pass => "PASS",
+            Self::NotChecked => "NOT CHECKED",
+            Self::Fail => "FAIL",
+        })
+    }
+}
+
+/// A row of an audit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRow {
+    /// Which it is.
+    pub row: RowName,
+    /// What it found.
+    pub result: RowResult,
+    /// Why, in one line.
+    pub reason: String,
+    /// The first line, and entry where it is one, that made the result what it is.
+    pub at: Option<Revision>,
+}
+
+impl AuditRow {
+    pub(super) fn unchecked(row: RowName, reason: &str) -> Self {
+        Self { row, result: RowResult::NotChecked, reason: reason.into(), at: None }
+    }
+}
+
+/// Finds the result of a row: the first failure counts, then the first thing not checked.
+#[derive(Clone, Debug)]
+pub(super) struct Finder {
+    row: AuditRow,
+    /// How many more there are like the first.
+    more: u64,
+}
+
+impl Finder {
+    pub(super) fn new(row: RowName) -> Self {
+        Self { row: AuditRow { row, result: RowResult::Pass, reason: String::new(), at: None }, more: 0 }
+    }
+
+    pub(super) fn fail(&mut self, at: Option<Revision>, reason: impl Into<String>) {
+        self.find(RowResult::Fail, at, reason.into());
+    }
+
+    pub(super) fn not_checked(&mut self, at: Option<Revision>, reason: impl Into<String>) {
+        self.find(RowResult::NotChecked, at, reason.into());
+    }
+
+    fn find(&mut self, result: RowResult, at: Option<Revision>, reason: String) {
+        if result > self.row.result {
+            self.row = AuditRow { result, reason, at, row: self.row.row };
+            self.more = 0;
+        } else if result == self.row.result {
+            self.more += 1;
+        }
+    }
+
+    /// Returns the row; `passed` says what was checked where all of it is right.
+    pub(super) fn row(self, passed: impl FnOnce() -> String) -> AuditRow {
+        let Self { row, more } = self;
+        if row.result == RowResult::Pass {
+            return AuditRow { reason: passed(), ..row };
+        }
+        let at = row.at.as_ref().map(|at| format!("{at}: ")).unwrap_or_default();
+        let more = if more == 0 { String::new() } else { format!("; {more} more like it") };
+        let reason = format!("{at}{}{more}", row.reason);
+        AuditRow { reason, ..row }
+    }
+}
+
+/// Returns a number with its word.
+pub(super) fn counted(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}

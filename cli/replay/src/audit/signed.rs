@@ -1,0 +1,192 @@
+//! Checkpoints of lines: signed by keys of the policy, cosigned by its witnesses (TR-23, TR-25).
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use turnfold_core::trust::{BadSignature, Checkpoint, SignedNote, TreeHash, TrustPolicy};
+
+use super::lines::{LineSize, revision, root_of};
+use super::question::AuditQuestion;
+use super::rows::{AuditRow, Finder, RowName, counted};
+use crate::bundle::{BundleOutline, BundledLine, LineIndex};
+
+/// What the rows about checkpoints need to know.
+pub(super) struct Known<'a> {
+    pub(super) outline: &'a BundleOutline,
+    pub(super) question: AuditQuestion<'a>,
+    /// The roots of the trees that were asked for.
+    pub(super) roots: &'a BTreeMap<LineSize, TreeHash>,
+}
+
+impl Known<'_> {
+    /// Finds the line that an origin names: the end of it is the match's id and the branch (TR-4).
+    pub(super) fn line_of(&self, origin: &str) -> Option<LineIndex> {
+        line_of(self.outline, origin)
+    }
+
+    /// Returns how many records a line has.
+    pub(super) fn size(&self, (of, line): LineIndex) -> u64 {
+        let found = self.outline.matches.get(of).and_then(|of| of.lines.get(line));
+        found.map_or(0, BundledLine::size)
+    }
+
+    /// Returns the root of a line's tree at a size that was asked for.
+    pub(super) fn root(&self, line: LineIndex, size: u64) -> Option<TreeHash> {
+        root_of(self.outline, self.roots, line, size)
+    }
+}
+
+fn line_of(outline: &BundleOutline, origin: &str) -> Option<LineIndex> {
+    let (rest, branch) = origin.rsplit_once('/')?;
+    let (_, id) = rest.rsplit_once('/')?;
+    let matches = outline.matches.iter().enumerate();
+    let (of, found) = matches.into_iter().find(|(_, of)| hex_id(&of.genesis.match_id) == id)?;
+    Some((of, found.lines.iter().position(|line| line.branch.as_str() == branch)?))
+}
+
+fn hex_id(id: &[u8; 16]) -> String {
+    format!("{:032x}", u128::from_be_bytes(*id))
+}
+
+/// The checkpoints of a line by keys of the policy, and those that are only wanted.
+pub(super) struct LineCheckpoints {
+    line: LineIndex,
+    signed: Vec<(Checkpoint, SignedNote)>,
+    bad: Option<BadSignature>,
+    /// The sizes at which roots are asked for.
+    sizes: Vec<u64>,
+}
+
+impl LineCheckpoints {
+    pub(super) fn wanted(&self) -> impl Iterator<Item = (LineIndex, u64)> {
+        self.sizes.iter().map(|size| (self.line, *size))
+    }
+}
+
+/// Sorts the checkpoints that are there, and those that are held, by line.
+pub(super) fn checkpoints(outline: &BundleOutline, question: AuditQuestion<'_>) -> Vec<LineCheckpoints> {
+    let mut by_line: BTreeMap<LineIndex, LineCheckpoints> = BTreeMap::new();
+    for (of, found) in outline.matches.iter().enumerate() {
+        for line in 0..found.lines.len() {
+            let line = (of, line);
+            by_line.insert(line, LineCheckpoints { line, signed: Vec::new(), bad: None, sizes: Vec::new() });
+        }
+    }
+    let held = question.held.iter().map(|held| (&held.checkpoint, &held.note, false));
+    let own: Vec<(Checkpoint, &SignedNote)> =
+        outline.checkpoints.iter().filter_map(|note| Some((note.text().parse().ok()?, note))).collect();
+    for (checkpoint, note, is_own) in
+        own.iter().map(|(checkpoint, note)| (checkpoint, *note, true)).chain(held)
+    {
+        let of_line = line_of(outline, &checkpoint.origin).and_then(|line| by_line.get_mut(&line));
+        let (Some(of_line), Some(policy)) = (of_line, question.policy) else { continue };
+        of_line.sizes.push(checkpoint.size);
+        if is_own {
+            match policy.is_signed(note, &checkpoint.origin) {
+                Ok(true) => of_line.signed.push((checkpoint.clone(), note.clone())),
+                Ok(false) => {}
+                Err(bad) => of_line.bad = Some(bad),
+            }
+        }
+    }
+    by_line.into_values().collect()
+}
+
+/// Requires each line to have a checkpoint at its full size, and none that contradicts it.
+pub(super) fn signature(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRow {
+    let mut row = Finder::new(RowName::Signature);
+    if known.question.policy.is_none() {
+        row.not_checked(None, "no policy says whose signatures count; give one with `--policy`");
+        return row.row(String::new);
+    }
+    for of_line in lines {
+        let size = known.size(of_line.line);
+        let at = || revision(known.outline, of_line.line);
+        if let Some(bad) = &of_line.bad {
+            row.fail(at(), bad.to_string());
+        }
+        let mut covered = 0;
+        for (checkpoint, _) in &of_line.signed {
+            if checkpoint.size > size {
+                row.fail(at(), format!("size {} is signed, {size} records are there", checkpoint.size));
+            } else if known.root(of_line.line, checkpoint.size) != Some(checkpoint.root) {
+                let signed = checkpoint.size;
+                row.fail(at(), format!("the first {signed} records are not those that were signed"));
+            } else {
+                covered = covered.max(checkpoint.size);
+            }
+        }
+        if covered < size {
+            let last = size.saturating_sub(1);
+            let records = if covered == last {
+                format!("record {last}")
+            } else {
+                format!("records {covered} to {last}")
+            };
+            row.not_checked(at(), format!("no signature of a key of the policy covers {records}"));
+        }
+    }
+    row.row(|| format!("{} signed to the end", counted(lines.len() as u64, "line")))
+}
+
+/// Requires the policy's quorum of each line's newest signed checkpoint.
+pub(super) fn cosignatures(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRow {
+    let mut row = Finder::new(RowName::Cosignatures);
+    let Some(policy) = known.question.policy else {
+        row.not_checked(None, "no policy says whose cosignatures count; give one with `--policy`");
+        return row.row(String::new);
+    };
+    if !policy.has_quorum() {
+        row.not_checked(None, "the policy asks for no cosignatures");
+        return row.row(String::new);
+    }
+    let mut times = Vec::new();
+    for of_line in lines {
+        let at = || revision(known.outline, of_line.line);
+        let Some(newest) = of_line.signed.iter().map(|(checkpoint, _)| checkpoint.size).max() else {
+            row.not_checked(at(), "no signed checkpoint that a witness could cosign");
+            continue;
+        };
+        let notes = of_line.signed.iter().filter(|(checkpoint, _)| checkpoint.size == newest);
+        match cosigned(policy, notes.map(|(_, note)| note)) {
+            Err(bad) => row.fail(at(), bad.to_string()),
+            Ok((false, _)) => row.fail(at(), format!("the quorum has not cosigned size {newest}")),
+            Ok((true, found)) => times.extend(found),
+        }
+    }
+    let times = times.iter().min().zip(times.iter().max());
+    row.row(|| {
+        let lines = counted(lines.len() as u64, "line");
+        let (oldest, newest) =
+            times.map(|(oldest, newest)| (time(*oldest), time(*newest))).unwrap_or_default();
+        format!("the quorum has cosigned {lines}, between {oldest} and {newest}")
+    })
+}
+
+/// Finds the cosignatures of notes that sign the same; each alone, or all of one text together, may be enough.
+fn cosigned<'a>(
+    policy: &TrustPolicy,
+    notes: impl Iterator<Item = &'a SignedNote>,
+) -> Result<(bool, Vec<u64>), BadSignature> {
+    let mut by_text: BTreeMap<&str, Vec<&SignedNote>> = BTreeMap::new();
+    for note in notes {
+        by_text.entry(note.text()).or_default().push(note);
+    }
+    let (mut is_met, mut times) = (false, Vec::new());
+    for notes in by_text.into_values() {
+        let lines = notes.iter().flat_map(|note| note.signatures().iter().cloned());
+        let together = notes.first().and_then(|first| (*first).clone().with(lines));
+        for note in notes.into_iter().chain(together.as_ref()) {
+            let found = policy.cosigned(note)?;
+            is_met |= found.is_met;
+            times.extend(found.times);
+        }
+    }
+    Ok((is_met, times))
+}
+
+/// Writes a time of a witness; one that no calendar has is written as its number of seconds.
+fn time(seconds: u64) -> String {
+    let time = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    time.map_or_else(|| format!("second {seconds}"), |time| time.to_string())
+}

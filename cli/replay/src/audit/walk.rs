@@ -1,0 +1,230 @@
+//! One walk over all records: numbers and links, trees, rules and dice of every line (TR-22, TR-26, TR-27).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::trust::{Tree, TreeHash};
+use turnfold_core::{DicePolicy, Digest, Registry};
+use turnfold_store::{Entry, Genesis, Linker};
+
+use super::lines::{LineSize, cut, cuts, forks, revision};
+use super::play::{Playing, Verdict};
+use super::rows::{AuditRow, Finder, RowName, counted};
+use crate::bundle::{BundleError, BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords};
+use crate::revision::Revision;
+
+/// What the walk found.
+pub(super) struct Walked {
+    pub(super) chain: AuditRow,
+    pub(super) dice: AuditRow,
+    pub(super) rules: AuditRow,
+    pub(super) roots: BTreeMap<LineSize, TreeHash>,
+}
+
+/// A line up to some record.
+struct Progress {
+    tree: Tree,
+    /// The link after the last record; `None` once records are left out.
+    link: Option<Digest>,
+    /// The first record with a number that is not its own.
+    misplaced: Option<(u64, u64)>,
+    playing: Playing,
+}
+
+/// What is known while records go by.
+pub(super) struct Walk<'a> {
+    outline: &'a BundleOutline,
+    registry: &'a Registry,
+    linker: Linker,
+    wanted: BTreeSet<LineSize>,
+    forks: BTreeSet<LineSize>,
+    /// Lines as they were where others begin.
+    kept: BTreeMap<LineSize, Progress>,
+    /// The line whose records go by.
+    current: Option<(LineIndex, Progress)>,
+    roots: BTreeMap<LineSize, TreeHash>,
+    chain: Finder,
+    dice: Finder,
+    rules: Finder,
+    entries: u64,
+    rolls: u64,
+}
+
+impl<'a> Walk<'a> {
+    /// Reads all records once.
+    pub(super) fn through(
+        records: &'a dyn LineRecords,
+        registry: &'a Registry,
+        wanted: &[(LineIndex, u64)],
+    ) -> Result<Walked, BundleError> {
+        let outline = records.outline();
+        let mut walk = Self {
+            outline,
+            registry,
+            linker: Linker::new(),
+            wanted: cuts(outline, wanted),
+            forks: forks(outline),
+            kept: BTreeMap::new(),
+            current: None,
+            roots: BTreeMap::new(),
+            chain: Finder::new(RowName::Chain),
+            dice: Finder::new(RowName::Dice),
+            rules: Finder::new(RowName::Rules),
+            entries: 0,
+            rolls: 0,
+        };
+        let mut next = LineIndex::default();
+        records.each(&mut |line, record| {
+            while next <= line {
+                walk.begin(next)?;
+                next = walk.after(next);
+            }
+            walk.take(line, record)
+        })?;
+        while next.0 < outline.matches.len() {
+            walk.begin(next)?;
+            next = walk.after(next);
+        }
+        walk.end_line();
+        Ok(walk.finish())
+    }
+
+    /// Returns the line that comes next in the outline.
+    fn after(&self, (of, line): LineIndex) -> LineIndex {
+        let has_more = self.outline.matches.get(of).is_some_and(|of| line + 1 < of.lines.len());
+        if has_more { (of, line + 1) } else { (of + 1, 0) }
+    }
+
+    fn line(&self, (of, line): LineIndex) -> Option<&'a BundledLine> {
+        self.outline.matches.get(of)?.lines.get(line)
+    }
+
+    fn genesis(&self, (of, _): LineIndex) -> Option<&'a Genesis> {
+        self.outline.matches.get(of).map(|of| &of.genesis)
+    }
+
+    /// Ends the line before and begins this one, where it begins.
+    fn begin(&mut self, index: LineIndex) -> Result<(), BundleError> {
+        self.end_line();
+        let (Some(line), Some(genesis)) = (self.line(index), self.genesis(index)) else { return Ok(()) };
+        let fork = line.parent.and_then(|parent| cut(self.outline, (index.0, parent), line.first));
+        let progress = match fork.and_then(|fork| self.kept.get_mut(&fork)) {
+            Some(kept) => kept.fork(),
+            None if line.parent.is_some() => return Err(BundleError::Changed("the bundle".into())),
+            None => Progress {
+                tree: Tree::default(),
+                link: None,
+                misplaced: None,
+                playing: Playing::of(genesis, self.registry),
+            },
+        };
+        self.current = Some((index, progress));
+        Ok(())
+    }
+
+    /// Takes a record of the current line.
+    fn take(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), BundleError> {
+        let genesis = self.genesis(line);
+        let Some((_, progress)) = self.current.as_mut().filter(|(current, _)| *current == line) else {
+            return Err(BundleError::Changed("the bundle".into()));
+        };
+        let index = progress.tree.size();
+        progress.tree.push(record.leaf());
+        match record {
+            BundledRecord::LeftOut(_) => {
+                progress.link = None;
+                progress.playing.leave_out();
+            }
+            BundledRecord::Shown(_) if index == 0 => progress.link = genesis.map(Genesis::link),
+            BundledRecord::Shown(bytes) => {
+                let entry = Entry::decode(bytes).map_err(|_| BundleError::Changed("the bundle".into()))?;
+                if entry.seq != index {
+                    progress.misplaced.get_or_insert((index, entry.seq));
+                }
+                progress.link = progress.link.map(|link| self.linker.link(&link, bytes));
+                progress.playing.take(entry);
+                self.entries += 1;
+            }
+        }
+        let at = (line, progress.tree.size());
+        if self.wanted.contains(&at) {
+            self.roots.insert(at, progress.tree.root());
+        }
+        if self.forks.contains(&at) {
+            self.kept.insert(at, progress.fork());
+        }
+        Ok(())
+    }
+
+    /// Says what there is to say of the line that has gone by.
+    fn end_line(&mut self) {
+        let Some((index, mut progress)) = self.current.take() else { return };
+        let (Some(line), Some(genesis)) = (self.line(index), self.genesis(index)) else { return };
+        let place = revision(self.outline, index);
+        let at = |seq: u64| place.as_ref().map(|place| place.at(seq));
+        let last = line.size().saturating_sub(1);
+        match (progress.misplaced, progress.link) {
+            (Some((expected, found)), _) => {
+                self.chain.fail(at(expected), format!("expected entry {expected}, found entry {found}"));
+            }
+            (None, None) => self.chain.not_checked(place.clone(), "records are left out"),
+            (None, Some(end)) if end != line.link => {
+                self.chain.fail(at(last), "the links of the records do not lead to the link that is stated");
+            }
+            (None, Some(_)) => {}
+        }
+        progress.playing.settle();
+        match &progress.playing.verdict {
+            Verdict::Sound => {}
+            Verdict::Unknown(reason) => self.rules.not_checked(place.clone(), reason.clone()),
+            Verdict::Rejected(seq, reason) => self.rules.fail(at(*seq), reason.clone()),
+        }
+        self.judge_dice(genesis, progress, place.as_ref());
+    }
+
+    fn judge_dice(&mut self, genesis: &Genesis, mut progress: Progress, place: Option<&Revision>) {
+        if let Some((seq, reason)) = progress.playing.wrong_roll.take() {
+            self.dice.fail(place.map(|place| place.at(seq)), reason);
+            return;
+        }
+        match (genesis.dice, &progress.playing.verdict) {
+            (DicePolicy::Recorded, _) => {
+                self.dice.not_checked(place.cloned(), "values came from outside; range and count only");
+            }
+            (DicePolicy::Seeded(_), Verdict::Sound) => self.rolls += progress.playing.rolls(),
+            (DicePolicy::Seeded(_), Verdict::Unknown(reason)) => {
+                self.dice.not_checked(place.cloned(), reason.clone());
+            }
+            (DicePolicy::Seeded(_), Verdict::Rejected(..)) => {
+                self.dice.not_checked(
+                    place.cloned(),
+                    "the rules reject an entry, so nothing is known of later rolls",
+                );
+            }
+        }
+    }
+
+    fn finish(self) -> Walked {
+        let Self { chain, dice, rules, roots, outline, entries, rolls, .. } = self;
+        let lines: u64 = outline.matches.iter().map(|of| of.lines.len() as u64).sum();
+        let lines = counted(lines, "line");
+        Walked {
+            chain: chain.row(|| format!("{lines} linked from the first record to the last")),
+            dice: dice.row(|| {
+                format!("{} computed again from the seed, which the host knew", counted(rolls, "roll"))
+            }),
+            rules: rules.row(|| format!("{} of {lines} folded from the setup", entries_of(entries))),
+            roots,
+        }
+    }
+}
+
+fn entries_of(entries: u64) -> String {
+    if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
+}
+
+impl Progress {
+    fn fork(&mut self) -> Self {
+        let Self { tree, link, misplaced, playing } = self;
+        Self { tree: tree.clone(), link: *link, misplaced: *misplaced, playing: playing.fork() }
+    }
+}

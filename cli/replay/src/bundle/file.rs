@@ -1,0 +1,74 @@
+//! A bundle as a file, read as often as its records are needed.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use turnfold_store::Entry;
+
+use super::error::BundleError;
+use super::outline::{BundleOutline, TITLE};
+use super::parse::parse;
+use super::records::{BundledRecord, LineRecords, TakeRecord};
+use crate::input;
+
+/// How much of the file is read at a time.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// A bundle whose form is in order (TR-21).
+#[derive(Clone, Debug)]
+pub struct BundleFile {
+    path: PathBuf,
+    outline: BundleOutline,
+}
+
+impl BundleFile {
+    /// Reads a bundle through, strictly; each of its records is exactly what it decodes to. Nothing is checked of chain,
+    /// signatures or rules.
+    ///
+    /// # Errors
+    /// [`BundleError`] with the first line that is wrong.
+    pub fn read(path: &Path) -> Result<Self, BundleError> {
+        let mut before = None;
+        let outline = parse_file(path, &mut |line, record| {
+            // The parser decodes the first record of a match, its Genesis.
+            let is_genesis = line.1 == 0 && before.replace(line) != Some(line);
+            if let (false, BundledRecord::Shown(bytes)) = (is_genesis, record) {
+                Entry::decode(bytes)
+                    .map_err(|error| BundleError::Malformed { line: 0, reason: error.to_string() })?;
+            }
+            Ok(())
+        })?;
+        Ok(Self { path: path.into(), outline })
+    }
+}
+
+fn parse_file(path: &Path, take: &mut TakeRecord<'_>) -> Result<BundleOutline, BundleError> {
+    let file = input::open(path, "bundle")?;
+    parse(&mut BufReader::with_capacity(BUFFER_BYTES, file), path, take)
+}
+
+impl LineRecords for BundleFile {
+    fn outline(&self) -> &BundleOutline {
+        &self.outline
+    }
+
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
+        let changed = || BundleError::Changed(self.path.display().to_string());
+        match parse_file(&self.path, take) {
+            Ok(outline) if outline == self.outline => Ok(()),
+            Ok(_) | Err(BundleError::Malformed { .. } | BundleError::NotABundle(_)) => Err(changed()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Returns `true` if a file begins as a bundle does; whatever is wrong with it is for whoever reads it.
+#[must_use]
+pub fn is_bundle(path: &Path) -> bool {
+    let begins = |file: File| {
+        let mut first = Vec::new();
+        file.take(TITLE.len() as u64).read_to_end(&mut first).is_ok() && first == TITLE.as_bytes()
+    };
+    input::open(path, "bundle").is_ok_and(begins)
+}

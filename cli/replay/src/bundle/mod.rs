@@ -1,0 +1,19 @@
+//! Match bundles: the records of matches and signed checkpoints in one text file (`trust.md`, TR-18 to TR-20a).
+//!
+//! A [`BundleFile`] is read strictly; what it lists is its [`BundleOutline`], and its records are read again each time
+//! they are asked for, so that memory does not grow with them. [`StoreRecords`] are the same of a store.
+
+mod error;
+mod file;
+mod outline;
+mod parse;
+mod records;
+mod seat;
+mod write;
+
+pub use error::BundleError;
+pub use file::{BundleFile, is_bundle};
+pub use outline::{BundleOutline, BundledLine, BundledMatch};
+pub use records::{BundledRecord, LineIndex, LineRecords, StoreRecords, TakeRecord};
+pub use seat::SeatRecords;
+pub use write::{write_bundle, write_checkpoints};

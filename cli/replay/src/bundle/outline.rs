@@ -1,0 +1,99 @@
+//! What a bundle lists: matches, their lines, checkpoints.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::Digest;
+use turnfold_core::trust::SignedNote;
+use turnfold_store::{BranchName, Genesis, MatchName};
+
+/// The first line of a bundle.
+pub(super) const TITLE: &str = "turnfold bundle 1\n";
+
+/// What is in a bundle, without the records (TR-18).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BundleOutline {
+    /// The matches by name.
+    pub matches: Vec<BundledMatch>,
+    /// The checkpoints by origin, size and bytes.
+    pub checkpoints: Vec<SignedNote>,
+}
+
+/// A match of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundledMatch {
+    /// Its name.
+    pub name: MatchName,
+    /// How it begins.
+    pub genesis: Genesis,
+    /// Its lines: `main`, then the others, parents first.
+    pub lines: Vec<BundledLine>,
+}
+
+/// A line of a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundledLine {
+    /// Its branch.
+    pub branch: BranchName,
+    /// The index of the line it begins on; `None` for `main`.
+    pub parent: Option<usize>,
+    /// The index of the first record of its own.
+    pub first: u64,
+    /// How many records of its own it has.
+    pub count: u64,
+    /// The link after the last.
+    pub link: Digest,
+    /// How many of its own records are left out.
+    pub left_out: u64,
+}
+
+impl BundledLine {
+    /// Returns the number of its records, its parents' included (TR-1).
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.first.saturating_add(self.count)
+    }
+}
+
+impl BundledMatch {
+    /// Returns which line's own records end a line that is cut to so many records, at least one.
+    #[must_use]
+    pub fn owner(&self, line: usize, size: u64) -> usize {
+        let mut owner = line;
+        while let Some(BundledLine { parent: Some(parent), first, .. }) = self.lines.get(owner) {
+            if size > *first {
+                break;
+            }
+            owner = *parent;
+        }
+        owner
+    }
+
+    /// Returns how many records of a line are left out, its parents' included.
+    #[must_use]
+    pub fn left_out(&self, line: usize) -> bool {
+        let mut next = Some(line);
+        while let Some(found) = next.and_then(|line| self.lines.get(line)) {
+            if found.left_out > 0 {
+                return true;
+            }
+            next = found.parent;
+        }
+        false
+    }
+}
+
+/// Puts lines into the order of a bundle: parents first, those that may come next by name. `None` where there is no such
+/// order.
+pub(crate) fn in_order(parents: &BTreeMap<BranchName, Option<BranchName>>) -> Option<Vec<BranchName>> {
+    let mut waiting: BTreeMap<Option<&BranchName>, Vec<&BranchName>> = BTreeMap::new();
+    for (name, parent) in parents {
+        waiting.entry(parent.as_ref()).or_default().push(name);
+    }
+    let mut ready: BTreeSet<&BranchName> = waiting.remove(&None)?.into_iter().collect();
+    let mut ordered = Vec::new();
+    while let Some(next) = ready.pop_first() {
+        ready.extend(waiting.remove(&Some(next)).unwrap_or_default());
+        ordered.push(next.clone());
+    }
+    (ordered.len() == parents.len()).then_some(ordered)
+}

@@ -1,0 +1,285 @@
+//! Reading a bundle strictly, line by line (TR-18, TR-21).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufRead;
+use std::path::Path;
+use std::str::FromStr;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
+use turnfold_core::Digest;
+use turnfold_core::text::{in_one_line, number};
+use turnfold_core::trust::note::NOTE_BYTES_MAX;
+use turnfold_core::trust::{Checkpoint, SignedNote, TreeHash};
+use turnfold_store::{BranchName, COMMAND_BYTES_MAX, GENESIS_BYTES_MAX, Genesis, MatchName};
+
+use super::error::BundleError;
+use super::outline::{BundleOutline, BundledLine, BundledMatch, TITLE, in_order};
+use super::records::{BundledRecord, TakeRecord};
+use crate::input::InputError;
+use crate::limits::{BUNDLE_CHECKPOINT_BYTES_MAX, BUNDLE_LINES_MAX};
+
+/// The longest line: a Genesis in base64, or an entry with the largest command, whichever is longer, and some words.
+const LINE_BYTES_MAX: u64 = (GENESIS_BYTES_MAX as u64 + COMMAND_BYTES_MAX as u64) * 4 / 3;
+
+/// A bundle being read.
+struct Parser<'a> {
+    input: &'a mut dyn BufRead,
+    path: &'a Path,
+    hasher: Sha256,
+    /// The line last read, without its line feed, and its number.
+    line: String,
+    number: u64,
+    outline: BundleOutline,
+    /// How many lines of matches and bytes of checkpoints there are, which stay in memory.
+    lines: usize,
+    checkpoint_bytes: usize,
+}
+
+/// Reads a bundle and hands each record on. What it returns holds neither records nor more than a bounded number of
+/// lines and checkpoints.
+pub(super) fn parse(
+    input: &mut dyn BufRead,
+    path: &Path,
+    take: &mut TakeRecord<'_>,
+) -> Result<BundleOutline, BundleError> {
+    let mut parser = Parser {
+        input,
+        path,
+        hasher: Sha256::new(),
+        line: String::new(),
+        number: 0,
+        outline: BundleOutline::default(),
+        lines: 0,
+        checkpoint_bytes: 0,
+    };
+    parser.next().map_err(|error| match error {
+        BundleError::Malformed { .. } => BundleError::NotABundle(path.display().to_string()),
+        error => error,
+    })?;
+    if parser.line != TITLE.trim_end() {
+        return Err(BundleError::NotABundle(path.display().to_string()));
+    }
+    parser.body(take)?;
+    Ok(parser.outline)
+}
+
+impl Parser<'_> {
+    fn malformed(&self, reason: impl Into<String>) -> BundleError {
+        BundleError::Malformed { line: self.number, reason: in_one_line(&reason.into()) }
+    }
+
+    fn unreadable(&self, cause: std::io::Error) -> BundleError {
+        InputError::Unreadable { what: "bundle", path: self.path.into(), cause }.into()
+    }
+
+    /// Reads the next line, of which the hash of the file learns when the one after it is read: the last is no part of it.
+    fn next(&mut self) -> Result<(), BundleError> {
+        if self.number > 0 {
+            self.hasher.update(&self.line);
+            self.hasher.update(b"\n");
+        }
+        self.number += 1;
+        self.line.clear();
+        let mut bytes = std::mem::take(&mut self.line).into_bytes();
+        let read = std::io::Read::take(&mut *self.input, LINE_BYTES_MAX).read_until(b'\n', &mut bytes);
+        read.map_err(|cause| self.unreadable(cause))?;
+        if bytes.pop() != Some(b'\n') {
+            return Err(self.malformed("expected a line with a line feed at its end"));
+        }
+        self.line = String::from_utf8(bytes).map_err(|_| self.malformed("expected text in UTF-8"))?;
+        Ok(())
+    }
+
+    fn body(&mut self, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
+        self.next()?;
+        while let Some(name) = self.header::<1>("match")? {
+            let [name] = name;
+            let name: MatchName = self.word(&name)?;
+            if self.outline.matches.last().is_some_and(|last| last.name >= name) {
+                return Err(self.malformed("expected the matches in the order of their names, each once"));
+            }
+            self.read_match(name, take)?;
+        }
+        while let Some([length]) = self.header("checkpoint")? {
+            self.read_checkpoint(&length)?;
+        }
+        let Some([found]) = self.header::<1>("end")? else {
+            return Err(self.malformed("expected `-- match`, `-- line`, `-- checkpoint` or `-- end`"));
+        };
+        let digest = Digest::new(self.hasher.clone().finalize().into());
+        if self.word::<Digest>(&found)? != digest {
+            return Err(self.malformed("the bytes above have another hash"));
+        }
+        self.number += 1;
+        let rest = self.input.fill_buf().map(<[u8]>::is_empty).map_err(|cause| self.unreadable(cause))?;
+        if rest { Ok(()) } else { Err(self.malformed("expected nothing after the end")) }
+    }
+
+    /// Reads the words of a header of this kind; `None` where the line is another one.
+    fn header<const N: usize>(&self, kind: &str) -> Result<Option<[String; N]>, BundleError> {
+        let rest = self.line.strip_prefix("-- ").and_then(|rest| rest.strip_prefix(kind));
+        let Some(rest) = rest.and_then(|rest| rest.strip_prefix(' ')) else { return Ok(None) };
+        let words: Vec<_> = rest.split(' ').map(str::to_owned).collect();
+        let words = words.try_into();
+        words.map(Some).map_err(|_| self.malformed(format!("expected {N} words after `-- {kind}`")))
+    }
+
+    /// Reads a word that has one form only.
+    fn word<T: FromStr<Err: ToString>>(&self, word: &str) -> Result<T, BundleError> {
+        word.parse().map_err(|error: T::Err| self.malformed(error.to_string()))
+    }
+
+    fn number<T: FromStr>(&self, word: &str) -> Result<T, BundleError> {
+        number(word).map_err(|error| self.malformed(error.to_string()))
+    }
+
+    /// Reads the lines of a match.
+    fn read_match(&mut self, name: MatchName, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
+        self.next()?;
+        let mut lines: Vec<BundledLine> = Vec::new();
+        let mut parents: BTreeMap<BranchName, Option<BranchName>> = BTreeMap::new();
+        let mut genesis = None;
+        while let Some(words) = self.header::<5>("line")? {
+            self.lines += 1;
+            if self.lines > BUNDLE_LINES_MAX {
+                return Err(self.malformed(format!("expected at most {BUNDLE_LINES_MAX} lines of matches")));
+            }
+            let mut line = self.line_header(&words, &lines)?;
+            let parent = line.parent.and_then(|parent| lines.get(parent)).map(|parent| parent.branch.clone());
+            if parents.insert(line.branch.clone(), parent).is_some() {
+                return Err(self.malformed(format!("a second line `{}`", line.branch)));
+            }
+            let index = (self.outline.matches.len(), lines.len());
+            for record in 0..line.count {
+                self.next()?;
+                let bytes = self.record()?;
+                if line.first == 0 && record == 0 {
+                    genesis = Some(self.genesis(&bytes)?);
+                }
+                line.left_out += u64::from(matches!(bytes, Held::LeftOut(_)));
+                take(index, bytes.borrow()).map_err(|error| self.at_line(error))?;
+            }
+            lines.push(line);
+            self.next()?;
+        }
+        if !in_order(&parents).is_some_and(|order| order.iter().eq(lines.iter().map(|line| &line.branch))) {
+            return Err(self.malformed("expected the lines of a match with parents first, and by name"));
+        }
+        let genesis = genesis.ok_or_else(|| self.malformed("expected a match with a line `main`"))?;
+        let ids = self.outline.matches.iter().map(|of| of.genesis.match_id).collect::<BTreeSet<_>>();
+        if ids.contains(&genesis.match_id) {
+            return Err(self.malformed("two matches have one id"));
+        }
+        self.outline.matches.push(BundledMatch { name, genesis, lines });
+        Ok(())
+    }
+
+    fn line_header(
+        &self,
+        [branch, parent, first, count, link]: &[String; 5],
+        earlier: &[BundledLine],
+    ) -> Result<BundledLine, BundleError> {
+        let branch: BranchName = self.word(branch)?;
+        let (first, count) = (self.number::<u64>(first)?, self.number::<u64>(count)?);
+        let link = self.word(link)?;
+        let is_main = branch.is_main();
+        let parent = match parent.as_str() {
+            "-" => None,
+            parent => {
+                let found = earlier.iter().position(|line| line.branch.as_str() == parent);
+                Some(found.ok_or_else(|| {
+                    self.malformed(format!("there is no line `{}` above", parent.escape_debug()))
+                })?)
+            }
+        };
+        let fits = match parent.and_then(|parent| earlier.get(parent)) {
+            None => is_main && first == 0 && count > 0,
+            Some(parent) => !is_main && (1..=parent.size()).contains(&first),
+        };
+        if !fits || first.checked_add(count).is_none() {
+            return Err(self.malformed("a line that does not begin where it can"));
+        }
+        Ok(BundledLine { branch, parent, first, count, link, left_out: 0 })
+    }
+
+    fn record(&self) -> Result<Held, BundleError> {
+        let expected = || self.malformed("expected `+` and a record, or `#` and a leaf hash, in base64");
+        if let Some(record) = self.line.strip_prefix('+') {
+            return Ok(Held::Shown(STANDARD.decode(record).map_err(|_| expected())?));
+        }
+        let leaf = self.line.strip_prefix('#').ok_or_else(expected)?;
+        Ok(Held::LeftOut(self.word(leaf)?))
+    }
+
+    fn genesis(&self, record: &Held) -> Result<Genesis, BundleError> {
+        let Held::Shown(bytes) = record else {
+            return Err(self.malformed("expected a Genesis, which is never left out"));
+        };
+        Genesis::decode(bytes).map_err(|error| self.malformed(error.to_string()))
+    }
+
+    /// Says at which line of the file something is wrong with a record.
+    fn at_line(&self, error: BundleError) -> BundleError {
+        match error {
+            BundleError::Malformed { reason, .. } => self.malformed(reason),
+            error => error,
+        }
+    }
+
+    fn read_checkpoint(&mut self, length: &str) -> Result<(), BundleError> {
+        let length: usize = self.number(length)?;
+        self.checkpoint_bytes = self.checkpoint_bytes.saturating_add(length);
+        if length > NOTE_BYTES_MAX || self.checkpoint_bytes > BUNDLE_CHECKPOINT_BYTES_MAX {
+            return Err(self.malformed(format!(
+                "expected notes of at most {NOTE_BYTES_MAX} bytes, {BUNDLE_CHECKPOINT_BYTES_MAX} in all"
+            )));
+        }
+        let mut note = String::new();
+        self.next()?;
+        loop {
+            note.push_str(&self.line);
+            note.push('\n');
+            if note.len() >= length {
+                break;
+            }
+            self.next()?;
+        }
+        if note.len() != length {
+            return Err(self.malformed(format!("expected a note of {length} bytes, found {}", note.len())));
+        }
+        let note = SignedNote::read(note.as_bytes()).map_err(|error| self.malformed(error.to_string()))?;
+        self.word::<Checkpoint>(note.text())?;
+        let is_after = |last: &SignedNote| checkpoint_order(last) < checkpoint_order(&note);
+        if !self.outline.checkpoints.last().is_none_or(is_after) {
+            return Err(self.malformed("expected the checkpoints by origin and size, each once"));
+        }
+        self.outline.checkpoints.push(note);
+        self.next()
+    }
+}
+
+/// A record that has been read.
+enum Held {
+    Shown(Vec<u8>),
+    LeftOut(TreeHash),
+}
+
+impl Held {
+    fn borrow(&self) -> BundledRecord<'_> {
+        match self {
+            Self::Shown(bytes) => BundledRecord::Shown(bytes),
+            Self::LeftOut(leaf) => BundledRecord::LeftOut(*leaf),
+        }
+    }
+}
+
+/// Returns what checkpoints are put in order by: origin, size, bytes. What is no checkpoint is not in a bundle.
+pub(super) fn checkpoint_order(note: &SignedNote) -> (String, u64, String) {
+    let (origin, size) = match note.text().parse() {
+        Ok(Checkpoint { origin, size, .. }) => (origin, size),
+        Err(_) => (String::new(), 0),
+    };
+    (origin, size, note.to_string())
+}

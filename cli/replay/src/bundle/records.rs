@@ -1,0 +1,125 @@
+//! Records of lines, from wherever they are read as often as they are asked for.
+
+use turnfold_core::trust::{SignedNote, TreeHash};
+use turnfold_store::{BranchInfo, MatchName, StoreReader};
+
+use super::error::BundleError;
+use super::outline::{BundleOutline, BundledLine, BundledMatch, in_order};
+
+/// Which line of which match, by their indexes in the outline.
+pub type LineIndex = (usize, usize);
+
+/// A record of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BundledRecord<'a> {
+    /// The encoded Genesis or Entry.
+    Shown(&'a [u8]),
+    /// The leaf of one that is left out (TR-20).
+    LeftOut(TreeHash),
+}
+
+impl BundledRecord<'_> {
+    /// Returns the hash of its leaf.
+    #[must_use]
+    pub fn leaf(&self) -> TreeHash {
+        match self {
+            Self::Shown(record) => TreeHash::of_record(record),
+            Self::LeftOut(leaf) => *leaf,
+        }
+    }
+}
+
+/// What takes one record after another.
+pub type TakeRecord<'a> = dyn FnMut(LineIndex, BundledRecord<'_>) -> Result<(), BundleError> + 'a;
+
+/// Matches whose records can be read, line after line in the order of the outline.
+pub trait LineRecords {
+    /// Returns what there is.
+    fn outline(&self) -> &BundleOutline;
+
+    /// Reads every line's own records.
+    ///
+    /// # Errors
+    /// What cannot be read, and what `take` returns.
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), BundleError>;
+}
+
+/// Matches of a store.
+pub struct StoreRecords<'a> {
+    store: &'a StoreReader,
+    outline: BundleOutline,
+}
+
+impl<'a> StoreRecords<'a> {
+    /// Lists all branches of these matches, which need not be in order.
+    ///
+    /// # Errors
+    /// [`BundleError::Replay`] for a match that is not there, and for damage.
+    pub fn of(store: &'a StoreReader, names: &[MatchName]) -> Result<Self, BundleError> {
+        let mut names = names.to_vec();
+        names.sort();
+        names.dedup();
+        let matches = names.into_iter().map(|name| outline_of(store, name)).collect::<Result<_, _>>()?;
+        Ok(Self { store, outline: BundleOutline { matches, checkpoints: Vec::new() } })
+    }
+
+    pub(super) fn store(&self) -> &StoreReader {
+        self.store
+    }
+
+    /// Adds checkpoints, as a bundle has them.
+    #[must_use]
+    pub fn with_checkpoints(mut self, checkpoints: Vec<SignedNote>) -> Self {
+        self.outline.checkpoints = checkpoints;
+        self
+    }
+
+    /// Lists all matches of the store.
+    ///
+    /// # Errors
+    /// [`BundleError::Replay`] for damage.
+    pub fn of_all(store: &'a StoreReader) -> Result<Self, BundleError> {
+        let names: Vec<_> = store.matches()?.into_iter().map(|info| info.name).collect();
+        Self::of(store, &names)
+    }
+}
+
+/// A branch's size is its head's number and one, for the Genesis.
+fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, BundleError> {
+    let infos = store.branches(&name)?;
+    let parent_of = |info: &BranchInfo| info.parent.as_ref().map(|(parent, _)| parent.clone());
+    let parents = infos.iter().map(|info| (info.name.clone(), parent_of(info))).collect();
+    let order = in_order(&parents).unwrap_or_default();
+    let lines = order.iter().filter_map(|branch| {
+        let info = infos.iter().find(|info| info.name == *branch)?;
+        let first = info.parent.as_ref().map_or(0, |(_, at)| at.saturating_add(1));
+        let parent = parent_of(info).and_then(|parent| order.iter().position(|name| *name == parent));
+        let count = info.head.saturating_add(1).saturating_sub(first);
+        let (branch, link) = (branch.clone(), info.head_link);
+        Some(BundledLine { branch, parent, first, count, link, left_out: 0 })
+    });
+    let lines = lines.collect();
+    Ok(BundledMatch { genesis: store.genesis(&name)?, name, lines })
+}
+
+impl LineRecords for StoreRecords<'_> {
+    fn outline(&self) -> &BundleOutline {
+        &self.outline
+    }
+
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
+        for (index, of) in self.outline.matches.iter().enumerate() {
+            for (line, BundledLine { branch, first, .. }) in of.lines.iter().enumerate() {
+                let line_index = (index, line);
+                if *first == 0 {
+                    take(line_index, BundledRecord::Shown(&of.genesis.encode()))?;
+                }
+                let to = of.lines.get(line).map_or(0, BundledLine::size).saturating_sub(1);
+                for entry in self.store.entries(&of.name, branch, (*first).max(1)..=to)? {
+                    take(line_index, BundledRecord::Shown(&entry?.encode()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

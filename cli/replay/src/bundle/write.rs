@@ -1,0 +1,103 @@
+//! Writing bundles (TR-18, TR-19).
+
+use std::io::{self, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
+use turnfold_core::Digest;
+use turnfold_core::trust::SignedNote;
+
+use super::error::BundleError;
+use super::outline::{BundledLine, BundledMatch, TITLE};
+use super::parse::checkpoint_order;
+use super::records::{BundledRecord, LineIndex, LineRecords};
+
+/// Writes all records, and these checkpoints in the order of a bundle, each once.
+///
+/// # Errors
+/// What cannot be read or written.
+pub fn write_bundle(
+    out: &mut dyn Write,
+    records: &dyn LineRecords,
+    checkpoints: Vec<SignedNote>,
+) -> Result<(), BundleError> {
+    let mut out = Hashed { out, hasher: Sha256::new() };
+    out.text(TITLE)?;
+    let matches = &records.outline().matches;
+    let mut begun: Option<LineIndex> = None;
+    records.each(&mut |index, record| {
+        begin_lines(&mut out, matches, &mut begun, Some(index))?;
+        match record {
+            BundledRecord::Shown(bytes) => out.text(&format!("+{}\n", STANDARD.encode(bytes))),
+            BundledRecord::LeftOut(leaf) => out.text(&format!("#{leaf}\n")),
+        }
+    })?;
+    begin_lines(&mut out, matches, &mut begun, None)?;
+    out.end(checkpoints)
+}
+
+/// Writes a bundle that holds only checkpoints (TR-15).
+///
+/// # Errors
+/// What cannot be written.
+pub fn write_checkpoints(out: &mut dyn Write, checkpoints: Vec<SignedNote>) -> Result<(), BundleError> {
+    let mut out = Hashed { out, hasher: Sha256::new() };
+    out.text(TITLE)?;
+    out.end(checkpoints)
+}
+
+/// Writes the headers of the lines up to this one, or to the last: those without records of their own have nothing else.
+fn begin_lines(
+    out: &mut Hashed<'_>,
+    matches: &[BundledMatch],
+    begun: &mut Option<LineIndex>,
+    until: Option<LineIndex>,
+) -> Result<(), BundleError> {
+    while *begun != until || until.is_none() {
+        let (index, line) = match *begun {
+            None => (0, 0),
+            Some((index, line)) if matches.get(index).is_some_and(|of| line + 1 < of.lines.len()) => {
+                (index, line + 1)
+            }
+            Some((index, _)) => (index + 1, 0),
+        };
+        let Some((of, next)) = matches.get(index).and_then(|of| Some((of, of.lines.get(line)?))) else {
+            break;
+        };
+        if line == 0 {
+            out.text(&format!("-- match {}\n", of.name))?;
+        }
+        let BundledLine { branch, parent, first, count, link, .. } = next;
+        let parent =
+            parent.and_then(|parent| of.lines.get(parent)).map_or("-", |parent| parent.branch.as_str());
+        out.text(&format!("-- line {branch} {parent} {first} {count} {link}\n"))?;
+        *begun = Some((index, line));
+    }
+    Ok(())
+}
+
+/// What is written, and the hash of it.
+struct Hashed<'a> {
+    out: &'a mut dyn Write,
+    hasher: Sha256,
+}
+
+impl Hashed<'_> {
+    fn text(&mut self, text: &str) -> Result<(), BundleError> {
+        self.hasher.update(text);
+        self.out.write_all(text.as_bytes()).map_err(BundleError::Write)
+    }
+
+    fn end(mut self, mut checkpoints: Vec<SignedNote>) -> Result<(), BundleError> {
+        checkpoints.sort_by_cached_key(checkpoint_order);
+        checkpoints.dedup();
+        for note in checkpoints {
+            let note = note.to_string();
+            self.text(&format!("-- checkpoint {}\n{note}", note.len()))?;
+        }
+        let digest = Digest::new(self.hasher.finalize().into());
+        let ended = writeln!(self.out, "-- end {digest}");
+        ended.and_then(|()| io::Write::flush(self.out)).map_err(BundleError::Write)
+    }
+}

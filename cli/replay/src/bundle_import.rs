@@ -1,0 +1,372 @@
+//! Bundles taken into a store: new matches with their identity, and known ones gone on with (TR-20a).
+
+use turnfold_core::{Digest, Registry};
+use turnfold_store::{
+    BranchName, Entry, Genesis, IdempotencyKey, Linker, MatchName, NewEntry, Seq, Store, StoreError,
+    StoreReader,
+};
+
+use crate::audit::{AuditQuestion, RowName, RowResult, audit};
+use crate::bundle::{
+    BundleError, BundleOutline, BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords,
+};
+
+/// The most entries without a key that are appended at a time.
+const RUN: usize = 4096;
+
+/// Why a bundle is not taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// Something about it is wrong, or does not go with what the store has.
+    #[error("{0}")]
+    Refused(String),
+    /// A name is asked for where it means nothing.
+    #[error("{0}")]
+    Unusable(String),
+    /// The bundle or the store cannot be read or written.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+}
+
+impl From<StoreError> for ImportError {
+    fn from(error: StoreError) -> Self {
+        Self::Bundle(error.into())
+    }
+}
+
+/// Names for what is taken in.
+#[derive(Clone, Debug, Default)]
+pub struct ImportNames {
+    /// For a match, instead of its own.
+    pub match_name: Option<MatchName>,
+    /// For a line that parts from the stored one.
+    pub branch: Option<BranchName>,
+}
+
+/// What is done with a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineChange {
+    /// Nothing: the store has all of it.
+    UpToDate,
+    /// The stored line, which ends here, goes on.
+    Forward(Seq),
+    /// A line is made, beginning on this branch after this entry; `main` of a new match begins on nothing.
+    New(Option<(BranchName, Seq)>),
+}
+
+/// A line of a bundle, and what is done with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedLine {
+    /// The match in the store.
+    pub match_name: MatchName,
+    /// The branch in the store.
+    pub branch: BranchName,
+    /// What is done.
+    pub change: LineChange,
+    /// How many entries are added.
+    pub added: u64,
+    index: LineIndex,
+}
+
+/// What is to be done with a bundle, decided before anything is written.
+pub struct ImportPlan<'a> {
+    records: &'a dyn LineRecords,
+    /// The lines in the order of the bundle.
+    pub lines: Vec<ImportedLine>,
+}
+
+impl<'a> ImportPlan<'a> {
+    /// Decides what is to be done. Nothing is taken in whose chain does not recompute, that its rules reject or this
+    /// build does not know, or of which records are left out.
+    ///
+    /// # Errors
+    /// [`ImportError`].
+    pub fn of(
+        records: &'a dyn LineRecords,
+        store: Option<&StoreReader>,
+        registry: &Registry,
+        names: &ImportNames,
+    ) -> Result<Self, ImportError> {
+        require_sound(records, registry)?;
+        let outline = records.outline();
+        if names.match_name.is_some() && outline.matches.len() != 1 {
+            let found = outline.matches.len();
+            return Err(ImportError::Unusable(format!("`--name` is for one match, the bundle has {found}")));
+        }
+        let chains = chains(records)?;
+        let mut lines = Vec::new();
+        for (index, of) in outline.matches.iter().enumerate() {
+            let planning = Planning { of, index, chains: &chains, names };
+            match store.map_or(Ok(None), |store| stored_name(store, &of.genesis))? {
+                Some(name) => lines.extend(planning.known(store, &name)?),
+                None => lines.extend(planning.unknown(store)?),
+            }
+        }
+        if names.branch.is_some() && !lines.iter().any(|line| Some(&line.branch) == names.branch.as_ref()) {
+            return Err(ImportError::Refused(
+                "no line parts from a stored one, so `--branch` has none to name".into(),
+            ));
+        }
+        Ok(Self { records, lines })
+    }
+
+    /// Does it. What is interrupted is gone on with by the same import again.
+    ///
+    /// # Errors
+    /// Those of reading and writing.
+    pub fn carry_out(&self, store: &Store) -> Result<(), ImportError> {
+        let outline = self.records.outline();
+        let mut writer = Writer { store, waiting: Vec::new(), target: None };
+        let mut current = None;
+        let mut lines = self.lines.iter().peekable();
+        self.records.each(&mut |index, record| {
+            if current != Some(index) {
+                writer.flush()?;
+                while let Some(line) = lines.next_if(|line| line.index <= index) {
+                    writer.begin(line, outline)?;
+                }
+                current = Some(index);
+            }
+            if let BundledRecord::Shown(bytes) = record {
+                writer.take(index, bytes)?;
+            }
+            Ok(())
+        })?;
+        writer.flush()?;
+        for line in lines {
+            writer.begin(line, outline)?;
+        }
+        Ok(())
+    }
+}
+
+/// Requires what an audit can check without anybody's key.
+fn require_sound(records: &dyn LineRecords, registry: &Registry) -> Result<(), ImportError> {
+    let rows = audit(records, AuditQuestion { policy: None, held: &[], registry })?;
+    for row in rows {
+        let is_wrong = match row.row {
+            RowName::Chain | RowName::Rules => row.result != RowResult::Pass,
+            RowName::Dice => row.result == RowResult::Fail,
+            _ => false,
+        };
+        if is_wrong {
+            return Err(ImportError::Refused(format!("{}: {}", row.row, row.reason)));
+        }
+    }
+    Ok(())
+}
+
+/// The links of every line, from that of the Genesis.
+type Chains = Vec<Vec<Vec<Digest>>>;
+
+fn chains(records: &dyn LineRecords) -> Result<Chains, BundleError> {
+    let outline = records.outline();
+    let mut chains: Chains = outline.matches.iter().map(|of| vec![Vec::new(); of.lines.len()]).collect();
+    let linker = Linker::new();
+    let mut begun = vec![0; outline.matches.len()];
+    records.each(&mut |(of, line), record| {
+        let (Some(found), Some(of_match), Some(begun)) =
+            (outline.matches.get(of), chains.get_mut(of), begun.get_mut(of))
+        else {
+            return Ok(());
+        };
+        begin_lines(found, of_match, begun, line + 1);
+        if let (BundledRecord::Shown(bytes), Some(links)) = (record, of_match.get_mut(line)) {
+            let link = links.last().map_or_else(|| found.genesis.link(), |last| linker.link(last, bytes));
+            links.push(link);
+        }
+        Ok(())
+    })?;
+    for ((of, links), begun) in outline.matches.iter().zip(&mut chains).zip(&mut begun) {
+        begin_lines(of, links, begun, of.lines.len());
+    }
+    Ok(chains)
+}
+
+/// Gives lines the links of what they begin on.
+fn begin_lines(of: &BundledMatch, links: &mut [Vec<Digest>], begun: &mut usize, until: usize) {
+    for (index, line) in of.lines.iter().enumerate().take(until).skip(*begun) {
+        let shared = line.parent.and_then(|parent| links.get(parent));
+        let count = usize::try_from(line.first).unwrap_or(usize::MAX);
+        let shared = shared.map(|shared| shared.iter().take(count).copied().collect());
+        if let (Some(shared), Some(own)) = (shared, links.get_mut(index)) {
+            *own = shared;
+        }
+    }
+    *begun = until.max(*begun);
+}
+
+/// Returns under which name the store has a match of this id.
+fn stored_name(store: &StoreReader, genesis: &Genesis) -> Result<Option<MatchName>, ImportError> {
+    for info in store.matches_after(None)? {
+        let info = info?;
+        if info.genesis.match_id == genesis.match_id {
+            if info.genesis != *genesis {
+                let name = info.name;
+                return Err(ImportError::Refused(format!(
+                    "match `{name}` has the same id and another setup"
+                )));
+            }
+            return Ok(Some(info.name));
+        }
+    }
+    Ok(None)
+}
+
+/// What is decided for a match.
+struct Planning<'a> {
+    of: &'a BundledMatch,
+    index: usize,
+    chains: &'a Chains,
+    names: &'a ImportNames,
+}
+
+impl Planning<'_> {
+    /// A match that the store does not have.
+    fn unknown(&self, store: Option<&StoreReader>) -> Result<Vec<ImportedLine>, ImportError> {
+        let name = self.names.match_name.as_ref().unwrap_or(&self.of.name).clone();
+        if store.is_some_and(|store| store.genesis(&name).is_ok()) {
+            return Err(ImportError::Refused(format!(
+                "another match has the name `{name}`; give this one another with `--name`"
+            )));
+        }
+        let lines = self.of.lines.iter().enumerate();
+        Ok(lines.map(|(line, found)| self.new_line(&name, line, found)).collect())
+    }
+
+    fn new_line(&self, name: &MatchName, line: usize, found: &BundledLine) -> ImportedLine {
+        let parent = found.parent.and_then(|parent| self.of.lines.get(parent));
+        let from = parent.map(|parent| (parent.branch.clone(), found.first.saturating_sub(1)));
+        let added = if from.is_none() { found.count.saturating_sub(1) } else { found.count };
+        let (match_name, branch) = (name.clone(), found.branch.clone());
+        ImportedLine { match_name, branch, change: LineChange::New(from), added, index: (self.index, line) }
+    }
+
+    /// A match that the store has: each line goes on, is there, is new, or parts.
+    fn known(&self, store: Option<&StoreReader>, name: &MatchName) -> Result<Vec<ImportedLine>, ImportError> {
+        let Some(store) = store else { return Ok(Vec::new()) };
+        if let Some(asked) = self.names.match_name.as_ref().filter(|asked| *asked != name) {
+            return Err(ImportError::Unusable(format!(
+                "the store has this match as `{name}`, not `{asked}`"
+            )));
+        }
+        let branches = store.branches(name)?;
+        let mut lines = Vec::new();
+        for (line, found) in self.of.lines.iter().enumerate() {
+            let Some(stored) = branches.iter().find(|info| info.name == found.branch) else {
+                let new = self.new_line(name, line, found);
+                lines.push(new);
+                continue;
+            };
+            let own = self.chains.get(self.index).and_then(|chains| chains.get(line));
+            let own = own.map(Vec::as_slice).unwrap_or_default();
+            let theirs = store.links(name, &stored.name, 0..=stored.head)?;
+            let common = own.iter().zip(&theirs).take_while(|(own, theirs)| own == theirs).count();
+            let same = Seq::try_from(common).unwrap_or(Seq::MAX).saturating_sub(1);
+            let last = found.size().saturating_sub(1);
+            let (match_name, branch) = (name.clone(), found.branch.clone());
+            let (branch, change) = if common == own.len() {
+                (branch, LineChange::UpToDate)
+            } else if common == theirs.len() {
+                (branch, LineChange::Forward(stored.head))
+            } else {
+                self.parted(store, name, &branch, same)?
+            };
+            if change != LineChange::UpToDate && same.saturating_add(1) < found.first {
+                return Err(ImportError::Refused(format!(
+                    "`{name}@{}` begins after entry {} in the bundle and elsewhere in the store, so it cannot go on there",
+                    found.branch,
+                    found.first.saturating_sub(1)
+                )));
+            }
+            let added = if change == LineChange::UpToDate { 0 } else { last.saturating_sub(same) };
+            lines.push(ImportedLine { match_name, branch, change, added, index: (self.index, line) });
+        }
+        Ok(lines)
+    }
+
+    /// A line that parts from the stored one: a branch, if there is a name for it.
+    fn parted(
+        &self,
+        store: &StoreReader,
+        name: &MatchName,
+        branch: &BranchName,
+        same: Seq,
+    ) -> Result<(BranchName, LineChange), ImportError> {
+        let first = same.saturating_add(1);
+        let Some(asked) = &self.names.branch else {
+            return Err(ImportError::Refused(format!(
+                "`{name}@{branch}` parts from the stored line at entry {first}; `--branch NAME` takes it in as a branch"
+            )));
+        };
+        let is_taken =
+            store.head(name, asked).is_ok() || self.of.lines.iter().any(|line| line.branch == *asked);
+        if is_taken {
+            return Err(ImportError::Refused(format!(
+                "match `{name}` has a branch `{asked}`; choose another name"
+            )));
+        }
+        Ok((asked.clone(), LineChange::New(Some((branch.clone(), same)))))
+    }
+}
+
+/// Entries on their way into the store: those with one key, or a run of those without.
+struct Writer<'a> {
+    store: &'a Store,
+    waiting: Vec<Entry>,
+    /// The line that is written, and the last entry that it has.
+    target: Option<(&'a ImportedLine, Seq)>,
+}
+
+impl<'a> Writer<'a> {
+    fn begin(&mut self, line: &'a ImportedLine, outline: &BundleOutline) -> Result<(), BundleError> {
+        let head = match &line.change {
+            LineChange::UpToDate => {
+                self.target = None;
+                return Ok(());
+            }
+            LineChange::Forward(head) => *head,
+            LineChange::New(Some((parent, at))) => {
+                self.store.create_branch(&line.match_name, &line.branch, parent, *at)?;
+                *at
+            }
+            LineChange::New(None) => {
+                if let Some(of) = outline.matches.get(line.index.0) {
+                    self.store.create_match(&line.match_name, &of.genesis, Vec::new())?;
+                }
+                0
+            }
+        };
+        self.target = Some((line, head));
+        Ok(())
+    }
+
+    fn take(&mut self, index: LineIndex, record: &[u8]) -> Result<(), BundleError> {
+        let Some((_, head)) = self.target.filter(|(line, _)| line.index == index) else { return Ok(()) };
+        // The Genesis is no entry, and its match has been made of it.
+        let Ok(entry) = Entry::decode(record) else { return Ok(()) };
+        if entry.seq <= head {
+            return Ok(());
+        }
+        let belongs = |last: &Entry| last.idempotency_key == entry.idempotency_key;
+        let is_full = self.waiting.len() >= RUN && entry.idempotency_key.is_none();
+        if is_full || !self.waiting.last().is_none_or(belongs) {
+            self.flush()?;
+        }
+        self.waiting.push(entry);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), BundleError> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let (Some((line, head)), Some(last)) = (&mut self.target, waiting.last()) else { return Ok(()) };
+        let (key, last): (Option<IdempotencyKey>, Seq) = (last.idempotency_key.clone(), last.seq);
+        let entries = waiting.into_iter().map(|entry| {
+            let Entry { seat, command, recorded_at_ms, .. } = entry;
+            NewEntry { seat, command, recorded_at_ms }
+        });
+        self.store.append(&line.match_name, &line.branch, *head, entries.collect(), key.as_ref())?;
+        *head = last;
+        Ok(())
+    }
+}

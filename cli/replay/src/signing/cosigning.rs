@@ -1,0 +1,72 @@
+//! Being a witness: cosigning what goes on from what was seen before (TR-16).
+
+use turnfold_core::trust::tree::is_consistent;
+use turnfold_core::trust::{Checkpoint, ConsistencyRequest, KeyKind, SignatureLine, Tree, VerifierKey};
+
+use super::error::SigningError;
+use super::key_file::KeyFile;
+use super::memory::KeyMemory;
+
+/// A cosignature, and whether it is the first of its log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenCosignature {
+    /// The line to be put below the checkpoint.
+    pub line: SignatureLine,
+    /// What is cosigned.
+    pub checkpoint: Checkpoint,
+    /// Whether the witness has seen nothing of this log before.
+    pub is_first: bool,
+}
+
+/// Cosigns a checkpoint at this time, in Unix seconds, if the log's key signed it and it goes on from what the witness
+/// remembers. What is cosigned is remembered before it is returned.
+///
+/// # Errors
+/// [`SigningError::Refused`]; memory is then as it was.
+pub fn cosign(
+    request: &ConsistencyRequest,
+    witness: &KeyFile,
+    log: &VerifierKey,
+    time: u64,
+) -> Result<GivenCosignature, SigningError> {
+    let refused = |reason: String| Err(SigningError::Refused(format!("{reason}; nothing was cosigned")));
+    let checkpoint: Checkpoint = match request.note.text().parse() {
+        Ok(checkpoint) => checkpoint,
+        Err(error) => return Err(SigningError::Unusable(format!("{error}"))),
+    };
+    let origin = &checkpoint.origin;
+    if log.kind() != KeyKind::Signer {
+        return Err(SigningError::Unusable(format!(
+            "`{}` is the key of a witness, not of a log",
+            log.name()
+        )));
+    }
+    if !log.stands_for(origin) {
+        return refused(format!("the key `{}` does not stand for the log `{origin}`", log.name()));
+    }
+    match request.note.is_signed_by(&log.for_origin(origin)) {
+        Ok(true) => {}
+        Ok(false) => return refused(format!("the key `{}` has not signed the checkpoint", log.name())),
+        Err(error) => return refused(error.to_string()),
+    }
+    let memory = KeyMemory::of(witness)?;
+    let known = memory.of_log(origin)?;
+    let before = known
+        .as_ref()
+        .map_or((0, Tree::default().root()), |known| (known.checkpoint.size, known.checkpoint.root));
+    if request.old != before.0 {
+        return refused(format!("expected a proof from size {}, found one from {}", before.0, request.old));
+    }
+    if checkpoint.size < before.0 {
+        return refused(format!("size {} comes after size {}", checkpoint.size, before.0));
+    }
+    if !is_consistent(&request.hashes, before, (checkpoint.size, checkpoint.root)) {
+        return refused(format!(
+            "the tree of size {} does not go on from that of {}",
+            checkpoint.size, before.0
+        ));
+    }
+    memory.remember(origin, &request.note)?;
+    let line = SignatureLine::cosign(&witness.key, request.note.text(), time);
+    Ok(GivenCosignature { line, checkpoint, is_first: known.is_none() })
+}

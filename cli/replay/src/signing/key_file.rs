@@ -1,0 +1,115 @@
+//! Key files: one line that only its owner may read (TR-9).
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use turnfold_core::trust::{KeyKind, PrivateKey};
+use turnfold_store::open_regular;
+
+use super::error::SigningError;
+
+/// The longest key file.
+const BYTES_MAX: u64 = 1024;
+
+/// A private key and where it lies.
+#[derive(Clone, Debug)]
+pub struct KeyFile {
+    /// The file.
+    pub path: PathBuf,
+    /// The key.
+    pub key: PrivateKey,
+}
+
+impl KeyFile {
+    /// Reads a key file. One that others may read is refused: they could have signed.
+    ///
+    /// # Errors
+    /// [`SigningError::Unusable`] and [`SigningError::Io`].
+    pub fn open(path: &Path) -> Result<Self, SigningError> {
+        let failed = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::NotFound => {
+                let path = path.display();
+                SigningError::Unusable(format!("there is no key file `{path}`; `turnfold key new` makes one"))
+            }
+            _ => SigningError::Io { doing: "read key file", path: path.into(), cause },
+        };
+        let unusable =
+            |reason: &str| SigningError::Unusable(format!("key file `{}`: {reason}", path.display()));
+        let file = open_regular(path).map_err(failed)?;
+        if is_open_to_others(&file).map_err(failed)? {
+            return Err(unusable(
+                "others may read it; make it private with `chmod 600`, or make another key",
+            ));
+        }
+        let mut text = String::new();
+        let read = file.take(BYTES_MAX).read_to_string(&mut text);
+        read.map_err(|cause| match cause.kind() {
+            io::ErrorKind::InvalidData => unusable("it is no text"),
+            _ => failed(cause),
+        })?;
+        let key = PrivateKey::read(&text).map_err(|error| unusable(&error.to_string()))?;
+        Ok(Self { path: path.into(), key })
+    }
+
+    /// Writes a new key file, for its owner alone. One that is there is never overwritten.
+    ///
+    /// # Errors
+    /// [`SigningError::Unusable`] and [`SigningError::Io`].
+    pub fn create(path: &Path, key: PrivateKey) -> Result<Self, SigningError> {
+        let failed = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::AlreadyExists => {
+                SigningError::Unusable(format!("`{}` exists; a key is never overwritten", path.display()))
+            }
+            io::ErrorKind::NotFound => {
+                SigningError::Unusable(format!("there is no folder for `{}`", path.display()))
+            }
+            _ => SigningError::Io { doing: "write key file", path: path.into(), cause },
+        };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path).map_err(failed)?;
+        let written = file.write_all(key.to_file().as_bytes()).and_then(|()| file.sync_all());
+        written.and_then(|()| sync_folder_of(path)).map_err(failed)?;
+        Ok(Self { path: path.into(), key })
+    }
+
+    /// Requires the key to be of a kind.
+    ///
+    /// # Errors
+    /// [`SigningError::Unusable`].
+    pub fn require(self, kind: KeyKind) -> Result<Self, SigningError> {
+        if self.key.kind() == kind {
+            return Ok(self);
+        }
+        let reason = match kind {
+            KeyKind::Signer => "it is a witness's, which only cosigns",
+            KeyKind::Witness => "it signs, and a witness has a key of its own, made with `--witness`",
+        };
+        Err(SigningError::Unusable(format!("key file `{}`: {reason}", self.path.display())))
+    }
+}
+
+/// Makes the names in a file's folder durable.
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn is_open_to_others(file: &File) -> io::Result<bool> {
+    Ok(std::os::unix::fs::PermissionsExt::mode(&file.metadata()?.permissions()) & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_file: &File) -> io::Result<bool> {
+    Ok(false)
+}

@@ -1,0 +1,13 @@
+//! Signing: keys as files, the memory beside them, and checkpoints of lines (`trust.md`, TR-9 to TR-16).
+
+mod cosigning;
+mod error;
+mod key_file;
+mod memory;
+mod signer;
+
+pub use cosigning::{GivenCosignature, cosign};
+pub use error::SigningError;
+pub use key_file::KeyFile;
+pub use memory::KeyMemory;
+pub use signer::{SignedLine, Signers, prove};

@@ -1,0 +1,286 @@
+//! Checkpoints of lines, signed by keys that never sign two histories; and proofs under them (TR-11 to TR-14).
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use turnfold_core::trust::{
+    Checkpoint, ConsistencyRequest, InclusionProof, KeyKind, ProofBuilder, SignatureLine, SignedNote, Tree,
+    TreeHash, line_origin,
+};
+use turnfold_store::{Seq, StoreReader};
+
+use super::error::SigningError;
+use super::key_file::KeyFile;
+use super::memory::{KeyMemory, Remembered};
+use crate::error::ReplayError;
+use crate::revision::{Revision, SourceName};
+
+/// Keys of one name, each with its memory, which nobody else has meanwhile.
+#[derive(Debug)]
+pub struct Signers {
+    keys: Vec<(KeyFile, KeyMemory)>,
+}
+
+/// A line that has been signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedLine {
+    /// The line, up to the last entry that is signed.
+    pub revision: Revision,
+    /// What is signed.
+    pub checkpoint: Checkpoint,
+    /// The note.
+    pub note: SignedNote,
+    /// The proof that it goes on from an older one, where it was asked for.
+    pub request: Option<ConsistencyRequest>,
+}
+
+impl Signers {
+    /// Reads keys that sign together (TR-12).
+    ///
+    /// # Errors
+    /// [`SigningError::Unusable`] for keys of different names, and what is wrong with one of them.
+    pub fn open(paths: &[PathBuf]) -> Result<Self, SigningError> {
+        let mut paths = paths.to_vec();
+        // In one order, so that two processes do not wait for each other.
+        paths.sort();
+        paths.dedup();
+        let keys = paths.iter().map(|path| KeyFile::open(path)?.require(KeyKind::Signer));
+        let keys: Vec<_> = keys.collect::<Result<_, _>>()?;
+        let mut names = keys.iter().map(|file| file.key.name());
+        let first = names.next().ok_or_else(|| SigningError::Unusable("no key is named".into()))?;
+        if let Some(other) = names.find(|name| *name != first) {
+            let reason = format!("keys that sign together have one name, found `{first}` and `{other}`");
+            return Err(SigningError::Unusable(reason));
+        }
+        let keys = keys.into_iter().map(|file| Ok((KeyMemory::of(&file)?, file)));
+        let keys = keys.map(|held: Result<_, SigningError>| held.map(|(memory, file)| (file, memory)));
+        Ok(Self { keys: keys.collect::<Result<_, _>>()? })
+    }
+
+    /// Returns the origin of a line.
+    ///
+    /// # Errors
+    /// [`SigningError::Replay`] for a match that is not there.
+    pub fn origin(&self, store: &StoreReader, line: &Revision) -> Result<String, SigningError> {
+        let id = store.genesis(&line.match_name)?.match_id;
+        let name = self.keys.first().map(|(file, _)| file.key.name());
+        let name = name.ok_or_else(|| SigningError::Unusable("no key is named".into()))?;
+        Ok(line_origin(name, &id, line.branch.as_str()))
+    }
+
+    /// Returns the notes that are remembered of a log.
+    ///
+    /// # Errors
+    /// Those of reading memory.
+    pub fn remembered(&self, origin: &str) -> Result<Vec<SignedNote>, SigningError> {
+        let notes = self.keys.iter().map(|(_, memory)| memory.note_of(origin));
+        Ok(notes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// Requires that nothing else has been signed of a line, then signs it up to its head or an entry. What is signed is
+    /// remembered before it is returned.
+    ///
+    /// # Errors
+    /// [`SigningError::RolledBack`] and [`SigningError::AnotherHistory`]; nothing is signed then.
+    pub fn sign(
+        &self,
+        store: &StoreReader,
+        revision: &Revision,
+        since: Option<u64>,
+    ) -> Result<SignedLine, SigningError> {
+        let origin = self.origin(store, revision)?;
+        let known: Vec<_> =
+            self.keys.iter().map(|(_, memory)| memory.of_log(&origin)).collect::<Result<_, _>>()?;
+        let line = Line::of(store, revision)?;
+        let builder = since.map(|old| line.consistency(old)).transpose()?;
+        let (roots, hashes) = line.compare(known.iter().flatten(), builder)?;
+        let checkpoint = Checkpoint { origin, size: line.size, root: line.root(&roots)? };
+        let text = checkpoint.to_string();
+        let signatures =
+            self.keys.iter().map(|(file, _)| SignatureLine::sign(&file.key, &checkpoint.origin, &text));
+        let earlier = known.iter().flatten().filter(|known| known.checkpoint == checkpoint);
+        let lines: Vec<_> =
+            signatures.chain(earlier.flat_map(|known| known.note.signatures().iter().cloned())).collect();
+        let note = unsigned(text, lines)?;
+        for ((_, memory), known) in self.keys.iter().zip(&known) {
+            // A shorter one is signed for those who may not see the rest; memory stays as it is.
+            if known
+                .as_ref()
+                .is_none_or(|known| known.checkpoint.size <= checkpoint.size && known.note != note)
+            {
+                memory.remember(&checkpoint.origin, &note)?;
+            }
+        }
+        let request =
+            since.zip(hashes).map(|(old, hashes)| ConsistencyRequest { old, hashes, note: note.clone() });
+        Ok(SignedLine { revision: revision.at(line.size.saturating_sub(1)), checkpoint, note, request })
+    }
+
+    /// Puts cosignatures below the checkpoint of a line that is in memory, and returns it.
+    ///
+    /// # Errors
+    /// [`SigningError::Refused`] where none is in memory, or it has too many lines.
+    pub fn add(
+        &self,
+        store: &StoreReader,
+        revision: &Revision,
+        lines: &[SignatureLine],
+    ) -> Result<SignedLine, SigningError> {
+        let origin = self.origin(store, revision)?;
+        let mut added = None;
+        for (file, memory) in &self.keys {
+            let known = memory.of_log(&origin)?;
+            let Remembered { note, checkpoint } = known.ok_or_else(|| unsigned_yet(revision, file))?;
+            let note = note.with(lines.iter().cloned());
+            let note =
+                note.ok_or_else(|| SigningError::Refused("a note has at most 64 signatures".into()))?;
+            memory.remember(&origin, &note)?;
+            added = Some((note, checkpoint));
+        }
+        let (note, checkpoint) = added.ok_or_else(|| SigningError::Unusable("no key is named".into()))?;
+        Ok(SignedLine {
+            revision: revision.at(checkpoint.size.saturating_sub(1)),
+            checkpoint,
+            note,
+            request: None,
+        })
+    }
+}
+
+fn unsigned(text: String, mut lines: Vec<SignatureLine>) -> Result<SignedNote, SigningError> {
+    let mut kept = Vec::new();
+    lines.retain(|line| {
+        let is_new = !kept.contains(line);
+        kept.push(line.clone());
+        is_new
+    });
+    SignedNote::new(text, lines)
+        .ok_or_else(|| SigningError::Refused("a note has at most 64 signatures".into()))
+}
+
+fn unsigned_yet(revision: &Revision, file: &KeyFile) -> SigningError {
+    SigningError::Refused(format!(
+        "nothing of `{}` is signed by `{}`; `turnfold sign` signs it",
+        Revision { seq: None, ..revision.clone() },
+        file.path.display()
+    ))
+}
+
+/// Proves that a line has an entry, under the checkpoint of it that the key remembers (TR-13).
+///
+/// # Errors
+/// [`SigningError::Refused`] where the line was not signed or not so far, and those of [`Signers::sign`].
+pub fn prove(
+    store: &StoreReader,
+    revision: &Revision,
+    seq: Seq,
+    file: &KeyFile,
+) -> Result<InclusionProof, SigningError> {
+    let origin = line_origin(
+        file.key.name(),
+        &store.genesis(&revision.match_name)?.match_id,
+        revision.branch.as_str(),
+    );
+    let known = KeyMemory::of(file)?.of_log(&origin)?;
+    let known = known.ok_or_else(|| unsigned_yet(revision, file))?;
+    let size = known.checkpoint.size;
+    let builder = ProofBuilder::inclusion(seq, size).ok_or_else(|| {
+        SigningError::Refused(format!(
+            "`{}` is signed up to entry {}, not {seq}; `turnfold sign` signs the rest",
+            Revision { seq: None, ..revision.clone() },
+            size.saturating_sub(1)
+        ))
+    })?;
+    let line = Line {
+        revision: revision.clone(),
+        size,
+        ..Line::of(store, &Revision { seq: None, ..revision.clone() })?
+    };
+    let (_, hashes) = line.compare([&known].into_iter(), Some(builder))?;
+    let record = match seq {
+        0 => store.genesis(&revision.match_name)?.encode(),
+        seq => {
+            let entry = store.entries(&revision.match_name, &revision.branch, seq..=seq)?.next();
+            entry.ok_or_else(|| no_entry(revision, seq, line.full))??.encode()
+        }
+    };
+    Ok(InclusionProof { record, index: seq, hashes: hashes.unwrap_or_default(), note: known.note })
+}
+
+fn no_entry(revision: &Revision, seq: Seq, full: u64) -> SigningError {
+    let line = SourceName::Revision(Revision { seq: None, ..revision.clone() });
+    ReplayError::NoEntry { line, seq, head: full.saturating_sub(1) }.into()
+}
+
+/// The roots of a line's trees by size.
+type Roots = BTreeMap<u64, TreeHash>;
+
+/// A line of a store that is to be signed.
+struct Line<'a> {
+    store: &'a StoreReader,
+    revision: Revision,
+    /// The number of its records.
+    full: u64,
+    /// How many of them are to be signed.
+    size: u64,
+}
+
+impl<'a> Line<'a> {
+    fn of(store: &'a StoreReader, revision: &Revision) -> Result<Self, SigningError> {
+        let head = store.head(&revision.match_name, &revision.branch)?;
+        let seq = revision.seq.unwrap_or(head);
+        let full = head.saturating_add(1);
+        if seq > head {
+            return Err(no_entry(revision, seq, full));
+        }
+        Ok(Self { store, revision: revision.clone(), full, size: seq.saturating_add(1) })
+    }
+
+    fn consistency(&self, old: u64) -> Result<ProofBuilder, SigningError> {
+        ProofBuilder::consistency(old, self.size).ok_or_else(|| {
+            let size = self.size;
+            SigningError::Unusable(format!("expected a size of at most {size} after `--since`, found {old}"))
+        })
+    }
+
+    /// Reads the line once: requires it to go on from what is remembered, and returns the roots at the sizes that were
+    /// asked for, and the proof.
+    fn compare<'k>(
+        &self,
+        known: impl Iterator<Item = &'k Remembered>,
+        mut builder: Option<ProofBuilder>,
+    ) -> Result<(Roots, Option<Vec<TreeHash>>), SigningError> {
+        let known: Vec<_> = known.map(|known| (known.checkpoint.size, known.checkpoint.root)).collect();
+        let line = || Revision { seq: None, ..self.revision.clone() }.to_string();
+        if let Some((signed, _)) = known.iter().find(|(size, _)| *size > self.full) {
+            return Err(SigningError::RolledBack { line: line(), signed: *signed, found: self.full });
+        }
+        let mut roots: Roots = known.iter().map(|(size, _)| (*size, Tree::default().root())).collect();
+        roots.insert(self.size, Tree::default().root());
+        let to = roots.keys().next_back().copied().unwrap_or_default();
+        let mut tree = Tree::default();
+        let mut take = |record: &[u8]| {
+            let leaf = TreeHash::of_record(record);
+            tree.push(leaf);
+            if let Some(builder) = builder.as_mut().filter(|_| tree.size() <= self.size) {
+                builder.push(leaf);
+            }
+            if let Some(root) = roots.get_mut(&tree.size()) {
+                *root = tree.root();
+            }
+        };
+        let Revision { match_name, branch, .. } = &self.revision;
+        take(&self.store.genesis(match_name)?.encode());
+        for entry in self.store.entries(match_name, branch, 1..=to.saturating_sub(1))? {
+            take(&entry?.encode());
+        }
+        if let Some((signed, _)) = known.iter().find(|(size, root)| roots.get(size) != Some(root)) {
+            return Err(SigningError::AnotherHistory { line: line(), signed: *signed, found: self.full });
+        }
+        Ok((roots, builder.map(|builder| builder.hashes())))
+    }
+
+    fn root(&self, roots: &Roots) -> Result<TreeHash, SigningError> {
+        roots.get(&self.size).copied().ok_or_else(|| no_entry(&self.revision, self.size, self.full))
+    }
+}

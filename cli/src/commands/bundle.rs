@@ -1,0 +1,119 @@
+//! `turnfold bundle`: matches and their checkpoints in one file (TR-18, TR-19).
+
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use turnfold_core::trust::SignedNote;
+use turnfold_replay::audit::read_held;
+use turnfold_replay::bundle::{LineRecords, SeatRecords, StoreRecords, write_bundle};
+use turnfold_replay::signing::Signers;
+use turnfold_replay::{Eyes, Revision, Sources};
+use turnfold_store::{MatchName, StoreReader};
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::files::{self, NewFile};
+use crate::output::counted;
+
+/// Write matches with all their branches into one file that others can check
+///
+/// A bundle holds every record as it is stored, with its id, times, keys and links: `turnfold audit` checks it, and
+/// `turnfold import` takes it into another store. With a key every branch is signed at its head, and what the key signed
+/// before comes along. It is text: whoever has base64, SHA-256 and Ed25519 can check it without turnfold.
+///
+/// It tells everything: what players keep from each other, and the seed of seeded dice. Only its owner can read it. With
+/// `--as` a player, records of which that player may not know all are left out, and all that were appended with them.
+/// That is refused where they could be guessed: in seeded matches, where a setup deals secrets, and unless the keys of
+/// what is left out begin with `order:`, `paper:` or `turn:`, which nobody can guess.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  turnfold bundle duel -o duel.bundle
+  turnfold bundle duel --key ann.key -o duel.bundle")]
+pub(crate) struct Args {
+    /// The matches
+    #[arg(value_name = "MATCH", required = true)]
+    matches: Vec<MatchName>,
+
+    /// Sign every branch
+    #[arg(long, value_name = "FILE", env = "TURNFOLD_KEY")]
+    key: Vec<PathBuf>,
+
+    /// Take in the checkpoints of a file: a checkpoint, a proof or a bundle
+    #[arg(long, value_name = "FILE")]
+    add: Vec<PathBuf>,
+
+    /// Leave out what a seat may not know: only the hashes of such records are there
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
+    eyes: Eyes,
+
+    #[command(flatten)]
+    output: NewFile,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let path = args.output.path()?;
+    if path.is_none() && context.output.is_json() {
+        return Err(Failure::usage("standard output cannot take both the bundle and JSON")
+            .hint("name a file with `-o`, or leave out `--format json`"));
+    }
+    let mut notes = Vec::new();
+    for path in &args.add {
+        notes.extend(read_held(path)?.into_iter().map(|held| held.note));
+    }
+    let store = context.read_store()?;
+    let records = StoreRecords::of(&store, &args.matches)?;
+    let records = SeatRecords::of(records, args.eyes, &context.registry)?;
+    if !args.key.is_empty() {
+        notes.extend(signed(args, &store, &records)?);
+    }
+    notes.sort();
+    notes.dedup();
+    let count = notes.len() as u64;
+    let Some(path) = path else {
+        let stdout = context.output.bytes()?;
+        let written = write_bundle(&mut BufWriter::new(stdout), &records, notes);
+        return written.map(|()| Answer::Yes).map_err(|error| match error {
+            turnfold_replay::bundle::BundleError::Write(source) => Failure::cut_short("bundle", source),
+            error => error.into(),
+        });
+    };
+    files::write_private(path, args.output.is_forced(), |file| {
+        Ok(write_bundle(&mut BufWriter::new(file), &records, notes)?)
+    })?;
+    let outline = records.outline();
+    let lines = outline.matches.iter().flat_map(|of| &of.lines);
+    let (lines, own): (u64, u64) = lines.fold((0, 0), |(lines, own), line| (lines + 1, own + line.count));
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&serde_json::json!({
+            "file": path.display().to_string(),
+            "matches": outline.matches.len(),
+            "lines": lines,
+            "records": own,
+            "checkpoints": count,
+        }))?;
+        return Ok(Answer::Yes);
+    }
+    let matches = counted(outline.matches.len() as u64, "match", "matches");
+    let (lines, own) = (counted(lines, "line", "lines"), counted(own, "record", "records"));
+    let checkpoints = counted(count, "checkpoint", "checkpoints");
+    output.line(format_args!("bundled {matches} to `{}`: {lines}, {own}, {checkpoints}", path.display()))?;
+    Ok(Answer::Yes)
+}
+
+/// Signs every line at its head, and adds what the keys remember of it.
+fn signed(args: &Args, store: &StoreReader, records: &dyn LineRecords) -> Result<Vec<SignedNote>, Failure> {
+    let signers = Signers::open(&args.key)?;
+    let mut notes = Vec::new();
+    for of in &records.outline().matches {
+        for line in &of.lines {
+            let line = Revision { match_name: of.name.clone(), branch: line.branch.clone(), seq: None };
+            notes.extend(signers.remembered(&signers.origin(store, &line)?)?);
+            let signed = signers.sign(store, &line, None)?;
+            // What is signed now takes the place of what is remembered of the same tree.
+            notes.retain(|note| note.text() != signed.note.text());
+            notes.push(signed.note);
+        }
+    }
+    Ok(notes)
+}

@@ -1,0 +1,48 @@
+//! `turnfold key show`: what others check a key with (TR-6).
+
+use std::path::PathBuf;
+
+use turnfold_core::trust::{KeyKind, line_origin};
+use turnfold_replay::signing::KeyFile;
+use turnfold_replay::{Revision, Sources};
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+
+/// Print the verifier key of a key, or that under which it signs a line
+///
+/// A policy takes the first, which stands for every line that the key signs. Tools that know a single log take the
+/// second.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  turnfold key show ann.key\n  turnfold key show ann.key duel")]
+pub(crate) struct Args {
+    /// The key file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// A branch of a match
+    #[arg(value_name = "REV")]
+    revision: Option<Revision>,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let file = KeyFile::open(&args.file)?;
+    let mut verifier = file.key.verifier();
+    if let Some(Revision { match_name, branch, .. }) = &args.revision {
+        let store = context.read_store()?;
+        store.head(match_name, branch)?;
+        let file = file.require(KeyKind::Signer)?;
+        let id = store.genesis(match_name)?.match_id;
+        verifier = verifier.for_origin(&line_origin(file.key.name(), &id, branch.as_str()));
+    }
+    if context.output.is_json() {
+        context.output.json(&serde_json::json!({
+            "name": verifier.name(),
+            "witness": verifier.kind() == KeyKind::Witness,
+            "vkey": verifier.to_string(),
+        }))?;
+    } else {
+        context.output.line(verifier)?;
+    }
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,279 @@
+//! `key`, `sign`, `prove` and `cosign`, as the real binary does them (TR-9 to TR-16).
+
+use std::fs;
+use std::process::Stdio;
+
+use turnfold_core::trust::{ConsistencyRequest, InclusionProof, SignedNote, VerifierKey};
+
+use super::go::ask;
+use super::vectors::{KEY_FILE, VKEY};
+use super::world::{duel, failing, files, key, with_key};
+use crate::sandbox::Sandbox;
+
+#[test]
+fn tr_9_a_key_file_is_private_and_never_overwritten() {
+    let sandbox = Sandbox::new();
+    let vkey = sandbox.ok("key new ann.key --name games.example/ann");
+    assert_eq!(sandbox.ok("key show ann.key"), vkey);
+    let parsed: VerifierKey = vkey.trim_end().parse().unwrap();
+    assert_eq!(parsed, key(&sandbox, "ann.key").verifier());
+    let before = sandbox.read("ann.key");
+    let said = failing(&sandbox, 2, "key new ann.key --name games.example/ann");
+    assert!(said.contains("`ann.key` exists; a key is never overwritten"), "{said}");
+    assert_eq!(sandbox.read("ann.key"), before);
+    assert_ne!(sandbox.ok("key new bob.key --name games.example/ann"), vkey, "keys are made of chance");
+    for name in ["Ann", "a b", "a+b", "/a", ""] {
+        failing(&sandbox, 2, &format!("key new other.key --name \"{name}\""));
+        assert!(!sandbox.path("other.key").exists());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn tr_9_a_key_that_others_may_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = duel();
+    let mode = |mode| fs::set_permissions(sandbox.path("ann.key"), fs::Permissions::from_mode(mode)).unwrap();
+    assert_eq!(fs::metadata(sandbox.path("ann.key")).unwrap().permissions().mode() & 0o777, 0o600);
+    for open in [0o640, 0o604, 0o660, 0o644] {
+        mode(open);
+        let said = failing(&sandbox, 2, "sign duel --key ann.key");
+        assert!(said.contains("others may read it"), "{said}");
+    }
+    mode(0o400);
+    sandbox.ok("sign duel --key ann.key");
+    assert_eq!(fs::metadata(sandbox.path("ann.key.seen")).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[cfg(unix)]
+#[test]
+fn tr_9_only_whole_keys_of_known_types_are_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = duel();
+    for (content, says) in [
+        (KEY_FILE.replace("f74b7821", "f74b7820"), "expected key id `f74b7821`, found `f74b7820`"),
+        (KEY_FILE.replace("+AQAB", "+AgAB"), "found type 0x02"),
+        (KEY_FILE.trim_end().to_owned(), "expected one line"),
+        (String::new(), "expected one line"),
+    ] {
+        sandbox.write("x.key", content);
+        fs::set_permissions(sandbox.path("x.key"), fs::Permissions::from_mode(0o600)).unwrap();
+        let said = failing(&sandbox, 2, "sign duel --key x.key");
+        assert!(said.contains(says) && !said.contains("AQAB"), "{said}");
+    }
+    sandbox.write("x.key", KEY_FILE);
+    fs::set_permissions(sandbox.path("x.key"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(sandbox.ok("key show x.key"), format!("{VKEY}\n"));
+    // A witness's key does not sign, and a key that signs is no witness's; the key is nowhere in the store.
+    sandbox.ok("key new w.key --name witness.example/w --witness");
+    assert!(failing(&sandbox, 2, "sign duel --key w.key").contains("only cosigns"));
+    sandbox.ok("sign duel --key ann.key --since 0 -o request");
+    let log = sandbox.read("ann.vkey");
+    assert!(
+        failing(&sandbox, 2, &format!("cosign request --key ann.key --log {log}"))
+            .contains("a key of its own")
+    );
+    assert!(failing(&sandbox, 2, "sign duel --key none.key").contains("there is no key file"));
+    assert!(failing(&sandbox, 2, "sign duel").contains("--key"));
+}
+
+#[test]
+fn tr_11_what_is_signed_again_is_the_same_and_a_line_that_goes_on_is_signed() {
+    let sandbox = duel();
+    let first = sandbox.ok("sign duel --key ann.key");
+    assert_eq!(sandbox.ok("sign duel --key ann.key"), first);
+    // A shorter size may be signed, and memory stays as it is.
+    let memory = files(&sandbox, "ann.key.seen");
+    let shorter = sandbox.ok("sign duel:2 --key ann.key");
+    assert!(shorter.contains("/main\n3\n"), "{shorter}");
+    assert_eq!(files(&sandbox, "ann.key.seen"), memory);
+    sandbox.ok(r#"play duel "p2: cycle""#);
+    let longer = sandbox.ok("sign duel --key ann.key");
+    assert!(longer.contains("/main\n6\n"), "{longer}");
+    let vkey: VerifierKey = sandbox.ok("key show ann.key duel").trim_end().parse().unwrap();
+    for note in [&first, &shorter, &longer] {
+        assert_eq!(SignedNote::read(note.as_bytes()).unwrap().is_signed_by(&vkey), Ok(true));
+    }
+    assert!(failing(&sandbox, 2, "sign duel:9 --key ann.key").contains('9'));
+}
+
+#[test]
+fn tr_10_what_was_not_handed_out_is_remembered_all_the_same() {
+    let sandbox = duel();
+    // The output fails after memory was renewed, as in a power cut between the two.
+    failing(&sandbox, 3, "sign duel --key ann.key -o none/duel.checkpoint");
+    let memory = files(&sandbox, "ann.key.seen");
+    let (_, note) = memory.iter().find(|(name, _)| name.ends_with("/checkpoint")).unwrap();
+    assert_eq!(sandbox.ok("sign duel --key ann.key").as_bytes(), note);
+    assert_eq!(files(&sandbox, "ann.key.seen"), memory);
+}
+
+#[test]
+fn tr_11_a_store_restored_from_an_older_backup_is_not_signed() {
+    let sandbox = duel();
+    sandbox.ok("store backup old.backup");
+    sandbox.ok(r#"play duel "p2: cycle""#);
+    sandbox.ok("sign duel --key ann.key");
+    sandbox.ok("store restore old.backup restored");
+    let memory = files(&sandbox, "ann.key.seen");
+    let said = failing(&sandbox, 1, "--store restored sign duel --key ann.key");
+    assert!(said.contains("`duel` was rolled back: 6 records are signed, 5 are there"), "{said}");
+    sandbox.ok(r#"--store restored play duel "p2: confirm" --key k"#);
+    let said = failing(&sandbox, 1, "--store restored sign duel --key ann.key");
+    assert!(said.contains("`duel` has another history: its first 6 of 6 records"), "{said}");
+    // Not even a size that both histories share.
+    failing(&sandbox, 1, "--store restored sign duel:1 --key ann.key");
+    failing(&sandbox, 1, "--store restored bundle duel --key ann.key -o x.bundle");
+    assert_eq!(files(&sandbox, "ann.key.seen"), memory);
+    // The way back: the bundle of the longer history, into a store that has not gone on.
+    sandbox.ok("bundle duel -o since.bundle");
+    sandbox.ok("store restore old.backup again");
+    sandbox.ok("--store again import since.bundle");
+    sandbox.ok("--store again sign duel --key ann.key");
+}
+
+#[test]
+fn tr_11_a_branch_made_again_under_its_name_is_not_signed() {
+    let sandbox = duel();
+    sandbox.ok("sign duel@flank --key ann.key");
+    sandbox.ok("branch --delete duel@flank");
+    sandbox.ok("branch duel:2 flank");
+    sandbox.ok(r#"play duel@flank "p1: cycle""#);
+    let said = failing(&sandbox, 1, "sign duel@flank --key ann.key");
+    assert!(said.contains("`duel@flank` has another history"), "{said}");
+    // Nor with all lines of the store: all of it or nothing.
+    failing(&sandbox, 1, "sign --key ann.key -o all.bundle");
+    assert!(!sandbox.path("all.bundle").exists());
+}
+
+#[test]
+fn tr_12_keys_of_one_name_sign_together() {
+    let sandbox = duel();
+    sandbox.ok("key new new.key --name games.example/ann");
+    sandbox.ok("key new bob.key --name games.example/bob");
+    let note = sandbox.ok("sign duel --key ann.key --key new.key");
+    let note = SignedNote::read(note.as_bytes()).unwrap();
+    for file in ["ann.key", "new.key"] {
+        let vkey = sandbox.ok(&format!("key show {file} duel"));
+        assert_eq!(note.is_signed_by(&vkey.trim_end().parse().unwrap()), Ok(true), "{file}");
+    }
+    assert!(failing(&sandbox, 2, "sign duel --key ann.key --key bob.key").contains("have one name"));
+    // Each remembers: neither signs another history by itself.
+    sandbox.ok("store backup old.backup");
+    sandbox.ok(r#"play duel "p2: cycle""#);
+    sandbox.ok("sign duel --key ann.key --key new.key");
+    sandbox.ok("store restore old.backup old");
+    for file in ["ann.key", "new.key"] {
+        failing(&sandbox, 1, &format!("--store old sign duel --key {file}"));
+    }
+}
+
+#[test]
+fn tr_10_processes_that_sign_at_once_wait_for_each_other() {
+    let sandbox = duel();
+    let spawn = || {
+        let mut command = sandbox.command(["sign", "duel", "--key", "ann.key"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let running: Vec<_> = (0..4).map(|_| spawn()).collect();
+    let outputs: Vec<_> = running.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+    for output in &outputs {
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.stdout, outputs[0].stdout);
+    }
+}
+
+#[test]
+fn tr_13_and_tr_14_proofs_of_stored_lines_hold_and_go_accepts_them() {
+    let sandbox = duel();
+    let old = SignedNote::read(sandbox.ok("sign duel:1 --key ann.key").as_bytes()).unwrap();
+    sandbox.ok("sign duel --key ann.key --since 2 -o duel.request");
+    let request = ConsistencyRequest::read(sandbox.read("duel.request").as_bytes()).unwrap();
+    assert_eq!(request.old, 2);
+    let vkey = sandbox.ok("key show ann.key duel");
+    let root = old.text().lines().nth(2).unwrap();
+    let go = ask("consistency", vkey.trim_end(), &sandbox.path("duel.request"), &[root]);
+    assert!(go.is_none_or(|said| said.is_ok()));
+    for seq in 0..=4 {
+        let file = format!("{seq}.tlog-proof");
+        sandbox.ok(&format!("prove duel:{seq} --key ann.key -o {file}"));
+        let proof = InclusionProof::read(sandbox.read(&file).as_bytes()).unwrap();
+        assert_eq!(proof.checkpoint().unwrap().size, 5);
+        assert_eq!(proof.note.is_signed_by(&vkey.trim_end().parse().unwrap()), Ok(true));
+        let go = ask("inclusion", vkey.trim_end(), &sandbox.path(&file), &[]);
+        assert!(go.is_none_or(|said| said.is_ok()));
+    }
+    assert!(failing(&sandbox, 1, "prove duel:5 --key ann.key").contains("is signed up to entry 4, not 5"));
+    assert!(
+        failing(&sandbox, 1, "prove duel@flank:1 --key ann.key")
+            .contains("nothing of `duel@flank` is signed")
+    );
+    assert!(failing(&sandbox, 2, "sign duel --key ann.key --since 6").contains("at most 5"));
+}
+
+#[test]
+fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
+    let sandbox = duel();
+    sandbox.ok("key new w.key --name witness.example/w --witness");
+    let log = sandbox.read("ann.vkey").trim_end().to_owned();
+    let cosign = |request: &str| format!("cosign {request} --key w.key --log {log}");
+    sandbox.ok("sign duel:2 --key ann.key --since 0 -o first");
+    sandbox.ok("sign duel:2 --key ann.key --since 3 -o same");
+    sandbox.ok("sign duel --key ann.key --since 3 -o next");
+    sandbox.ok("sign duel --key ann.key --since 2 -o wrong-old");
+    sandbox.ok("sign duel@flank --key ann.key --since 3 -o first-with-old");
+    // The first that it sees, with a proof from elsewhere.
+    let said = failing(&sandbox, 1, &cosign("first-with-old"));
+    assert!(said.contains("expected a proof from size 0, found one from 3; nothing was cosigned"), "{said}");
+    let output = sandbox.run(&cosign("first"));
+    assert!(output.status.success());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("this is the first that the witness sees of `games.example/ann/"), "{told}");
+    let memory = files(&sandbox, "w.key.seen");
+    // Refused: a wrong size before, the same size with another root, a proof of another tree, an unknown log.
+    assert!(
+        failing(&sandbox, 1, &cosign("wrong-old")).contains("expected a proof from size 3, found one from 2")
+    );
+    let other = Sandbox::new();
+    other.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
+    other.ok(r#"play duel "roll 4 3 2 1" "p2: cycle" "p2: cycle" "p2: cycle""#);
+    with_key(&other);
+    let ours = SignedNote::read(sandbox.ok("sign duel:2 --key ann.key").as_bytes()).unwrap();
+    let origin = ours.text().lines().next().unwrap();
+    let forged = |seq: u64, old: u64, hashes: &str| {
+        // The same log by its key, with the tree of another history.
+        let note = SignedNote::read(other.ok(&format!("sign duel:{seq} --key ann.key")).as_bytes()).unwrap();
+        let text = note.text().lines().skip(1).fold(format!("{origin}\n"), |text, line| text + line + "\n");
+        let line = turnfold_core::trust::SignatureLine::sign(&key(&sandbox, "ann.key"), origin, &text);
+        format!("old {old}\n{hashes}\n{}", SignedNote::new(text, vec![line]).unwrap())
+    };
+    sandbox.write("other-root", forged(2, 3, ""));
+    assert!(failing(&sandbox, 1, &cosign("other-root")).contains("does not go on from that of 3"));
+    let next = sandbox.read("next");
+    let (head, _) = next.split_once("\n\n").unwrap();
+    let hashes = head.lines().skip(1).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
+    sandbox.write("other-tree", forged(4, 3, &hashes));
+    assert!(failing(&sandbox, 1, &cosign("other-tree")).contains("does not go on from that of 3"));
+    let unknown = format!("cosign next --key w.key --log {}", other.read("ann.vkey"));
+    assert!(failing(&sandbox, 1, &unknown).contains("has not signed the checkpoint"));
+    other.ok("key new bob.key --name games.example/bob");
+    let unknown = format!("cosign next --key w.key --log {}", other.ok("key show bob.key"));
+    assert!(failing(&sandbox, 1, &unknown).contains("does not stand for the log"));
+    assert!(failing(&sandbox, 2, &cosign("policy")).contains("expected"));
+    assert_eq!(files(&sandbox, "w.key.seen"), memory, "what is refused changes nothing");
+    // Again at the same size, then on.
+    sandbox.ok(&cosign("same"));
+    assert_eq!(files(&sandbox, "w.key.seen"), memory);
+    sandbox.write("cosignature", sandbox.ok(&cosign("next")));
+    assert!(failing(&sandbox, 1, &cosign("same")).contains("expected a proof from size 5"));
+    // The cosignature goes below the checkpoint in memory, and with it into bundles.
+    let note = SignedNote::read(sandbox.ok("sign duel --key ann.key --add cosignature").as_bytes()).unwrap();
+    assert_eq!(note.signatures().len(), 2);
+    let witness = key(&sandbox, "w.key").verifier();
+    assert!(note.cosigned_by(&witness).unwrap().is_some());
+    assert_eq!(sandbox.ok("sign duel --key ann.key"), note.to_string());
+    sandbox.ok("bundle duel --key ann.key -o duel.bundle");
+    assert!(sandbox.read("duel.bundle").contains(sandbox.read("cosignature").trim_end()));
+    sandbox.write("no-cosignature", sandbox.read("ann.vkey"));
+    assert!(failing(&sandbox, 2, "sign duel --key ann.key --add no-cosignature").contains("no cosignature"));
+}
