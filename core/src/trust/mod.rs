@@ -1,7 +1,7 @@
 //! Trust: what is signed of a log, and what proves that a log is what was signed (`trust.md`, TR-2 to TR-17).
 //!
-//! A [`Tree`](tree::Tree) of RFC 6962 commits to records, a [`Checkpoint`](checkpoint::Checkpoint) says which tree a log
-//! had, a [`SignedNote`](note::SignedNote) signs it, and proofs show that a record is in a tree or that a tree goes on
+//! A [`Tree`] of RFC 6962 commits to records, a [`Checkpoint`] says which tree a log
+//! had, a [`SignedNote`] signs it, and proofs show that a record is in a tree or that a tree goes on
 //! from another. All forms are those of C2SP, so that tools of others read them. Nothing here reads a file, a clock or a
 //! source of randomness.
 
