@@ -20,10 +20,10 @@ fn download(browser: &Browser, button: &str, name: &str) -> Vec<u8> {
          button.closest('details').open = true;\n\
          button.click();"
     ));
-    // Until it is whole it has another name.
+    // Until it is whole it has another name; the browser only keeps its own with an empty file.
     let path = saved.join(name);
     for _ in 0..3_000 {
-        if let Ok(bytes) = fs::read(&path) {
+        if let Some(bytes) = fs::read(&path).ok().filter(|bytes| !bytes.is_empty()) {
             fs::remove_file(&path).unwrap();
             return bytes;
         }
