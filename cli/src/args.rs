@@ -32,7 +32,7 @@ const GLOBAL: &str = "Global options";
     Examples:\n  turnfold tour\n  turnfold rules initiative\n  turnfold new duel --rules initiative"
 )]
 pub(crate) struct Args {
-    /// Directory of the store, or the URL of a service that has it
+    /// Directory of the store, or the URL of a database or service
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR|URL", env = "TURNFOLD_STORE", default_value = ".turnfold",
         value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
     pub(crate) store: StoreAddress,

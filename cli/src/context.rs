@@ -7,7 +7,7 @@ use turnfold_replay::{
     Replay, ReplayError, Revision, SourceName, Sources, limits::REPLAY, page::replay_bytes,
     revision::input_name, tfl,
 };
-use turnfold_store::{Store, StoreReader};
+use turnfold_store::{FleetAddress, Store, StoreReader};
 
 use crate::failure::Failure;
 use crate::origin::SafeOrigin;
@@ -37,34 +37,51 @@ impl Context {
         grammar: clap::Command,
         registry: Registry,
     ) -> Result<Self, Failure> {
-        if token.is_some() && matches!(store, StoreAddress::Dir(_)) {
+        if token.is_some() && !matches!(store, StoreAddress::Service(_)) {
             return Err(Failure::usage("`--token` is for a service").hint("name it with `--store URL`"));
         }
         Ok(Self { store, token, output, grammar, registry })
     }
 
-    /// Returns the directory of the store. That there is none is found here, whatever wants the store itself.
-    pub(crate) fn store_dir(&self) -> Result<&Path, ReplayError> {
+    /// Returns the directory of the store, for what is about files. A database has none.
+    pub(crate) fn store_dir(&self) -> Result<&Path, Failure> {
         match &self.store {
             StoreAddress::Dir(dir) => Ok(dir),
-            StoreAddress::Service(origin) => Err(ReplayError::Service(origin.to_string())),
+            StoreAddress::Fleet(_) => Err(Failure::usage("the database server does that")),
+            StoreAddress::Service(origin) => Err(unserved(origin).into()),
+        }
+    }
+
+    /// Returns the database that holds the store, if one does.
+    pub(crate) fn fleet(&self) -> Option<&FleetAddress> {
+        match &self.store {
+            StoreAddress::Fleet(address) => Some(address),
+            StoreAddress::Dir(_) | StoreAddress::Service(_) => None,
         }
     }
 
     /// Opens the store, which must exist, for writing.
     pub(crate) fn open_store(&self) -> Result<Store, Failure> {
-        Ok(Store::open(self.store_dir()?)?)
+        Ok(match &self.store {
+            StoreAddress::Dir(dir) => Store::open(dir)?,
+            StoreAddress::Fleet(address) => Store::open_fleet(address)?,
+            StoreAddress::Service(origin) => return Err(unserved(origin).into()),
+        })
     }
 
     /// Opens the store, making it where there is none.
     pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
-        Ok(Store::open_or_create(self.store_dir()?)?)
+        Ok(match &self.store {
+            StoreAddress::Dir(dir) => Store::open_or_create(dir)?,
+            StoreAddress::Fleet(address) => Store::open_or_create_fleet(address)?,
+            StoreAddress::Service(origin) => return Err(unserved(origin).into()),
+        })
     }
 
     /// Returns the service that has the store, if one does, for a verb that it has a request for.
     pub(crate) fn service(&self) -> Result<Option<Client>, Failure> {
         match &self.store {
-            StoreAddress::Dir(_) => Ok(None),
+            StoreAddress::Dir(_) | StoreAddress::Fleet(_) => Ok(None),
             StoreAddress::Service(origin) => Ok(Some(self.client(origin)?)),
         }
     }
@@ -94,13 +111,22 @@ impl Context {
     }
 }
 
+/// Says that a service has no request for what was asked.
+fn unserved(origin: &SafeOrigin) -> ReplayError {
+    ReplayError::Service(origin.to_string())
+}
+
 impl Sources for Context {
     fn registry(&self) -> &Registry {
         &self.registry
     }
 
     fn read_store(&self) -> Result<StoreReader, ReplayError> {
-        Ok(StoreReader::open(self.store_dir()?)?)
+        Ok(match &self.store {
+            StoreAddress::Dir(dir) => StoreReader::open(dir)?,
+            StoreAddress::Fleet(address) => StoreReader::open_fleet(address)?,
+            StoreAddress::Service(origin) => return Err(unserved(origin)),
+        })
     }
 
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {

@@ -47,11 +47,12 @@ use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use tracing_subscriber::EnvFilter;
 
 pub use turnfold_core::Registry;
 pub use turnfold_core::any::erase;
+use turnfold_store::FleetAddress;
 
 use crate::args::Args;
 use crate::context::Context;
@@ -132,7 +133,13 @@ fn usage(error: &clap::Error, format: Format) -> ExitCode {
 ///
 /// clap's `ErrorFormatter` cannot do this: the sentences that `RichFormatter` makes of an error's parts are private.
 fn in_one_line(error: &clap::Error) -> Failure {
-    let text = error.render().to_string();
+    let mut text = error.render().to_string();
+    // The address of a database may hold a password.
+    if let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue)
+        && FleetAddress::is_meant(value)
+    {
+        text = text.replace(value, "postgres://…");
+    }
     let paragraphs =
         text.split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "));
     let mut told = paragraphs.filter(|paragraph| {

@@ -54,6 +54,7 @@ mod writer;
 mod backup;
 mod snapshots;
 
+mod fleet;
 mod local;
 
 pub use audit::{Audited, MatchAudit, SoundBranch};
@@ -62,6 +63,7 @@ pub use backup::part::Totals;
 pub use chain::Linker;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, NEXT_STEP, StoreError};
+pub use fleet::address::{FleetAddress, NotAFleetAddress};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};
 #[doc(hidden)]
 pub use local::backend;

@@ -23,6 +23,8 @@ mod durable;
 mod example;
 #[cfg(target_os = "linux")] // strace
 mod faults;
+#[cfg(unix)]
+mod fleet;
 mod formats;
 mod frames;
 mod fuzz;

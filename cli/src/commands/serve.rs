@@ -66,6 +66,10 @@ struct Listening {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if context.fleet().is_some() {
+        return Err(Failure::usage("`serve` does not work on a store in a database yet")
+            .hint("play there with the other verbs, or serve a directory"));
+    }
     require_proxy(args)?;
     let outside = outside()?;
     let (token, is_new) = match &args.admin_token {

@@ -10,6 +10,8 @@ use super::frame::FrameReader;
 use super::part::{Part, Totals};
 use super::rebuild::Rebuild;
 use crate::engine::Engine;
+use crate::fleet::address::FleetAddress;
+use crate::fleet::engine::Fleet;
 use crate::local::rescue::new_store::{self, NewStore};
 use crate::local::writer::open::in_memory;
 use crate::writer::store::Store;
@@ -34,6 +36,25 @@ impl Store {
         let totals = fill(&store, frames, observe)?;
         store.close()?;
         new.publish()?;
+        Ok(totals)
+    }
+
+    /// Fills an empty schema of a database from a backup as [`restore`](Store::restore) fills a directory.
+    ///
+    /// Nobody opens the store before it is whole. A restore that broke off can be begun again.
+    ///
+    /// # Errors
+    /// As for [`restore`](Store::restore), and [`StoreError::Database`](crate::StoreError::Database) when the schema
+    /// holds matches.
+    pub fn restore_fleet(
+        reader: impl Read,
+        address: &FleetAddress,
+        observe: &mut dyn FnMut(Totals),
+    ) -> Result<Totals, RescueError> {
+        let frames = FrameReader::new(reader)?;
+        let store = Fleet::begin_restore(address)?;
+        let totals = fill(&store, frames, observe)?;
+        store.end_restore()?;
         Ok(totals)
     }
 

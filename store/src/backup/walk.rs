@@ -1,5 +1,7 @@
 //! Walking: a store read part by part, each checked, while it may be written to.
 
+use std::collections::BTreeMap;
+
 use turnfold_core::Digest;
 
 use super::error::RescueError;
@@ -29,12 +31,22 @@ pub(crate) fn walk(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), Resc
 
 fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Result<(), RescueError> {
     let (of, mut lines) = engine.branches(name)?;
+    let parents: BTreeMap<u64, u64> =
+        lines.iter().filter_map(|line| Some((line.branch.id, line.branch.parent.as_ref()?.id))).collect();
     // What cannot be read here could not be restored either.
     of.genesis()?;
-    lines.sort_by_key(|line| line.branch.id);
+    // Parents come first, and two engines that hold the same write the same.
+    lines.sort_by_cached_key(|line| (depth(line, &parents), line.branch.name.clone()));
     let (name, branches) = (name.clone(), lines.len() as u64);
     sink(&Part::Match(MatchPart { name, branches, genesis: &of.genesis }))?;
     lines.iter().try_for_each(|line| walk_branch(engine, line, sink))
+}
+
+/// Returns how many branches lie below one.
+fn depth(line: &Line, parents: &BTreeMap<u64, u64>) -> usize {
+    let below = std::iter::successors(Some(&line.branch.id), |id| parents.get(id));
+    // Of branches that begin on each other in a circle nothing can be read.
+    below.take(parents.len() + 1).count()
 }
 
 fn walk_branch(engine: &dyn EngineReader, line: &Line, sink: Sink<'_>) -> Result<(), RescueError> {

@@ -45,6 +45,9 @@ impl StoreError {
             | Self::Unopened { .. }
             | Self::Full { .. }
             | Self::Unsettled { .. }
+            | Self::Unavailable { .. }
+            | Self::Database { .. }
+            | Self::Receded { .. }
             | Self::Failed { .. } => ErrorKind::Trouble,
         }
     }

@@ -270,6 +270,43 @@ pub enum StoreError {
         /// What failed.
         reason: String,
     },
+    /// The database server did not answer in time, or others were in the way for too long.
+    #[error(
+        "the database server does not answer: {reason}; {}",
+        if *maybe {
+            "it may have been recorded: repeat with the same key, or look before you repeat it"
+        } else {
+            "nothing was recorded: try again"
+        }
+    )]
+    Unavailable {
+        /// What failed last.
+        reason: String,
+        /// Whether it may have been recorded all the same.
+        maybe: bool,
+    },
+    /// The database server refuses, or cannot be used.
+    #[error("the database cannot be used: {reason}")]
+    Database {
+        /// What it says.
+        reason: String,
+    },
+    /// A branch is not as far as it was seen before: the database went back to an earlier state.
+    #[error(
+        "the database lost data: match `{match_name}`, branch `{branch}` was seen at entry {held} and ends at {found}{}; \
+         restore what is missing, or start anew to go on from what is there",
+        if held == found { " in another way" } else { "" }
+    )]
+    Receded {
+        /// The match.
+        match_name: MatchName,
+        /// The branch.
+        branch: BranchName,
+        /// The last entry that was acknowledged or read.
+        held: u64,
+        /// The last entry there is.
+        found: u64,
+    },
     /// An earlier write failed, so this handle takes no more; what was acknowledged is safe.
     #[error("the store stopped accepting writes: {reason}; open it again")]
     Failed {

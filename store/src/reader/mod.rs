@@ -10,6 +10,7 @@ pub(crate) mod line;
 pub(crate) mod log;
 pub(crate) mod matches;
 mod open;
+mod repeat;
 pub(crate) mod report;
 pub(crate) mod segment;
 mod snapshot;

@@ -9,13 +9,8 @@ use turnfold_store::backend::Backend;
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{Appended, BranchName, ErrorKind, IdempotencyKey, NewEntry, Store, StoreError};
 
+use crate::engines::on_each;
 use crate::game::{branch, genesis, labels, name, opaque};
-
-fn store() -> Store {
-    let store = Store::in_memory();
-    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
-    store
-}
 
 fn append(
     store: &Store,
@@ -29,116 +24,126 @@ fn append(
 
 #[test]
 fn a_moved_head_is_a_conflict_that_says_where_it_is() {
-    let store = store();
-    append(&store, 0, 1..=3, None).unwrap();
-    for expected in [0, 2, 4] {
-        let error = append(&store, expected, 9..=9, None).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Negative);
-        assert_eq!(
-            error.to_string(),
-            format!(
-                "conflict in `m@main`: expected head {expected}, found 3; look at what is new and try again"
-            )
-        );
-    }
-    assert_eq!(labels(&store, "m", "main"), [1, 2, 3]);
+    on_each(|store| {
+        store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+        append(store, 0, 1..=3, None).unwrap();
+        for expected in [0, 2, 4] {
+            let error = append(store, expected, 9..=9, None).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Negative);
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "conflict in `m@main`: expected head {expected}, found 3; look at what is new and try again"
+                )
+            );
+        }
+        assert_eq!(labels(store, "m", "main"), [1, 2, 3]);
+    });
 }
 
 #[test]
 fn whoever_does_not_wait_is_called_with_what_became_of_it() {
-    let store = store();
-    let (sender, answers) = mpsc::channel();
-    let append = |head, entries| {
-        let sender = sender.clone();
-        let then = move |answer| sender.send(answer).unwrap();
-        store.append_then(&name("m"), &BranchName::main(), head, entries, None, then)
-    };
-    append(0, vec![opaque(1), opaque(2)]).unwrap();
-    assert_eq!(answers.recv().unwrap().unwrap(), Appended { first: 1, last: 2, repeated: false });
-    assert_eq!(labels(&store, "m", "main"), [1, 2]);
-    append(1, vec![opaque(3)]).unwrap();
-    let error = answers.recv().unwrap().unwrap_err();
-    assert!(matches!(error, StoreError::Conflict { expected: 1, head: 2, .. }), "{error}");
-    // What is known at once is said at once, and nobody is called.
-    assert!(matches!(append(2, Vec::new()), Err(StoreError::NothingToAppend { .. })));
-    append(2, vec![opaque(3)]).unwrap();
-    assert_eq!(answers.recv().unwrap().unwrap().last, 3);
-    assert!(answers.try_recv().is_err());
+    on_each(|store| {
+        store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+        let (sender, answers) = mpsc::channel();
+        let append = |head, entries| {
+            let sender = sender.clone();
+            let then = move |answer| sender.send(answer).unwrap();
+            store.append_then(&name("m"), &BranchName::main(), head, entries, None, then)
+        };
+        append(0, vec![opaque(1), opaque(2)]).unwrap();
+        assert_eq!(answers.recv().unwrap().unwrap(), Appended { first: 1, last: 2, repeated: false });
+        assert_eq!(labels(store, "m", "main"), [1, 2]);
+        append(1, vec![opaque(3)]).unwrap();
+        let error = answers.recv().unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Conflict { expected: 1, head: 2, .. }), "{error}");
+        // What is known at once is said at once, and nobody is called.
+        assert!(matches!(append(2, Vec::new()), Err(StoreError::NothingToAppend { .. })));
+        append(2, vec![opaque(3)]).unwrap();
+        assert_eq!(answers.recv().unwrap().unwrap().last, 3);
+        assert!(answers.try_recv().is_err());
+    });
 }
 
 #[test]
 fn a_key_gives_the_first_result_again_at_any_head() {
-    let store = store();
-    let first = append(&store, 0, 1..=2, Some("k")).unwrap();
-    assert_eq!(first, Appended { first: 1, last: 2, repeated: false });
-    append(&store, 2, 3..=3, None).unwrap();
-    for head in [0, 2, 3, 99] {
-        let again = append(&store, head, 1..=2, Some("k")).unwrap();
-        assert_eq!(again, Appended { repeated: true, ..first });
-    }
-    for other in [1..=1, 1..=3, 2..=3] {
-        for head in [0, 2, 3] {
-            let error = append(&store, head, other.clone(), Some("k")).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Negative);
-            assert_eq!(
-                error.to_string(),
-                "the idempotency key was used for other commands, entries 1 to 2 of `m@main`; choose a new key"
-            );
+    on_each(|store| {
+        store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+        let first = append(store, 0, 1..=2, Some("k")).unwrap();
+        assert_eq!(first, Appended { first: 1, last: 2, repeated: false });
+        append(store, 2, 3..=3, None).unwrap();
+        for head in [0, 2, 3, 99] {
+            let again = append(store, head, 1..=2, Some("k")).unwrap();
+            assert_eq!(again, Appended { repeated: true, ..first });
         }
-    }
-    let (match_name, main, key) = (name("m"), BranchName::main(), "k".parse().unwrap());
-    // Another seat is another payload; the time of recording is none of it.
-    let by = |seat, recorded_at_ms| {
-        let entries = (1..=2).map(|label| NewEntry { seat, recorded_at_ms, ..opaque(label) }).collect();
-        store.append(&match_name, &main, 0, entries, Some(&key))
-    };
-    assert!(matches!(by(Seat::P2, 0), Err(StoreError::IdempotencyKeyReused { first: 1, last: 2, .. })));
-    assert_eq!(by(Seat::P1, 99).unwrap(), Appended { repeated: true, ..first });
-    assert_eq!(store.find_idempotency_key(&match_name, &main, &key).unwrap(), Some(1..=2));
-    assert_eq!(store.find_idempotency_key(&match_name, &main, &"other".parse().unwrap()).unwrap(), None);
+        for other in [1..=1, 1..=3, 2..=3] {
+            for head in [0, 2, 3] {
+                let error = append(store, head, other.clone(), Some("k")).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Negative);
+                assert_eq!(
+                    error.to_string(),
+                    "the idempotency key was used for other commands, entries 1 to 2 of `m@main`; choose a new key"
+                );
+            }
+        }
+        let (match_name, main, key) = (name("m"), BranchName::main(), "k".parse().unwrap());
+        // Another seat is another payload; the time of recording is none of it.
+        let by = |seat, recorded_at_ms| {
+            let entries = (1..=2).map(|label| NewEntry { seat, recorded_at_ms, ..opaque(label) }).collect();
+            store.append(&match_name, &main, 0, entries, Some(&key))
+        };
+        assert!(matches!(by(Seat::P2, 0), Err(StoreError::IdempotencyKeyReused { first: 1, last: 2, .. })));
+        assert_eq!(by(Seat::P1, 99).unwrap(), Appended { repeated: true, ..first });
+        assert_eq!(store.find_idempotency_key(&match_name, &main, &key).unwrap(), Some(1..=2));
+        assert_eq!(store.find_idempotency_key(&match_name, &main, &"other".parse().unwrap()).unwrap(), None);
 
-    // A key belongs to the branch it was used on.
-    let line = branch("line");
-    store.create_branch(&match_name, &line, &main, 3).unwrap();
-    assert_eq!(store.find_idempotency_key(&match_name, &line, &key).unwrap(), None);
-    let appended = store.append(&match_name, &line, 3, vec![opaque(4)], Some(&key)).unwrap();
-    assert_eq!(appended, Appended { first: 4, last: 4, repeated: false });
-    assert_eq!(labels(&store, "m", "main"), [1, 2, 3]);
-    assert_eq!(labels(&store, "m", "line"), [1, 2, 3, 4]);
+        // A key belongs to the branch it was used on.
+        let line = branch("line");
+        store.create_branch(&match_name, &line, &main, 3).unwrap();
+        assert_eq!(store.find_idempotency_key(&match_name, &line, &key).unwrap(), None);
+        let appended = store.append(&match_name, &line, 3, vec![opaque(4)], Some(&key)).unwrap();
+        assert_eq!(appended, Appended { first: 4, last: 4, repeated: false });
+        assert_eq!(labels(store, "m", "main"), [1, 2, 3]);
+        assert_eq!(labels(store, "m", "line"), [1, 2, 3, 4]);
+    });
 }
 
 #[test]
 fn a_key_repeated_by_many_threads_at_once_appends_once() {
-    let store = store();
-    for (round, entries) in [1..=1, 1..=3, 1..=70].into_iter().enumerate() {
-        let key = format!("k{round}");
-        let head = store.head(&name("m"), &BranchName::main()).unwrap();
-        let appended: Vec<_> = thread::scope(|scope| {
-            let one = || append(&store, head, entries.clone(), Some(&key)).unwrap();
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-        });
-        assert_eq!(appended.iter().filter(|appended| !appended.repeated).count(), 1);
-        assert!(appended.iter().all(|appended| appended.first == head + 1));
-    }
-    assert_eq!(store.head(&name("m"), &BranchName::main()).unwrap(), 74);
+    on_each(|store| {
+        store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+        for (round, entries) in [1..=1, 1..=3, 1..=70].into_iter().enumerate() {
+            let key = format!("k{round}");
+            let head = store.head(&name("m"), &BranchName::main()).unwrap();
+            let appended: Vec<_> = thread::scope(|scope| {
+                let one = || append(store, head, entries.clone(), Some(&key)).unwrap();
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert_eq!(appended.iter().filter(|appended| !appended.repeated).count(), 1);
+            assert!(appended.iter().all(|appended| appended.first == head + 1));
+        }
+        assert_eq!(store.head(&name("m"), &BranchName::main()).unwrap(), 74);
+    });
 }
 
 #[test]
 fn unusable_appends_are_refused() {
-    let store = store();
-    let main = BranchName::main();
-    let error = store.append(&name("m"), &main, 0, Vec::new(), None).unwrap_err();
-    assert!(matches!(error, StoreError::NothingToAppend { .. }));
-    let mut huge = opaque(1);
-    huge.command = vec![0; turnfold_store::COMMAND_BYTES_MAX + 1];
-    let error = store.append(&name("m"), &main, 0, vec![huge], None).unwrap_err();
-    assert!(matches!(error, StoreError::TooLarge { .. }));
-    let error = store.append(&name("x"), &main, 0, vec![opaque(1)], None).unwrap_err();
-    assert!(matches!(error, StoreError::NoSuchMatch { .. }));
-    let error = store.append(&name("m"), &branch("x"), 0, vec![opaque(1)], None).unwrap_err();
-    assert!(matches!(error, StoreError::NoSuchBranch { .. }));
-    assert_eq!(store.head(&name("m"), &main).unwrap(), 0);
+    on_each(|store| {
+        store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+        let main = BranchName::main();
+        let error = store.append(&name("m"), &main, 0, Vec::new(), None).unwrap_err();
+        assert!(matches!(error, StoreError::NothingToAppend { .. }));
+        let mut huge = opaque(1);
+        huge.command = vec![0; turnfold_store::COMMAND_BYTES_MAX + 1];
+        let error = store.append(&name("m"), &main, 0, vec![huge], None).unwrap_err();
+        assert!(matches!(error, StoreError::TooLarge { .. }));
+        let error = store.append(&name("x"), &main, 0, vec![opaque(1)], None).unwrap_err();
+        assert!(matches!(error, StoreError::NoSuchMatch { .. }));
+        let error = store.append(&name("m"), &branch("x"), 0, vec![opaque(1)], None).unwrap_err();
+        assert!(matches!(error, StoreError::NoSuchBranch { .. }));
+        assert_eq!(store.head(&name("m"), &main).unwrap(), 0);
+    });
 }
 
 /// How many records of a table a backend holds.

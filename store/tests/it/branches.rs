@@ -3,7 +3,9 @@
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, ErrorKind, Store, StoreError};
 
+use crate::engines::on_each;
 use crate::game::{branch, commands, genesis, labels, name, opaque};
+use crate::rescue::contents;
 
 fn store(entries: u64) -> (Store, MemoryBackend) {
     let backend = MemoryBackend::new();
@@ -71,77 +73,85 @@ fn a_branch_begins_with_entries_of_its_own() {
 
 #[test]
 fn a_branch_with_entries_has_the_chain_of_one_that_was_appended_to() {
-    let (store, _) = store(10);
-    let (main, entries) = (BranchName::main(), || (20..=120).map(opaque).collect::<Vec<_>>());
-    store.create_branch_with(&name("m"), &branch("at-once"), &main, 6, entries()).unwrap();
-    store.create_branch(&name("m"), &branch("then"), &main, 6).unwrap();
-    store.append(&name("m"), &branch("then"), 6, entries(), None).unwrap();
-    let branches = store.branches(&name("m")).unwrap();
-    assert_eq!(branches[1].head_link, branches[2].head_link);
+    on_each(|store| {
+        store.create_match(&name("m"), &genesis(), (1..=10).map(opaque).collect()).unwrap();
+        let (main, entries) = (BranchName::main(), || (20..=120).map(opaque).collect::<Vec<_>>());
+        store.create_branch_with(&name("m"), &branch("at-once"), &main, 6, entries()).unwrap();
+        store.create_branch(&name("m"), &branch("then"), &main, 6).unwrap();
+        store.append(&name("m"), &branch("then"), 6, entries(), None).unwrap();
+        let branches = store.branches(&name("m")).unwrap();
+        assert_eq!(branches[1].head_link, branches[2].head_link);
+    });
 }
 
 #[test]
 fn a_branch_with_a_command_too_large_is_refused() {
-    let (store, backend) = store(3);
-    let before = backend.records();
-    let mut entry = opaque(1);
-    entry.command = vec![0; COMMAND_BYTES_MAX + 1];
-    let entries = vec![opaque(1), entry];
-    let error = store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 1, entries);
-    assert!(matches!(error, Err(StoreError::TooLarge { .. })), "{error:?}");
-    assert_eq!(backend.records(), before);
+    on_each(|store| {
+        store.create_match(&name("m"), &genesis(), (1..=3).map(opaque).collect()).unwrap();
+        let before = contents(store);
+        let mut entry = opaque(1);
+        entry.command = vec![0; COMMAND_BYTES_MAX + 1];
+        let entries = vec![opaque(1), entry];
+        let error = store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 1, entries);
+        assert!(matches!(error, Err(StoreError::TooLarge { .. })), "{error:?}");
+        assert_eq!(contents(store), before);
+    });
 }
 
 #[test]
 fn lists_tell_names_heads_and_parents() {
-    let (store, _) = store(3);
-    store.create_match(&name("a"), &genesis(), Vec::new()).unwrap();
-    let main = BranchName::main();
-    for line in ["zoo", "alpha"] {
-        store.create_branch(&name("m"), &branch(line), &main, 2).unwrap();
-    }
-    store.append(&name("m"), &branch("zoo"), 2, vec![opaque(9)], None).unwrap();
+    on_each(|store| {
+        store.create_match(&name("m"), &genesis(), (1..=3).map(opaque).collect()).unwrap();
+        store.create_match(&name("a"), &genesis(), Vec::new()).unwrap();
+        let main = BranchName::main();
+        for line in ["zoo", "alpha"] {
+            store.create_branch(&name("m"), &branch(line), &main, 2).unwrap();
+        }
+        store.append(&name("m"), &branch("zoo"), 2, vec![opaque(9)], None).unwrap();
 
-    let matches = store.matches().unwrap();
-    let told: Vec<_> =
-        matches.iter().map(|found| (found.name.as_str(), found.head, found.branches)).collect();
-    assert_eq!(told, [("a", 0, 1), ("m", 3, 3)]);
-    assert_eq!(matches[1].genesis, genesis());
+        let matches = store.matches().unwrap();
+        let told: Vec<_> =
+            matches.iter().map(|found| (found.name.as_str(), found.head, found.branches)).collect();
+        assert_eq!(told, [("a", 0, 1), ("m", 3, 3)]);
+        assert_eq!(matches[1].genesis, genesis());
 
-    let branches = store.branches(&name("m")).unwrap();
-    let told: Vec<_> =
-        branches.iter().map(|found| (found.name.as_str(), found.parent.clone(), found.head)).collect();
-    let parent = Some((main.clone(), 2));
-    assert_eq!(told, [("main", None, 3), ("alpha", parent.clone(), 2), ("zoo", parent, 3)]);
-    assert_eq!(store.branches(&name("a")).unwrap()[0].head_link, genesis().link());
-    assert_ne!(branches[0].head_link, branches[2].head_link);
+        let branches = store.branches(&name("m")).unwrap();
+        let told: Vec<_> =
+            branches.iter().map(|found| (found.name.as_str(), found.parent.clone(), found.head)).collect();
+        let parent = Some((main.clone(), 2));
+        assert_eq!(told, [("main", None, 3), ("alpha", parent.clone(), 2), ("zoo", parent, 3)]);
+        assert_eq!(store.branches(&name("a")).unwrap()[0].head_link, genesis().link());
+        assert_ne!(branches[0].head_link, branches[2].head_link);
+    });
 }
 
 #[test]
 fn what_cannot_be_is_refused_and_changes_nothing() {
-    let (store, backend) = store(3);
-    let (main, line) = (BranchName::main(), branch("line"));
-    store.create_branch(&name("m"), &line, &main, 1).unwrap();
-    store.create_branch(&name("m"), &branch("twig"), &line, 1).unwrap();
-    let before = backend.records();
-    let check = |result: Result<(), StoreError>, text: &str| {
-        let error = result.unwrap_err();
-        assert!(error.to_string().contains(text), "{error}");
-        assert_eq!(error.kind(), ErrorKind::Unusable);
-    };
-    check(store.create_match(&name("m"), &genesis(), Vec::new()), "match `m` already exists");
-    check(store.create_branch(&name("m"), &line, &main, 1), "already has a branch `line`");
-    check(store.create_branch(&name("m"), &main, &main, 1), "already has a branch `main`");
-    check(store.create_branch(&name("m"), &branch("x"), &main, 4), "has no entry 4: its head is 3");
-    check(store.create_branch(&name("m"), &branch("x"), &branch("y"), 0), "has no branch `y`");
-    check(store.create_branch(&name("x"), &branch("x"), &main, 0), "no match `x`");
-    check(store.delete_branch(&name("m"), &main), "`main` of match `m` cannot be deleted");
-    check(store.delete_branch(&name("m"), &line), "branch `twig` begins on it");
-    check(store.delete_branch(&name("m"), &branch("x")), "has no branch `x`");
-    check(store.read(&name("m"), &main, Some(4)).map(|_| ()), "has no entry 4: its head is 3");
-    check(store.entries(&name("m"), &main, 2..=9).map(|_| ()), "has no entry 9: its head is 3");
-    check(store.audit(&name("x")).map(|_| ()), "no match `x`");
-    assert_eq!(backend.records(), before);
+    on_each(|store| {
+        store.create_match(&name("m"), &genesis(), (1..=3).map(opaque).collect()).unwrap();
+        let (main, line) = (BranchName::main(), branch("line"));
+        store.create_branch(&name("m"), &line, &main, 1).unwrap();
+        store.create_branch(&name("m"), &branch("twig"), &line, 1).unwrap();
+        let before = contents(store);
+        let check = |result: Result<(), StoreError>, text: &str| {
+            let error = result.unwrap_err();
+            assert!(error.to_string().contains(text), "{error}");
+            assert_eq!(error.kind(), ErrorKind::Unusable);
+        };
+        check(store.create_match(&name("m"), &genesis(), Vec::new()), "match `m` already exists");
+        check(store.create_branch(&name("m"), &line, &main, 1), "already has a branch `line`");
+        check(store.create_branch(&name("m"), &main, &main, 1), "already has a branch `main`");
+        check(store.create_branch(&name("m"), &branch("x"), &main, 4), "has no entry 4: its head is 3");
+        check(store.create_branch(&name("m"), &branch("x"), &branch("y"), 0), "has no branch `y`");
+        check(store.create_branch(&name("x"), &branch("x"), &main, 0), "no match `x`");
+        check(store.delete_branch(&name("m"), &main), "`main` of match `m` cannot be deleted");
+        check(store.delete_branch(&name("m"), &line), "branch `twig` begins on it");
+        check(store.delete_branch(&name("m"), &branch("x")), "has no branch `x`");
+        check(store.read(&name("m"), &main, Some(4)).map(|_| ()), "has no entry 4: its head is 3");
+        check(store.entries(&name("m"), &main, 2..=9).map(|_| ()), "has no entry 9: its head is 3");
+        check(store.audit(&name("x")).map(|_| ()), "no match `x`");
+        assert_eq!(contents(store), before);
+    });
 }
 
 #[test]
@@ -167,19 +177,20 @@ fn a_deleted_branch_is_gone_and_its_name_free() {
 
 #[test]
 fn a_whole_match_is_sound_on_every_branch() {
-    let store = Store::in_memory();
-    store.create_match(&name("m"), &genesis(), commands(100)).unwrap();
-    let (main, line) = (BranchName::main(), branch("line"));
-    store.create_branch(&name("m"), &line, &main, 70).unwrap();
-    let more = commands(80).into_iter().skip(70).collect();
-    store.append(&name("m"), &line, 70, more, Some(&"k".parse().unwrap())).unwrap();
-    let twig = commands(130).into_iter().skip(60).collect();
-    store.create_branch_with(&name("m"), &branch("twig"), &main, 60, twig).unwrap();
-    let audit = store.audit(&name("m")).unwrap();
-    assert_eq!(audit.damage, []);
-    let told: Vec<_> = audit.branches.iter().map(|found| (found.name.as_str(), found.entries)).collect();
-    assert_eq!(told, [("main", 100), ("line", 80), ("twig", 130)]);
-    for (verified, listed) in audit.branches.iter().zip(store.branches(&name("m")).unwrap()) {
-        assert_eq!(verified.link, listed.head_link);
-    }
+    on_each(|store| {
+        store.create_match(&name("m"), &genesis(), commands(100)).unwrap();
+        let (main, line) = (BranchName::main(), branch("line"));
+        store.create_branch(&name("m"), &line, &main, 70).unwrap();
+        let more = commands(80).into_iter().skip(70).collect();
+        store.append(&name("m"), &line, 70, more, Some(&"k".parse().unwrap())).unwrap();
+        let twig = commands(130).into_iter().skip(60).collect();
+        store.create_branch_with(&name("m"), &branch("twig"), &main, 60, twig).unwrap();
+        let audit = store.audit(&name("m")).unwrap();
+        assert_eq!(audit.damage, []);
+        let told: Vec<_> = audit.branches.iter().map(|found| (found.name.as_str(), found.entries)).collect();
+        assert_eq!(told, [("main", 100), ("line", 80), ("twig", 130)]);
+        for (verified, listed) in audit.branches.iter().zip(store.branches(&name("m")).unwrap()) {
+            assert_eq!(verified.link, listed.head_link);
+        }
+    });
 }

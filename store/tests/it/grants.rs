@@ -11,6 +11,7 @@ use turnfold_store::{
 };
 
 use crate::damage::with_check;
+use crate::engines::fleet;
 use crate::game::{commands, genesis, name};
 use crate::rescue::unobserved;
 
@@ -36,10 +37,12 @@ fn is_sound(store: &Store) {
     assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
 }
 
-/// Has the same tried on a store in memory and on one on disk, with a match `m`.
-fn on_both(check: impl Fn(&Store)) {
+/// Has the same tried on a store in memory, on one on disk and on one on PostgreSQL, with a match `m`.
+fn on_all(check: impl Fn(&Store)) {
     let dir = tempfile::tempdir().unwrap();
-    for store in [Store::in_memory(), Store::open_or_create(&dir.path().join("store")).unwrap()] {
+    let disk = Store::open_or_create(&dir.path().join("store")).unwrap();
+    let stores = [Some(Store::in_memory()), Some(disk), fleet()];
+    for store in stores.into_iter().flatten() {
         store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
         check(&store);
         is_sound(&store);
@@ -57,7 +60,7 @@ fn refusal<T: std::fmt::Debug>(store: &Store, result: Result<T, StoreError>, kin
 
 #[test]
 fn a_grant_is_found_by_its_hash_and_listed_for_its_match() {
-    on_both(|store| {
+    on_all(|store| {
         let kinds = [GrantKind::Host, GrantKind::Seat(Seat::P1), SPECTATOR, GrantKind::Invitation(Seat::P2)];
         for (number, kind) in (1..).zip(kinds) {
             store.grant(&token(number), new(kind), NOW).unwrap();
@@ -84,7 +87,7 @@ fn a_grant_is_found_by_its_hash_and_listed_for_its_match() {
 
 #[test]
 fn what_cannot_be_granted_is_refused_and_changes_nothing() {
-    on_both(|store| {
+    on_all(|store| {
         store.grant(&token(1), new(GrantKind::Host), NOW).unwrap();
         let again = store.grant(&token(1), new(SPECTATOR), NOW);
         let told = refusal(store, again, ErrorKind::Unusable);
@@ -109,7 +112,7 @@ fn what_cannot_be_granted_is_refused_and_changes_nothing() {
 
 #[test]
 fn an_invitation_is_spent_once_and_answers_again_only_the_same_token() {
-    on_both(|store| {
+    on_all(|store| {
         let invitation = expiring(GrantKind::Invitation(Seat::P2), NOW + 100);
         store.grant(&token(1), invitation, NOW).unwrap();
         assert!(store.is_taken(&name("m"), Seat::P2, NOW).unwrap());
@@ -141,7 +144,7 @@ fn an_invitation_is_spent_once_and_answers_again_only_the_same_token() {
 
 #[test]
 fn only_an_invitation_that_counts_can_be_spent_and_only_for_a_new_token() {
-    on_both(|store| {
+    on_all(|store| {
         store.grant(&token(1), expiring(GrantKind::Invitation(Seat::P1), NOW + 100), NOW).unwrap();
         store.grant(&token(2), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
         store.grant(&token(3), new(GrantKind::Seat(Seat::P1)), NOW).unwrap();
@@ -161,7 +164,7 @@ fn only_an_invitation_that_counts_can_be_spent_and_only_for_a_new_token() {
 
 #[test]
 fn a_revoked_grant_stays_listed_with_when_that_was_first() {
-    on_both(|store| {
+    on_all(|store| {
         store.create_match(&name("n"), &genesis(), Vec::new()).unwrap();
         store.grant(&token(1), new(SPECTATOR), NOW).unwrap();
         let id = GrantId::of(&token(1));
@@ -179,7 +182,7 @@ fn a_revoked_grant_stays_listed_with_when_that_was_first() {
 
 #[test]
 fn a_seat_has_eight_live_grants_and_what_counts_no_more_makes_room() {
-    on_both(|store| {
+    on_all(|store| {
         let seat = GrantKind::Seat(Seat::P1);
         store.grant(&token(0), expiring(seat, NOW + 100), NOW).unwrap();
         store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
@@ -250,7 +253,7 @@ fn a_match_has_a_thousand_live_grants_and_keeps_no_more_than_two_thousand() {
 
 #[test]
 fn of_many_at_once_only_so_many_get_in_as_may() {
-    on_both(|store| {
+    on_all(|store| {
         store.grant(&token(0), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
         let joined: Vec<_> = thread::scope(|scope| {
             let spawn = |number| scope.spawn(move || store.join(&token(0), &token(number), NOW));

@@ -12,13 +12,18 @@ mod chance;
 mod child;
 mod damage;
 mod disk;
+mod engines;
 mod faults;
 mod faulty;
+#[cfg(unix)]
+mod fleet;
 #[cfg(unix)]
 mod full;
 mod game;
 mod grants;
 mod killed;
+#[cfg(unix)]
+mod postgres;
 mod power;
 mod renames;
 mod rescue;

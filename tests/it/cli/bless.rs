@@ -310,7 +310,7 @@ Options:
 
 Global options:
       --store <DIR|URL>
-          Directory of the store, or the URL of a service that has it
+          Directory of the store, or the URL of a database or service
           
           [env: TURNFOLD_STORE=]
           [default: .turnfold]

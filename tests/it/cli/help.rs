@@ -83,7 +83,7 @@ Get to know turnfold:
 
 Options:
       --store <DIR|URL>
-          Directory of the store, or the URL of a service that has it
+          Directory of the store, or the URL of a database or service
           
           [env: TURNFOLD_STORE=]
           [default: .turnfold]
@@ -168,7 +168,7 @@ Dice options:
 
 Global options:
       --store <DIR|URL>
-          Directory of the store, or the URL of a service that has it
+          Directory of the store, or the URL of a database or service
           
           [env: TURNFOLD_STORE=]
           [default: .turnfold]

@@ -86,13 +86,14 @@ stderr|   restore  Make a store from a backup
 stderr|   salvage  Make a new store of all that can be saved of a damaged one
 stderr|   compact  Write the store anew in fewer bytes
 stderr|   stats    Tell how much the store holds
+stderr|   heads    Write down where every branch ends: its last entry and the link after it
 stderr|   help     Print this message or the help of the given subcommand(s)
 stderr| 
 stderr| Options:
 stderr|   -h, --help  Print help (see more with '--help')
 stderr| 
 stderr| Global options:
-stderr|       --store <DIR|URL>  Directory of the store, or the URL of a service that has it [env:
+stderr|       --store <DIR|URL>  Directory of the store, or the URL of a database or service [env:
 stderr|                          TURNFOLD_STORE=] [default: .turnfold]
 stderr|       --token <FILE>     File with the token to show to a service
 stderr|       --format <FORMAT>  How to print the answer; `svg` is for `show` only [default: text] [possible
@@ -486,6 +487,7 @@ Commands:
   salvage  Make a new store of all that can be saved of a damaged one
   compact  Write the store anew in fewer bytes
   stats    Tell how much the store holds
+  heads    Write down where every branch ends: its last entry and the link after it
   help     Print this message or the help of the given subcommand(s)
 
 Options:
@@ -494,7 +496,7 @@ Options:
 
 Global options:
       --store <DIR|URL>
-          Directory of the store, or the URL of a service that has it
+          Directory of the store, or the URL of a database or service
           
           [env: TURNFOLD_STORE=]
           [default: .turnfold]

@@ -1,9 +1,12 @@
 //! `turnfold store check`: the store's own audit.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 use turnfold_replay::Sources;
-use turnfold_store::{Damage, MatchName, NEXT_STEP, Totals};
+use turnfold_store::{Damage, MatchName, NEXT_STEP, Store, Totals};
 
+use super::heads::missing;
 use super::progress::Progress;
 use super::totals::told;
 use crate::context::Context;
@@ -17,7 +20,15 @@ use crate::output::{Tone, counted, paint};
 /// when something is wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store check --format json")]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Require also what a file of `turnfold store heads` says to be there
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+
+    /// In a database, remove first what deletions left behind
+    #[arg(long)]
+    sweep: bool,
+}
 
 #[derive(Serialize)]
 struct CheckJson<'a> {
@@ -27,11 +38,21 @@ struct CheckJson<'a> {
     findings: &'a [Damage],
 }
 
-pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if args.sweep {
+        let Some(address) = context.fleet() else {
+            return Err(Failure::usage("`--sweep` is for a store in a database")
+                .hint("in a directory a deletion leaves nothing behind"));
+        };
+        Store::sweep_fleet(address)?;
+    }
     let store = context.read_store()?;
     let progress = Progress::new("checking");
-    let check = store.check(&mut progress.observer())?;
+    let mut check = store.check(&mut progress.observer())?;
     drop(progress);
+    if let Some(path) = &args.against {
+        check.damage.extend(missing(path, &store)?);
+    }
     let output = &mut context.output;
     if output.is_json() {
         output.json(&CheckJson {
@@ -55,5 +76,10 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
     }
     output.flush()?;
     let findings = counted(check.damage.len() as u64, "finding", "findings");
-    Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(NEXT_STEP))
+    let next = if context.fleet().is_some() {
+        "restore it from the database's archive or a backup"
+    } else {
+        NEXT_STEP
+    };
+    Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(next))
 }

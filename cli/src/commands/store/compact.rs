@@ -16,8 +16,9 @@ use crate::failure::{Answer, Failure};
 pub(crate) struct Args {}
 
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let dir = context.store_dir()?;
     let progress = Progress::new("compacting");
-    let compacted = Store::compact(context.store_dir()?, &mut progress.observer())?;
+    let compacted = Store::compact(dir, &mut progress.observer())?;
     drop(progress);
     let (before, after) = (compacted.bytes_before, compacted.bytes_after);
     if context.output.is_json() {

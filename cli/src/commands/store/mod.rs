@@ -3,6 +3,7 @@
 mod backup;
 mod check;
 mod compact;
+mod heads;
 mod progress;
 mod restore;
 mod salvage;
@@ -31,6 +32,7 @@ enum Command {
     Salvage(salvage::Args),
     Compact(compact::Args),
     Stats(stats::Args),
+    Heads(heads::Args),
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -41,6 +43,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         Command::Salvage(args) => salvage::run(args, context),
         Command::Compact(args) => compact::run(args, context),
         Command::Stats(args) => stats::run(args, context),
+        Command::Heads(args) => heads::run(args, context),
     }
 }
 

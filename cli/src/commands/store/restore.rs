@@ -1,10 +1,13 @@
 //! `turnfold store restore`: a store from a backup.
 
-use std::io::{self, BufReader};
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, BufReader, Read};
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use turnfold_replay::input;
-use turnfold_store::Store;
+use turnfold_store::{FleetAddress, RescueError, Store, Totals};
 
 use super::progress::Progress;
 use super::totals::told;
@@ -13,6 +16,7 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::files::is_standard;
 use crate::output::{Tone, paint};
+use crate::remote::store_address::read_fleet;
 use crate::signals;
 
 /// Make a store from a backup
@@ -26,31 +30,64 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Where to make the store; a directory that does not exist or is empty
-    #[arg(value_name = "DIR")]
-    dir: PathBuf,
+    /// Where to make the store; a directory that does not exist or is empty, or the URL of a database
+    #[arg(value_name = "DIR", value_parser = OsStringValueParser::new().try_map(Target::read))]
+    to: Target,
+}
+
+/// Where the store is to be.
+#[derive(Clone, Debug)]
+enum Target {
+    Dir(PathBuf),
+    Fleet(Box<FleetAddress>),
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     signals::remove_drafts();
     let progress = Progress::new("restoring");
     let totals = if is_standard(&args.file) {
-        Store::restore(io::stdin().lock(), &args.dir, &mut progress.observer())?
+        args.to.fill(io::stdin().lock(), &progress)?
     } else {
-        let file = input::open(&args.file, "backup")?;
-        Store::restore(BufReader::new(file), &args.dir, &mut progress.observer())?
+        args.to.fill(BufReader::new(input::open(&args.file, "backup")?), &progress)?
     };
     drop(progress);
     if context.output.is_json() {
         context.output.json(&serde_json::json!({
-            "store": args.dir.display().to_string(),
+            "store": args.to.to_string(),
             "matches": totals.matches,
             "branches": totals.branches,
             "entries": totals.entries,
         }))?;
         return Ok(Answer::Yes);
     }
-    let dir = paint(Tone::Strong, args.dir.display());
+    let dir = paint(Tone::Strong, args.to.to_string());
     context.output.line(format_args!("restored store {dir}: {}", told(totals)))?;
     Ok(Answer::Yes)
+}
+
+impl Target {
+    fn read(value: OsString) -> Result<Self, String> {
+        match value.to_str() {
+            Some(text) if FleetAddress::is_meant(text) => {
+                read_fleet(text).map(|address| Self::Fleet(Box::new(address)))
+            }
+            _ => Ok(Self::Dir(value.into())),
+        }
+    }
+
+    fn fill(&self, reader: impl Read, progress: &Progress) -> Result<Totals, RescueError> {
+        match self {
+            Self::Fleet(address) => Store::restore_fleet(reader, address, &mut progress.observer()),
+            Self::Dir(dir) => Store::restore(reader, dir, &mut progress.observer()),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fleet(address) => address.fmt(out),
+            Self::Dir(dir) => dir.display().fmt(out),
+        }
+    }
 }

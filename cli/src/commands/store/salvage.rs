@@ -1,9 +1,9 @@
 //! `turnfold store salvage`: what can be saved of a damaged store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use turnfold_store::{LostEntries, Store, Totals};
+use turnfold_store::{FleetAddress, LostEntries, Store, Totals};
 
 use super::progress::Progress;
 use super::totals::told;
@@ -38,6 +38,12 @@ struct SalvageJson<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let is_fleet = |path: &Path| path.to_str().is_some_and(FleetAddress::is_meant);
+    if context.fleet().is_some() || is_fleet(&args.dir) || is_fleet(&args.new_dir) {
+        return Err(
+            Failure::usage("the database server does that").hint("its archive or a backup has what is lost")
+        );
+    }
     signals::remove_drafts();
     let progress = Progress::new("salvaging");
     let salvage = Store::salvage(&args.dir, &args.new_dir, &mut progress.observer())?;

@@ -29,7 +29,8 @@ struct StatsJson<'a> {
     entries_on_pages: u64,
     tails: u64,
     entry_bytes: u64,
-    bytes_on_disk: u64,
+    /// A database does not say.
+    bytes_on_disk: Option<u64>,
     largest: &'a [MatchStats],
 }
 
@@ -38,7 +39,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let progress = Progress::new("counting");
     let stats = store.stats(args.top, &mut progress.observer())?;
     drop(progress);
-    let bytes_on_disk = Store::bytes_on_disk(context.store_dir()?)?;
+    let bytes_on_disk = match context.fleet() {
+        None => Some(Store::bytes_on_disk(context.store_dir()?)?),
+        Some(_) => None,
+    };
     if context.output.is_json() {
         context.output.json(&to_json(&stats, bytes_on_disk))?;
         return Ok(Answer::Yes);
@@ -46,7 +50,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     print(&stats, bytes_on_disk, context)
 }
 
-fn print(stats: &StoreStats, bytes_on_disk: u64, context: &mut Context) -> Result<Answer, Failure> {
+fn print(stats: &StoreStats, bytes_on_disk: Option<u64>, context: &mut Context) -> Result<Answer, Failure> {
     let output = &mut context.output;
     let StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, largest } = stats;
     output.line(told(*totals))?;
@@ -57,7 +61,9 @@ fn print(stats: &StoreStats, bytes_on_disk: u64, context: &mut Context) -> Resul
         entries => format!(", {} an entry", bytes.div_ceil(entries)),
     };
     output.line(format_args!("{entry_bytes} bytes of entries{}", each(*entry_bytes)))?;
-    output.line(format_args!("{bytes_on_disk} bytes on disk{}", each(bytes_on_disk)))?;
+    if let Some(bytes_on_disk) = bytes_on_disk {
+        output.line(format_args!("{bytes_on_disk} bytes on disk{}", each(bytes_on_disk)))?;
+    }
     let width = largest.iter().map(|found| found.name.as_str().len()).max().unwrap_or(0);
     for MatchStats { name, branches, entries, entry_bytes } in largest {
         let name = paint(Tone::Strong, format_args!("{name:width$}"));
@@ -68,7 +74,7 @@ fn print(stats: &StoreStats, bytes_on_disk: u64, context: &mut Context) -> Resul
     Ok(Answer::Yes)
 }
 
-fn to_json(stats: &StoreStats, bytes_on_disk: u64) -> StatsJson<'_> {
+fn to_json(stats: &StoreStats, bytes_on_disk: Option<u64>) -> StatsJson<'_> {
     let &StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, ref largest } = stats;
     StatsJson { totals, pages, entries_on_pages, tails, entry_bytes, bytes_on_disk, largest }
 }

@@ -4,12 +4,9 @@ use super::branch_state::BranchState;
 use super::committer::{Committer, Order};
 use super::ledger::{Ledger, Staged};
 use crate::engine::{Append, Then};
-use crate::entry::NewEntry;
 use crate::error::StoreError;
 use crate::local::layout::key;
 use crate::local::layout::record::IdempotencyRecord;
-use crate::local::reader::records::Records;
-use crate::names::{BranchName, MatchName};
 use crate::reader::appended::Appended;
 
 /// Appends entries, which may share a flush with others.
@@ -38,7 +35,8 @@ fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<App
     if let Some(idempotency_key) = &idempotency_key {
         let earlier = ledger.records.keyed(state.id, idempotency_key);
         if let Some(earlier) = earlier.map_err(|error| error.within(&names.0, Some(&names.1)))? {
-            return repeat(&ledger.records, names, earlier, &entries);
+            let line = ledger.records.find(&names.0, &names.1)?;
+            return line.repeated(ledger.records.as_ref(), earlier.first..=earlier.last, &entries);
         }
     }
     let before = state.head;
@@ -54,28 +52,4 @@ fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<App
         staged.put(key, &IdempotencyRecord { first, last });
     }
     Ok(Appended { first, last, repeated: false })
-}
-
-/// Returns the result of an earlier append with the same idempotency key, if it appended the same.
-fn repeat(
-    records: &Records,
-    (match_name, branch): (MatchName, BranchName),
-    IdempotencyRecord { first, last }: IdempotencyRecord,
-    entries: &[NewEntry],
-) -> Result<Appended, StoreError> {
-    let line = records.find(&match_name, &branch)?;
-    let mut stored = line.entries(records, first..=last)?;
-    let mut asked = entries.iter();
-    let same = loop {
-        match (stored.next().transpose()?, asked.next()) {
-            (Some(stored), Some(asked)) if (stored.seat, &stored.command) == (asked.seat, &asked.command) => {
-            }
-            (stored, asked) => break stored.is_none() && asked.is_none(),
-        }
-    };
-    if same {
-        Ok(Appended { first, last, repeated: true })
-    } else {
-        Err(StoreError::IdempotencyKeyReused { match_name, branch, first, last })
-    }
 }

@@ -1,0 +1,113 @@
+//! `turnfold store heads`: where every branch ends, to be held against the store later.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use turnfold_core::Digest;
+use turnfold_replay::{Sources, input};
+use turnfold_store::{BranchName, Damage, MatchName, Seq, StoreError, StoreReader};
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::files;
+use crate::output::counted;
+
+/// Write down where every branch ends: its last entry and the link after it
+///
+/// A line of JSON for each branch. Kept elsewhere, `turnfold store check --against FILE` finds by it what a store that
+/// went back to an earlier state has lost, also where the store is sound in itself.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold store heads -o heads.jsonl")]
+pub(crate) struct Args {
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Overwrite the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Where a branch ends.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeadLine {
+    #[serde(rename = "match")]
+    match_name: MatchName,
+    branch: BranchName,
+    head: Seq,
+    link: String,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    if let Some(path) = &args.output {
+        files::check_new(path, args.force)?;
+    }
+    let heads = heads(&context.read_store()?)?;
+    let Some(path) = &args.output else {
+        for head in &heads {
+            context.output.json(head)?;
+        }
+        return Ok(Answer::Yes);
+    };
+    files::write_private(path, args.force, |file| {
+        for head in &heads {
+            writeln!(file, "{}", serde_json::to_string(head).map_err(std::io::Error::other)?)?;
+        }
+        Ok(())
+    })?;
+    let count = counted(heads.len() as u64, "branch", "branches");
+    if context.output.is_json() {
+        context.output.json(&serde_json::json!({ "branches": heads.len() }))?;
+    } else {
+        context.output.line(format_args!("wrote where {count} end"))?;
+    }
+    Ok(Answer::Yes)
+}
+
+fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {
+    let mut heads = Vec::new();
+    for info in store.matches_after(None)? {
+        let match_name = info?.name;
+        let branches = match store.branches(&match_name) {
+            // It was deleted meanwhile.
+            Err(StoreError::NoSuchMatch { .. }) => continue,
+            branches => branches?,
+        };
+        for found in branches {
+            let (match_name, branch, head) = (match_name.clone(), found.name, found.head);
+            heads.push(HeadLine { match_name, branch, head, link: found.head_link.to_string() });
+        }
+    }
+    Ok(heads)
+}
+
+/// Returns what a store lacks of a file that this verb wrote.
+pub(super) fn missing(path: &Path, store: &StoreReader) -> Result<Vec<Damage>, Failure> {
+    let unreadable = |reason: &dyn std::fmt::Display| {
+        Failure::usage(format!("`{}` is no list of heads: {reason}", path.display()))
+            .hint("`turnfold store heads -o FILE` writes one")
+    };
+    let text =
+        std::io::read_to_string(input::open(path, "list of heads")?).map_err(|error| unreadable(&error))?;
+    let mut damage = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let read: Result<HeadLine, _> = serde_json::from_str(line);
+        let HeadLine { match_name, branch, head, link } =
+            read.map_err(|error| unreadable(&format_args!("line {number}: {error}")))?;
+        let link: Digest =
+            link.parse().map_err(|error| unreadable(&format_args!("line {number}: {error}")))?;
+        let reason = match store.links(&match_name, &branch, head..=head) {
+            Ok(links) if links.last() == Some(&link) => continue,
+            Ok(_) => "it is another than the one noted".to_owned(),
+            Err(StoreError::NoSuchSeq { head, .. }) => format!("it is missing: the branch ends at {head}"),
+            Err(error @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => {
+                error.to_string()
+            }
+            Err(error) => return Err(error.into()),
+        };
+        damage.push(Damage { match_name: Some(match_name), branch: Some(branch), seq: Some(head), reason });
+    }
+    Ok(damage)
+}

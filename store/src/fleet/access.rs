@@ -1,0 +1,38 @@
+//! Grants as they are read.
+
+use postgres::Row;
+use turnfold_core::Digest;
+use turnfold_core::decode::decode_strictly;
+
+use super::read::{Ask, digest, get, name, uuid};
+use crate::error::StoreError;
+use crate::grant::Grant;
+use crate::names::MatchName;
+use crate::reader::found::FoundMatch;
+
+pub(super) const FIND: &str =
+    "SELECT a.hash, a.body, m.name, m.id FROM @access a JOIN @match m ON m.id = a.match WHERE a.hash = $1";
+pub(super) const OF_MATCH: &str = "SELECT hash, body FROM @access WHERE match = $1 ORDER BY hash";
+/// Finds the grant of a token.
+pub(super) fn find(ask: &impl Ask, hash: &Digest) -> Result<Option<Grant>, StoreError> {
+    let rows = ask.rows(FIND, &[&bytes(hash)], None)?;
+    rows.first().map(|row| read(row, &name(row, 2)?)).transpose()
+}
+
+/// Lists the grants of a match.
+pub(super) fn of_match(ask: &impl Ask, of: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
+    let rows = ask.rows(OF_MATCH, &[&uuid(of.id)], None)?;
+    let read = |row: &Row| Ok((digest(row, 0)?, read(row, &of.name)?));
+    rows.iter().map(read).collect::<Result<_, StoreError>>().map_err(|error| error.within(&of.name, None))
+}
+
+pub(super) fn bytes(hash: &Digest) -> &[u8] {
+    hash.as_bytes()
+}
+
+/// Reads a grant; its match has the name that it has now.
+pub(super) fn read(row: &Row, match_name: &MatchName) -> Result<Grant, StoreError> {
+    let what = |error: &dyn std::fmt::Display| StoreError::damaged(format!("a grant: {error}"));
+    let grant: Grant = decode_strictly(get::<&[u8]>(row, 1)?).map_err(|error| what(&error))?;
+    Ok(Grant { match_name: match_name.clone(), ..grant })
+}

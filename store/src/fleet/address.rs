@@ -1,0 +1,251 @@
+//! Where a store on PostgreSQL is: what its URL says that the driver does not know, and how it proves which server it is.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use postgres::Config;
+use postgres::config::{Host, SslMode, TargetSessionAttrs};
+
+/// How long is waited for a host to answer at all, and for a dead one to be found out.
+const DEAD_AFTER: Duration = Duration::from_secs(10);
+
+/// How long a statement may take, and a transaction stand still, in milliseconds.
+const STATEMENT_MS: u32 = 8_000;
+
+/// The address of a store on PostgreSQL: `postgres://USER@HOST[,HOST…]/DB?schema=turnfold`.
+#[derive(Clone)]
+pub struct FleetAddress {
+    pub(super) config: Config,
+    pub(super) schema: String,
+    pub(super) tls: Tls,
+    /// Whether a server is taken that may lose what it acknowledged.
+    pub(super) may_lose: bool,
+    /// The most connections that read.
+    pub(super) readers: usize,
+    /// The most connections that write.
+    pub(super) writers: usize,
+    shown: String,
+}
+
+/// How a server proves that it is the one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Tls {
+    /// Not at all.
+    Disabled,
+    /// With a certificate, of the system's roots or of those in a file.
+    Verified(Option<PathBuf>),
+}
+
+/// A URL that is no address of a store.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotAFleetAddress(String);
+
+impl FleetAddress {
+    /// Reads a URL; the password is the one in it, or else the one given.
+    ///
+    /// # Errors
+    /// Says what is wrong with it, without the password.
+    pub fn read(url: &str, password: Option<&str>) -> Result<Self, NotAFleetAddress> {
+        let wrong = |reason: String| NotAFleetAddress(format!("unusable address of a database: {reason}"));
+        let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        let mut own = Own::default();
+        let mut rest = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if !own.take(name, value).map_err(wrong)? {
+                rest.push(pair);
+            }
+        }
+        let known = [base, "?", &rest.join("&")].concat();
+        let known = known.strip_suffix('?').unwrap_or(&known);
+        // What the driver says of a URL may repeat parts of it, the password among them.
+        let unreadable =
+            "expected `postgres://USER@HOST/DB?schema=NAME`, with `%2F` for each `/` of a socket's folder";
+        let mut config = Config::from_str(known).map_err(|_| wrong(unreadable.to_owned()))?;
+        if config.get_hosts().is_empty() || config.get_user().is_none() || config.get_dbname().is_none() {
+            return Err(wrong("expected a user, a host and a database".to_owned()));
+        }
+        if let Some(password) = password.filter(|_| config.get_password().is_none()) {
+            config.password(password);
+        }
+        let options = config.get_options().unwrap_or_default();
+        let options = format!(
+            "{options} -c statement_timeout={STATEMENT_MS} -c idle_in_transaction_session_timeout={STATEMENT_MS}"
+        );
+        let is_near = config.get_hosts().iter().all(is_near);
+        let tls = own.tls(is_near).map_err(wrong)?;
+        config
+            .options(options.trim_start())
+            .application_name("turnfold")
+            .connect_timeout(DEAD_AFTER)
+            .tcp_user_timeout(DEAD_AFTER)
+            .keepalives_idle(DEAD_AFTER)
+            .keepalives_interval(Duration::from_secs(2))
+            .target_session_attrs(TargetSessionAttrs::ReadWrite)
+            .ssl_mode(if tls == Tls::Disabled { SslMode::Disable } else { SslMode::Require });
+        let shown = shown(&config, &own.schema);
+        let Own { schema, may_lose, readers, writers, .. } = own;
+        Ok(Self { config, schema, tls, may_lose, readers, writers, shown })
+    }
+
+    /// Returns `true` if a text is the URL of a database rather than of anything else.
+    #[must_use]
+    pub fn is_meant(text: &str) -> bool {
+        ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
+    }
+}
+
+impl fmt::Display for FleetAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(&self.shown)
+    }
+}
+
+impl fmt::Debug for FleetAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "FleetAddress({self})")
+    }
+}
+
+impl PartialEq for FleetAddress {
+    fn eq(&self, other: &Self) -> bool {
+        self.shown == other.shown && self.tls == other.tls
+    }
+}
+
+impl Eq for FleetAddress {}
+
+/// The parameters of a URL that the driver does not know.
+struct Own {
+    schema: String,
+    sslmode: Option<String>,
+    sslrootcert: Option<PathBuf>,
+    may_lose: bool,
+    readers: usize,
+    writers: usize,
+}
+
+impl Default for Own {
+    fn default() -> Self {
+        let schema = "turnfold".to_owned();
+        Self { schema, sslmode: None, sslrootcert: None, may_lose: false, readers: 8, writers: 4 }
+    }
+}
+
+impl Own {
+    /// Takes a parameter, if it is one of these.
+    fn take(&mut self, name: &str, value: &str) -> Result<bool, String> {
+        match name {
+            "schema" if is_schema(value) => value.clone_into(&mut self.schema),
+            "schema" => {
+                return Err(format!(
+                    "expected a schema of 1 to 63 characters a-z, 0-9 or `_`, not beginning with a digit, found `{}`",
+                    value.escape_debug()
+                ));
+            }
+            "sslmode" => self.sslmode = Some(value.to_owned()),
+            "sslrootcert" => self.sslrootcert = Some(value.replace("%2F", "/").replace("%2f", "/").into()),
+            "durable" if ["yes", "no"].contains(&value) => self.may_lose = value == "no",
+            "durable" => return Err("`durable` is `yes` or `no`".to_owned()),
+            "connections" => {
+                let split = value.split_once('+').or_else(|| value.split_once("%2B"));
+                let read = |text: &str| text.parse::<usize>().ok().filter(|count| (1..=64).contains(count));
+                let counts = split.and_then(|(writers, readers)| read(writers).zip(read(readers)));
+                (self.writers, self.readers) =
+                    counts.ok_or("`connections` is WRITERS+READERS, each 1 to 64, as in `4+8`")?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn tls(&self, is_near: bool) -> Result<Tls, String> {
+        match self.sslmode.as_deref() {
+            Some("disable") => Ok(Tls::Disabled),
+            None if is_near && self.sslrootcert.is_none() => Ok(Tls::Disabled),
+            None | Some("verify-full") => Ok(Tls::Verified(self.sslrootcert.clone())),
+            Some(other) => Err(format!(
+                "`sslmode={}` proves nothing about the server; it is `verify-full` or `disable`",
+                other.escape_debug()
+            )),
+        }
+    }
+}
+
+fn is_schema(text: &str) -> bool {
+    let starts = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    text.len() <= 63
+        && text.bytes().next().is_some_and(starts)
+        && text.bytes().all(|byte| starts(byte) || byte.is_ascii_digit())
+}
+
+/// Returns `true` for a host on this machine.
+fn is_near(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    }
+}
+
+/// Writes an address without its password.
+fn shown(config: &Config, schema: &str) -> String {
+    let host = |host: &Host| match host {
+        Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
+        Host::Unix(path) => path.display().to_string(),
+    };
+    let hosts: Vec<_> = config.get_hosts().iter().map(host).collect();
+    let (user, db) = (config.get_user().unwrap_or_default(), config.get_dbname().unwrap_or_default());
+    format!("postgres://{user}@{}/{db}?schema={schema}", hosts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(url: &str) -> FleetAddress {
+        FleetAddress::read(url, Some("hidden")).unwrap()
+    }
+
+    #[test]
+    fn what_the_driver_does_not_know_is_read_before_it_and_no_password_is_shown() {
+        let address =
+            read("postgres://u:hidden@db.example:5433,b.example/games?schema=s_1&connections=2%2B3");
+        assert_eq!(address.to_string(), "postgres://u@db.example,b.example/games?schema=s_1");
+        assert_eq!((address.writers, address.readers), (2, 3));
+        assert_eq!(address.tls, Tls::Verified(None));
+        assert!(!format!("{address:?}").contains("hidden"));
+        assert_eq!(read("postgres://u@h/d").config.get_password(), Some(b"hidden".as_slice()));
+        for near in ["localhost", "127.0.0.1", "%2Ftmp%2Fx"] {
+            assert_eq!(read(&format!("postgresql://u@{near}/d")).tls, Tls::Disabled, "{near}");
+        }
+        let file = Tls::Verified(Some("/etc/ca.pem".into()));
+        assert_eq!(read("postgres://u@localhost/d?sslrootcert=/etc/ca.pem").tls, file);
+        assert_eq!(read("postgres://u@h/d?sslmode=disable").tls, Tls::Disabled);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_without_the_password() {
+        for url in [
+            "postgres://u:hidden@h/d?sslmode=require",
+            "postgres://u:hidden@h/d?sslmode=prefer",
+            "postgres://u:hidden@h/d?schema=A",
+            "postgres://u:hidden@h/d?schema=1a",
+            "postgres://u:hidden@h/d?schema=",
+            "postgres://u:hidden@h/d?durable=maybe",
+            "postgres://u:hidden@h/d?connections=0+1",
+            "postgres://u:hidden@h/d?what=ever",
+            "postgres://u:hidden@h",
+            "postgres://h/d",
+        ] {
+            let error = FleetAddress::read(url, None).unwrap_err().to_string();
+            assert!(error.starts_with("unusable address of a database: "), "{error}");
+            assert!(!error.contains("hidden"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Appending: one statement that inserts where the branch ends, and what it means when it did not.
+
+use uuid::Uuid;
+
+use super::engine::Fleet;
+use super::group::Runs;
+use super::held::{BranchId, Names, id_of};
+use super::read::{Ask as _, column, get, uuid};
+use super::run::{end_of, pack};
+use super::schema::new_id;
+use crate::engine::{Append, EngineReader as _};
+use crate::entry::Seq;
+use crate::error::StoreError;
+use crate::reader::appended::Appended;
+use crate::reader::found::{Head, MatchId};
+
+/// How often the same is sent again while the branch looks as if it could be inserted.
+const ROUNDS_MAX: u32 = 10;
+
+impl Fleet {
+    /// Appends entries, or finds out why they cannot be.
+    pub(super) fn append_runs(&self, append: &Append) -> Result<Appended, StoreError> {
+        let names = (append.match_name.clone(), append.branch.clone());
+        let attempt = new_id()?;
+        // The entries of a keyed append are one run as often as they can be, whatever is restored.
+        let run_max = if append.idempotency_key.is_some() { usize::MAX } else { self.run_entries_max };
+        let run_max = run_max.min(4096);
+        for _ in 0..ROUNDS_MAX {
+            let hint = self.held().hint(&names).filter(|(_, head)| head.seq == append.expected_head);
+            let (id, head) = if let Some(hint) = hint {
+                hint
+            } else {
+                let line = self.reading.found_branch(&names.0, &names.1)?;
+                (id_of(&line), line.head)
+            };
+            let head_expected = (head.seq == append.expected_head).then_some(head);
+            if self.held().is_lost(id) {
+                let line = self.reading.found_branch(&names.0, &names.1)?;
+                return Err(self.held().lose(&line, head));
+            }
+            if let Some(head) = head_expected {
+                let runs = pack(head, &append.entries, append.idempotency_key.as_ref(), run_max);
+                let end = end_of(&runs, head);
+                let (of, branch) = id;
+                let done = Appended { first: head.seq + 1, last: end.seq, repeated: false };
+                if self.writers.write(Runs { names: names.clone(), of, branch, attempt, all: runs })?
+                    || self.is_ours(id, head.seq + 1, attempt)?
+                {
+                    self.held().note(names, id, end);
+                    return Ok(done);
+                }
+            }
+            if let Some(found) = self.settle(append, &names, head_expected.map(|head| (id, head)))? {
+                return Ok(found);
+            }
+        }
+        let reason = format!("`{}@{}` was in use by too many", names.0, names.1);
+        Err(StoreError::Unavailable { reason, maybe: false })
+    }
+
+    /// FL-20: returns `true` if the run at an entry is this very attempt, of which no answer came.
+    fn is_ours(&self, (of, branch): BranchId, first: Seq, attempt: Uuid) -> Result<bool, StoreError> {
+        const AT: &str = "SELECT attempt FROM @run WHERE match = $1 AND branch = $2 AND first = $3";
+        let rows = self.reading.0.rows(AT, &[&uuid(of), &branch.cast_signed(), &column(first)], None)?;
+        rows.first().map_or(Ok(false), |row| Ok(get::<Uuid>(row, 0)? == attempt))
+    }
+
+    /// FL-12: finds out why an append was not inserted at a head; nothing, if it may be tried again.
+    fn settle(
+        &self,
+        append: &Append,
+        names: &Names,
+        tried: Option<((MatchId, u64), Head)>,
+    ) -> Result<Option<Appended>, StoreError> {
+        let reader = self.reading.as_ref();
+        let line = reader.found_branch(&names.0, &names.1)?;
+        if let Some(key) = &append.idempotency_key
+            && let Some(keyed) = reader.find_key(&line, key)?
+        {
+            return line.repeated(reader, keyed, &append.entries).map(Some);
+        }
+        if line.head.seq != append.expected_head {
+            let (match_name, branch) = names.clone();
+            let (expected, head) = (append.expected_head, line.head.seq);
+            return Err(StoreError::Conflict { match_name, branch, expected, head });
+        }
+        match tried {
+            Some((id, head)) if id == id_of(&line) && head.link != line.head.link => {
+                Err(self.held().lose(&line, head))
+            }
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The audit of all tables that asks no rules, and how much they hold.
+
+use std::collections::BTreeMap;
+
+use super::read::{Ask, get, name, number, uuid};
+use crate::audit::{Audited, audit};
+use crate::backup::part::Totals;
+use crate::engine::{EngineReader, Found, KeyedEntries};
+use crate::error::StoreError;
+use crate::names::IdempotencyKey;
+use crate::reader::line::Line;
+use crate::reader::report::{Damage, MatchStats, StoreCheck, StoreStats};
+
+/// Requires the runs of a branch to follow each other, and their keys to be those of their entries.
+pub(super) fn audit_kept(ask: &impl Ask, line: &Line, keys: &KeyedEntries) -> Result<Vec<Found>, StoreError> {
+    const RUNS: &str = "SELECT first, last, key FROM @run WHERE match = $1 AND branch = $2 AND first > $3 \
+                        AND first <= $4 ORDER BY first LIMIT 4096";
+    let (mut damage, mut keyed) = (Vec::new(), BTreeMap::new());
+    let (mut next, head) = (line.branch.forked_at() + 1, line.head.seq);
+    let mut after = 0;
+    loop {
+        let bound: [&(dyn postgres::types::ToSql + Sync); 4] = [
+            &uuid(line.of.id),
+            &line.branch.id.cast_signed(),
+            &super::read::column(after),
+            &super::read::column(head),
+        ];
+        let rows = ask.rows(RUNS, &bound, None)?;
+        for row in &rows {
+            let (first, last) = (number(row, 0)?, number(row, 1)?);
+            if first != next {
+                damage.push((Some(next.min(first)), "its runs leave a gap or overlap".to_owned()));
+            }
+            if let Some(key) = get::<Option<&str>>(row, 2)? {
+                match key.parse::<IdempotencyKey>() {
+                    Ok(key) => drop(keyed.insert(key, first)),
+                    Err(error) => damage.push((Some(first), format!("an idempotency key: {error}"))),
+                }
+            }
+            (next, after) = (last + 1, first);
+        }
+        if rows.len() < 4096 {
+            break;
+        }
+    }
+    for (key, (first, _)) in keys {
+        match keyed.remove(key) {
+            Some(found) if found == *first => {}
+            Some(_) => {
+                let reason =
+                    format!("the idempotency key `{key}` stands for other entries than those that carry it");
+                damage.push((Some(*first), reason));
+            }
+            None => damage.push((Some(*first), format!("the idempotency key `{key}` is missing"))),
+        }
+    }
+    for (key, first) in keyed {
+        damage.push((
+            Some(first),
+            format!("the idempotency key `{key}` is of a run whose entries do not carry it"),
+        ));
+    }
+    Ok(damage)
+}
+
+/// Audits everything stored.
+pub(super) fn check(
+    engine: &dyn EngineReader,
+    ask: &impl Ask,
+    observe: &mut dyn FnMut(Totals),
+) -> Result<StoreCheck, StoreError> {
+    const STRAY: &str = "SELECT count(*) FROM @run r \
+        WHERE NOT EXISTS (SELECT FROM @branch b WHERE b.match = r.match AND b.no = r.branch)";
+    const NOWHERE: &str =
+        "SELECT count(*) FROM @branch b WHERE NOT EXISTS (SELECT FROM @match m WHERE m.id = b.match)";
+    let (mut sound, mut damage) = (Totals::default(), Vec::<Damage>::new());
+    for found in engine.match_names()? {
+        let match_name = found?;
+        let before = damage.len();
+        let audited = audit(engine, &match_name, &mut |audited| match audited {
+            Audited::Sound(branch) => {
+                sound.branches += 1;
+                sound.entries += branch.own_entries;
+            }
+            Audited::Damaged(found) => damage.push(found),
+            _ => {}
+        });
+        match audited {
+            // It was deleted meanwhile.
+            Err(StoreError::NoSuchMatch { .. }) => continue,
+            done => done?,
+        }
+        sound.matches += u64::from(damage.len() == before);
+        observe(sound);
+    }
+    for (sql, what) in [
+        (STRAY, "runs belong to no branch: `store check --sweep` removes them"),
+        (NOWHERE, "branches belong to no match"),
+    ] {
+        let count = ask.rows(sql, &[], None)?.first().map_or(Ok(0), |row| number(row, 0))?;
+        if count > 0 {
+            let reason = format!("{count} {what}");
+            damage.push(Damage { match_name: None, branch: None, seq: None, reason });
+        }
+    }
+    Ok(StoreCheck { sound, damage })
+}
+
+/// Counts what is stored.
+pub(super) fn stats(
+    ask: &impl Ask,
+    top: usize,
+    observe: &mut dyn FnMut(Totals),
+) -> Result<StoreStats, StoreError> {
+    const COUNT: &str = "SELECT count(DISTINCT (b.match, b.no)), count(r.first), \
+        coalesce(sum(r.last - r.first + 1), 0)::bigint, coalesce(sum(octet_length(r.records)), 0)::bigint, \
+        (SELECT count(*) FROM @match) FROM @branch b \
+        LEFT JOIN @run r ON r.match = b.match AND r.branch = b.no";
+    const LARGEST: &str = "SELECT m.name, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
+        coalesce(sum(r.last - r.first + 1), 0)::bigint AS entries, coalesce(sum(octet_length(r.records)), 0)::bigint \
+        FROM @match m JOIN @branch b ON b.match = m.id LEFT JOIN @run r ON r.match = b.match AND r.branch = b.no \
+        GROUP BY m.id, m.name ORDER BY entries DESC, m.name LIMIT $1";
+    let mut stats = StoreStats::default();
+    if let Some(row) = ask.rows(COUNT, &[], None)?.first() {
+        stats.totals =
+            Totals { matches: number(row, 4)?, branches: number(row, 0)?, entries: number(row, 2)? };
+        (stats.pages, stats.entries_on_pages, stats.entry_bytes) =
+            (number(row, 1)?, number(row, 2)?, number(row, 3)?);
+    }
+    let top = i64::try_from(top).unwrap_or(i64::MAX);
+    for row in ask.rows(LARGEST, &[&top], None)? {
+        stats.largest.push(MatchStats {
+            name: name(&row, 0)?,
+            branches: number(&row, 1)?,
+            entries: number(&row, 2)?,
+            entry_bytes: number(&row, 3)?,
+        });
+    }
+    observe(stats.totals);
+    Ok(stats)
+}

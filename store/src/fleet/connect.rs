@@ -1,0 +1,274 @@
+//! Connections: made when first needed, shared by those who read, and made anew when they are lost.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use postgres::fallible_iterator::FallibleIterator as _;
+use postgres::types::ToSql;
+use postgres::{Client, NoTls, Row, Statement};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::address::{FleetAddress, Tls};
+use super::fault::Fault;
+use crate::error::StoreError;
+
+/// How long the same is tried again while connections are lost.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often the same is tried again while others are in its way.
+const TRIES_MAX: u32 = 10;
+
+/// What is bound to a statement.
+pub(super) type Bound<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// A connection, with the statements that it knows.
+pub(super) struct Connection {
+    client: Client,
+    schema: String,
+    statements: BTreeMap<&'static str, Statement>,
+}
+
+impl Connection {
+    /// Connects to the first host that can write, if it keeps what it acknowledges.
+    pub(super) fn open(address: &FleetAddress) -> Result<Self, Fault> {
+        let client = match &address.tls {
+            Tls::Disabled => address.config.connect(NoTls),
+            Tls::Verified(roots) => address.config.connect(MakeRustlsConnect::new(tls(roots.as_deref())?)),
+        };
+        let schema = address.schema.clone();
+        let mut made = Self { client: client?, schema, statements: BTreeMap::new() };
+        made.require_durable(address)?;
+        Ok(made)
+    }
+
+    /// FL-16: requires a server that keeps what it acknowledges.
+    fn require_durable(&mut self, address: &FleetAddress) -> Result<(), Fault> {
+        let row = self.client.query_one(
+            "SELECT current_setting('server_version_num', true), current_setting('fsync', true), \
+             current_setting('full_page_writes', true), current_setting('synchronous_commit', true)",
+            &[],
+        )?;
+        let setting = |index| row.get::<_, Option<String>>(index);
+        let refused = |reason: String| Fault::Store(StoreError::Database { reason });
+        if setting(0).and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number < 130_000) {
+            return Err(refused("its server is older than PostgreSQL 13: use a newer one".to_owned()));
+        }
+        for (index, name) in [(1, "fsync"), (2, "full_page_writes"), (3, "synchronous_commit")] {
+            if setting(index).as_deref() == Some("off") && !address.may_lose {
+                return Err(refused(format!(
+                    "its server has `{name} = off` and may lose what it acknowledged: turn it on, or accept that with \
+                     `durable=no` in the address"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a statement, in which `@` stands before the names of tables, and returns its rows.
+    pub(super) fn query(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<Vec<Row>, Fault> {
+        let statement = self.statement(sql)?;
+        Ok(self.client.query(&statement, bound)?)
+    }
+
+    /// Runs a statement and returns how many rows it concerned.
+    pub(super) fn execute(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<u64, Fault> {
+        let statement = self.statement(sql)?;
+        Ok(self.client.execute(&statement, bound)?)
+    }
+
+    /// Runs statements that return nothing.
+    pub(super) fn run(&mut self, sql: &str) -> Result<(), Fault> {
+        Ok(self.client.batch_execute(&in_schema(sql, &self.schema))?)
+    }
+
+    /// Makes the schema, if there is none.
+    pub(super) fn make_schema(&mut self) -> Result<(), Fault> {
+        Ok(self.client.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", self.schema))?)
+    }
+
+    /// Hands on the rows of a statement one after another, as long as `take` wants more.
+    pub(super) fn each(
+        &mut self,
+        sql: &'static str,
+        bound: Bound<'_>,
+        take: &mut dyn FnMut(Row) -> Result<bool, StoreError>,
+    ) -> Result<(), Fault> {
+        let statement = self.statement(sql)?;
+        let mut rows = self.client.query_raw(&statement, bound.iter().copied())?;
+        while let Some(row) = rows.next()? {
+            if !take(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, sql: &'static str) -> Result<Statement, Fault> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(&in_schema(sql, &self.schema))?;
+        self.statements.insert(sql, statement.clone());
+        Ok(statement)
+    }
+}
+
+fn in_schema(sql: &str, schema: &str) -> String {
+    sql.replace('@', &format!("\"{schema}\"."))
+}
+
+/// Makes what proves a server to be the one, by the certificates in a file or the system's.
+fn tls(file: Option<&Path>) -> Result<ClientConfig, Fault> {
+    let refused = |reason: String| Fault::Store(StoreError::Database { reason });
+    let mut roots = RootCertStore::empty();
+    if let Some(path) = file {
+        let unreadable = |error: &dyn Display| refused(format!("cannot read `{}`: {error}", path.display()));
+        for found in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(&error))? {
+            roots.add(found.map_err(|error| unreadable(&error))?).map_err(|error| unreadable(&error))?;
+        }
+    } else {
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    }
+    if roots.is_empty() {
+        return Err(refused(
+            "there are no root certificates: name a file with `sslrootcert=FILE`".to_owned(),
+        ));
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.map_err(|error| refused(error.to_string()))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// The connections of those who read.
+pub(super) struct Pool {
+    address: FleetAddress,
+    state: Mutex<State>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    idle: Vec<Connection>,
+    open: usize,
+}
+
+impl Pool {
+    pub(super) fn new(address: FleetAddress) -> Arc<Self> {
+        Arc::new(Self { address, state: Mutex::default(), freed: Condvar::new() })
+    }
+
+    pub(super) fn address(&self) -> &FleetAddress {
+        &self.address
+    }
+
+    /// Does something by one of the connections, once.
+    pub(super) fn once<T>(&self, act: impl FnOnce(&mut Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = loop {
+            if let Some(idle) = state.idle.pop() {
+                break Some(idle);
+            }
+            if state.open < self.address.readers {
+                state.open += 1;
+                break None;
+            }
+            state = self.freed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        };
+        drop(state);
+        let mut lent = Lent { pool: self, connection: idle };
+        let connection = match &mut lent.connection {
+            Some(connection) => connection,
+            empty => empty.insert(Connection::open(&self.address)?),
+        };
+        let done = act(connection);
+        // In the middle of a transaction, or lost: it is good for nothing more.
+        if done.is_err() {
+            lent.connection = None;
+        }
+        done
+    }
+
+    /// Does something that may be done again by one of the connections, until it is answered or time is up.
+    ///
+    /// `act` learns whether an attempt before may have done it already.
+    pub(super) fn until_answered<T>(
+        &self,
+        mut act: impl FnMut(&mut Connection, bool) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let mut patience = Patience::new();
+        loop {
+            let maybe = patience.maybe;
+            match self.once(|connection| act(connection, maybe)) {
+                Ok(done) => return Ok(done),
+                Err(fault) => patience.wait(fault)?,
+            }
+        }
+    }
+}
+
+/// A connection of the pool that goes back to it.
+struct Lent<'a> {
+    pool: &'a Pool,
+    connection: Option<Connection>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let mut state = self.pool.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.connection.take() {
+            Some(connection) => state.idle.push(connection),
+            None => state.open -= 1,
+        }
+        drop(state);
+        self.pool.freed.notify_one();
+    }
+}
+
+/// How often and how long the same has been tried.
+pub(super) struct Patience {
+    since: Instant,
+    tries: u32,
+    /// Whether something may have been done although no answer came.
+    pub(super) maybe: bool,
+}
+
+impl Patience {
+    #[expect(clippy::disallowed_methods, reason = "it says how long is waited, which no answer depends on")]
+    pub(super) fn new() -> Self {
+        Self { since: Instant::now(), tries: 0, maybe: false }
+    }
+
+    /// Waits before the same is tried again, or returns why it is not.
+    pub(super) fn wait(&mut self, fault: Fault) -> Result<(), StoreError> {
+        self.tries += 1;
+        let goes_on = match &fault {
+            Fault::Again(_) => self.tries <= TRIES_MAX,
+            Fault::Gone(_) => {
+                self.maybe = true;
+                self.since.elapsed() < PATIENCE
+            }
+            Fault::Referred | Fault::Taken | Fault::Store(_) => false,
+        };
+        if !goes_on {
+            return Err(fault.ended(self.maybe));
+        }
+        thread::sleep(Duration::from_millis(1 + random_below(100)));
+        Ok(())
+    }
+}
+
+/// Returns a number below `limit`, another each time; so that those who were in each other's way do not meet again.
+fn random_below(limit: u64) -> u64 {
+    let mut bytes = [0; 8];
+    // Without chance from the operating system they wait alike.
+    let _ = getrandom::fill(&mut bytes);
+    u64::from_le_bytes(bytes) % limit
+}

@@ -1,0 +1,306 @@
+//! The engine on PostgreSQL: what reads and what writes, behind the same words as the one on disk.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use turnfold_core::{Digest, Seat};
+
+use super::address::FleetAddress;
+use super::connect::Pool;
+use super::group::Writers;
+use super::held::{Held, Names};
+use super::read::{
+    Ask, LINE, LINES, Newest, Reading, column, digest, get, line_in, match_in, name, number, take_run, uuid,
+};
+use super::{check, schema};
+use crate::backup::error::RescueError;
+use crate::backup::part::Totals;
+use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, Walk};
+use crate::entry::{Genesis, Seq};
+use crate::error::StoreError;
+use crate::grant::Grant;
+use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::reader::found::{FoundBranch, FoundMatch, Parent};
+use crate::reader::line::{Line, Own};
+use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
+
+/// The most entries of a run: what is more is several.
+const RUN_ENTRIES_MAX: usize = 4096;
+
+/// The same while a backup is restored, so that a few entries are read without many others.
+const RESTORED_RUN_ENTRIES_MAX: usize = 64;
+
+/// A store on PostgreSQL.
+pub(crate) struct Fleet {
+    pub(super) reading: Arc<Reading<Newest>>,
+    pub(super) writers: Writers,
+    pub(super) run_entries_max: usize,
+}
+
+impl Fleet {
+    /// Opens the store at an address, which must be there.
+    pub(crate) fn open(address: &FleetAddress) -> Result<Self, StoreError> {
+        Ok(Self::of(reading(address, schema::require)?, RUN_ENTRIES_MAX))
+    }
+
+    /// Opens the store at an address, making it first where there is none.
+    pub(crate) fn open_or_create(address: &FleetAddress) -> Result<Self, StoreError> {
+        Ok(Self::of(reading(address, schema::require_or_create)?, RUN_ENTRIES_MAX))
+    }
+
+    /// Begins to restore a backup into an empty schema.
+    pub(crate) fn begin_restore(address: &FleetAddress) -> Result<Self, StoreError> {
+        Ok(Self::of(reading(address, schema::begin_restore)?, RESTORED_RUN_ENTRIES_MAX))
+    }
+
+    /// Ends a restore, after which others open the store.
+    pub(crate) fn end_restore(&self) -> Result<(), StoreError> {
+        self.pool().until_answered(|connection, _| schema::end_restore(connection))
+    }
+
+    fn of(reading: Arc<Reading<Newest>>, run_entries_max: usize) -> Self {
+        let writers = Writers::new(reading.0.pool.address().clone());
+        Self { reading, writers, run_entries_max }
+    }
+
+    pub(super) fn pool(&self) -> &Pool {
+        &self.reading.0.pool
+    }
+
+    pub(super) fn held(&self) -> &Held {
+        &self.reading.0.held
+    }
+}
+
+/// Opens the store at an address for reading only.
+pub(crate) fn open_reader(address: &FleetAddress) -> Result<Arc<dyn EngineReader>, StoreError> {
+    Ok(reading(address, schema::require)?)
+}
+
+fn reading(
+    address: &FleetAddress,
+    prepare: impl FnOnce(&mut super::connect::Connection) -> Result<(), super::fault::Fault>,
+) -> Result<Arc<Reading<Newest>>, StoreError> {
+    if address.may_lose {
+        tracing::warn!("durable=no: the database may lose what it acknowledged");
+    }
+    let pool = Pool::new(address.clone());
+    pool.once(prepare).map_err(|fault| match fault.ended(false) {
+        StoreError::Unavailable { reason, .. } => {
+            StoreError::Database { reason: format!("cannot connect to `{address}`: {reason}") }
+        }
+        other => other,
+    })?;
+    Ok(Arc::new(Reading(Newest { pool, held: Held::default() })))
+}
+
+impl<A: Ask> Reading<A> {
+    fn find(&self, names: &Names) -> Result<Line, StoreError> {
+        let (match_name, branch) = names;
+        let rows = self.0.rows(LINE, &[&match_name.as_str(), &branch.as_str()], None)?;
+        let Some(row) = rows.first() else {
+            return Err(StoreError::NoSuchMatch { match_name: match_name.clone() });
+        };
+        let of = match_in(row, match_name)?;
+        if get::<Option<i64>>(row, 3)?.is_some() {
+            return line_in(row, of);
+        }
+        if branch.is_main() {
+            return Err(StoreError::damaged("it is missing").within(match_name, Some(branch)));
+        }
+        Err(StoreError::NoSuchBranch { match_name: match_name.clone(), branch: branch.clone() })
+    }
+}
+
+impl<A: Ask> EngineReader for Reading<A> {
+    fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError> {
+        const MATCH: &str = "SELECT id, genesis, (SELECT count(*) FROM @branch b WHERE b.match = m.id) FROM @match m WHERE name = $1";
+        let rows = self.0.rows(MATCH, &[&name.as_str()], None)?;
+        let row = rows.first().ok_or_else(|| StoreError::NoSuchMatch { match_name: name.clone() })?;
+        match_in(row, name)
+    }
+
+    fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Line, StoreError> {
+        let names = (match_name.clone(), branch.clone());
+        let mut line = self.find(&names)?;
+        let Some(held) = self.0.held() else { return Ok(line) };
+        if let Some(before) = held.beyond(&line) {
+            // Somebody may have acknowledged it since we asked.
+            line = self.find(&names)?;
+            let goes_back =
+                line.head.seq < before.seq || line.head.seq == before.seq && line.head.link != before.link;
+            if goes_back && held.beyond(&line).is_some() {
+                return Err(held.lose(&line, before));
+            }
+        }
+        held.note(names, super::held::id_of(&line), line.head);
+        Ok(line)
+    }
+
+    fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError> {
+        let rows = self.0.rows(LINES, &[&name.as_str()], None)?;
+        let row = rows.first().ok_or_else(|| StoreError::NoSuchMatch { match_name: name.clone() })?;
+        let of = match_in(row, name)?;
+        let there = rows.iter().filter(|row| row.try_get::<_, i64>(3).is_ok());
+        let lines = there.map(|row| line_in(row, of.clone())).collect::<Result<Vec<_>, _>>()?;
+        if !lines.iter().any(|line| line.branch.name.is_main()) {
+            return Err(StoreError::damaged("it is missing").within(name, Some(&BranchName::main())));
+        }
+        Ok((of, lines))
+    }
+
+    fn ancestry(&self, of: &FoundMatch, branch: &FoundBranch) -> Result<Vec<FoundBranch>, StoreError> {
+        const BRANCHES: &str = "SELECT b.no, b.name, b.parent, p.name, b.at, b.before FROM @branch b \
+                                LEFT JOIN @branch p ON p.match = b.match AND p.no = b.parent WHERE b.match = $1";
+        let mut ancestry = vec![branch.clone()];
+        if branch.parent.is_none() {
+            return Ok(ancestry);
+        }
+        let rows = self.0.rows(BRANCHES, &[&uuid(of.id)], None)?;
+        while let Some(child) = ancestry.last()
+            && let Some(parent) = &child.parent
+        {
+            let here = |reason: &str| StoreError::damaged(reason).within(&of.name, Some(&child.name));
+            if ancestry.len() > rows.len() {
+                return Err(here("its branches begin on each other in a circle"));
+            }
+            let mut found = rows.iter().filter(|row| number(row, 0).is_ok_and(|no| no == parent.id));
+            let row = found.next().ok_or_else(|| here("the branch it begins on is missing"))?;
+            let (at, before) = (number(row, 4)?, digest(row, 5)?);
+            let parent = get::<Option<i64>>(row, 2)?.zip(get::<Option<String>>(row, 3)?);
+            let parent = parent.map(|(id, name)| Parent { name, id: id.cast_unsigned(), at, link: before });
+            ancestry.push(FoundBranch { name: name(row, 1)?, id: number(row, 0)?, parent, before });
+        }
+        Ok(ancestry)
+    }
+
+    fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError> {
+        const MATCHES: &str = "SELECT m.name, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
+             coalesce(h.last, b.at) FROM @match m JOIN @branch b ON b.match = m.id AND b.no = 0 \
+             LEFT JOIN LATERAL (SELECT r.last FROM @run r WHERE r.match = m.id AND r.branch = 0 \
+             ORDER BY r.first DESC LIMIT 1) h ON true WHERE m.name > $1 ORDER BY m.name LIMIT 256";
+        let read = |row: &postgres::Row| {
+            let match_name: MatchName = name(row, 0)?;
+            let genesis = Genesis::decode(get::<&[u8]>(row, 1)?);
+            let genesis = genesis.map_err(|error| {
+                StoreError::damaged(format!("its genesis: {error}")).within(&match_name, None)
+            })?;
+            Ok(MatchInfo { name: match_name, genesis, head: number(row, 3)?, branches: number(row, 2)? })
+        };
+        let mut last = after.map_or_else(String::new, ToString::to_string);
+        let (mut portion, mut is_ended) = (Vec::new().into_iter(), false);
+        Ok(Box::new(std::iter::from_fn(move || {
+            if portion.len() == 0 && !is_ended {
+                let rows = self.0.rows(MATCHES, &[&last.as_str()], None);
+                let read = rows.and_then(|rows| rows.iter().map(read).collect::<Result<Vec<MatchInfo>, _>>());
+                portion = match read {
+                    Ok(infos) => infos.into_iter(),
+                    Err(error) => {
+                        is_ended = true;
+                        return Some(Err(error));
+                    }
+                };
+            }
+            let next = portion.next();
+            is_ended |= next.is_none();
+            next.map(|info| {
+                last = info.name.to_string();
+                Ok(info)
+            })
+        })))
+    }
+
+    fn match_names(&self) -> Result<Each<'_, MatchName>, StoreError> {
+        Ok(Box::new(self.matches_after(None)?.map(|info| Ok(info?.name))))
+    }
+
+    fn pages(
+        &self,
+        own: Own,
+        from: Seq,
+        take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        const RUNS: &str = "SELECT first, last, before, link, records FROM @run WHERE match = $1 AND branch = $2 \
+             AND first <= $4 AND first >= coalesce((SELECT max(o.first) FROM @run o WHERE o.match = $1 \
+             AND o.branch = $2 AND o.first <= $3), $3) ORDER BY first LIMIT 256";
+        let bound: [&(dyn postgres::types::ToSql + Sync); 4] =
+            [&uuid(own.of), &own.branch.cast_signed(), &column(from), &column(own.last)];
+        for row in self.0.rows(RUNS, &bound, Some(4))? {
+            // The last run before an entry that is missing ends before it.
+            if number(&row, 1)? >= from {
+                take_run(&row, take)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn anchor(&self, own: Own, before: Digest, wanted: Seq) -> Result<(Seq, Digest), StoreError> {
+        const ANCHOR: &str = "SELECT first, before FROM @run WHERE match = $1 AND branch = $2 AND first <= $3 \
+                              ORDER BY first DESC LIMIT 1";
+        if wanted <= own.first {
+            return Ok((own.first, before));
+        }
+        let rows = self.0.rows(ANCHOR, &[&uuid(own.of), &own.branch.cast_signed(), &column(wanted)], None)?;
+        rows.first().map_or(Ok((own.first, before)), |row| Ok((number(row, 0)?, digest(row, 1)?)))
+    }
+
+    fn find_key(
+        &self,
+        line: &Line,
+        idempotency_key: &IdempotencyKey,
+    ) -> Result<Option<RangeInclusive<Seq>>, StoreError> {
+        const KEYED: &str =
+            "SELECT first, last, attempt FROM @run WHERE match = $1 AND branch = $2 AND key = $3";
+        const REST: &str =
+            "SELECT last FROM @run WHERE match = $1 AND branch = $2 AND first = $3 AND attempt = $4";
+        let (of, branch) = (uuid(line.of.id), line.branch.id.cast_signed());
+        let rows = self.0.rows(KEYED, &[&of, &branch, &idempotency_key.as_str()], None)?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let (first, mut last, attempt) = (number(row, 0)?, number(row, 1)?, get::<uuid::Uuid>(row, 2)?);
+        loop {
+            let rest = self.0.rows(REST, &[&of, &branch, &column(last + 1), &attempt], None)?;
+            let Some(row) = rest.first() else { return Ok(Some(first..=last)) };
+            last = number(row, 0)?;
+        }
+    }
+
+    fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError> {
+        super::access::find(&self.0, hash)
+    }
+
+    fn grants_of(&self, match_name: &MatchName) -> Result<Vec<(Digest, Grant)>, StoreError> {
+        super::access::of_match(&self.0, &self.found_match(match_name)?)
+    }
+
+    fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
+        let grants = self.grants_of(match_name)?;
+        Ok(grants.iter().any(|(_, grant)| grant.kind.seat() == Some(seat) && grant.is_live(now_ms)))
+    }
+
+    fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError> {
+        self.0.at_one_moment(read)
+    }
+
+    fn auditable(&self, of: &FoundMatch) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError> {
+        let rows = self.0.rows(LINES, &[&of.name.as_str()], None)?;
+        let mut branches = Vec::new();
+        for row in rows.iter().filter(|row| row.try_get::<_, i64>(3).is_ok()) {
+            branches.push((name(row, 4)?, line_in(row, of.clone())));
+        }
+        let missing = (!branches.iter().any(|(name, _): &Auditable| name.is_main()))
+            .then(|| StoreError::damaged("it is missing").within(&of.name, Some(&BranchName::main())));
+        Ok((branches, missing))
+    }
+
+    fn audit_kept(&self, line: &Line, keys: KeyedEntries) -> Result<Vec<Found>, StoreError> {
+        check::audit_kept(&self.0, line, &keys)
+    }
+
+    fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
+        check::check(self, &self.0, observe)
+    }
+
+    fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {
+        check::stats(&self.0, top, observe)
+    }
+}

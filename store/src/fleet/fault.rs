@@ -1,0 +1,78 @@
+//! What an error of the driver or the server means for whoever asked.
+
+use std::error::Error as _;
+use std::io;
+
+use postgres::error::SqlState;
+
+use crate::error::StoreError;
+
+/// Why a statement was not answered.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// Nothing was recorded: the same again.
+    Again(String),
+    /// The connection is gone, or the server cannot write: the same again by another, for what was sent may be recorded.
+    Gone(String),
+    /// A row that is referred to is missing, or is still referred to.
+    Referred,
+    /// A row like it is there already.
+    Taken,
+    /// Anything else, which trying again does not mend.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<postgres::Error> for Fault {
+    fn from(error: postgres::Error) -> Self {
+        let Some(code) = error.code() else {
+            return match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
+                Some(source) => Self::Gone(source.to_string()),
+                None if error.is_closed() => Self::Gone("the connection was closed".to_owned()),
+                None => Self::Store(StoreError::Database { reason: text(&error) }),
+            };
+        };
+        match code.code() {
+            "40001" | "40P01" | "57014" => Self::Again(text(&error)),
+            "57P01" | "57P02" | "57P03" | "25006" | "53300" => Self::Gone(text(&error)),
+            class if class.starts_with("08") => Self::Gone(text(&error)),
+            _ if *code == SqlState::DISK_FULL => {
+                let source = io::Error::new(io::ErrorKind::StorageFull, text(&error));
+                Self::Store(StoreError::Full { source })
+            }
+            _ if *code == SqlState::UNIQUE_VIOLATION => Self::Taken,
+            _ if *code == SqlState::FOREIGN_KEY_VIOLATION => Self::Referred,
+            _ => Self::Store(StoreError::Database { reason: text(&error) }),
+        }
+    }
+}
+
+/// Returns what is wrong in one line; the driver's own text says only that something is.
+pub(super) fn text(error: &postgres::Error) -> String {
+    let source = error.source().map(ToString::to_string);
+    let text = match error.as_db_error() {
+        Some(db) => db.message().to_owned(),
+        None => source.unwrap_or_else(|| error.to_string()),
+    };
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+impl Fault {
+    /// Returns the error of whoever cannot try again.
+    pub(super) fn ended(self, maybe: bool) -> StoreError {
+        match self {
+            Self::Again(reason) => StoreError::Unavailable { reason, maybe: false },
+            Self::Gone(reason) => StoreError::Unavailable { reason, maybe },
+            Self::Referred => {
+                StoreError::Database { reason: "a row that is referred to is missing".to_owned() }
+            }
+            Self::Taken => StoreError::Database { reason: "a row like it is there already".to_owned() },
+            Self::Store(error) => error,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Grants: judged in the transaction that writes them.
+
+use postgres::Row;
+use turnfold_core::decode::decode_strictly;
+use turnfold_core::{Digest, Seat};
+
+use super::access::{FIND, OF_MATCH, bytes, read};
+use super::connect::Connection;
+use super::engine::Fleet;
+use super::fault::Fault;
+use super::read::{digest, get, name, uuid};
+use crate::engine::EngineReader as _;
+use crate::entry::encode;
+use crate::error::StoreError;
+use crate::grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant};
+use crate::names::MatchName;
+use crate::reader::found::{FoundMatch, MatchId};
+
+/// The most grants of a match that are kept, those that count no more included.
+const KEPT_MAX: usize = 2 * Grant::LIVE_MAX;
+
+const INSERT: &str = "INSERT INTO @access (hash, match, body) VALUES ($1, $2, $3)";
+const UPDATE: &str = "UPDATE @access SET body = $3 WHERE hash = $1 AND body = $2";
+
+type Judged<T> = Result<Result<T, StoreError>, Fault>;
+
+/// Judges and writes in one transaction, as if nobody else did anything meanwhile.
+fn judged<T>(
+    fleet: &Fleet,
+    mut act: impl FnMut(&mut Connection, bool) -> Judged<T>,
+) -> Result<T, StoreError> {
+    fleet.pool().until_answered(|connection, maybe| {
+        connection.run("BEGIN ISOLATION LEVEL SERIALIZABLE")?;
+        let done = match act(connection, maybe) {
+            // Somebody made the same meanwhile; what is there now is judged.
+            Err(Fault::Taken) => return Err(Fault::Again("a grant was made meanwhile".to_owned())),
+            done => done?,
+        };
+        connection.run(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+        Ok(done)
+    })?
+}
+
+fn found(connection: &mut Connection, hash: &Digest) -> Result<Option<(FoundMatch, Grant)>, Fault> {
+    let rows = connection.query(FIND, &[&bytes(hash)])?;
+    let read = |row: &Row| {
+        let match_name: MatchName = name(row, 2)?;
+        let grant = read(row, &match_name)?;
+        let id = MatchId(get::<uuid::Uuid>(row, 3)?.as_u128());
+        Ok((FoundMatch { name: match_name, id, branches: 0, genesis: Vec::new() }, grant))
+    };
+    rows.first().map(read).transpose().map_err(Fault::Store)
+}
+
+/// Makes a grant.
+pub(super) fn grant(fleet: &Fleet, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
+    let of = fleet.reading.found_match(&new.match_name)?;
+    let NewGrant { kind, match_name, label, expires_at_ms } = new;
+    let grant = Grant {
+        kind,
+        match_name,
+        label,
+        created_at_ms: now_ms,
+        expires_at_ms,
+        revoked_at_ms: None,
+        became: None,
+    };
+    judged(fleet, |connection, maybe| {
+        if maybe && found(connection, hash)?.is_some_and(|(_, found)| found == grant) {
+            return Ok(Ok(()));
+        }
+        insert(connection, (&of, None), (hash, &grant))
+    })
+}
+
+/// Spends an invitation.
+pub(super) fn join(
+    fleet: &Fleet,
+    invitation: &Digest,
+    token: &Digest,
+    now_ms: i64,
+) -> Result<JoinedSeat, StoreError> {
+    let id = GrantId::of(invitation);
+    let none = || Ok(Err(StoreError::NoSuchGrant { id }));
+    judged(fleet, |connection, maybe| {
+        let Some((of, spent)) = found(connection, invitation)? else { return none() };
+        let GrantKind::Invitation(seat) = spent.kind else { return none() };
+        if let Some(became) = spent.became {
+            if became != *token {
+                return Ok(Err(StoreError::InvitationSpent { id }));
+            }
+            let joined = found(connection, token)?.map(|(_, grant)| grant);
+            let joined =
+                joined.map(|grant| if maybe { JoinedSeat::Now(grant) } else { JoinedSeat::Again(grant) });
+            return Ok(joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) }));
+        }
+        if !spent.is_live(now_ms) {
+            return none();
+        }
+        let grant = Grant {
+            kind: GrantKind::Seat(seat),
+            match_name: of.name.clone(),
+            label: spent.label.clone(),
+            created_at_ms: now_ms,
+            expires_at_ms: None,
+            revoked_at_ms: None,
+            became: None,
+        };
+        if let Err(error) = insert(connection, (&of, Some(*invitation)), (token, &grant))? {
+            return Ok(Err(error));
+        }
+        update(connection, invitation, |spent| spent.became = Some(*token))?;
+        Ok(Ok(JoinedSeat::Now(grant)))
+    })
+}
+
+/// Revokes a grant.
+pub(super) fn revoke(
+    fleet: &Fleet,
+    match_name: &MatchName,
+    id: GrantId,
+    now_ms: i64,
+) -> Result<Digest, StoreError> {
+    let of = fleet.reading.found_match(match_name)?;
+    judged(fleet, |connection, _| {
+        let rows = connection.query(OF_MATCH, &[&uuid(of.id)])?;
+        for row in &rows {
+            let hash = digest(row, 0)?;
+            if GrantId::of(&hash) == id {
+                update(connection, &hash, |grant| {
+                    grant.revoked_at_ms.get_or_insert(now_ms);
+                })?;
+                return Ok(Ok(hash));
+            }
+        }
+        Ok(Err(StoreError::NoSuchGrant { id }))
+    })
+}
+
+/// Changes a grant as it is now.
+fn update(connection: &mut Connection, hash: &Digest, change: impl FnOnce(&mut Grant)) -> Result<(), Fault> {
+    let rows = connection.query("SELECT hash, body FROM @access WHERE hash = $1", &[&bytes(hash)])?;
+    let Some(row) = rows.first() else {
+        return Err(Fault::Again("a grant was removed meanwhile".to_owned()));
+    };
+    let before = get::<&[u8]>(row, 1)?;
+    let mut grant: Grant = decode_strictly(before)
+        .map_err(|error| Fault::Store(StoreError::damaged(format!("a grant: {error}"))))?;
+    change(&mut grant);
+    let after = encode(&grant);
+    match connection.execute(UPDATE, &[&bytes(hash), &before, &after])? {
+        1 => Ok(()),
+        _ => Err(Fault::Again("a grant was changed meanwhile".to_owned())),
+    }
+}
+
+/// Makes a grant of a match, if it may have one more but for the one that is replaced. What counts no more makes room.
+fn insert(
+    connection: &mut Connection,
+    (of, replaced): (&FoundMatch, Option<Digest>),
+    (hash, grant): (&Digest, &Grant),
+) -> Judged<()> {
+    let (id, seat, now_ms) = (GrantId::of(hash), grant.kind.seat(), grant.created_at_ms);
+    if seat == Some(Seat::Host) {
+        return Ok(Err(StoreError::NotAPlayer { seat: Seat::Host }));
+    }
+    let there = connection
+        .query("SELECT FROM @match WHERE id = $1 AND name = $2", &[&uuid(of.id), &of.name.as_str()])?;
+    if there.is_empty() {
+        return Ok(Err(StoreError::NoSuchMatch { match_name: of.name.clone() }));
+    }
+    let rows = connection.query(OF_MATCH, &[&uuid(of.id)])?;
+    let read = |row: &Row| Ok((digest(row, 0)?, read(row, &of.name)?));
+    let mut others = rows.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+    // By its name a grant is revoked, so no two of a match may share one.
+    if found(connection, hash)?.is_some() || others.iter().any(|(other, _)| GrantId::of(other) == id) {
+        return Ok(Err(StoreError::GrantExists { id }));
+    }
+    others.retain(|(other, _)| Some(*other) != replaced);
+    let too_many =
+        |seat, limit| Ok(Err(StoreError::TooManyGrants { match_name: of.name.clone(), seat, limit }));
+    let live = |(_, other): &&(Digest, Grant)| other.is_live(now_ms);
+    let of_seat = others.iter().filter(|(_, other)| seat.is_some() && other.kind.seat() == seat);
+    if of_seat.filter(live).count() >= Grant::LIVE_MAX_PER_SEAT {
+        return too_many(seat, Grant::LIVE_MAX_PER_SEAT);
+    }
+    if others.iter().filter(live).count() >= Grant::LIVE_MAX {
+        return too_many(None, Grant::LIVE_MAX);
+    }
+    let surplus = (others.len() + 1).saturating_sub(KEPT_MAX);
+    let mut dead: Vec<_> = others.iter().filter(|other| !live(other)).collect();
+    dead.sort_by_key(|(other, grant)| (grant.created_at_ms, *other));
+    for (other, _) in dead.into_iter().take(surplus) {
+        connection.execute("DELETE FROM @access WHERE hash = $1", &[&bytes(other)])?;
+    }
+    connection.execute(INSERT, &[&bytes(hash), &uuid(of.id), &encode(grant)])?;
+    Ok(Ok(()))
+}

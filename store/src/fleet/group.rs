@@ -1,0 +1,283 @@
+//! Writers: a few threads, each with a connection of its own, that send what waits together in one statement.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use uuid::Uuid;
+
+use super::address::FleetAddress;
+use super::connect::{Connection, PATIENCE, Patience};
+use super::fault::Fault;
+use super::held::Names;
+use super::read::{column, get, uuid};
+use super::run::{INSERT, Run};
+use crate::error::StoreError;
+use crate::names::IdempotencyKey;
+use crate::reader::found::MatchId;
+
+/// The most appends of a statement, and from how many bytes on no more are added.
+const GROUP_MAX: usize = 64;
+const GROUP_BYTES: usize = 1 << 20;
+
+/// The most appends that wait for one writer.
+const QUEUE_MAX: usize = 256;
+
+/// The runs of one append, and whose it is.
+pub(super) struct Runs {
+    pub(super) names: Names,
+    pub(super) of: MatchId,
+    pub(super) branch: u64,
+    pub(super) attempt: Uuid,
+    pub(super) all: Vec<Run>,
+}
+
+/// An append on its way.
+struct Job {
+    runs: Runs,
+    since: Instant,
+    state: Arc<AtomicU8>,
+    reply: SyncSender<Result<bool, StoreError>>,
+}
+
+/// What has become of a job.
+const WAITING: u8 = 0;
+const SENT: u8 = 1;
+const GIVEN_UP: u8 = 2;
+
+/// The threads that write, begun when they are first needed.
+pub(super) struct Writers {
+    address: FleetAddress,
+    threads: Vec<Mutex<Option<Writer>>>,
+}
+
+struct Writer {
+    sender: SyncSender<Job>,
+    thread: JoinHandle<()>,
+}
+
+impl Writers {
+    pub(super) fn new(address: FleetAddress) -> Self {
+        let threads = (0..address.writers).map(|_| Mutex::default()).collect();
+        Self { address, threads }
+    }
+
+    /// Inserts runs where the branch ends; returns `true` if it did, once that is durable. What a branch is given always
+    /// goes the same way.
+    pub(super) fn write(&self, runs: Runs) -> Result<bool, StoreError> {
+        let ended = || StoreError::Failed { reason: "its writer ended".to_owned() };
+        let (reply, answer) = sync_channel(1);
+        let state = Arc::new(AtomicU8::new(WAITING));
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it says how long is waited, which no answer depends on"
+        )]
+        let since = Instant::now();
+        let job = Job { runs, since, state: Arc::clone(&state), reply };
+        self.sender(&job.runs)?.send(job).map_err(|_| ended())?;
+        match answer.recv_timeout(PATIENCE) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Disconnected) => Err(ended()),
+            Err(RecvTimeoutError::Timeout) => {
+                let waited =
+                    state.compare_exchange(WAITING, GIVEN_UP, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+                let reason = format!("it took longer than {} s", PATIENCE.as_secs());
+                Err(StoreError::Unavailable { reason, maybe: !waited })
+            }
+        }
+    }
+
+    /// Returns the way to the writer of a branch.
+    fn sender(&self, runs: &Runs) -> Result<SyncSender<Job>, StoreError> {
+        let spread = uuid(runs.of).as_u64_pair().0 ^ runs.branch;
+        let index = usize::try_from(spread % self.threads.len().max(1) as u64).unwrap_or_default();
+        let slot = self
+            .threads
+            .get(index)
+            .ok_or_else(|| StoreError::Failed { reason: "it is closed".to_owned() })?;
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(writer) = slot.as_ref() {
+            return Ok(writer.sender.clone());
+        }
+        let (sender, jobs) = sync_channel(QUEUE_MAX);
+        let address = self.address.clone();
+        let thread = std::thread::Builder::new().name("turnfold writer".to_owned());
+        let thread = thread.spawn(move || run(&address, &jobs));
+        let thread =
+            thread.map_err(|source| StoreError::Io { action: "start a writer".to_owned(), source })?;
+        Ok(slot.insert(Writer { sender, thread }).sender.clone())
+    }
+}
+
+impl Drop for Writers {
+    fn drop(&mut self) {
+        for slot in &self.threads {
+            let writer = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(Writer { sender, thread }) = writer {
+                drop(sender);
+                // What it was asked for has been answered.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+fn run(address: &FleetAddress, jobs: &Receiver<Job>) {
+    let (mut waiting, mut connection) = (VecDeque::new(), None);
+    loop {
+        if waiting.is_empty() {
+            let Ok(job) = jobs.recv() else { return };
+            waiting.push_back(job);
+        }
+        waiting.extend(jobs.try_iter().take(QUEUE_MAX));
+        let group = gather(&mut waiting);
+        serve(address, &mut connection, group);
+    }
+}
+
+/// Takes what may share a statement: at most one append of a branch, and several runs only by themselves.
+fn gather(waiting: &mut VecDeque<Job>) -> Vec<Job> {
+    let (mut group, mut left) = (Vec::new(), VecDeque::new());
+    let (mut branches, mut bytes) = (BTreeSet::new(), 0);
+    while let Some(job) = waiting.pop_front() {
+        let is_alone = job.runs.all.len() > 1;
+        let is_full = group.len() >= GROUP_MAX || bytes >= GROUP_BYTES || is_alone && !group.is_empty();
+        if is_full || !branches.insert((job.runs.of, job.runs.branch)) {
+            left.push_back(job);
+            continue;
+        }
+        bytes += job.runs.all.iter().map(|run| run.records.len()).sum::<usize>();
+        group.push(job);
+        if is_alone {
+            break;
+        }
+    }
+    left.append(waiting);
+    *waiting = left;
+    group
+}
+
+/// Writes a group and answers all of it.
+fn serve(address: &FleetAddress, connection: &mut Option<Connection>, mut group: Vec<Job>) {
+    group.retain(|job| {
+        let is_late = job.since.elapsed() >= PATIENCE;
+        let sent =
+            !is_late && job.state.compare_exchange(WAITING, SENT, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+        if !sent {
+            let reason = format!("it waited for longer than {} s", PATIENCE.as_secs());
+            let _ = job.reply.send(Err(StoreError::Unavailable { reason, maybe: false }));
+        }
+        sent
+    });
+    if group.is_empty() {
+        return;
+    }
+    match insert(address, connection, &group) {
+        Ok(inserted) => {
+            for Job { runs, reply, .. } in group {
+                // Whoever asked may have gone away.
+                let _ = reply.send(Ok(inserted.contains(&runs.attempt)));
+            }
+        }
+        Err(error @ StoreError::Unavailable { .. }) => {
+            for job in group {
+                let _ = job.reply.send(Err(again(&error)));
+            }
+        }
+        // It is the error of one of them.
+        Err(error) if group.len() == 1 => {
+            let _ = group.pop().map(|job| job.reply.send(Err(error)));
+        }
+        Err(_) => {
+            for job in group {
+                let inserted = insert(address, connection, std::slice::from_ref(&job));
+                let _ = job.reply.send(inserted.map(|inserted| inserted.contains(&job.runs.attempt)));
+            }
+        }
+    }
+}
+
+fn again(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Unavailable { reason, maybe } => {
+            StoreError::Unavailable { reason: reason.clone(), maybe: *maybe }
+        }
+        other => StoreError::Failed { reason: other.to_string() },
+    }
+}
+
+/// Inserts a group, over and over while connections are lost, and returns which attempts did it.
+fn insert(
+    address: &FleetAddress,
+    connection: &mut Option<Connection>,
+    group: &[Job],
+) -> Result<BTreeSet<Uuid>, StoreError> {
+    let mut patience = Patience::new();
+    loop {
+        let inserted = match connection.take().map_or_else(|| Connection::open(address), Ok) {
+            Ok(mut open) => insert_once(&mut open, group).inspect(|_| *connection = Some(open)),
+            Err(fault) => Err(fault),
+        };
+        match inserted {
+            Ok(inserted) => return Ok(inserted),
+            Err(fault) => patience.wait(fault)?,
+        }
+    }
+}
+
+fn insert_once(connection: &mut Connection, group: &[Job]) -> Result<BTreeSet<Uuid>, Fault> {
+    if let [Job { runs, .. }] = group
+        && runs.all.len() > 1
+    {
+        connection.run("BEGIN")?;
+        for run in &runs.all {
+            if statement(connection, &[(runs, run)])?.is_empty() {
+                connection.run("ROLLBACK")?;
+                return Ok(BTreeSet::new());
+            }
+        }
+        connection.run("COMMIT")?;
+        return Ok(BTreeSet::from([runs.attempt]));
+    }
+    let rows: Vec<_> = group.iter().flat_map(|job| job.runs.all.iter().map(|run| (&job.runs, run))).collect();
+    statement(connection, &rows)
+}
+
+/// Runs the one statement that appends.
+pub(super) fn statement(
+    connection: &mut Connection,
+    rows: &[(&Runs, &Run)],
+) -> Result<BTreeSet<Uuid>, Fault> {
+    let each = |read: &dyn Fn(&Run) -> i64| rows.iter().map(|(_, run)| read(run)).collect::<Vec<_>>();
+    let of: Vec<_> = rows.iter().map(|(runs, _)| uuid(runs.of)).collect();
+    let branches: Vec<_> = rows.iter().map(|(runs, _)| runs.branch.cast_signed()).collect();
+    let (firsts, lasts) = (each(&|run| column(run.first)), each(&|run| column(run.last)));
+    let attempts: Vec<_> = rows.iter().map(|(runs, _)| runs.attempt).collect();
+    let keys: Vec<_> = rows.iter().map(|(_, run)| run.key.as_ref().map(IdempotencyKey::as_str)).collect();
+    let before: Vec<_> = rows.iter().map(|(_, run)| run.before.as_bytes().as_slice()).collect();
+    let links: Vec<_> = rows.iter().map(|(_, run)| run.link.as_bytes().as_slice()).collect();
+    let records: Vec<_> = rows.iter().map(|(_, run)| run.records.as_slice()).collect();
+    let match_names: Vec<_> = rows.iter().map(|(runs, _)| runs.names.0.as_str()).collect();
+    let branch_names: Vec<_> = rows.iter().map(|(runs, _)| runs.names.1.as_str()).collect();
+    let inserted = connection.query(
+        INSERT,
+        &[
+            &of,
+            &branches,
+            &firsts,
+            &lasts,
+            &attempts,
+            &keys,
+            &before,
+            &links,
+            &records,
+            &match_names,
+            &branch_names,
+        ],
+    )?;
+    let attempts = inserted.iter().map(|row| get::<Uuid>(row, 0)).collect::<Result<_, _>>();
+    Ok(attempts?)
+}

@@ -1,0 +1,81 @@
+//! Heads that were acknowledged or read: hints for the next append, and what a database that went back is known by.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::StoreError;
+use crate::names::{BranchName, MatchName};
+use crate::reader::found::{Head, MatchId};
+use crate::reader::line::Line;
+
+/// The most branches of which something is held; beyond it all are forgotten.
+const HELD_MAX: usize = 1 << 16;
+
+/// A branch, whatever its name is.
+pub(super) type BranchId = (MatchId, u64);
+
+/// A match's name and a branch's.
+pub(super) type Names = (MatchName, BranchName);
+
+/// What this process knows of heads.
+#[derive(Default)]
+pub(super) struct Held(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    heads: BTreeMap<BranchId, Head>,
+    names: BTreeMap<Names, BranchId>,
+    /// Those that went back, to which nothing is written any more.
+    lost: BTreeSet<BranchId>,
+}
+
+impl Held {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the branch that had these names, and its head, when it was seen last.
+    pub(super) fn hint(&self, names: &Names) -> Option<(BranchId, Head)> {
+        let state = self.state();
+        let id = state.names.get(names)?;
+        state.heads.get(id).map(|head| (*id, *head))
+    }
+
+    /// Notes a head that was acknowledged or read.
+    pub(super) fn note(&self, names: Names, id: BranchId, head: Head) {
+        let mut state = self.state();
+        if state.heads.len() >= HELD_MAX {
+            *state = State { lost: std::mem::take(&mut state.lost), ..State::default() };
+        }
+        let newest = state.heads.entry(id).or_insert(head);
+        if newest.seq < head.seq {
+            *newest = head;
+        }
+        state.names.insert(names, id);
+    }
+
+    /// Returns the head that a line lacks, if it ends before one that was held or goes another way.
+    pub(super) fn beyond(&self, line: &Line) -> Option<Head> {
+        let held = self.state().heads.get(&id_of(line)).copied();
+        held.filter(|held| {
+            held.seq > line.head.seq || held.seq == line.head.seq && held.link != line.head.link
+        })
+    }
+
+    /// Notes that a branch went back, and says so.
+    pub(super) fn lose(&self, line: &Line, held: Head) -> StoreError {
+        self.state().lost.insert(id_of(line));
+        let (match_name, branch) = line.names();
+        StoreError::Receded { match_name, branch, held: held.seq, found: line.head.seq }
+    }
+
+    /// Returns `true` if a branch went back while this process had it.
+    pub(super) fn is_lost(&self, id: BranchId) -> bool {
+        self.state().lost.contains(&id)
+    }
+}
+
+/// Returns what a line's branch is, whatever its name.
+pub(super) fn id_of(line: &Line) -> BranchId {
+    (line.of.id, line.branch.id)
+}

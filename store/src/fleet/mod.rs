@@ -1,0 +1,16 @@
+//! The engine on PostgreSQL: the same store for many processes at once. `FLEET.md` beside this crate is its contract.
+
+mod access;
+pub(crate) mod address;
+mod append;
+mod change;
+mod check;
+mod connect;
+pub(crate) mod engine;
+mod fault;
+mod granting;
+mod group;
+mod held;
+mod read;
+mod run;
+mod schema;

@@ -1,0 +1,230 @@
+//! Reading: each question one statement, so that its answer is of one moment.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use postgres::Row;
+use postgres::types::FromSql;
+use turnfold_core::Digest;
+use turnfold_core::decode::decode_strictly;
+use uuid::Uuid;
+
+use super::connect::{Bound, Connection, Pool};
+use super::fault::Fault;
+use super::held::Held;
+use crate::backup::error::RescueError;
+use crate::engine::{Packed, Walk};
+use crate::error::StoreError;
+use crate::names::{BranchName, MatchName};
+use crate::reader::found::{FoundBranch, FoundMatch, Head, MatchId, Parent};
+use crate::reader::line::Line;
+
+/// Answers statements that only read.
+pub(super) trait Ask: Send + Sync {
+    /// Returns the rows of a statement, at most so many bytes of column `weighed` and a row.
+    fn rows(
+        &self,
+        sql: &'static str,
+        bound: Bound<'_>,
+        weighed: Option<usize>,
+    ) -> Result<Vec<Row>, StoreError>;
+
+    /// Returns the heads that this process has seen, where the newest are read.
+    fn held(&self) -> Option<&Held>;
+
+    /// Reads at one moment.
+    fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError>;
+}
+
+/// The tables as an engine that is read.
+pub(super) struct Reading<A>(pub(super) A);
+
+/// What is read at the head, by any connection.
+pub(super) struct Newest {
+    pub(super) pool: Arc<Pool>,
+    pub(super) held: Held,
+}
+
+/// What is read in one transaction.
+struct Moment<'a>(Mutex<&'a mut Connection>);
+
+/// Enough bytes of entries for one answer.
+const BYTES_MAX: usize = 4 << 20;
+
+fn collect(
+    connection: &mut Connection,
+    sql: &'static str,
+    bound: Bound<'_>,
+    weighed: Option<usize>,
+) -> Result<Vec<Row>, Fault> {
+    let Some(column) = weighed else { return connection.query(sql, bound) };
+    let (mut rows, mut bytes) = (Vec::new(), 0);
+    connection.each(sql, bound, &mut |row| {
+        bytes += get::<&[u8]>(&row, column)?.len();
+        rows.push(row);
+        Ok(bytes < BYTES_MAX)
+    })?;
+    Ok(rows)
+}
+
+impl Ask for Newest {
+    fn rows(
+        &self,
+        sql: &'static str,
+        bound: Bound<'_>,
+        weighed: Option<usize>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let rows = self.pool.until_answered(|connection, _| collect(connection, sql, bound, weighed));
+        // Reading records nothing.
+        rows.map_err(|error| match error {
+            StoreError::Unavailable { reason, .. } => StoreError::Unavailable { reason, maybe: false },
+            other => other,
+        })
+    }
+
+    fn held(&self) -> Option<&Held> {
+        Some(&self.held)
+    }
+
+    fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError> {
+        let mut failed = None;
+        let done = self.pool.once(|connection| {
+            connection.run(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; \
+                 SET LOCAL idle_in_transaction_session_timeout = 0",
+            )?;
+            failed = read(&Reading(Moment(Mutex::new(connection)))).err();
+            connection.run("COMMIT")
+        });
+        match (failed, done) {
+            (Some(error), _) => Err(error),
+            (None, done) => Ok(done.map_err(|fault| fault.ended(false))?),
+        }
+    }
+}
+
+impl Ask for Moment<'_> {
+    fn rows(
+        &self,
+        sql: &'static str,
+        bound: Bound<'_>,
+        weighed: Option<usize>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        collect(&mut connection, sql, bound, weighed).map_err(|fault| fault.ended(false))
+    }
+
+    fn held(&self) -> Option<&Held> {
+        None
+    }
+
+    fn at_one_moment(&self, _: Walk<'_>) -> Result<(), RescueError> {
+        let reason = "a backup begins inside another".to_owned();
+        Err(StoreError::Database { reason }.into())
+    }
+}
+
+/// Reads a column.
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, StoreError> {
+    row.try_get(column).map_err(|error| StoreError::damaged(format!("a row cannot be read: {error}")))
+}
+
+/// Reads a number that counts.
+pub(super) fn number(row: &Row, column: usize) -> Result<u64, StoreError> {
+    u64::try_from(get::<i64>(row, column)?).map_err(|_| StoreError::damaged("a row has a number below 0"))
+}
+
+/// Reads a digest.
+pub(super) fn digest(row: &Row, column: usize) -> Result<Digest, StoreError> {
+    let bytes = <[u8; 32]>::try_from(get::<&[u8]>(row, column)?);
+    bytes.map(Digest::new).map_err(|_| StoreError::damaged("a link does not have 32 bytes"))
+}
+
+/// Reads a name.
+pub(super) fn name<T: std::str::FromStr<Err = crate::names::NotAName>>(
+    row: &Row,
+    column: usize,
+) -> Result<T, StoreError> {
+    get::<&str>(row, column)?
+        .parse()
+        .map_err(|error: crate::names::NotAName| StoreError::damaged(error.to_string()))
+}
+
+/// Returns a number as a column has it.
+pub(super) fn column(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Returns the id of a match as a column has it.
+pub(super) fn uuid(id: MatchId) -> Uuid {
+    Uuid::from_u128(id.0)
+}
+
+macro_rules! lines {
+    ($with:literal, $rest:literal) => {
+        concat!(
+            "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), b.no, b.name, b.parent, \
+             p.name, b.at, b.before, h.last, h.link FROM @match m LEFT JOIN @branch b ON b.match = m.id ",
+            $with,
+            " LEFT JOIN @branch p ON p.match = b.match AND p.no = b.parent LEFT JOIN LATERAL (SELECT r.last, r.link \
+             FROM @run r WHERE r.match = b.match AND r.branch = b.no ORDER BY r.first DESC LIMIT 1) h ON true \
+             WHERE m.name = $1 ",
+            $rest
+        )
+    };
+}
+
+/// A branch of a match with its head.
+pub(super) const LINE: &str = lines!("AND b.name = $2", "");
+
+/// All branches of a match with their heads.
+pub(super) const LINES: &str = lines!("", "ORDER BY b.name");
+
+/// Reads a match from one of the rows above.
+pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreError> {
+    let id = MatchId(get::<Uuid>(row, 0)?.as_u128());
+    Ok(FoundMatch { name: name.clone(), id, branches: number(row, 2)?, genesis: get(row, 1)? })
+}
+
+/// Reads a branch with its head from one of the rows above.
+pub(super) fn line_in(row: &Row, of: FoundMatch) -> Result<Line, StoreError> {
+    let name: BranchName = name(row, 4)?;
+    let read = || {
+        let (at, before) = (number(row, 7)?, digest(row, 8)?);
+        let parent = match (get::<Option<i64>>(row, 5)?, get::<Option<String>>(row, 6)?) {
+            (Some(id), Some(name)) => Some(Parent { name, id: id.cast_unsigned(), at, link: before }),
+            (None, None) => None,
+            _ => return Err(StoreError::damaged("the branch it begins on is missing")),
+        };
+        if parent.is_none() != name.is_main() || parent.is_none() && (at != 0 || before != of.link()) {
+            return Err(StoreError::damaged("it does not begin where it can"));
+        }
+        let branch = FoundBranch { name: name.clone(), id: number(row, 3)?, parent, before };
+        let head = match get::<Option<i64>>(row, 9)? {
+            Some(_) => Head { seq: number(row, 9)?, link: digest(row, 10)? },
+            None => Head { seq: at, link: before },
+        };
+        Ok((branch, head))
+    };
+    let (branch, head) = read().map_err(|error| error.within(&of.name, Some(&name)))?;
+    Ok(Line { of, branch, head })
+}
+
+/// Hands on the entries of a run: a row of its first and last number, the links before and after, and its records.
+pub(super) fn take_run(
+    row: &Row,
+    take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let (first, last) = (number(row, 0)?, number(row, 1)?);
+    let read = || {
+        let records: Vec<&[u8]> = decode_strictly(get::<&[u8]>(row, 4)?)
+            .map_err(|error| StoreError::damaged(format!("its run: {error}")))?;
+        if records.len() as u64 != last.saturating_sub(first).saturating_add(1) {
+            let count = records.len();
+            return Err(StoreError::damaged(format!(
+                "its run has {count} entries and claims to end at {last}"
+            )));
+        }
+        Ok(Packed { first, before: Some(digest(row, 2)?), records, after: Some(digest(row, 3)?) })
+    };
+    take(&read().map_err(|error| error.at(first))?)
+}

@@ -1,0 +1,115 @@
+//! Tables: made once, and recognized by their format.
+
+use super::connect::Connection;
+use super::fault::Fault;
+use crate::error::StoreError;
+use uuid::Uuid;
+
+/// The format of the tables that this build reads and writes.
+const FORMAT: i32 = 1;
+
+/// The format of tables that a restore is filling, or was when it broke off.
+const UNFINISHED: i32 = 0;
+
+const TABLES: &str = r#"
+CREATE TABLE IF NOT EXISTS @meta (one boolean PRIMARY KEY CHECK (one), format int NOT NULL, store uuid NOT NULL);
+CREATE TABLE IF NOT EXISTS @match (name text COLLATE "C" PRIMARY KEY, id uuid NOT NULL UNIQUE, genesis bytea NOT NULL);
+CREATE TABLE IF NOT EXISTS @branch (match uuid, no bigint, name text COLLATE "C" NOT NULL, parent bigint,
+    at bigint NOT NULL, before bytea NOT NULL, PRIMARY KEY (match, no), UNIQUE (match, name),
+    FOREIGN KEY (match, parent) REFERENCES @branch (match, no));
+CREATE TABLE IF NOT EXISTS @run (match uuid, branch bigint, first bigint, last bigint NOT NULL CHECK (last >= first),
+    attempt uuid NOT NULL, key text COLLATE "C", before bytea NOT NULL, link bytea NOT NULL, records bytea NOT NULL,
+    PRIMARY KEY (match, branch, first));
+CREATE UNIQUE INDEX IF NOT EXISTS run_key ON @run (match, branch, key) WHERE key IS NOT NULL;
+CREATE TABLE IF NOT EXISTS @access (hash bytea PRIMARY KEY, match uuid, body bytea NOT NULL);
+CREATE INDEX IF NOT EXISTS access_match ON @access (match);
+"#;
+
+/// Requires the tables to be there, in the format of this build.
+pub(super) fn require(connection: &mut Connection) -> Result<(), Fault> {
+    match format(connection)? {
+        Some(format) => require_format(format),
+        None => {
+            Err(refused("there is no store in its schema: create a match first, or name the right schema"))
+        }
+    }
+}
+
+/// Makes the tables where there are none. Who may not make tables can use those that are there.
+pub(super) fn require_or_create(connection: &mut Connection) -> Result<(), Fault> {
+    if format(connection)?.is_none() {
+        // Where two do it at once, one may fail and find afterwards what the other made.
+        if create(connection, FORMAT).is_err() {
+            create(connection, FORMAT)?;
+        }
+    }
+    require(connection)
+}
+
+/// Begins a restore: makes or empties the tables, which nobody else opens before it is done.
+pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Fault> {
+    match format(connection)? {
+        None => create(connection, UNFINISHED),
+        Some(UNFINISHED) => connection.run("TRUNCATE @access, @run, @branch, @match"),
+        Some(FORMAT) => {
+            let claimed = connection.execute(
+                "UPDATE @meta SET format = 0 WHERE format = 1 AND NOT EXISTS (SELECT FROM @match)",
+                &[],
+            )?;
+            if claimed == 1 {
+                Ok(())
+            } else {
+                Err(refused("its schema holds matches: name another with `schema=NAME`"))
+            }
+        }
+        Some(format) => require_format(format),
+    }
+}
+
+/// Ends a restore: now it is a store.
+pub(super) fn end_restore(connection: &mut Connection) -> Result<(), Fault> {
+    connection.execute("UPDATE @meta SET format = 1 WHERE format = 0", &[]).map(|_| ())
+}
+
+fn create(connection: &mut Connection, format: i32) -> Result<(), Fault> {
+    connection.make_schema()?;
+    connection.run(TABLES)?;
+    let sql = "INSERT INTO @meta (one, format, store) VALUES (true, $1, $2) ON CONFLICT DO NOTHING";
+    connection.execute(sql, &[&format, &new_id()?]).map(|_| ())
+}
+
+/// Reads the format, if there are tables.
+fn format(connection: &mut Connection) -> Result<Option<i32>, Fault> {
+    let there = connection.query("SELECT to_regclass('@meta') IS NOT NULL", &[])?;
+    if !there.iter().any(|row| row.get::<_, bool>(0)) {
+        return Ok(None);
+    }
+    let rows = connection.query("SELECT format FROM @meta", &[])?;
+    Ok(rows.first().map(|row| row.get(0)))
+}
+
+fn require_format(format: i32) -> Result<(), Fault> {
+    match format {
+        FORMAT => Ok(()),
+        UNFINISHED => {
+            Err(refused("a restore into its schema is under way or broke off: restore again, or wait for it"))
+        }
+        other => Err(refused(&format!(
+            "its tables have the format {other}, this build knows {FORMAT}: use the build that made them"
+        ))),
+    }
+}
+
+fn refused(reason: &str) -> Fault {
+    Fault::Store(StoreError::Database { reason: reason.to_owned() })
+}
+
+/// Makes an id that nothing has had before.
+pub(super) fn new_id() -> Result<Uuid, StoreError> {
+    let mut bytes = [0; 16];
+    let filled = getrandom::fill(&mut bytes);
+    filled.map_err(|error| StoreError::Database {
+        reason: format!("the operating system has no chance: {error}"),
+    })?;
+    Ok(Uuid::from_bytes(bytes))
+}

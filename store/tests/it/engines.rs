@@ -1,0 +1,28 @@
+//! The engines there are, for tests that all of them have to pass.
+
+use turnfold_store::Store;
+
+#[cfg(unix)]
+use crate::postgres::shared;
+
+/// Makes an empty store on PostgreSQL, in a schema of its own, where there is a server.
+#[cfg(unix)]
+pub(crate) fn fleet() -> Option<Store> {
+    shared().map(|server| Store::open_or_create_fleet(&server.address()).unwrap())
+}
+
+/// Says that there is no server.
+#[cfg(not(unix))]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub(crate) fn fleet() -> Option<Store> {
+    eprintln!("SKIPPED: the tests begin servers of PostgreSQL on Unix only");
+    None
+}
+
+/// Has the same tried on an empty store of each engine.
+pub(crate) fn on_each(check: impl Fn(&Store)) {
+    for store in [Some(Store::in_memory()), fleet()].into_iter().flatten() {
+        check(&store);
+        store.close().unwrap();
+    }
+}

@@ -1,0 +1,178 @@
+//! The engine on PostgreSQL: what only it can do, and what can only happen to it.
+
+mod failures;
+mod many;
+mod standby;
+mod wires;
+
+use turnfold_store::{BranchName, FleetAddress, Store, StoreError, StoreReader};
+
+use crate::game::{branch, commands, genesis, labels, name, opaque};
+use crate::postgres::{Server, shared};
+use crate::rescue::{contents, fill, unobserved};
+
+/// Makes a store in a schema of its own, with a match `m`.
+fn with_match(server: &Server) -> (FleetAddress, Store) {
+    let address = server.address();
+    let store = Store::open_or_create_fleet(&address).unwrap();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    (address, store)
+}
+
+/// Runs statements on a schema; `@` stands before the names of its tables.
+fn sql(server: &Server, address: &FleetAddress, statements: &str) {
+    let schema = address.to_string();
+    let schema = schema.rsplit_once('=').unwrap().1;
+    let mut config = postgres::Config::new();
+    let mut client =
+        config.user("tests").dbname("postgres").host_path(&server.dir).connect(postgres::NoTls).unwrap();
+    client.batch_execute(&statements.replace('@', &format!("{schema}."))).unwrap();
+}
+
+fn backup(store: &StoreReader) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    store.backup(&mut bytes, false, &mut unobserved()).unwrap();
+    bytes
+}
+
+#[test]
+fn fl_2_a_backup_goes_from_disk_to_a_database_and_back_byte_for_byte() {
+    let Some(server) = shared() else { return };
+    let disk = Store::in_memory();
+    fill(&disk);
+    // A keyed append of more entries than a run takes, and one without a key.
+    let long = branch("long");
+    disk.create_branch(&name("m"), &long, &BranchName::main(), 0).unwrap();
+    disk.append(&name("m"), &long, 0, (0..5000).map(opaque).collect(), Some(&"long".parse().unwrap()))
+        .unwrap();
+    disk.append(&name("m"), &long, 5000, (0..5000).map(opaque).collect(), None).unwrap();
+    let bytes = backup(&disk);
+    let address = server.address();
+    let totals = Store::restore_fleet(bytes.as_slice(), &address, &mut unobserved()).unwrap();
+    let fleet = Store::open_fleet(&address).unwrap();
+    assert_eq!(contents(&fleet), contents(&disk));
+    assert_eq!(backup(&fleet), bytes);
+    let stats = fleet.stats(1, &mut unobserved()).unwrap();
+    assert_eq!((stats.totals, stats.largest[0].name.as_str()), (totals, "m"));
+    let back = Store::restore_in_memory(backup(&fleet).as_slice()).unwrap();
+    assert_eq!(backup(&back), bytes);
+    let refused = Store::restore_fleet(bytes.as_slice(), &address, &mut unobserved()).unwrap_err();
+    assert!(refused.to_string().contains("its schema holds matches"), "{refused}");
+    assert_eq!(contents(&fleet), contents(&disk));
+}
+
+#[test]
+fn fl_23_nobody_opens_what_a_restore_left_behind_and_the_next_one_empties_it() {
+    let Some(server) = shared() else { return };
+    let disk = Store::in_memory();
+    fill(&disk);
+    let (bytes, address) = (backup(&disk), server.address());
+    let cut = bytes.get(..bytes.len() - 40).unwrap();
+    Store::restore_fleet(cut, &address, &mut unobserved()).unwrap_err();
+    for error in [
+        Store::open_fleet(&address).unwrap_err(),
+        Store::open_or_create_fleet(&address).unwrap_err(),
+        StoreReader::open_fleet(&address).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("a restore into its schema is under way or broke off"), "{error}");
+    }
+    Store::restore_fleet(bytes.as_slice(), &address, &mut unobserved()).unwrap();
+    assert_eq!(contents(&Store::open_fleet(&address).unwrap()), contents(&disk));
+}
+
+#[test]
+fn fl_10_a_schema_without_a_store_and_one_of_another_format_are_refused_by_name() {
+    let Some(server) = shared() else { return };
+    let address = server.address();
+    let error = Store::open_fleet(&address).unwrap_err().to_string();
+    assert!(error.contains("there is no store in its schema"), "{error}");
+    let many: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| Store::open_or_create_fleet(&address))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(many.iter().all(Result::is_ok), "{many:?}");
+    sql(server, &address, "UPDATE @meta SET format = 2");
+    let error = Store::open_or_create_fleet(&address).unwrap_err().to_string();
+    assert!(error.contains("its tables have the format 2, this build knows 1"), "{error}");
+}
+
+#[test]
+fn fl_8_who_saw_a_branch_that_was_deleted_and_made_again_does_not_write_to_the_old_one() {
+    let Some(server) = shared() else { return };
+    let (address, here) = with_match(server);
+    let there = Store::open_fleet(&address).unwrap();
+    let (m, line, main) = (name("m"), branch("line"), BranchName::main());
+    here.create_branch(&m, &line, &main, 0).unwrap();
+    here.append(&m, &line, 0, vec![opaque(1)], None).unwrap();
+    there.delete_branch(&m, &line).unwrap();
+    assert!(matches!(here.append(&m, &line, 1, vec![opaque(2)], None), Err(StoreError::NoSuchBranch { .. })));
+    there.create_branch(&m, &line, &main, 0).unwrap();
+    there.append(&m, &line, 0, vec![opaque(7)], None).unwrap();
+    here.append(&m, &line, 1, vec![opaque(8)], None).unwrap();
+    assert_eq!(labels(&there, "m", "line"), [7, 8]);
+    // Renamed, it is not written to under its old name.
+    there.rename_branch(&m, &line, &branch("other")).unwrap();
+    assert!(matches!(here.append(&m, &line, 2, vec![opaque(9)], None), Err(StoreError::NoSuchBranch { .. })));
+    there.rename_match(&m, &name("n")).unwrap();
+    assert!(matches!(here.append(&m, &main, 0, vec![opaque(9)], None), Err(StoreError::NoSuchMatch { .. })));
+    here.append(&name("n"), &branch("other"), 2, vec![opaque(9)], None).unwrap();
+    assert_eq!(labels(&there, "n", "other"), [7, 8, 9]);
+    assert_eq!(there.check(&mut unobserved()).unwrap().damage, []);
+}
+
+#[test]
+fn a_renamed_match_and_its_branches_keep_everything() {
+    let Some(server) = shared() else { return };
+    let (_, store) = with_match(server);
+    let (m, n, line, twig) = (name("m"), name("n"), branch("line"), branch("twig"));
+    store.append(&m, &BranchName::main(), 0, commands(3), Some(&"k".parse().unwrap())).unwrap();
+    store.create_branch(&m, &line, &BranchName::main(), 2).unwrap();
+    store.create_branch(&m, &twig, &line, 2).unwrap();
+    store.rename_branch(&m, &line, &branch("other")).unwrap();
+    store.rename_match(&m, &n).unwrap();
+    store.create_match(&m, &genesis(), Vec::new()).unwrap();
+    let taken = store.rename_match(&n, &m).unwrap_err();
+    assert!(matches!(taken, StoreError::AlreadyExists { .. }), "{taken}");
+    let taken = store.rename_branch(&n, &branch("other"), &twig).unwrap_err();
+    assert!(matches!(taken, StoreError::BranchExists { .. }), "{taken}");
+    let taken = store.rename_branch(&n, &twig, &twig).unwrap_err();
+    assert!(matches!(taken, StoreError::BranchExists { .. }), "{taken}");
+    let parents: Vec<_> =
+        store.branches(&n).unwrap().into_iter().map(|info| (info.name, info.parent)).collect();
+    let expected = [
+        (BranchName::main(), None),
+        (branch("other"), Some((BranchName::main(), 2))),
+        (twig, Some((branch("other"), 2))),
+    ];
+    assert_eq!(parents, expected);
+    assert!(
+        store.append(&n, &BranchName::main(), 0, commands(3), Some(&"k".parse().unwrap())).unwrap().repeated
+    );
+    store.delete_match(&n).unwrap();
+    assert!(matches!(store.genesis(&n), Err(StoreError::NoSuchMatch { .. })));
+    assert_eq!(store.matches().unwrap().len(), 1);
+    assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
+}
+
+#[test]
+fn a_backup_holds_one_moment_of_every_match_while_others_write_and_delete() {
+    let Some(server) = shared() else { return };
+    let (address, store) = with_match(server);
+    let (m, line) = (name("m"), branch("line"));
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let other = Store::open_fleet(&address).unwrap();
+            for round in 0..20 {
+                other.create_branch(&m, &line, &BranchName::main(), round).unwrap();
+                other.append(&m, &line, round, (0..100).map(opaque).collect(), None).unwrap();
+                other.append(&m, &BranchName::main(), round, vec![opaque(round)], None).unwrap();
+                other.delete_branch(&m, &line).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            let restored = Store::restore_in_memory(backup(&store).as_slice()).unwrap();
+            assert_eq!(restored.check(&mut unobserved()).unwrap().damage, []);
+        }
+    });
+    assert_eq!(labels(&store, "m", "main"), (0..20).collect::<Vec<_>>());
+}

@@ -1,0 +1,187 @@
+//! A database server of the tests' own: begun when it is first needed, gone with the process.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use turnfold_store::FleetAddress;
+
+/// Who runs the server where the tests are run by root, whom it refuses.
+const NOBODY: u32 = 65534;
+
+/// A server, stopped and removed when it is dropped or the process ends.
+pub(crate) struct Server {
+    programs: PathBuf,
+    pub(crate) dir: PathBuf,
+    /// Waits for the end of its input, then stops the server and removes its folder.
+    guard: Child,
+}
+
+impl Server {
+    /// Begins a server with these settings beside its own, if its programs are there.
+    pub(crate) fn start(settings: &str) -> Option<Self> {
+        let programs = programs()?;
+        let dir = folder();
+        let mut initdb = command(&programs.join("initdb"));
+        initdb
+            .args(["-N", "-A", "trust", "-U", "tests", "--no-locale", "-E", "UTF8", "-D"])
+            .arg(dir.join("data"));
+        run(&mut initdb);
+        let config = dir.join("data/postgresql.conf");
+        let mut config = fs::OpenOptions::new().append(true).open(config).unwrap();
+        let place = dir.display();
+        write!(
+            config,
+            "\nlisten_addresses = ''\nunix_socket_directories = '{place}'\nmax_connections = 200\n\
+             shared_buffers = '32MB'\n{settings}\n"
+        )
+        .unwrap();
+        let guard = guard(&programs, &dir);
+        let server = Self { programs, dir, guard };
+        server.begin();
+        Some(server)
+    }
+
+    /// Begins a server that follows this one, if the program that copies it is there.
+    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+    pub(crate) fn standby(&self) -> Option<Self> {
+        if !self.programs.join("pg_basebackup").exists() {
+            eprintln!("SKIPPED: there is no pg_basebackup beside initdb");
+            return None;
+        }
+        let dir = folder();
+        let mut copy = command(&self.programs.join("pg_basebackup"));
+        copy.args(["-U", "tests", "-R", "-c", "fast", "-X", "stream", "-h"]).arg(&self.dir);
+        run(copy.arg("-D").arg(dir.join("data")));
+        let config = dir.join("data/postgresql.conf");
+        let mut config = fs::OpenOptions::new().append(true).open(config).unwrap();
+        writeln!(config, "\nunix_socket_directories = '{}'", dir.display()).unwrap();
+        let guard = guard(&self.programs, &dir);
+        let standby = Self { programs: self.programs.clone(), dir, guard };
+        standby.begin();
+        Some(standby)
+    }
+
+    /// Makes a standby a server of its own.
+    pub(crate) fn promote(&self) {
+        run(&mut self.pg_ctl(&["-w", "-t", "60", "promote"]));
+    }
+
+    /// Runs a statement and returns what it says.
+    pub(crate) fn sql(&self, statement: &str) -> String {
+        let mut psql = command(&self.programs.join("psql"));
+        psql.args(["-U", "tests", "-d", "postgres", "-At", "-c", statement, "-h"]).arg(&self.dir);
+        String::from_utf8(psql.stdout(Stdio::piped()).output().unwrap().stdout).unwrap()
+    }
+
+    /// Waits until a statement is true.
+    pub(crate) fn wait_for(&self, statement: &str) {
+        for _ in 0..600 {
+            if self.sql(statement).trim() == "t" {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("`{statement}` is not true");
+    }
+
+    /// Begins it, also after it was killed.
+    pub(crate) fn begin(&self) {
+        run(self.pg_ctl(&["-w", "-t", "60", "-l"]).arg(self.dir.join("log")).arg("start"));
+    }
+
+    /// Kills it as a crash would.
+    pub(crate) fn kill(&self) {
+        run(&mut self.pg_ctl(&["-m", "immediate", "stop"]));
+    }
+
+    fn pg_ctl(&self, args: &[&str]) -> Command {
+        let mut command = command(&self.programs.join("pg_ctl"));
+        command.arg("-D").arg(self.dir.join("data")).args(args);
+        command
+    }
+
+    /// Returns the address of a schema that no test has had before.
+    pub(crate) fn address(&self) -> FleetAddress {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        self.schema(&format!("s{}", COUNT.fetch_add(1, Ordering::SeqCst)))
+    }
+
+    /// Returns the address of a schema.
+    pub(crate) fn schema(&self, schema: &str) -> FleetAddress {
+        let host = self.dir.display().to_string().replace('/', "%2F");
+        FleetAddress::read(&format!("postgres://tests@{host}/postgres?schema={schema}"), None).unwrap()
+    }
+}
+
+/// Makes a folder with a name short enough for a socket, in which the server may write.
+fn folder() -> PathBuf {
+    let dir = tempfile::Builder::new().prefix("tfpg").tempdir_in("/tmp").unwrap().keep();
+    if is_root() {
+        chown(&dir, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    dir
+}
+
+/// Begins what stops a server and removes its folder when this process ends, however it does.
+fn guard(programs: &Path, dir: &Path) -> Child {
+    let (pg_ctl, place) = (programs.join("pg_ctl"), dir.display());
+    let script = format!(
+        "cat >/dev/null; '{}' -D '{place}/data' -m immediate stop >/dev/null 2>&1; rm -rf '{place}'",
+        pg_ctl.display()
+    );
+    command(Path::new("sh")).args(["-c", &script]).stdin(Stdio::piped()).spawn().unwrap()
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.guard.stdin.take());
+        let _ = self.guard.wait();
+    }
+}
+
+/// Returns the server that all tests of this process share, if there can be one.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub(crate) fn shared() -> Option<&'static Server> {
+    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+    let server = SERVER.get_or_init(|| Server::start("")).as_ref();
+    if server.is_none() {
+        eprintln!("SKIPPED: there is no PostgreSQL (initdb, pg_ctl) in /usr/lib/postgresql/*/bin or on PATH");
+    }
+    server
+}
+
+/// Finds the programs of the newest server, in Debian's folders or on PATH.
+fn programs() -> Option<PathBuf> {
+    let version = |path: &PathBuf| path.parent()?.file_name()?.to_str()?.parse::<u32>().ok();
+    let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let debian = debian.map(|version| version.path().join("bin")).filter(|bin| bin.join("initdb").exists());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut on_path =
+        std::env::split_paths(&path).filter(|dir| dir.join("initdb").exists() && dir.join("pg_ctl").exists());
+    debian.max_by_key(version).or_else(|| on_path.next())
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0)
+}
+
+fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    // The server's own messages go to its log, and it must not hold the pipe of whoever runs the tests.
+    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn run(command: &mut Command) {
+    let status = command.status().unwrap();
+    assert!(status.success(), "{command:?}: {status}");
+}
