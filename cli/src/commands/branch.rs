@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use turnfold_replay::Revision;
-use turnfold_store::BranchName;
+use turnfold_replay::signing::Signers;
+use turnfold_store::{BranchName, StoreReader};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -32,6 +33,10 @@ pub(crate) struct Args {
     /// Delete the branch instead
     #[arg(long)]
     delete: bool,
+
+    /// Delete it though the key in `$TURNFOLD_KEY` has signed it
+    #[arg(long, requires = "delete")]
+    force: bool,
 }
 
 #[derive(Serialize)]
@@ -72,6 +77,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             (name, Done::Created { at })
         }
         None => {
+            if !args.force {
+                require_unsigned(&args.revision, &store)?;
+            }
             store.delete_branch(match_name, branch)?;
             (branch, Done::Deleted)
         }
@@ -79,6 +87,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     drop(store);
     report(args, name, &done, &mut context.output)?;
     Ok(Answer::Yes)
+}
+
+/// Requires that the usual key, if there is one, has not signed a branch that is to be deleted: it will not sign another
+/// one under its name.
+fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Failure> {
+    let Some(path) = std::env::var_os("TURNFOLD_KEY").filter(|path| !path.is_empty()) else { return Ok(()) };
+    let signers = Signers::open(&[path.into()])?;
+    if signers.remembered(&signers.origin(store, revision)?)?.is_empty() {
+        return Ok(());
+    }
+    let message = format!("`{revision}` is signed, and the key will sign no other branch under its name");
+    Err(Failure::usage(message).hint("`--force` deletes it"))
 }
 
 fn report(args: &Args, name: &BranchName, done: &Done, output: &mut Output) -> Result<(), Failure> {

@@ -60,7 +60,7 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
         }
         "SEAT" => arg.add(ArgValueCandidates::new(seats)),
         "MATCH" if makes_a_match => arg,
-        "REV" | "REV|FILE" | "REV:SEQ|FILE:SEQ" | "MATCH" | "A" | "B" => {
+        "REV" | "REV:SEQ" | "REV|FILE" | "REV:SEQ|FILE:SEQ" | "MATCH" | "A" | "B" => {
             arg.add(ArgValueCompleter::new(revisions))
         }
         _ => arg,

@@ -158,6 +158,15 @@ fn tr_12_keys_of_one_name_sign_together() {
         assert_eq!(note.is_signed_by(&vkey.trim_end().parse().unwrap()), Ok(true), "{file}");
     }
     assert!(failing(&sandbox, 2, "sign duel --key ann.key --key bob.key").contains("have one name"));
+    // One key by two names of its file signs once, and has one memory.
+    let twice = sandbox.ok("sign duel@flank --key ann.key --key ./ann.key");
+    assert_eq!(SignedNote::read(twice.as_bytes()).unwrap().signatures().len(), 1);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("ann.key", sandbox.path("link.key")).unwrap();
+        assert_eq!(sandbox.ok("sign duel@flank --key link.key"), twice);
+        assert!(!sandbox.path("link.key.seen").exists());
+    }
     // Each remembers: neither signs another history by itself.
     sandbox.ok("store backup old.backup");
     sandbox.ok(r#"play duel "p2: cycle""#);
@@ -276,4 +285,22 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     assert!(sandbox.read("duel.bundle").contains(sandbox.read("cosignature").trim_end()));
     sandbox.write("no-cosignature", sandbox.read("ann.vkey"));
     assert!(failing(&sandbox, 2, "sign duel --key ann.key --add no-cosignature").contains("no cosignature"));
+}
+
+#[test]
+fn a_branch_that_the_usual_key_has_signed_is_deleted_by_force_only() {
+    let sandbox = duel();
+    sandbox.ok("sign duel@flank --key ann.key");
+    let with_key = |line: &str| {
+        let words = crate::sandbox::words(line);
+        let mut command = sandbox.command(words.iter().map(String::as_str));
+        command.env("TURNFOLD_KEY", "ann.key").output().unwrap()
+    };
+    let refused = with_key("branch --delete duel@flank");
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("`duel@flank` is signed") && said.contains("`--force` deletes it"), "{said}");
+    assert!(with_key("branch --delete duel@edge").status.success(), "what is not signed goes");
+    assert!(with_key("sign duel").status.success(), "the variable names the key");
+    assert!(with_key("branch --delete --force duel@flank").status.success());
 }

@@ -76,6 +76,12 @@ impl KeyFile {
         Ok(Self { path: path.into(), key })
     }
 
+    /// Returns where the file itself lies, whatever links lead to it.
+    pub(super) fn real_path(&self) -> Result<PathBuf, SigningError> {
+        let failed = |cause| SigningError::Io { doing: "find", path: self.path.clone(), cause };
+        std::fs::canonicalize(&self.path).map_err(failed)
+    }
+
     /// Requires the key to be of a kind.
     ///
     /// # Errors

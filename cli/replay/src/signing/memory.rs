@@ -33,7 +33,9 @@ impl KeyMemory {
     /// # Errors
     /// [`SigningError::Io`].
     pub fn of(key: &KeyFile) -> Result<Self, SigningError> {
-        let mut folder = key.path.clone().into_os_string();
+        // A link to a key has no memory of its own, or there would be two.
+        let real = key.real_path()?;
+        let mut folder = real.into_os_string();
         folder.push(".seen");
         let folder = PathBuf::from(folder);
         make_folder(&folder)?;

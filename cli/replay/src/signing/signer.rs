@@ -40,12 +40,13 @@ impl Signers {
     /// # Errors
     /// [`SigningError::Unusable`] for keys of different names, and what is wrong with one of them.
     pub fn open(paths: &[PathBuf]) -> Result<Self, SigningError> {
-        let mut paths = paths.to_vec();
-        // In one order, so that two processes do not wait for each other.
-        paths.sort();
-        paths.dedup();
-        let keys = paths.iter().map(|path| KeyFile::open(path)?.require(KeyKind::Signer));
-        let keys: Vec<_> = keys.collect::<Result<_, _>>()?;
+        // Each once and in one order, so that no process waits for itself or for another that waits for it.
+        let mut keys = BTreeMap::new();
+        for path in paths {
+            let file = KeyFile::open(path)?.require(KeyKind::Signer)?;
+            keys.insert(file.real_path()?, file);
+        }
+        let keys: Vec<_> = keys.into_values().collect();
         let mut names = keys.iter().map(|file| file.key.name());
         let first = names.next().ok_or_else(|| SigningError::Unusable("no key is named".into()))?;
         if let Some(other) = names.find(|name| *name != first) {
