@@ -260,9 +260,14 @@ impl Patience {
         if !goes_on {
             return Err(fault.ended(self.maybe));
         }
-        thread::sleep(Duration::from_millis(1 + random_below(100)));
+        pause();
         Ok(())
     }
+}
+
+/// Waits for 1 to 100 ms.
+pub(super) fn pause() {
+    thread::sleep(Duration::from_millis(1 + random_below(100)));
 }
 
 /// Returns a number below `limit`, another each time; so that those who were in each other's way do not meet again.

@@ -1,6 +1,6 @@
 //! Tables: made once, and recognized by their format.
 
-use super::connect::Connection;
+use super::connect::{Connection, pause};
 use super::fault::Fault;
 use crate::error::StoreError;
 use uuid::Uuid;
@@ -10,6 +10,9 @@ const FORMAT: i32 = 1;
 
 /// The format of tables that a restore is filling, or was when it broke off.
 const UNFINISHED: i32 = 0;
+
+/// How often tables are made while others make them too.
+const CREATE_TRIES_MAX: u32 = 50;
 
 const TABLES: &str = r#"
 CREATE TABLE IF NOT EXISTS @meta (one boolean PRIMARY KEY CHECK (one), format int NOT NULL, store uuid NOT NULL);
@@ -37,10 +40,13 @@ pub(super) fn require(connection: &mut Connection) -> Result<(), Fault> {
 
 /// Makes the tables where there are none. Who may not make tables can use those that are there.
 pub(super) fn require_or_create(connection: &mut Connection) -> Result<(), Fault> {
-    if format(connection)?.is_none() {
-        // Where two do it at once, one may fail and find afterwards what the other made.
-        if create(connection, FORMAT).is_err() {
-            create(connection, FORMAT)?;
+    // Where several do it at once, one may fail and find afterwards what another made.
+    let mut tries = 0;
+    while format(connection)?.is_none() {
+        tries += 1;
+        match create(connection, FORMAT) {
+            Err(_) if tries < CREATE_TRIES_MAX => pause(),
+            done => done?,
         }
     }
     require(connection)
