@@ -10,7 +10,7 @@ use crate::names::MatchName;
 impl Store {
     /// Makes a grant for the token with this hash; when it returns, the grant is durable.
     ///
-    /// A match may have [`Grant::LIVE_MAX`] live grants and each seat [`Grant::LIVE_MAX_PER_SEAT`] of them, invitations
+    /// A match may have [`Grant::LIVE_MAX`](crate::Grant::LIVE_MAX) live grants and each seat [`Grant::LIVE_MAX_PER_SEAT`](crate::Grant::LIVE_MAX_PER_SEAT) of them, invitations
     /// that were not spent included. Of twice as many in all, those that count no more and were made first are removed.
     ///
     /// # Errors
