@@ -76,6 +76,22 @@ pub struct NotAGrantId {
     found: String,
 }
 
+impl NewGrant {
+    /// Returns the grant that is made of it at a time.
+    pub(crate) fn made(self, now_ms: i64) -> Grant {
+        let Self { kind, match_name, label, expires_at_ms } = self;
+        Grant {
+            kind,
+            match_name,
+            label,
+            created_at_ms: now_ms,
+            expires_at_ms,
+            revoked_at_ms: None,
+            became: None,
+        }
+    }
+}
+
 impl Grant {
     /// The most live grants that a match may have.
     pub const LIVE_MAX: usize = 1_000;

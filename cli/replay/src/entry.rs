@@ -26,6 +26,15 @@ pub struct LogEntry {
     pub key: Option<IdempotencyKey>,
 }
 
+/// Returns what a store recorded as a fold takes it.
+pub(crate) fn stored(entries: &[Entry]) -> Vec<Logged<'_>> {
+    let logged = entries.iter().map(|entry| {
+        let command = CommandSource::Bytes(&entry.command);
+        Logged { seq: entry.seq, seat: entry.seat, command }
+    });
+    logged.collect()
+}
+
 impl LogEntry {
     /// Returns an entry of which nothing else is known.
     #[must_use]

@@ -1,9 +1,11 @@
 //! Verify: a stored match audited down to its rules, with every command folded again.
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Registry};
+use turnfold_core::{AnyState, DicePolicy, Digest, Registry};
 use turnfold_store::{
     Audited, BranchName, Damage, Entry, Genesis, MatchName, Seq, SoundBranch, StoreError, StoreReader,
 };
+
+use crate::entry::stored;
 
 /// What the audit of a match found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -153,13 +155,7 @@ impl<'a> Judge<'a> {
     /// Folds some more entries, and no more once the rules do not agree.
     fn fold(&mut self, entries: &[Entry]) {
         let Some(state) = &mut self.folding else { return };
-        let logged: Vec<_> = entries
-            .iter()
-            .map(|entry| {
-                let command = CommandSource::Bytes(&entry.command);
-                Logged { seq: entry.seq, seat: entry.seat, command }
-            })
-            .collect();
+        let logged = stored(entries);
         if let Err(error) = state.fold(&logged, &self.dice, &mut |_| {}) {
             self.find(Some(error.seq()), FindingKind::Disagrees, error.to_string());
             self.folding = None;

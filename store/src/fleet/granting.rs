@@ -55,16 +55,7 @@ fn found(connection: &mut Connection, hash: &Digest) -> Result<Option<(FoundMatc
 /// Makes a grant.
 pub(super) fn grant(fleet: &Fleet, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
     let of = fleet.reading.found_match(&new.match_name)?;
-    let NewGrant { kind, match_name, label, expires_at_ms } = new;
-    let grant = Grant {
-        kind,
-        match_name,
-        label,
-        created_at_ms: now_ms,
-        expires_at_ms,
-        revoked_at_ms: None,
-        became: None,
-    };
+    let grant = new.made(now_ms);
     judged(fleet, |connection, maybe| {
         if maybe && found(connection, hash)?.is_some_and(|(_, found)| found == grant) {
             return Ok(Ok(()));

@@ -135,7 +135,8 @@ fn guard(programs: &Path, dir: &Path) -> Child {
         "cat >/dev/null; '{}' -D '{place}/data' -m immediate stop >/dev/null 2>&1; rm -rf '{place}'",
         pg_ctl.display()
     );
-    command(Path::new("sh")).args(["-c", &script]).stdin(Stdio::piped()).spawn().unwrap()
+    // In a group of its own it outlives whatever ends the tests' own.
+    command(Path::new("sh")).args(["-c", &script]).process_group(0).stdin(Stdio::piped()).spawn().unwrap()
 }
 
 impl Drop for Server {

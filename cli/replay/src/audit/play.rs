@@ -1,7 +1,9 @@
 //! A line under its rules: folded from the Genesis, its seeded rolls computed again (TR-26, TR-27).
 
-use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Registry};
+use turnfold_core::{AnyState, DicePolicy, FoldError, Registry};
 use turnfold_store::{Entry, Genesis};
+
+use crate::entry::stored;
 
 /// How many entries are folded at a time.
 const RUN: usize = 256;
@@ -98,13 +100,7 @@ impl Playing {
     /// Folds what waits. A wrong roll is a matter of the dice, so it is folded as if it had been recorded.
     pub(super) fn settle(&mut self) {
         let entries = std::mem::take(&mut self.waiting);
-        let logged: Vec<_> = entries
-            .iter()
-            .map(|entry| {
-                let command = CommandSource::Bytes(&entry.command);
-                Logged { seq: entry.seq, seat: entry.seat, command }
-            })
-            .collect();
+        let logged = stored(&entries);
         let mut rest = logged.as_slice();
         while let Some(state) = &mut self.state {
             let mut folded = 0;

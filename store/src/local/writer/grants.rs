@@ -27,16 +27,7 @@ pub(super) fn grant(
     committer.perform(Order::Alone, move |ledger, staged| {
         let records = &ledger.records;
         let of = records.find_match(&new.match_name)?;
-        let NewGrant { kind, match_name, label, expires_at_ms } = new;
-        let grant = Grant {
-            kind,
-            match_name,
-            label,
-            created_at_ms: now_ms,
-            expires_at_ms,
-            revoked_at_ms: None,
-            became: None,
-        };
+        let grant = new.made(now_ms);
         stage_new(records, staged, (&of, None), (hash, grant))
     })
 }
