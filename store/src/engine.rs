@@ -44,7 +44,7 @@ pub(crate) type KeyedEntries = BTreeMap<IdempotencyKey, (Seq, Seq)>;
 /// What is found by an audit beside the entries: at which of them, and what is wrong.
 pub(crate) type Found = (Option<Seq>, String);
 
-/// An engine as far as it is read.
+/// An engine as far as it is read (FL-4).
 pub(crate) trait EngineReader: Send + Sync {
     /// Finds a match.
     fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError>;
@@ -154,7 +154,7 @@ pub(crate) struct NewBranch {
     pub(crate) at: Seq,
 }
 
-/// An engine. What returns is durable.
+/// An engine (FL-4). What returns is durable.
 pub(crate) trait Engine: Send + Sync {
     /// Returns what reads beside it.
     fn reader(&self) -> Arc<dyn EngineReader>;

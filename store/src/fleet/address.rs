@@ -1,4 +1,4 @@
-//! Where a store on PostgreSQL is: what its URL says that the driver does not know, and how it proves which server it is.
+//! Where a store on PostgreSQL is (FL-1): what its URL says beyond what the driver knows, and how a server proves itself.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use postgres::Config;
 use postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-/// How long is waited for a host to answer at all, and for a dead one to be found out.
+/// How long is waited for a host to answer at all, and for a dead one to be found out (FL-21).
 const DEAD_AFTER: Duration = Duration::from_secs(10);
 
-/// How long a statement may take, and a transaction stand still, in milliseconds.
+/// How long a statement may take, and a transaction stand still, in milliseconds (FL-21).
 const STATEMENT_MS: u32 = 8_000;
 
 /// The address of a store on PostgreSQL: `postgres://USER@HOST[,HOST…]/DB?schema=turnfold`.
@@ -192,7 +192,7 @@ fn is_near(host: &Host) -> bool {
     }
 }
 
-/// Writes an address without its password.
+/// Writes an address without its password (FL-1).
 fn shown(config: &Config, schema: &str) -> String {
     let host = |host: &Host| match host {
         Host::Tcp(name) => name.clone(),

@@ -1,4 +1,4 @@
-//! Appending: one statement that inserts where the branch ends, and what it means when it did not.
+//! Appending (FL-11): one statement that inserts where the branch ends, and what it means when it did not.
 
 use uuid::Uuid;
 
@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::reader::appended::Appended;
 use crate::reader::found::{Head, MatchId};
 
-/// How often the same is sent again while the branch looks as if it could be inserted.
+/// How often the same is sent again while the branch looks as if it could be inserted (FL-12).
 const ROUNDS_MAX: u32 = 10;
 
 impl Fleet {

@@ -71,7 +71,7 @@ impl Engine for Fleet {
         parent.require(at)?;
         let head = Head { seq: at, link: parent.link_at(reader, at)? };
         let attempt = new_id()?;
-        // 63 bits of chance, and not 0, which is `main`: never used again.
+        // FL-8: 63 bits of chance, and not 0, which is `main`: never used again.
         let no = (attempt.as_u64_pair().0 >> 1).max(1);
         let runs = pack(head, &entries, None, self.run_entries_max);
         let end = end_of(&runs, head);
@@ -230,7 +230,7 @@ impl Engine for Fleet {
     }
 }
 
-/// Makes a branch with its first runs, within a transaction.
+/// Makes a branch with its first runs, within a transaction (FL-14).
 fn begin(
     connection: &mut Connection,
     runs: &Runs,
@@ -264,7 +264,7 @@ const SWEEP_MATCH: &str = "DELETE FROM @run WHERE match = $1 AND (branch, first)
      (SELECT branch, first FROM @run WHERE match = $1 ORDER BY branch, first LIMIT 1000)";
 
 impl Fleet {
-    /// Removes the runs of what was deleted, in portions; what stays nobody sees.
+    /// Removes the runs of what was deleted, in portions; what stays nobody sees (FL-15).
     fn sweep(&self, sql: &'static str, bound: super::connect::Bound<'_>) {
         loop {
             match self.pool().once(|connection| connection.execute(sql, bound)) {

@@ -1,4 +1,4 @@
-//! The audit of all tables that asks no rules, and how much they hold.
+//! The audit of all tables that asks no rules, and how much they hold (FL-22).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Connections: made when first needed, shared by those who read, and made anew when they are lost.
+//! Connections: made when first needed, shared by those who read (FL-13), and made anew when they are lost (FL-20).
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -19,10 +19,10 @@ use super::address::{FleetAddress, Tls};
 use super::fault::Fault;
 use crate::error::StoreError;
 
-/// How long the same is tried again while connections are lost.
+/// How long the same is tried again while connections are lost (FL-20).
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How often the same is tried again while others are in its way.
+/// How often the same is tried again while others are in its way (FL-20).
 const TRIES_MAX: u32 = 10;
 
 /// What is bound to a statement.

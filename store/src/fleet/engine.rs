@@ -24,10 +24,10 @@ use crate::reader::found::{FoundBranch, FoundMatch, Parent};
 use crate::reader::line::{Line, Own};
 use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 
-/// The most entries of a run: what is more is several.
+/// The most entries of a run: what is more is several (FL-7).
 const RUN_ENTRIES_MAX: usize = 4096;
 
-/// The same while a backup is restored, so that a few entries are read without many others.
+/// The same while a backup is restored, so that a few entries are read without many others (FL-23).
 const RESTORED_RUN_ENTRIES_MAX: usize = 64;
 
 /// A store on PostgreSQL.
@@ -48,7 +48,7 @@ impl Fleet {
         Ok(Self::of(reading(address, schema::require_or_create)?, RUN_ENTRIES_MAX))
     }
 
-    /// Begins to restore a backup into an empty schema.
+    /// Begins to restore a backup into an empty schema (FL-23).
     pub(crate) fn begin_restore(address: &FleetAddress) -> Result<Self, StoreError> {
         Ok(Self::of(reading(address, schema::begin_restore)?, RESTORED_RUN_ENTRIES_MAX))
     }

@@ -1,4 +1,4 @@
-//! What an error of the driver or the server means for whoever asked.
+//! What an error of the driver or the server means for whoever asked (FL-20).
 
 use std::error::Error as _;
 use std::io;

@@ -1,4 +1,4 @@
-//! Writers: a few threads, each with a connection of its own, that send what waits together in one statement.
+//! Writers (FL-13): a few threads, each with a connection of its own, that send what waits together in one statement.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU8, Ordering};

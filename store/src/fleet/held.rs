@@ -1,4 +1,5 @@
-//! Heads that were acknowledged or read: hints for the next append, and what a database that went back is known by.
+//! Heads that were acknowledged or read: hints for the next append, and what a database that went back is known by
+//! (FL-20, FL-24).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};

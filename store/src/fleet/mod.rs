@@ -1,4 +1,5 @@
-//! The engine on PostgreSQL: the same store for many processes at once. `FLEET.md` beside this crate is its contract.
+//! The engine on PostgreSQL (FL-2, FL-5): the same store for many processes at once. `FLEET.md` beside this crate is its
+//! contract.
 
 mod access;
 pub(crate) mod address;

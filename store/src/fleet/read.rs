@@ -1,4 +1,4 @@
-//! Reading: each question one statement, so that its answer is of one moment.
+//! Reading (FL-17): each question one statement, so that its answer is of one moment.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,7 +47,7 @@ pub(super) struct Newest {
 /// What is read in one transaction.
 struct Moment<'a>(Mutex<&'a mut Connection>);
 
-/// Enough bytes of entries for one answer.
+/// Enough bytes of entries for one answer (FL-17).
 const BYTES_MAX: usize = 4 << 20;
 
 fn collect(

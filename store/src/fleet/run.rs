@@ -1,4 +1,4 @@
-//! Runs: the entries of one append in a row, and the statement that inserts them.
+//! Runs (FL-7): the entries of one append in a row, and the statement that inserts them.
 
 use turnfold_core::Digest;
 

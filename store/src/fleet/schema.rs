@@ -1,4 +1,4 @@
-//! Tables: made once, and recognized by their format.
+//! Tables (FL-6): made once, and recognized by their format (FL-10).
 
 use super::connect::{Connection, pause};
 use super::fault::Fault;

@@ -22,6 +22,7 @@ mod service;
 mod setups;
 mod store;
 mod stores;
+mod trust;
 
 use std::fmt::Display;
 use std::io::{Write, stderr, stdout};
@@ -146,7 +147,7 @@ fn main() {
     let dir = dir.path();
     print(format_args!("{HEAD}\n{}", machine::description(dir)));
     let may_fetch = args.iter().any(|arg| arg == "--npm");
-    let sections: [(&str, &dyn Fn() -> Table); 11] = [
+    let sections: [(&str, &dyn Fn() -> Table); 12] = [
         ("fold", &|| fold::table(scale)),
         ("other engines", &|| other_engines::table(dir, scale, may_fetch)),
         ("look-ahead", &|| look_ahead::table(scale)),
@@ -156,6 +157,7 @@ fn main() {
         ("durable appends", &|| store::appends(dir, scale)),
         ("reading the log", &|| store::scans(dir, scale)),
         ("stores of many matches", &|| store::sizes(dir, scale)),
+        ("signing and auditing", &|| trust::table(dir, scale)),
         ("the command line", &|| command_line::table(dir, scale)),
         ("service", &|| service::service(dir, scale)),
     ];
