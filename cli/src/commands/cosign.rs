@@ -19,7 +19,7 @@ use crate::files;
 /// line that is printed is for `turnfold sign --add`. Exits with 1 if it refuses.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: turnfold cosign duel.request --key w.key --log games.example/ann+f74b7821+AQOhB7…"
+    after_help = "Example: turnfold cosign duel.request --key w.key --log games.example/ann+f74b7821+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4"
 )]
 pub(crate) struct Args {
     /// The request; `-` is standard input
