@@ -4,6 +4,8 @@ mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::thread;
+use std::time::Duration;
 
 use schema::Schema;
 use turnfold_core::{Digest, Seat};
@@ -82,7 +84,18 @@ fn every_record() -> Sandbox {
 
 /// Reads the records as sled has them, the pieces of long ones put together.
 fn records(sandbox: &Sandbox) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let db = sled::open(sandbox.path(".turnfold/sled")).unwrap();
+    // A process that another test begins at this moment holds what this one has closed, until it is a program of its own.
+    let open = || sled::open(sandbox.path(".turnfold/sled"));
+    let is_held = |error: &sled::Error| error.to_string().contains("could not acquire lock");
+    let mut db = open();
+    for _ in 0..600 {
+        if !db.as_ref().is_err_and(is_held) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(100));
+        db = open();
+    }
+    let db = db.unwrap();
     db.iter().map(|found| found.map(|(key, value)| (key.to_vec(), value.to_vec())).unwrap()).collect()
 }
 

@@ -44,6 +44,7 @@ const LINES: &[(&str, &[&str])] = &[
             "export FILE --html --as SEAT",
         ],
     ),
+    ("bundle", &["bundle MATCH --as SEAT -o a.bundle", "bundle MATCH PLAIN --as SEAT -o b.bundle"]),
     (
         "blame",
         &[

@@ -209,7 +209,7 @@ fn played_before_one_who_never_reads(is_watched: bool) -> u64 {
     let watches = Call::get(&main_of("a", "events"), &host);
     let stream = is_watched.then(|| watches.open(service.origin()).unwrap());
     let commands = json!({"commands": vec!["tick 1"; 50]});
-    for count in 1..=times(200, 1000) {
+    for count in 1..=times(200, 4_000) {
         let answer = Call::post(&main_of("a", "entries"), &host, &commands).to(&service).is(201).json();
         assert_eq!(answer["head"], 50 * count);
     }
@@ -226,5 +226,9 @@ fn sv_38_one_who_never_reads_costs_no_memory_and_stalls_nobody() {
         let alone = scope.spawn(|| played_before_one_who_never_reads(false));
         (alone.join().unwrap(), played_before_one_who_never_reads(true))
     });
-    assert!(alone.abs_diff(watched) <= 8 << 10, "{alone} KiB alone, {watched} KiB with one who never reads");
+    // Two processes differ by some MiB whatever they do; the long form plays enough for a queue to be seen.
+    assert!(
+        watched.saturating_sub(alone) <= 16 << 10,
+        "{alone} KiB alone, {watched} KiB with one who never reads"
+    );
 }

@@ -264,6 +264,10 @@ fn tr_20_a_seats_bundle_is_refused_where_what_is_left_out_could_be_guessed() {
         failing(&sandbox, 1, "bundle dealt --as p2 -o x")
             .contains("the setup of `dealt` tells what is dealt")
     );
+    // Whether p1 hides anything must not be told by a refusal either.
+    sandbox.ok("new shown --rules cycletap --setup fixtures/cycletap/ford.toml");
+    sandbox.ok("play shown switch");
+    assert!(failing(&sandbox, 1, "bundle shown --as p2 -o x").contains("entry 1 of `shown` has no key"));
     assert!(!sandbox.path("x").exists());
-    sandbox.ok("bundle plain keyed seeded dealt -o x");
+    sandbox.ok("bundle plain keyed seeded dealt shown -o x");
 }

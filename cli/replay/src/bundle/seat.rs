@@ -87,7 +87,7 @@ impl Hidden {
         }
         let mut hidden = BTreeSet::new();
         let mut keys: BTreeSet<IdempotencyKey> = BTreeSet::new();
-        let mut all: Vec<(usize, Seq, Option<IdempotencyKey>)> = Vec::new();
+        let mut all: Vec<(usize, Entry)> = Vec::new();
         for (line, found) in of.lines.iter().enumerate() {
             let revision = Revision { match_name: of.name.clone(), branch: found.branch.clone(), seq: None };
             let name = SourceName::Revision(revision.clone());
@@ -98,8 +98,9 @@ impl Hidden {
                 return guessable(&format!("the setup of `{}` tells what is dealt", of.name));
             }
             let entries = store.entries_of(&revision)?;
-            let own = entries.iter().filter(|entry| entry.seq >= found.first);
-            all.extend(own.map(|entry| (line, entry.seq, entry.idempotency_key.clone())));
+            all.extend(
+                entries.iter().filter(|entry| entry.seq >= found.first).map(|entry| (line, entry.clone())),
+            );
             let of_key: Vec<_> = entries.iter().map(|entry| entry.idempotency_key.clone()).collect();
             let log: Vec<_> = entries.into_iter().map(LogEntry::from).collect();
             let mut index = 0;
@@ -113,13 +114,14 @@ impl Hidden {
             eyes.fold(state.as_mut(), &logged(&log), &of.genesis.dice, observe)
                 .map_err(|cause| broken_entry(&name, cause))?;
         }
-        for (line, seq, key) in all {
+        for (line, Entry { seq, seat, idempotency_key: key, .. }) in all {
             if key.as_ref().is_some_and(|key| keys.contains(key)) {
                 hidden.insert((line, seq));
             }
             let is_safe =
                 key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
-            if hidden.contains(&(line, seq)) && !is_safe {
+            // Of all that others gave, left out or not: else the refusal would tell that they hide something.
+            if seat != eyes.seat() && !is_safe {
                 return guessable(&format!(
                     "entry {seq} of `{}` has no key that begins with `order:`",
                     of.name
