@@ -220,7 +220,8 @@ fn tr_20_a_seats_bundle_leaves_out_what_it_may_not_know() {
     let text = sandbox.read("p2.bundle");
     let marks: String = text.lines().skip(3).take(5).filter_map(|line| line.chars().next()).collect();
     assert_eq!(marks, "+###+", "p1's taps and its switch are left out:\n{text}");
-    for record in text.lines().filter_map(|line| line.strip_prefix('+')) {
+    // A line of a checkpoint may begin so too.
+    for record in text.lines().skip(3).take(5).filter_map(|line| line.strip_prefix('+')) {
         let record = super::from_base64(record);
         assert!(!record.windows(5).any(|bytes| bytes == b"order"), "no key of theirs is there");
     }
