@@ -1,4 +1,4 @@
-//! The service of turnfold: one store over HTTP, for players at their own computers.
+//! The service of turnfold (SV-3): one store over HTTP, for players at their own computers.
 //!
 //! What a verb of the command line says, the service says, byte for byte; what a seat may not know, no answer tells;
 //! what was answered with 201 is on disk. A request passes `around` and its handler in `resources`, which

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::resources::health::OPENAPI;
 
-    /// `SNAPSHOTS=overwrite` writes the description that is kept anew, as a change to be read.
+    /// SV-33: `SNAPSHOTS=overwrite` writes the description that is kept anew, as a change to be read.
     #[test]
     fn the_kept_description_is_that_of_the_routes() {
         let made = description();

@@ -1,4 +1,4 @@
-//! The service: commands and views a second over HTTP, beside the store alone, and what it takes to keep much.
+//! The service (SV-39): commands and views a second over HTTP, beside the store alone, and what it takes to keep much.
 //!
 //! `wrk` (a Debian package) is the client; without it the section says so.
 
