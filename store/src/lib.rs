@@ -41,6 +41,7 @@ mod names;
 
 mod entry;
 mod grant;
+mod granting;
 
 mod error;
 

@@ -1,8 +1,10 @@
 //! Grants: judged in the transaction that writes them.
 
+use std::collections::BTreeMap;
+
 use postgres::Row;
+use turnfold_core::Digest;
 use turnfold_core::decode::decode_strictly;
-use turnfold_core::{Digest, Seat};
 
 use super::access::{FIND, OF_MATCH, bytes, read};
 use super::connect::Connection;
@@ -12,12 +14,10 @@ use super::read::{digest, get, name, uuid};
 use crate::engine::EngineReader as _;
 use crate::entry::encode;
 use crate::error::StoreError;
-use crate::grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant};
+use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
+use crate::granting::{self, Spent};
 use crate::names::MatchName;
 use crate::reader::found::{FoundMatch, MatchId};
-
-/// The most grants of a match that are kept, those that count no more included.
-const KEPT_MAX: usize = 2 * Grant::LIVE_MAX;
 
 const INSERT: &str = "INSERT INTO @access (hash, match, body) VALUES ($1, $2, $3)";
 const UPDATE: &str = "UPDATE @access SET body = $3 WHERE hash = $1 AND body = $2";
@@ -71,37 +71,23 @@ pub(super) fn join(
     token: &Digest,
     now_ms: i64,
 ) -> Result<JoinedSeat, StoreError> {
-    let id = GrantId::of(invitation);
-    let none = || Ok(Err(StoreError::NoSuchGrant { id }));
     judged(fleet, |connection, maybe| {
-        let Some((of, spent)) = found(connection, invitation)? else { return none() };
-        let GrantKind::Invitation(seat) = spent.kind else { return none() };
-        if let Some(became) = spent.became {
-            if became != *token {
-                return Ok(Err(StoreError::InvitationSpent { id }));
+        let (of, found_grant) = found(connection, invitation)?.unzip();
+        let (of, spent, joined) = match (of, granting::spend(found_grant, invitation, token, now_ms)) {
+            (Some(of), Ok(Some(Spent { invitation, joined }))) => (of, invitation, joined),
+            (_, Err(error)) => return Ok(Err(error)),
+            (_, Ok(_)) => {
+                let joined = found(connection, token)?.map(|(_, grant)| grant);
+                let joined =
+                    joined.map(|grant| if maybe { JoinedSeat::Now(grant) } else { JoinedSeat::Again(grant) });
+                return Ok(joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) }));
             }
-            let joined = found(connection, token)?.map(|(_, grant)| grant);
-            let joined =
-                joined.map(|grant| if maybe { JoinedSeat::Now(grant) } else { JoinedSeat::Again(grant) });
-            return Ok(joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) }));
-        }
-        if !spent.is_live(now_ms) {
-            return none();
-        }
-        let grant = Grant {
-            kind: GrantKind::Seat(seat),
-            match_name: of.name.clone(),
-            label: spent.label.clone(),
-            created_at_ms: now_ms,
-            expires_at_ms: None,
-            revoked_at_ms: None,
-            became: None,
         };
-        if let Err(error) = insert(connection, (&of, Some(*invitation)), (token, &grant))? {
+        if let Err(error) = insert(connection, (&of, Some(*invitation)), (token, &joined))? {
             return Ok(Err(error));
         }
-        update(connection, invitation, |spent| spent.became = Some(*token))?;
-        Ok(Ok(JoinedSeat::Now(grant)))
+        update(connection, invitation, |grant| *grant = spent.clone())?;
+        Ok(Ok(JoinedSeat::Now(joined)))
     })
 }
 
@@ -151,10 +137,6 @@ fn insert(
     (of, replaced): (&FoundMatch, Option<Digest>),
     (hash, grant): (&Digest, &Grant),
 ) -> Judged<()> {
-    let (id, seat, now_ms) = (GrantId::of(hash), grant.kind.seat(), grant.created_at_ms);
-    if seat == Some(Seat::Host) {
-        return Ok(Err(StoreError::NotAPlayer { seat: Seat::Host }));
-    }
     let there = connection
         .query("SELECT FROM @match WHERE id = $1 AND name = $2", &[&uuid(of.id), &of.name.as_str()])?;
     if there.is_empty() {
@@ -162,27 +144,21 @@ fn insert(
     }
     let rows = connection.query(OF_MATCH, &[&uuid(of.id)])?;
     let read = |row: &Row| Ok((digest(row, 0)?, read(row, &of.name)?));
-    let mut others = rows.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
-    // By its name a grant is revoked, so no two of a match may share one.
-    if found(connection, hash)?.is_some() || others.iter().any(|(other, _)| GrantId::of(other) == id) {
-        return Ok(Err(StoreError::GrantExists { id }));
+    let others = rows.iter().map(read).collect::<Result<BTreeMap<_, _>, StoreError>>()?;
+    if found(connection, hash)?.is_some() {
+        return Ok(Err(StoreError::GrantExists { id: GrantId::of(hash) }));
     }
-    others.retain(|(other, _)| Some(*other) != replaced);
-    let too_many =
-        |seat, limit| Ok(Err(StoreError::TooManyGrants { match_name: of.name.clone(), seat, limit }));
-    let live = |(_, other): &&(Digest, Grant)| other.is_live(now_ms);
-    let of_seat = others.iter().filter(|(_, other)| seat.is_some() && other.kind.seat() == seat);
-    if of_seat.filter(live).count() >= Grant::LIVE_MAX_PER_SEAT {
-        return too_many(seat, Grant::LIVE_MAX_PER_SEAT);
-    }
-    if others.iter().filter(live).count() >= Grant::LIVE_MAX {
-        return too_many(None, Grant::LIVE_MAX);
-    }
-    let surplus = (others.len() + 1).saturating_sub(KEPT_MAX);
-    let mut dead: Vec<_> = others.iter().filter(|other| !live(other)).collect();
-    dead.sort_by_key(|(other, grant)| (grant.created_at_ms, *other));
-    for (other, _) in dead.into_iter().take(surplus) {
-        connection.execute("DELETE FROM @access WHERE hash = $1", &[&bytes(other)])?;
+    let seats = others.iter().map(|(other, grant)| (*other, grant.kind.seat())).collect();
+    let read = |other: &Digest| {
+        others.get(other).cloned().ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(other) })
+    };
+    match granting::make_room(&of.name, (hash, grant), replaced, seats, read) {
+        Err(error) => return Ok(Err(error)),
+        Ok(dead) => {
+            for other in dead {
+                connection.execute("DELETE FROM @access WHERE hash = $1", &[&bytes(&other)])?;
+            }
+        }
     }
     connection.execute(INSERT, &[&bytes(hash), &uuid(of.id), &encode(grant)])?;
     Ok(Ok(()))

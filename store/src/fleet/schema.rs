@@ -74,7 +74,8 @@ pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Fault> {
 
 /// Ends a restore: now it is a store.
 pub(super) fn end_restore(connection: &mut Connection) -> Result<(), Fault> {
-    connection.execute("UPDATE @meta SET format = 1 WHERE format = 0", &[]).map(|_| ())
+    let sql = "UPDATE @meta SET format = $1 WHERE format = $2";
+    connection.execute(sql, &[&FORMAT, &UNFINISHED]).map(|_| ())
 }
 
 fn create(connection: &mut Connection, format: i32) -> Result<(), Fault> {
@@ -91,7 +92,8 @@ fn format(connection: &mut Connection) -> Result<Option<i32>, Fault> {
         return Ok(None);
     }
     let rows = connection.query("SELECT format FROM @meta", &[])?;
-    Ok(rows.first().map(|row| row.get(0)))
+    let format = rows.first().map(|row| row.try_get(0)).transpose();
+    format.map_err(|_| refused("the table `meta` of its schema is of another program: name another schema"))
 }
 
 fn require_format(format: i32) -> Result<(), Fault> {

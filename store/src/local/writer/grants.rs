@@ -1,19 +1,17 @@
 //! Making, spending and revoking grants: all is judged as it is written, so no two of them can both be the last.
 
-use turnfold_core::{Digest, Seat};
+use turnfold_core::Digest;
 
 use super::committer::{Committer, Order};
 use super::ledger::Staged;
 use crate::error::StoreError;
-use crate::grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant};
+use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
+use crate::granting::{self, Spent};
 use crate::local::layout::key;
 use crate::local::layout::record::{GrantRecord, MatchGrantRecord};
 use crate::local::reader::records::Records;
 use crate::names::MatchName;
 use crate::reader::found::FoundMatch;
-
-/// The most grants of a match that are kept, those that count no more included.
-const KEPT_MAX: usize = 2 * Grant::LIVE_MAX;
 
 /// Makes a grant.
 pub(super) fn grant(
@@ -43,35 +41,16 @@ pub(super) fn join(
     let (invitation, token) = (*invitation, *token);
     committer.perform(Order::Alone, move |ledger, staged| {
         let records = &ledger.records;
-        let id = GrantId::of(&invitation);
         let found = records.grant_record(&invitation)?.map(|record| record.grant);
-        let Some(Grant { kind: GrantKind::Invitation(seat), .. }) = found else {
-            return Err(StoreError::NoSuchGrant { id });
-        };
-        let spent = found.filter(|found| found.became.is_some() || found.is_live(now_ms));
-        let Some(mut spent) = spent else { return Err(StoreError::NoSuchGrant { id }) };
-        if let Some(became) = spent.became {
-            if became != token {
-                return Err(StoreError::InvitationSpent { id });
-            }
+        let Some(Spent { invitation: spent, joined }) = granting::spend(found, &invitation, &token, now_ms)?
+        else {
             let joined = records.grant_record(&token)?.map(|joined| JoinedSeat::Again(joined.grant));
             return joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(&token) });
-        }
-        let of = records.find_match(&spent.match_name)?;
-        let (match_name, label) = (spent.match_name.clone(), spent.label.clone());
-        let grant = Grant {
-            kind: GrantKind::Seat(seat),
-            match_name,
-            label,
-            created_at_ms: now_ms,
-            expires_at_ms: None,
-            revoked_at_ms: None,
-            became: None,
         };
-        stage_new(records, staged, (&of, Some(invitation)), (token, grant.clone()))?;
-        spent.became = Some(token);
+        let of = records.find_match(&spent.match_name)?;
+        stage_new(records, staged, (&of, Some(invitation)), (token, joined.clone()))?;
         stage(staged, of.number(), (invitation, spent));
-        Ok(JoinedSeat::Now(grant))
+        Ok(JoinedSeat::Now(joined))
     })
 }
 
@@ -120,37 +99,13 @@ fn stage_new(
     (of, replaced): (&FoundMatch, Option<Digest>),
     (hash, grant): (Digest, Grant),
 ) -> Result<(), StoreError> {
-    let (id, seat, now_ms) = (GrantId::of(&hash), grant.kind.seat(), grant.created_at_ms);
-    if seat == Some(Seat::Host) {
-        return Err(StoreError::NotAPlayer { seat: Seat::Host });
+    if records.grant_record(&hash)?.is_some() {
+        return Err(StoreError::GrantExists { id: GrantId::of(&hash) });
     }
-    let mut others = records.listed_grants(of.number()).collect::<Result<Vec<_>, _>>()?;
-    // By its name a grant is revoked, so no two of a match may share one.
-    if records.grant_record(&hash)?.is_some() || others.iter().any(|(other, _)| GrantId::of(other) == id) {
-        return Err(StoreError::GrantExists { id });
-    }
-    others.retain(|(other, _)| Some(*other) != replaced);
-    let too_many = |seat, limit| Err(StoreError::TooManyGrants { match_name: of.name.clone(), seat, limit });
-    if seat.is_some() {
-        let of_seat = others.iter().filter(|(_, other)| *other == seat);
-        let of_seat = of_seat.map(|(other, _)| records.grant(of, other)).collect::<Result<Vec<_>, _>>()?;
-        if of_seat.iter().filter(|other| other.is_live(now_ms)).count() >= Grant::LIVE_MAX_PER_SEAT {
-            return too_many(seat, Grant::LIVE_MAX_PER_SEAT);
-        }
-    }
-    // As long as there are so few, no more of them can be live.
-    if others.len() >= Grant::LIVE_MAX {
-        let (live, mut dead): (Vec<_>, Vec<_>) = {
-            let read = others.iter().map(|(other, _)| Ok((*other, records.grant(of, other)?)));
-            let read = read.collect::<Result<Vec<_>, StoreError>>()?;
-            read.into_iter().partition(|(_, other)| other.is_live(now_ms))
-        };
-        if live.len() >= Grant::LIVE_MAX {
-            return too_many(None, Grant::LIVE_MAX);
-        }
-        let surplus = (others.len() + 1).saturating_sub(KEPT_MAX);
-        dead.sort_by_key(|(other, grant)| (grant.created_at_ms, *other));
-        dead.iter().take(surplus).for_each(|(other, _)| remove(staged, of.number(), other));
+    let others = records.listed_grants(of.number()).collect::<Result<Vec<_>, _>>()?;
+    let read = |other: &Digest| records.grant(of, other);
+    for other in granting::make_room(&of.name, (&hash, &grant), replaced, others, read)? {
+        remove(staged, of.number(), &other);
     }
     stage(staged, of.number(), (hash, grant));
     Ok(())

@@ -111,6 +111,29 @@ fn fl_16_a_server_that_may_lose_what_it_acknowledged_is_refused_unless_that_is_a
 }
 
 #[test]
+fn fl_10_tables_of_another_program_are_left_as_they_are() {
+    let Some(server) = shared() else { return };
+    let host = server.dir.display().to_string().replace('/', "%2F");
+    for (schema, column) in [("theirs", "format text"), ("others", "version int")] {
+        sql(server, &server.address(), &format!("CREATE SCHEMA {schema}"));
+        sql(server, &server.address(), &format!("CREATE TABLE {schema}.meta ({column})"));
+        sql(server, &server.address(), &format!("INSERT INTO {schema}.meta VALUES (1)"));
+        let url = format!("postgres://tests@{host}/postgres?schema={schema}");
+        let address = FleetAddress::read(&url, None).unwrap();
+        for error in
+            [Store::open_fleet(&address).unwrap_err(), Store::open_or_create_fleet(&address).unwrap_err()]
+        {
+            let error = error.to_string();
+            assert!(
+                error.contains("`meta` of its schema is of another program")
+                    || error.contains("\"format\" does not exist"),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_server_that_is_not_there_is_named_without_the_password() {
     let url = "postgres://u:hidden@%2Fnowhere%2Fat%2Fall/d?schema=s";
     let error = Store::open_fleet(&FleetAddress::read(url, None).unwrap()).unwrap_err().to_string();
