@@ -55,6 +55,7 @@ mod writer;
 mod backup;
 mod snapshots;
 
+#[cfg(feature = "postgres")]
 mod fleet;
 mod local;
 
@@ -64,6 +65,7 @@ pub use backup::part::Totals;
 pub use chain::Linker;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, NEXT_STEP, StoreError};
+#[cfg(feature = "postgres")]
 pub use fleet::address::{FleetAddress, NotAFleetAddress};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};
 #[doc(hidden)]

@@ -3,7 +3,7 @@
 //! In the debug build that is under test, [`goldens`](crate::goldens) checks them. Where the machine lacks what a
 //! platform needs, its test says so on stderr, whether output is captured or not, and is passed over. Those that build
 //! the library once more are ignored unless asked for, as `.ci/run` does: `cargo test platforms -- --ignored`. They build
-//! its example `check` and not the command line, whose TLS needs a C compiler for every platform.
+//! its example `check` and not the command line, whose TLS and PostgreSQL need a C compiler for every platform.
 
 use std::env;
 use std::ffi::OsStr;

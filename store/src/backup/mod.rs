@@ -4,9 +4,9 @@
 //! that sequence in [`frame`]s; [`rebuild`] makes a store of it again.
 
 pub(crate) mod error;
-mod frame;
+pub(crate) mod frame;
 pub(crate) mod part;
 pub(crate) mod rebuild;
-mod restore;
+pub(crate) mod restore;
 pub(crate) mod walk;
 mod write;

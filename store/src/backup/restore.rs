@@ -10,8 +10,6 @@ use super::frame::FrameReader;
 use super::part::{Part, Totals};
 use super::rebuild::Rebuild;
 use crate::engine::Engine;
-use crate::fleet::address::FleetAddress;
-use crate::fleet::engine::Fleet;
 use crate::local::rescue::new_store::{self, NewStore};
 use crate::local::writer::open::in_memory;
 use crate::writer::store::Store;
@@ -39,25 +37,6 @@ impl Store {
         Ok(totals)
     }
 
-    /// Fills an empty schema of a database from a backup as [`restore`](Store::restore) fills a directory.
-    ///
-    /// Nobody opens the store before it is whole. A restore that broke off can be begun again.
-    ///
-    /// # Errors
-    /// As for [`restore`](Store::restore), and [`StoreError::Database`](crate::StoreError::Database) when the schema
-    /// holds matches.
-    pub fn restore_fleet(
-        reader: impl Read,
-        address: &FleetAddress,
-        observe: &mut dyn FnMut(Totals),
-    ) -> Result<Totals, RescueError> {
-        let frames = FrameReader::new(reader)?;
-        let store = Fleet::begin_restore(address)?;
-        let totals = fill(&store, frames, observe)?;
-        store.end_restore()?;
-        Ok(totals)
-    }
-
     /// Makes a store in memory from a backup.
     ///
     /// # Errors
@@ -71,7 +50,8 @@ impl Store {
     }
 }
 
-fn fill(
+/// Gives to an empty store what a backup holds.
+pub(crate) fn fill(
     store: &dyn Engine,
     mut frames: FrameReader<impl Read>,
     observe: &mut dyn FnMut(Totals),

@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use super::store_reader::StoreReader;
 use crate::error::StoreError;
-use crate::fleet::address::FleetAddress;
-use crate::fleet::engine::open_reader;
 use crate::local::reader::open::open;
 
 impl StoreReader {
@@ -16,13 +14,5 @@ impl StoreReader {
     /// As for [`Store::open`](crate::Store::open).
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         Ok(Self { engine: Arc::new(open(dir).map_err(StoreError::unopened)?) })
-    }
-
-    /// Opens an existing store on PostgreSQL for reading only.
-    ///
-    /// # Errors
-    /// As for [`Store::open_fleet`](crate::Store::open_fleet).
-    pub fn open_fleet(address: &FleetAddress) -> Result<Self, StoreError> {
-        Ok(Self { engine: open_reader(address)? })
     }
 }

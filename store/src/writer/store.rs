@@ -6,8 +6,6 @@ use std::path::Path;
 
 use crate::engine::{Engine, EngineReader};
 use crate::error::StoreError;
-use crate::fleet::address::FleetAddress;
-use crate::fleet::engine::Fleet;
 use crate::local::backend::Backend;
 use crate::local::backend::sled::disk::DiskBackend;
 use crate::local::writer::open::{in_memory, open, open_backend, open_or_create};
@@ -40,30 +38,6 @@ impl Store {
     /// then left as it is.
     pub fn open_or_create(dir: &Path) -> Result<Self, StoreError> {
         open_or_create(dir, std::convert::identity).map(Self::of)
-    }
-
-    /// Opens an existing store on PostgreSQL.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] when it cannot be used, or there is none.
-    pub fn open_fleet(address: &FleetAddress) -> Result<Self, StoreError> {
-        Fleet::open(address).map(Self::of)
-    }
-
-    /// Opens a store on PostgreSQL, making its tables first where there are none.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] when it cannot be used.
-    pub fn open_or_create_fleet(address: &FleetAddress) -> Result<Self, StoreError> {
-        Fleet::open_or_create(address).map(Self::of)
-    }
-
-    /// Removes from a store on PostgreSQL what deletions left behind; nobody sees it, but it takes room.
-    ///
-    /// # Errors
-    /// As for [`open_fleet`](Store::open_fleet).
-    pub fn sweep_fleet(address: &FleetAddress) -> Result<(), StoreError> {
-        Fleet::open(address)?.sweep_strays()
     }
 
     /// As [`open_or_create`](Store::open_or_create), but durable as in a build in which sled's sync is not bound to
