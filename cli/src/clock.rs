@@ -36,8 +36,8 @@ fn since_1970(time: SystemTime) -> Option<i64> {
 mod tests {
     use super::*;
 
-    /// No test makes the clock itself wrong: setting it is for root, and what injects results of calls does not reach
-    /// `clock_gettime`, which the vDSO answers without a call.
+    /// The clock itself is wrong in a test of the audit only, where `faketime` is installed: setting it is for root, and
+    /// what injects results of calls does not reach `clock_gettime`, which the vDSO answers without a call.
     #[test]
     fn times_before_1970_are_none() {
         let second = Duration::from_secs(1);

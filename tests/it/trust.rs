@@ -4,9 +4,12 @@
 mod audits;
 mod bundles;
 mod edited;
+mod elsewhere;
 mod go;
 mod keys;
+mod lines;
 mod notes;
+mod openssl;
 mod policy;
 mod signing;
 mod trees;

@@ -38,6 +38,7 @@ fn an_honest_bundle_passes_what_can_be_checked() {
     let results: Vec<_> = rows.iter().map(|(_, row)| row.result.as_str()).collect();
     let expected = ["pass", "pass", "pass", "pass", "not_checked", "not_checked", "pass", "not_checked"];
     assert_eq!(results, expected, "{rows:?}");
+    // TR-28: there is no desk.
     assert_eq!(rows[7].1.reason, "the host alone says who gave which command");
     assert!(rows[5].1.reason.contains("values came from outside; range and count only"), "{rows:?}");
     // Go opens the checkpoint and computes the same tree from the records of the bundle.
@@ -94,6 +95,16 @@ fn tr_23_what_is_changed_with_fitting_links_has_no_signature() {
     let mut shorter = honest.clone();
     shorter.lines[0].records.pop();
     check(&sandbox, "the end cut off", &shorter.relinked(), sound, "fail");
+    let mut exchanged = honest.clone();
+    exchanged.lines[0].records.swap(2, 3);
+    check(&sandbox, "two exchanged", &exchanged.renumbered().relinked(), sound, "fail");
+    let mut left_out = honest.clone();
+    left_out.lines[0].records.remove(2);
+    check(&sandbox, "one left out", &left_out.clone().renumbered().relinked(), sound, "fail");
+    let mut moved = honest.clone();
+    let flank = moved.lines.iter().position(|line| line.branch == "flank").unwrap();
+    moved.lines[flank].first = 2;
+    check(&sandbox, "a branch moved to another fork", &moved.renumbered().relinked(), sound, "fail");
     let mut longer = honest.clone();
     let again = longer.lines[0].records[4].clone();
     longer.lines[0].records.push(again);

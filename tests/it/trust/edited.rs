@@ -100,6 +100,18 @@ impl Edited {
         self
     }
 
+    /// Makes the numbers of entries fit.
+    pub(super) fn renumbered(mut self) -> Self {
+        for line in &mut self.lines {
+            for (seq, record) in (line.first..).zip(&mut line.records).filter(|(seq, _)| *seq > 0) {
+                let mut entry = Entry::decode(record).unwrap();
+                entry.seq = seq.try_into().unwrap();
+                *record = entry.encode();
+            }
+        }
+        self
+    }
+
     /// Replaces the checkpoints by those of another key.
     pub(super) fn signed(mut self, key: &PrivateKey) -> Self {
         let mut notes: Vec<_> =

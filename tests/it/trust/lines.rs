@@ -1,0 +1,119 @@
+//! Lines of a store: each has a tree, an origin and checkpoints of its own (TR-1, TR-3, TR-4, TR-15, TR-19); and what it
+//! leads to that a host shows two of them under one name.
+
+use std::fs;
+
+use turnfold_core::trust::{Checkpoint, SignedNote};
+use turnfold_replay::bundle::{BundleFile, LineRecords as _};
+
+use super::world::{audit, duel, expect, failing};
+use crate::sandbox::Sandbox;
+
+/// The checkpoints of a bundle: branch and size.
+fn checkpoints(sandbox: &Sandbox, bundle: &str) -> Vec<(String, u64)> {
+    let bundle = BundleFile::read(&sandbox.path(bundle)).unwrap();
+    let checkpoint = |note: &SignedNote| {
+        let Checkpoint { origin, size, .. } = note.text().parse().unwrap();
+        let (name, line) = origin.rsplit_once('/').unwrap();
+        let (name, id) = name.rsplit_once('/').unwrap();
+        assert!(name.starts_with("games.example/") && id.len() == 32, "TR-4: {origin}");
+        (line.to_owned(), size)
+    };
+    bundle.outline().checkpoints.iter().map(checkpoint).collect()
+}
+
+fn owned(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
+    expected.iter().map(|(line, size)| ((*line).to_owned(), *size)).collect()
+}
+
+#[test]
+fn tr_3_and_tr_15_every_line_has_a_tree_of_its_own_and_all_are_signed_at_once() {
+    let sandbox = duel();
+    sandbox.ok("new dusk --rules initiative");
+    let said = sandbox.ok("sign --key ann.key -o all.bundle");
+    assert_eq!(said, "signed 4 lines to `all.bundle`\n");
+    let bundle = BundleFile::read(&sandbox.path("all.bundle")).unwrap();
+    assert!(bundle.outline().matches.is_empty(), "only checkpoints");
+    // `edge` has no records of its own, and the tree of those that it shares (TR-1).
+    let mut found = checkpoints(&sandbox, "all.bundle");
+    found.sort();
+    assert_eq!(found, owned(&[("edge", 4), ("flank", 4), ("main", 1), ("main", 5)]));
+    let origin = |rev: &str| {
+        let vkey = sandbox.ok(&format!("key show ann.key {rev}"));
+        vkey.split('+').next().unwrap().to_owned()
+    };
+    let main = origin("duel");
+    let flank = origin("duel@flank");
+    assert_eq!(flank, main.replace("/main", "/flank"));
+    assert_ne!(origin("dusk"), main);
+    // Names of matches are not part of it: they can be changed.
+    sandbox.ok("rename duel final");
+    assert_eq!(origin("final"), main);
+    sandbox.ok("rename final duel");
+    // A store loses branches and restores matches, which breaks no other line; what is held finds only what is gone.
+    sandbox.ok("branch --delete duel@flank");
+    sandbox.ok(r#"play duel "p2: cycle""#);
+    sandbox.ok("bundle duel dusk --key ann.key -o now.bundle");
+    let line = "now.bundle --policy policy --held all.bundle";
+    expect(&sandbox, line, "consistency", "fail", &format!("line missing: `{flank}`"));
+    sandbox.ok("sign duel:4 duel@edge dusk --key ann.key -o others.bundle");
+    let line = "now.bundle --policy policy --held others.bundle --require signature,consistency";
+    expect(&sandbox, line, "consistency", "pass", "3 checkpoints");
+    assert!(audit(&sandbox, line).0);
+}
+
+#[test]
+fn tr_19_a_bundle_has_what_is_signed_now_what_was_signed_and_what_is_added() {
+    let sandbox = duel();
+    sandbox.ok("bundle duel -o plain.bundle");
+    assert_eq!(checkpoints(&sandbox, "plain.bundle"), [], "without a key nothing is signed");
+    assert!(!sandbox.path("ann.key.seen").exists());
+    sandbox.ok("sign duel --key ann.key -o first");
+    sandbox.ok(r#"play duel "p2: cycle""#);
+    sandbox.ok("bundle duel --key ann.key -o signed.bundle");
+    let expected = owned(&[("edge", 4), ("flank", 4), ("main", 5), ("main", 6)]);
+    assert_eq!(checkpoints(&sandbox, "signed.bundle"), expected);
+    // What others signed comes along, from a note and from a bundle, each once.
+    sandbox.ok("key new bob.key --name games.example/bob");
+    sandbox.ok("sign duel:1 --key bob.key -o theirs");
+    sandbox.ok("bundle duel --key ann.key --add theirs --add signed.bundle --add theirs -o more.bundle");
+    assert_eq!(checkpoints(&sandbox, "more.bundle"), [expected, owned(&[("main", 2)])].concat());
+    assert!(sandbox.read("more.bundle").contains(&sandbox.read("theirs")));
+    assert!(sandbox.read("more.bundle").contains(&sandbox.read("first")));
+    // What is no checkpoint is not added.
+    assert!(failing(&sandbox, 2, "bundle duel --add policy -o none.bundle").contains("`policy`"));
+    assert!(!sandbox.path("none.bundle").exists());
+}
+
+/// A host that throws its memory away can sign two histories. It is the players and the witness that notice.
+#[test]
+fn two_histories_shown_to_two_players_convict_the_host() {
+    let sandbox = duel();
+    sandbox.ok("store backup old.backup");
+    sandbox.ok("store restore old.backup other");
+    sandbox.ok(r#"play duel "p2: cycle" "p2: cycle""#);
+    sandbox.ok(r#"--store other play duel "p2: cycle" "p2: confirm" --key k"#);
+    let request = "duel --key ann.key --since 0";
+    sandbox.ok("bundle duel --key ann.key -o ann.bundle");
+    sandbox.ok(&format!("sign {request} -o ann.request"));
+    fs::rename(sandbox.path("ann.key.seen"), sandbox.path("forgotten")).unwrap();
+    sandbox.ok("--store other bundle duel --key ann.key -o bob.bundle");
+    sandbox.ok(&format!("--store other sign {request} -o bob.request"));
+    // Each alone looks well.
+    for bundle in ["ann.bundle", "bob.bundle"] {
+        assert!(audit(&sandbox, &format!("{bundle} --policy policy --require chain,signature,rules")).0);
+    }
+    // Each is what the other's history is refused by.
+    for (bundle, held) in [("ann.bundle", "bob.bundle"), ("bob.bundle", "ann.request")] {
+        let line = format!("{bundle} --policy policy --held {held}");
+        expect(&sandbox, &line, "consistency", "fail", "another history: the first 7 records");
+    }
+    // Under a policy with a witness one of them does not even look well.
+    sandbox.ok("key new w.key --name witness.example/w --witness");
+    let (log, witness) = (sandbox.read("ann.vkey"), sandbox.ok("key show w.key"));
+    sandbox.write("cosigned", sandbox.ok(&format!("cosign ann.request --key w.key --log {log}")));
+    let said = failing(&sandbox, 1, &format!("cosign bob.request --key w.key --log {log}"));
+    assert!(said.contains("nothing was cosigned"), "{said}");
+    sandbox.write("quorum", format!("log {log}witness w {witness}quorum w\n"));
+    expect(&sandbox, "bob.bundle --policy quorum", "cosignatures", "fail", "has not cosigned");
+}
