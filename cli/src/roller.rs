@@ -19,6 +19,9 @@ pub(crate) fn choose(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Res
         (DicePolicy::Seeded(_), _, true) => {
             Err(Failure::usage("`--dice system` is for recorded matches; this one rolls from its seed"))
         }
+        (DicePolicy::Fair(_), _, true) => {
+            Err(Failure::usage("`--dice system` is for recorded matches; this one has fair dice"))
+        }
         (DicePolicy::Recorded, true, true) => {
             Err(Failure::usage("`--dice system` and `--no-auto-roll` exclude each other"))
         }

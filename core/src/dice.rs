@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::digest::Digest;
+
 /// A roll the rules wait for; while one is due nothing but `roll` is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DueRoll {
@@ -81,9 +83,7 @@ impl FromStr for Seed {
     type Err = NotASeed;
 
     fn from_str(text: &str) -> Result<Self, NotASeed> {
-        text.parse::<crate::Digest>()
-            .map(|digest| Self(*digest.as_bytes()))
-            .map_err(|_| NotASeed(text.into()))
+        text.parse::<Digest>().map(|digest| Self(*digest.as_bytes())).map_err(|_| NotASeed(text.into()))
     }
 }
 
@@ -94,6 +94,9 @@ pub enum DicePolicy {
     Recorded,
     /// Computed from a seed and how many rolls came before, those of a branch's prefix included.
     Seeded(Seed),
+    /// Computed from secrets that the host and the players open one by one, the host's chain ending in this head
+    /// (FD-6). Elsewhere than in play by mail only count and range are checked (FD-11).
+    Fair(Digest),
 }
 
 impl fmt::Display for DicePolicy {
@@ -101,17 +104,28 @@ impl fmt::Display for DicePolicy {
         match self {
             Self::Recorded => out.write_str("recorded"),
             Self::Seeded(seed) => write!(out, "seeded {seed}"),
+            Self::Fair(head) => write!(out, "fair {head}"),
         }
     }
 }
 
 impl DicePolicy {
+    /// Returns its name, without what it follows from.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Seeded(_) => "seeded",
+            Self::Fair(_) => "fair",
+        }
+    }
+
     /// Returns the values of the `roll`-th roll of a line of play, counted from 1, or `None` where any values in range
     /// are accepted.
     #[must_use]
     pub fn values(&self, roll: u64, due: &DueRoll) -> Option<Vec<i32>> {
         match self {
-            Self::Recorded => None,
+            Self::Recorded | Self::Fair(_) => None,
             Self::Seeded(seed) => Some(DiceStream::for_roll(seed, roll).values(due)),
         }
     }
@@ -185,6 +199,14 @@ mod tests {
         assert_eq!(DicePolicy::Seeded(SEED).values(3, &due).unwrap(), values);
         assert_ne!(DicePolicy::Seeded(SEED).values(4, &due).unwrap(), values);
         assert_eq!(DicePolicy::Recorded.values(3, &due), None);
+        assert_eq!(DicePolicy::Fair(Digest::new([7; 32])).values(3, &due), None);
+    }
+
+    #[test]
+    fn fd_6_a_fair_policy_is_stored_as_2_and_its_head() {
+        let bytes = postcard::to_allocvec(&DicePolicy::Fair(Digest::new([9; 32]))).unwrap();
+        assert_eq!(bytes, [&[2][..], &[9; 32]].concat());
+        assert_eq!(postcard::from_bytes(&bytes), Ok(DicePolicy::Fair(Digest::new([9; 32]))));
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn branches_are_folded_to_their_own_ends() {
     let (entries, end) = commands(20);
     store.create_match(&name(), &genesis(), entries).unwrap();
     store.create_branch(&name(), &"line".parse().unwrap(), &BranchName::main(), 0).unwrap();
-    let Verification { branches, findings } = verified(&store);
+    let Verification { branches, findings, .. } = verified(&store);
     assert_eq!(findings, []);
     let told = branches.iter().map(|found| (found.branch.as_str(), found.entries, found.state_hash));
     assert!(told.eq([("main", 20, end.state_hash()), ("line", 0, start().state_hash())]), "{branches:?}");
@@ -133,7 +133,7 @@ fn a_kept_state_that_its_entries_do_not_fold_to_is_named() {
     assert_eq!(verified(&store).findings[0].kind, FindingKind::WrongSnapshot);
     // The state of another entry, under a proper check: what rules that changed unnoticed would leave.
     keep(state.rolls(), start().state_bytes());
-    let Verification { branches, findings } = verified(&store);
+    let Verification { branches, findings, .. } = verified(&store);
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!((finding.kind, finding.seq), (FindingKind::WrongSnapshot, Some(SNAPSHOT_INTERVAL)));
     assert_eq!(branches, []);

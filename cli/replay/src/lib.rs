@@ -149,4 +149,4 @@ pub use sources::Sources;
 pub use stepper::{Hit, SearchDirection, Stepper, ToldEntry};
 pub use text::{SpacedLine, StyledLine, Tone};
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
-pub use verify::{Finding, FindingKind, Verification, VerifiedBranch};
+pub use verify::{Finding, FindingKind, LeftToCheck, Verification, VerifiedBranch};

@@ -189,7 +189,7 @@ impl LineOfPlay {
             entries: (1..).zip(commands).map(entry).collect(),
             ..*self
         };
-        if line.dice != DicePolicy::Recorded && line.fold(&mut |_| {}).is_err() {
+        if matches!(line.dice, DicePolicy::Seeded(_)) && line.fold(&mut |_| {}).is_err() {
             line.dice = DicePolicy::Recorded;
         }
         line

@@ -23,11 +23,11 @@ pub enum Roller {
 }
 
 impl Roller {
-    /// Chooses the roller of a match: seeded matches roll by themselves.
+    /// Chooses the roller of a match: seeded matches roll by themselves; fair dice are rolled by mail alone (FD-11).
     #[must_use]
     pub fn of(dice: &DicePolicy) -> Self {
         match dice {
-            DicePolicy::Recorded => Self::Nobody,
+            DicePolicy::Recorded | DicePolicy::Fair(_) => Self::Nobody,
             DicePolicy::Seeded(_) => Self::Seeded,
         }
     }

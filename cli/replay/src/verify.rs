@@ -14,6 +14,31 @@ pub struct Verification {
     pub branches: Vec<VerifiedBranch>,
     /// What is wrong; nothing, if all is well.
     pub findings: Vec<Finding>,
+    /// What is left to another check.
+    pub left: Option<LeftToCheck>,
+}
+
+/// What an audit of a match alone does not check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftToCheck {
+    /// Of fair dice only count and range are checked: their values follow from what stands in the desk (FD-11).
+    FairDice,
+}
+
+impl LeftToCheck {
+    /// Returns what is left when rolls come from there.
+    #[must_use]
+    pub fn of(dice: &DicePolicy) -> Option<Self> {
+        matches!(dice, DicePolicy::Fair(_)).then_some(Self::FairDice)
+    }
+
+    /// Returns who checks it, for people.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::FairDice => "values are checked by audit, with the desk",
+        }
+    }
 }
 
 /// A branch in which all is well.
@@ -133,6 +158,7 @@ impl<'a> Judge<'a> {
     fn begin(&mut self, genesis: &Genesis) {
         let Genesis { format, ruleset, ruleset_version, setup, .. } = genesis;
         self.dice = genesis.dice;
+        self.verification.left = LeftToCheck::of(&self.dice);
         if *format != Genesis::FORMAT {
             let message = format!("the match has format {format}, this build knows {}", Genesis::FORMAT);
             return self.find(None, FindingKind::UnknownRules, message);

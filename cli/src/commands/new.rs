@@ -158,29 +158,26 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
     let name = &args.match_name;
     let output = &mut context.output;
     if output.is_json() {
-        let (dice, seed) = match dice {
-            DicePolicy::Recorded => ("recorded", None),
-            DicePolicy::Seeded(seed) => ("seeded", Some(seed.to_string())),
-        };
+        let seed = if let DicePolicy::Seeded(seed) = dice { Some(seed.to_string()) } else { None };
         output.json(&Created {
             match_name: name.to_string(),
             ruleset: rules.name(),
             version: rules.version(),
             example_setup: is_example,
-            dice,
+            dice: dice.name(),
             seed,
             state_hash: state.state_hash(),
             due_roll: state.due_roll(),
         })?;
         return Ok(Answer::Yes);
     }
-    let kind = if dice == DicePolicy::Recorded { "recorded" } else { "seeded" };
     let hash = paint(Tone::Faint, format_args!("#{:.16}", state.state_hash()));
     output.line(format_args!(
-        "created match {} ({} version {}, {kind} dice) {hash}",
+        "created match {} ({} version {}, {} dice) {hash}",
         paint(Tone::Strong, name),
         rules.name(),
-        rules.version()
+        rules.version(),
+        dice.name()
     ))?;
     if is_example {
         output.line(format_args!(
@@ -190,7 +187,9 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
     }
     if let Some(due) = state.due_roll() {
         let next = match dice {
-            DicePolicy::Recorded => format!("record it with `turnfold play {name} \"roll …\"`"),
+            DicePolicy::Recorded | DicePolicy::Fair(_) => {
+                format!("record it with `turnfold play {name} \"roll …\"`")
+            }
             DicePolicy::Seeded(_) => format!("`turnfold play {name}` rolls it"),
         };
         output.line(format_args!("a roll is due: {due}; {next}"))?;

@@ -152,7 +152,7 @@ impl Count {
     }
 
     fn key(&self, state: &dyn AnyState) -> Key {
-        let rolls = if self.dice == DicePolicy::Recorded { 0 } else { state.rolls() };
+        let rolls = if matches!(self.dice, DicePolicy::Seeded(_)) { state.rolls() } else { 0 };
         (*state.state_hash().as_bytes(), rolls)
     }
 

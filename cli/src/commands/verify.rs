@@ -1,18 +1,19 @@
 //! `turnfold verify`: the audit of stored matches, of lines of play and of replay files.
 
+use std::fmt::Display;
 use std::str::FromStr;
 
 use serde::Serialize;
 use turnfold_replay::{
-    Closing, FileName, Finding, FindingKind, LineOfPlay, MismatchReport, QuotedLink, Revision, SourceName,
-    Sources, Verification, VerifiedBranch, check::check_replay, verify::verify,
+    Closing, FileName, Finding, FindingKind, LeftToCheck, LineOfPlay, MismatchReport, QuotedLink, Revision,
+    SourceName, Sources, Verification, VerifiedBranch, check::check_replay, verify::verify,
 };
 use turnfold_store::{BranchName, Damage, MatchName, NEXT_STEP, StoreError};
 
 use self::quoted::print_quoted;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::output::{Tone, counted, paint};
+use crate::output::{Output, Tone, counted, paint};
 use crate::render::printable;
 
 mod quoted;
@@ -21,8 +22,9 @@ mod quoted;
 ///
 /// Every entry's link is recomputed, every command decoded and folded again, every seeded roll recomputed. A match is
 /// audited with all its branches and all that the store keeps beside them, a revision up to its entry. In a replay file
-/// every outcome and hash must be what the rules make of it, and the header the one that was blessed. Exits with
-/// 1 when a log disagrees with its rules, with 3 when the store is damaged.
+/// every outcome and hash must be what the rules make of it, and the header the one that was blessed. Of fair dice only
+/// count and range are checked: `audit` recomputes their values, with the desk. Exits with 1 when a log disagrees with
+/// its rules, with 3 when the store is damaged.
 ///
 /// A link proves the setup and all entries before it, with their times and keys. So two people who have the same match
 /// can compare what they have by telephone: one reads out a link that `verify` or `log --links` prints and its entry,
@@ -93,6 +95,8 @@ struct VerifyJson<'a> {
     ok: bool,
     branches: Vec<BranchJson<'a>>,
     findings: Vec<FindingJson<'a>>,
+    /// Who checks the values of fair dice.
+    dice: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -174,12 +178,13 @@ fn verify_line(revision: &Revision, context: &mut Context) -> Result<Answer, Fai
     let store = context.read_store()?;
     let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
     let entries = log.entries.len() as u64;
+    let left = LeftToCheck::of(&log.genesis.dice);
     let state = LineOfPlay::of_log(revision, log, &context.registry)?.state()?;
     let link = store.links(&revision.match_name, &revision.branch, entries..=entries)?.first().copied();
     let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
     let branch =
         VerifiedBranch { branch: revision.branch.clone(), entries, link, state_hash: state.state_hash() };
-    let verification = Verification { branches: vec![branch], findings: Vec::new() };
+    let verification = Verification { branches: vec![branch], findings: Vec::new(), left };
     print(&revision.match_name, &verification, context)?;
     Ok(Answer::Yes)
 }
@@ -192,6 +197,8 @@ struct VerifiedFileJson<'a> {
     state_hash: Option<String>,
     log: Option<String>,
     mismatch: Option<MismatchReport<'a>>,
+    /// Who checks the values of fair dice.
+    dice: Option<&'static str>,
 }
 
 /// Requires of a replay file all that `check` requires.
@@ -200,6 +207,7 @@ fn verify_file(file: &FileName, context: &mut Context) -> Result<Answer, Failure
     let checked = check_replay(&replay)?;
     let ok = checked.difference.is_none();
     let closing = replay.closing.filter(|_| ok);
+    let left = LeftToCheck::of(&replay.header.dice);
     let output = &mut context.output;
     if output.is_json() {
         output.json(&VerifiedFileJson {
@@ -209,6 +217,7 @@ fn verify_file(file: &FileName, context: &mut Context) -> Result<Answer, Failure
             state_hash: closing.map(|closing| closing.state.to_string()),
             log: closing.map(|closing| closing.log.to_string()),
             mismatch: checked.difference.as_ref().map(|mismatch| mismatch.report()),
+            dice: left.map(LeftToCheck::text),
         })?;
     } else if let Some(mismatch) = &checked.difference {
         for (tone, line) in mismatch.lines() {
@@ -222,6 +231,7 @@ fn verify_file(file: &FileName, context: &mut Context) -> Result<Answer, Failure
             paint(Tone::New, "ok"),
             printable(&file.to_string())
         ))?;
+        print_left(&printable(&file.to_string()), left, output)?;
     }
     Ok(if ok { Answer::Yes } else { Answer::No })
 }
@@ -231,7 +241,7 @@ fn print_of_store(damage: Damage, context: &mut Context) -> Result<(), Failure> 
     let finding = Finding::from(damage);
     let output = &mut context.output;
     if output.is_json() {
-        let verification = Verification { branches: Vec::new(), findings: vec![finding] };
+        let verification = Verification { findings: vec![finding], ..Verification::default() };
         return Ok(output.json(&to_json(None, &verification))?);
     }
     let kind = paint(Tone::Old, code(finding.kind));
@@ -259,7 +269,13 @@ fn print(match_name: &MatchName, verification: &Verification, context: &mut Cont
         let kind = paint(Tone::Old, code(finding.kind));
         output.line(format_args!("{kind} {match_name}{branch}{seq}: {}", finding.message))?;
     }
-    Ok(())
+    print_left(match_name, verification.left, output)
+}
+
+/// Prints what another check is left with.
+fn print_left(name: &dyn Display, left: Option<LeftToCheck>, output: &mut Output) -> Result<(), Failure> {
+    let Some(left) = left else { return Ok(()) };
+    Ok(output.line(format_args!("{} {name}: {}", paint(Tone::Faint, "dice"), left.text()))?)
 }
 
 fn to_json<'a>(match_name: Option<&'a MatchName>, verification: &'a Verification) -> VerifyJson<'a> {
@@ -280,5 +296,6 @@ fn to_json<'a>(match_name: Option<&'a MatchName>, verification: &'a Verification
         ok: verification.findings.is_empty(),
         branches: branches.collect(),
         findings: findings.collect(),
+        dice: verification.left.map(LeftToCheck::text),
     }
 }

@@ -611,7 +611,7 @@ failed spaces.tfl:41:3: expected a seat, `p1` to `p8` or `host`, found a space
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold check key.tfl
-failed key.tfl:5:1: expected a key of the header, found `dices`; the header's keys are `ruleset`, `version`, `dice`, `seed`, `title`, `view` and the table `setup`
+failed key.tfl:5:1: expected a key of the header, found `dices`; the header's keys are `ruleset`, `version`, `dice`, `seed`, `head`, `title`, `view` and the table `setup`
 0 passed, 1 failed (0 entries)
 exit 1
 $ turnfold check fence.tfl

@@ -123,6 +123,7 @@ fn tamper(sandbox: &Sandbox) {
     let version = golden.replacen("version = 1", "version = 99", 1);
     sandbox.write("version.tfl", version.replacen("p1 move 0,1 ", "p1 fly ", 1));
     let seeded = sandbox.read("seeded.tfl");
+    sandbox.write("fair.tfl", seeded.replacen("dice = \"seeded\"\nseed", "dice = \"fair\"\nhead", 1));
     let roll = seeded.lines().find(|line| line.contains(" roll ")).unwrap();
     let (command, outcome) = roll.split_once(" =>").unwrap();
     let (before, value) = command.rsplit_once(' ').unwrap();

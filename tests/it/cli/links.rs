@@ -172,7 +172,7 @@ $ turnfold log duel.tfl --links
 stderr| error: a replay file has no links
 exit 2
 $ turnfold --format json verify duel.tfl
-{"file":"duel.tfl","ok":true,"entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","log":"d4a8dba2dd74f2fd16fbaeb1fd3338b17b12a4c0578ff625e2cd75cf68c00567","mismatch":null}
+{"file":"duel.tfl","ok":true,"entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","log":"d4a8dba2dd74f2fd16fbaeb1fd3338b17b12a4c0578ff625e2cd75cf68c00567","mismatch":null,"dice":null}
 
 "#]],
     );

@@ -15,6 +15,7 @@ mod concealment;
 mod diff;
 mod documents;
 mod export;
+mod fair;
 mod guessing;
 mod header;
 mod help;

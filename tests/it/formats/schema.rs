@@ -99,7 +99,7 @@ impl Schema {
             "16 bytes" => reader.take(16),
             "DicePolicy" => match reader.number()? {
                 0 => Ok(()),
-                1 => reader.take(32),
+                1 | 2 => reader.take(32),
                 other => Err(format!("dice {other}")),
             },
             named => {

@@ -190,6 +190,9 @@ impl<'a> Walk<'a> {
             (DicePolicy::Recorded, _) => {
                 self.dice.not_checked(place.cloned(), "values came from outside; range and count only");
             }
+            (DicePolicy::Fair(_), _) => {
+                self.dice.not_checked(place.cloned(), "fair dice are checked with the match's desk");
+            }
             (DicePolicy::Seeded(_), Verdict::Sound) => self.rolls += progress.playing.rolls(),
             (DicePolicy::Seeded(_), Verdict::Unknown(reason)) => {
                 self.dice.not_checked(place.cloned(), reason.clone());

@@ -62,7 +62,7 @@ impl Scene<'_> {
     fn other_outcome(&self) -> Result<Finding, FoldError> {
         // While a roll is due, nothing but a roll is accepted.
         let dice = self.before.due_roll().map(|_| match self.dice {
-            DicePolicy::Recorded => DiceFinding::RecordedValues,
+            DicePolicy::Recorded | DicePolicy::Fair(_) => DiceFinding::RecordedValues,
             DicePolicy::Seeded(_) => DiceFinding::OtherRules,
         });
         let (after, _) = self.play(self.said.logged(), self.dice)?;

@@ -35,9 +35,10 @@ impl HeaderValues {
         let mut values = Self(Vec::new());
         for (key, value) in header {
             match key.as_str() {
-                // Policy and seed are one value: neither can change alone but for another seed.
+                // Policy and seed, or head, are one value: neither can change alone but for another seed or head.
                 "dice" if text("dice") == "seeded" => values.add("dice", &json!(["seeded", text("seed")])),
-                "seed" => {}
+                "dice" if text("dice") == "fair" => values.add("dice", &json!(["fair", text("head")])),
+                "seed" | "head" => {}
                 _ => values.flatten(&key_of(key), value),
             }
         }
@@ -85,8 +86,11 @@ impl HeaderValues {
         let (sum, weighted) = (mark.sum.wrapping_sub(other.sum), mark.weighted.wrapping_sub(other.weighted));
         let found = self.0.iter().find(|value| number_of(&value.path).wrapping_mul(sum) == weighted)?;
         let was_recorded = number_of(&found.line).wrapping_sub(sum) == number_of("dice \"recorded\"\n");
-        let is_seed = found.path == "dice" && found.line.contains('[') && !was_recorded;
-        Some(if is_seed { "seed" } else { &found.path })
+        Some(match found.path.as_str() {
+            "dice" if !was_recorded && found.line.starts_with("dice [\"seeded\"") => "seed",
+            "dice" if !was_recorded && found.line.starts_with("dice [\"fair\"") => "head",
+            path => path,
+        })
     }
 }
 
@@ -173,6 +177,8 @@ mod tests {
         let seeded = |seed: &str| format!("dice = \"seeded\"\nseed = \"{seed}\"\n");
         assert_eq!(values(&seeded("08")).differing(values(&seeded("07")).mark()), Some("seed"));
         assert_eq!(values(header).differing(values(&seeded("07")).mark()), None);
+        let fair = |head: &str| format!("dice = \"fair\"\nhead = \"{head}\"\n");
+        assert_eq!(values(&fair("08")).differing(values(&fair("07")).mark()), Some("head"));
     }
 
     #[test]

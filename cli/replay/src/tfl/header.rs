@@ -14,7 +14,7 @@ use crate::text::printable;
 /// The line on which the header's text begins.
 pub(super) const HEADER_LINE: usize = 3;
 
-const KEYS: [&str; 7] = ["ruleset", "version", "dice", "seed", "title", "view", "setup"];
+const KEYS: [&str; 8] = ["ruleset", "version", "dice", "seed", "head", "title", "view", "setup"];
 
 /// What stands between the `+++`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Header {
     pub dice: DicePolicy,
     /// The match's title; empty when left out.
     pub title: String,
-    /// Who may know all that the file tells, where that is not everything there is. It is folded with recorded dice.
+    /// Who may know all that the file tells, where that is not everything there is. It is not folded with seeded dice.
     pub view: Option<SeenBy>,
     pub(super) values: HeaderValues,
 }
@@ -66,7 +66,8 @@ impl Header {
         let table = document.get_ref();
         let unknown = table.keys().filter(|key| !KEYS.contains(&key.get_ref().as_ref()));
         if let Some(key) = unknown.min_by_key(|key| key.span().start) {
-            let known = "the header's keys are `ruleset`, `version`, `dice`, `seed`, `title`, `view` and the table `setup`";
+            let known = "the header's keys are `ruleset`, `version`, `dice`, `seed`, `head`, `title`, `view` and the table \
+                         `setup`";
             let message =
                 format!("expected a key of the header, found `{}`; {known}", printable(key.get_ref()));
             return Err(source.error(&key.span(), message));
@@ -175,25 +176,33 @@ impl Source<'_> {
     }
 
     fn dice(&self, table: &DeTable<'_>, view: Option<Seat>) -> Result<DicePolicy, TflError> {
-        let what = "`dice = \"recorded\"` or `dice = \"seeded\"`";
+        let what = "`dice = \"recorded\"`, `dice = \"seeded\"` or `dice = \"fair\"`";
         let (policy, span) = self.text(table, "dice")?.ok_or_else(|| self.missing(what))?;
-        let seed = self.text(table, "seed")?;
-        match (policy, seed) {
-            ("recorded", None) => Ok(DicePolicy::Recorded),
-            ("recorded", Some((_, span))) => {
-                Err(self.error(&span, "expected no `seed` with recorded dice, found one"))
-            }
-            ("seeded", None) if view.is_some() => Ok(DicePolicy::Recorded),
-            ("seeded", Some((_, span))) if view.is_some() => {
+        let (seed, head) = (self.text(table, "seed")?, self.text(table, "head")?);
+        match (policy, seed, head) {
+            ("recorded" | "fair", Some((_, span)), _) => Err(self.surplus("seed", policy, &span)),
+            ("recorded" | "seeded", _, Some((_, span))) => Err(self.surplus("head", policy, &span)),
+            ("recorded", None, None) => Ok(DicePolicy::Recorded),
+            ("seeded", None, None) if view.is_some() => Ok(DicePolicy::Recorded),
+            ("seeded", Some((_, span)), None) if view.is_some() => {
                 Err(self.error(&span, "expected no `seed` beside `view`, found one"))
             }
-            ("seeded", None) => Err(self.error(&span, "expected `seed` with seeded dice, found none")),
-            ("seeded", Some((seed, span))) => seed
+            ("seeded", None, None) => Err(self.error(&span, "expected `seed` with seeded dice, found none")),
+            ("seeded", Some((seed, span)), None) => seed
                 .parse()
                 .map(DicePolicy::Seeded)
                 .map_err(|error| self.error(&span, printable(&error.to_string()))),
+            ("fair", None, None) => Err(self.error(&span, "expected `head` with fair dice, found none")),
+            ("fair", None, Some((head, span))) => head
+                .parse()
+                .map(DicePolicy::Fair)
+                .map_err(|error| self.error(&span, printable(&error.to_string()))),
             _ => Err(self.error(&span, format!("expected {what}, found `{}`", printable(policy)))),
         }
+    }
+
+    fn surplus(&self, key: &str, policy: &str, span: &Range<usize>) -> TflError {
+        self.error(span, format!("expected no `{key}` with {policy} dice, found one"))
     }
 
     fn require_setup(&self, table: &DeTable<'_>) -> Result<(), TflError> {

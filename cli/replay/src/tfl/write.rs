@@ -81,6 +81,7 @@ impl Replay {
             DicePolicy::Recorded => "dice = \"recorded\"\n".into(),
             DicePolicy::Seeded(_) if view.is_some() => "dice = \"seeded\"\n".into(),
             DicePolicy::Seeded(seed) => format!("dice = \"seeded\"\nseed = \"{seed}\"\n"),
+            DicePolicy::Fair(head) => format!("dice = \"fair\"\nhead = \"{head}\"\n"),
         };
         let seen = view.map(|seat| format!("view = \"{seat}\"\n{}", not_seen(seat))).unwrap_or_default();
         let text = format!(
@@ -92,9 +93,9 @@ impl Replay {
         );
         let values =
             HeaderValues::of(&toml::from_str(&text).map_err(|error| SetupError::Bytes(error.to_string()))?);
-        let is_seeded = dice != DicePolicy::Recorded;
+        let is_seeded = matches!(dice, DicePolicy::Seeded(_));
+        let dice = if view.is_some() && is_seeded { DicePolicy::Recorded } else { dice };
         let view = view.map(|seat| SeenBy { seat, is_seeded });
-        let dice = if view.is_some() { DicePolicy::Recorded } else { dice };
         let header =
             Header { text, rules, version: rules.version(), dice, title: title.into(), view, values };
         Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
@@ -233,6 +234,7 @@ id = \"a1\"
 ";
         assert!(text.starts_with(head), "{text}");
         check_composed("", DicePolicy::Seeded(Seed::new([9; 32])));
+        check_composed("", DicePolicy::Fair(Digest::new([9; 32])));
     }
 
     #[test]
