@@ -44,6 +44,7 @@ pub mod hash;
 pub mod hex;
 mod json;
 pub mod outcome;
+pub mod paper;
 pub mod picture;
 mod pointer;
 // Its list of all rulesets would compile them a second time for unit tests, which need none.

@@ -34,6 +34,7 @@ mod main_job;
 mod mutants;
 #[cfg(unix)] // a browser
 mod page;
+mod papers;
 mod perft;
 mod pictures;
 mod platforms;

@@ -151,6 +151,26 @@ impl VerifierKey {
         KeyId::of(&self.name, self.kind, self.public.as_bytes())
     }
 
+    /// Reads a signer's key without its name: the base64 of its type and its 32 bytes, as it stands in a vkey.
+    ///
+    /// # Errors
+    /// [`Malformed`] when it is anything else.
+    pub fn of_name(name: &KeyName, key: &str) -> Result<Self, Malformed> {
+        let read = || {
+            let [kind, key @ ..] = <[u8; 33]>::try_from(base64::decode(key)?).ok()?;
+            let public = VerifyingKey::from_bytes(&key).ok().filter(|public| !public.is_weak())?;
+            (kind == KeyKind::Signer.byte()).then_some(public)
+        };
+        let public = read().ok_or_else(|| Malformed::expected("a public key in base64, after 0x01", key))?;
+        Ok(Self { name: name.as_str().into(), kind: KeyKind::Signer, public })
+    }
+
+    /// Returns the base64 of its type and its 32 bytes.
+    #[must_use]
+    pub fn to_base64(&self) -> String {
+        base64::encode(&[&[self.kind.byte()], self.public.as_bytes().as_slice()].concat())
+    }
+
     /// Returns the same key under the name of a log, as it stands in the log's checkpoints (TR-6).
     #[must_use]
     pub fn for_origin(&self, origin: &str) -> Self {
@@ -171,7 +191,7 @@ impl VerifierKey {
     }
 
     /// Checks a signature, strictly: no small-order keys, no second form of the same signature (TR-6).
-    pub(super) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), BadSignature> {
+    pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), BadSignature> {
         let signature = Signature::from_slice(signature);
         let verified = signature.and_then(|signature| self.public.verify_strict(message, &signature));
         verified.map_err(|_| BadSignature(self.name.clone()))
@@ -180,8 +200,7 @@ impl VerifierKey {
 
 impl fmt::Display for VerifierKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = [&[self.kind.byte()], self.public.as_bytes().as_slice()].concat();
-        write!(out, "{}+{}+{}", self.name, self.id(), base64::encode(&key))
+        write!(out, "{}+{}+{}", self.name, self.id(), self.to_base64())
     }
 }
 
@@ -262,7 +281,7 @@ impl PrivateKey {
         VerifierKey { name: self.name.as_str().into(), kind: self.kind, public: self.secret.verifying_key() }
     }
 
-    pub(super) fn sign(&self, message: &[u8]) -> [u8; 64] {
+    pub(crate) fn sign(&self, message: &[u8]) -> [u8; 64] {
         self.secret.sign(message).to_bytes()
     }
 }

@@ -5,7 +5,7 @@
 //! from another. All forms are those of C2SP, so that tools of others read them. Nothing here reads a file, a clock or a
 //! source of randomness.
 
-mod base64;
+pub(crate) mod base64;
 pub mod checkpoint;
 pub mod key;
 pub mod note;

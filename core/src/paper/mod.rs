@@ -1,0 +1,53 @@
+//! Papers: what players of a match by mail sign (`mail.md`, PM-4, PM-4a, PM-5).
+//!
+//! A [`Paper`] is a text of strict form: `Display` writes it, `FromStr` reads it back and nothing else, so a paper has one
+//! text, one [`digest`](Paper::digest) and one [`tag`](Paper::order_tag). A [`SignedPaper`] is a paper with the signature
+//! of a C2SP note over that text; written in one line, it is what the desk's command `paper` holds. Nothing here reads
+//! a clock or makes a nonce: whoever writes a paper brings both.
+//!
+//! Who holds a key signs:
+//!
+//! ```
+//! use turnfold_core::Seat;
+//! use turnfold_core::paper::{Nonce, Order, Paper, PaperContent, PaperHead, SeatKey, SeenRoot, SignedPaper};
+//! use turnfold_core::trust::{KeyKind, PrivateKey, TreeHash};
+//!
+//! let key = PrivateKey::of_seed("ann.example".parse()?, KeyKind::Signer, &[7; 32]);
+//! let head = PaperHead {
+//!     match_id: "5f0c9d3e1a2b4c6d8e9f0a1b2c3d4e5f".parse()?,
+//!     seat: Seat::P1,
+//!     number: 7,
+//!     turn: 2,
+//!     seen: SeenRoot { size: 7, root: TreeHash::new([9; 32]) },
+//!     nonce: Nonce::new([1; 16]),
+//! };
+//! let link = "826f618eed31aac0826f618eed31aac0826f618eed31aac0826f618eed31aac0".parse()?;
+//! let plays = vec!["move 2,-3".parse()?, "stand".parse()?];
+//! let order = PaperContent::Order(Order::new(link, false, None, plays)?);
+//! let signed = SignedPaper::sign(Paper::new(head, order)?, &key);
+//!
+//! // Who reads it has the text and the signature, and the key that the seat named in its `join`.
+//! let read = SignedPaper::new(signed.paper().to_string().parse()?, signed.signature().to_string().parse()?);
+//! assert!(read.is_by(&SeatKey::of(&key)?));
+//! assert_eq!(read.paper().digest(), signed.paper().digest());
+//! let command = format!("paper {signed}");
+//! # assert!(command.starts_with("paper paper: order | match: 5f0c"));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+mod content;
+mod keywords;
+mod offer;
+mod signed;
+mod text;
+mod time;
+mod unsigned;
+mod values;
+
+pub use content::{Join, Order, PLAYS_MAX, PaperContent};
+pub use keywords::{FIRST_LINE, KEYWORDS};
+pub use offer::{Ending, Offer};
+pub use signed::{PaperSignature, SignedPaper};
+pub use time::DeskTime;
+pub use unsigned::{PAPER_BYTES_MAX, Paper, PaperHead};
+pub use values::{LineName, MatchId, Nonce, PaperLine, SeatKey, SeenRoot};

@@ -1,0 +1,125 @@
+//! Papers with their signatures: C2SP notes whose text is the paper's (PM-4).
+
+use core::fmt;
+use core::str::FromStr;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use serde::{Deserialize, Serialize};
+
+use super::text::in_one_line;
+use super::unsigned::{PAPER_BYTES_MAX, Paper};
+use super::values::SeatKey;
+use crate::text::Malformed;
+use crate::trust::{KeyId, PrivateKey, base64};
+
+/// The signature of a note, key id and all; written in base64 without padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PaperSignature {
+    id: KeyId,
+    signature: [u8; 64],
+}
+
+impl fmt::Display for PaperSignature {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&base64::encode_bare(&[self.id.as_bytes().as_slice(), &self.signature].concat()))
+    }
+}
+
+impl FromStr for PaperSignature {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let read = || {
+            let bytes = base64::decode_bare(text)?;
+            let (id, signature) = bytes.split_first_chunk::<4>()?;
+            Some(Self { id: KeyId::new(*id), signature: signature.try_into().ok()? })
+        };
+        read().ok_or_else(|| Malformed::expected("a signature of 91 characters of base64", text))
+    }
+}
+
+/// A paper and its signature. In one line it is written `LINE | LINE | … | sig SIGNATURE`, without the paper's first line;
+/// the log holds this text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SignedPaper {
+    paper: Paper,
+    signature: PaperSignature,
+}
+
+impl SignedPaper {
+    /// Puts a paper and its signature together; whether it is one of this paper is for [`is_by`](SignedPaper::is_by).
+    #[must_use]
+    pub const fn new(paper: Paper, signature: PaperSignature) -> Self {
+        Self { paper, signature }
+    }
+
+    /// Signs a paper, under the key's name.
+    #[must_use]
+    pub fn sign(paper: Paper, key: &PrivateKey) -> Self {
+        let signature = key.sign(paper.to_string().as_bytes());
+        Self { paper, signature: PaperSignature { id: key.verifier().id(), signature } }
+    }
+
+    /// Returns the paper.
+    #[must_use]
+    pub const fn paper(&self) -> &Paper {
+        &self.paper
+    }
+
+    /// Returns the signature.
+    #[must_use]
+    pub const fn signature(&self) -> &PaperSignature {
+        &self.signature
+    }
+
+    /// Returns `true` if the key signed the paper, under the key's name.
+    #[must_use]
+    pub fn is_by(&self, key: &SeatKey) -> bool {
+        let (key, text) = (key.verifier(), self.paper.to_string());
+        self.signature.id == key.id() && key.verify(text.as_bytes(), &self.signature.signature).is_ok()
+    }
+
+    /// Returns the signed note that other programs check, by a key of this name.
+    #[must_use]
+    pub fn note(&self, name: &str) -> String {
+        let signature = [self.signature.id.as_bytes().as_slice(), &self.signature.signature].concat();
+        format!("{}\n\u{2014} {name} {}\n", self.paper, base64::encode(&signature))
+    }
+}
+
+impl fmt::Display for SignedPaper {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} | sig {}", in_one_line(&self.paper), self.signature)
+    }
+}
+
+impl FromStr for SignedPaper {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let expected = || Malformed::expected("a paper in one line, `LINE | … | sig SIGNATURE`", text);
+        // Each line is at most half again as long as in the paper's text, and the signature comes to it.
+        if text.len() > 2 * PAPER_BYTES_MAX {
+            return Err(Malformed(format!("expected a paper of at most {PAPER_BYTES_MAX} bytes")));
+        }
+        let (lines, signature) = text.rsplit_once(" | sig ").ok_or_else(expected)?;
+        Ok(Self { paper: Paper::of_lines(lines.split(" | "))?, signature: signature.parse()? })
+    }
+}
+
+impl From<SignedPaper> for String {
+    fn from(paper: SignedPaper) -> Self {
+        paper.to_string()
+    }
+}
+
+impl TryFrom<String> for SignedPaper {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        text.parse()
+    }
+}

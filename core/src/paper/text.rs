@@ -1,0 +1,200 @@
+//! The text of papers, read strictly and written (PM-4): what is read is written again byte for byte.
+
+use core::fmt::{self, Display, Write};
+use core::str::FromStr;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::content::{Join, Order, PLAYS_MAX, PaperContent};
+use super::keywords::FIRST_LINE;
+use super::offer::player;
+use super::unsigned::{PAPER_BYTES_MAX, Paper, PaperHead};
+use super::values::SeatKey;
+use crate::digest::Digest;
+use crate::text::{Malformed, number};
+
+impl Paper {
+    /// Hands over keyword and value of each line after the first, in order.
+    pub(super) fn fields(
+        &self,
+        field: &mut dyn FnMut(&'static str, &dyn Display) -> fmt::Result,
+    ) -> fmt::Result {
+        let PaperHead { match_id, seat, number, turn, seen, nonce } = self.head();
+        let content = self.content();
+        field("paper", &content.kind())?;
+        field("match", match_id)?;
+        field("seat", seat)?;
+        field("number", number)?;
+        field("turn", turn)?;
+        content.link().map_or(Ok(()), |link| field("link", &link))?;
+        field("seen", seen)?;
+        field("nonce", nonce)?;
+        match content {
+            PaperContent::Join(Join { key, dice }) => {
+                key_fields(key, field)?;
+                dice.map_or(Ok(()), |head| field("dice", &head))
+            }
+            PaperContent::Order(order) => {
+                if order.waits() {
+                    field("wait", &"yes")?;
+                }
+                order.dice().map_or(Ok(()), |element| field("dice", &element))?;
+                order.plays().iter().try_for_each(|play| field("play", play))
+            }
+            PaperContent::Seal { digest, .. } => field("digest", digest),
+            PaperContent::Offer(offer) => field("offer", offer),
+            PaperContent::Answer { to, agree } => {
+                field("to", to)?;
+                field("answer", if *agree { &"agree" } else { &"decline" })
+            }
+            PaperContent::Resign => Ok(()),
+            PaperContent::Rekey(key) => key_fields(key, field),
+        }
+    }
+
+    /// Reads the lines after the first.
+    pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Result<Self, Malformed> {
+        let mut fields = Fields(lines.peekable());
+        let kind = fields.value("paper")?;
+        let match_id = fields.value("match")?.parse()?;
+        let seat = player(fields.value("seat")?)?;
+        let count = number(fields.value("number")?)?;
+        let turn = number(fields.value("turn")?)?;
+        let link = if matches!(kind, "order" | "seal") { Some(fields.digest("link")?) } else { None };
+        let seen = fields.value("seen")?.parse()?;
+        let nonce = fields.value("nonce")?.parse()?;
+        let content = fields.content(kind, link)?;
+        fields.end()?;
+        Self::new(PaperHead { match_id, seat, number: count, turn, seen, nonce }, content)
+    }
+}
+
+fn key_fields(
+    key: &SeatKey,
+    field: &mut dyn FnMut(&'static str, &dyn Display) -> fmt::Result,
+) -> fmt::Result {
+    field("name", &key.name())?;
+    field("key", &key.to_base64())
+}
+
+/// The lines of a paper, taken one after another.
+struct Fields<'a, I: Iterator<Item = &'a str>>(core::iter::Peekable<I>);
+
+impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
+    /// Takes the next line, if it has this keyword.
+    fn optional(&mut self, keyword: &str) -> Option<&'a str> {
+        let value = |line: &'a str| line.strip_prefix(keyword)?.strip_prefix(": ");
+        let found = self.0.peek().copied().and_then(value)?;
+        self.0.next();
+        Some(found)
+    }
+
+    /// Takes the next line, which must have this keyword.
+    fn value(&mut self, keyword: &str) -> Result<&'a str, Malformed> {
+        let found = self.optional(keyword);
+        found.ok_or_else(|| self.unexpected(&format!("`{keyword}: …`")))
+    }
+
+    fn digest(&mut self, keyword: &str) -> Result<Digest, Malformed> {
+        digest(self.value(keyword)?)
+    }
+
+    fn optional_digest(&mut self, keyword: &str) -> Result<Option<Digest>, Malformed> {
+        self.optional(keyword).map(digest).transpose()
+    }
+
+    fn key(&mut self) -> Result<SeatKey, Malformed> {
+        let name = self.value("name")?;
+        SeatKey::read(name, self.value("key")?)
+    }
+
+    /// Takes the lines of a kind; it comes with the link exactly where it has one.
+    fn content(&mut self, kind: &str, link: Option<Digest>) -> Result<PaperContent, Malformed> {
+        match (kind, link) {
+            ("join", None) => {
+                Ok(PaperContent::Join(Join { key: self.key()?, dice: self.optional_digest("dice")? }))
+            }
+            ("order", Some(link)) => self.order(link).map(PaperContent::Order),
+            ("seal", Some(link)) => Ok(PaperContent::Seal { link, digest: self.digest("digest")? }),
+            ("offer", None) => self.value("offer")?.parse().map(PaperContent::Offer),
+            ("answer", None) => {
+                let to = self.digest("to")?;
+                match self.value("answer")? {
+                    "agree" => Ok(PaperContent::Answer { to, agree: true }),
+                    "decline" => Ok(PaperContent::Answer { to, agree: false }),
+                    found => Err(Malformed::expected("`agree` or `decline`", found)),
+                }
+            }
+            ("resign", None) => Ok(PaperContent::Resign),
+            ("rekey", None) => self.key().map(PaperContent::Rekey),
+            _ => {
+                let kinds = "a paper that is `join`, `order`, `seal`, `offer`, `answer`, `resign` or `rekey`";
+                Err(Malformed::expected(kinds, kind))
+            }
+        }
+    }
+
+    fn order(&mut self, link: Digest) -> Result<Order, Malformed> {
+        let wait = match self.optional("wait") {
+            None => false,
+            Some("yes") => true,
+            Some(found) => return Err(Malformed::expected("`wait: yes`", found)),
+        };
+        let dice = self.optional_digest("dice")?;
+        let mut plays = Vec::new();
+        while let Some(play) = self.optional("play").filter(|_| plays.len() <= PLAYS_MAX) {
+            plays.push(play.parse()?);
+        }
+        Order::new(link, wait, dice, plays)
+    }
+
+    fn end(&mut self) -> Result<(), Malformed> {
+        if self.0.peek().is_some() { Err(self.unexpected("the end of the paper")) } else { Ok(()) }
+    }
+
+    fn unexpected(&mut self, expected: &str) -> Malformed {
+        Malformed::expected(expected, self.0.peek().copied().unwrap_or_default())
+    }
+}
+
+fn digest(value: &str) -> Result<Digest, Malformed> {
+    value.parse().map_err(|_| Malformed::expected("64 lowercase hex digits", value))
+}
+
+/// Writes the text, with a line feed after each line.
+impl Display for Paper {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "{FIRST_LINE}")?;
+        self.fields(&mut |keyword, value| writeln!(out, "{keyword}: {value}"))
+    }
+}
+
+/// Writes the lines after the first in one line, ` | ` between them.
+pub(super) fn in_one_line(paper: &Paper) -> String {
+    let mut line = String::new();
+    let written = paper.fields(&mut |keyword, value| {
+        line.write_str(if line.is_empty() { "" } else { " | " })?;
+        write!(line, "{keyword}: {value}")
+    });
+    written.expect("writing to a string cannot fail");
+    line
+}
+
+impl FromStr for Paper {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        if text.len() > PAPER_BYTES_MAX {
+            return Err(Malformed(format!("expected a paper of at most {PAPER_BYTES_MAX} bytes")));
+        }
+        let body = text.strip_prefix(FIRST_LINE).and_then(|rest| rest.strip_prefix('\n'));
+        let lines = body.and_then(|body| body.strip_suffix('\n'));
+        let lines = lines.ok_or_else(|| {
+            let found = text.lines().next().unwrap_or_default();
+            Malformed::expected("a paper: `#turnfold paper 1` and lines `KEYWORD: VALUE`", found)
+        })?;
+        Self::of_lines(lines.split('\n'))
+    }
+}

@@ -1,0 +1,329 @@
+//! What stands in the fields of papers, each with one spelling.
+
+use core::fmt;
+use core::str::FromStr;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use serde::{Deserialize, Serialize};
+
+use super::keywords::is_keyword;
+use crate::text::{Malformed, number};
+use crate::trust::base64;
+use crate::trust::{KeyKind, PrivateKey, TreeHash, VerifierKey};
+
+/// Reads 16 bytes from 32 lowercase hex digits.
+fn sixteen(text: &str) -> Option<[u8; 16]> {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_canonical = text.len() == 32 && text.bytes().all(is_hex);
+    u128::from_str_radix(text, 16).ok().filter(|_| is_canonical).map(u128::to_be_bytes)
+}
+
+/// The id of a match; written as 32 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MatchId([u8; 16]);
+
+/// 16 bytes from the operating system; written as 32 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Nonce([u8; 16]);
+
+impl MatchId {
+    /// Wraps the bytes of an id.
+    #[must_use]
+    pub const fn new(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns the bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+impl Nonce {
+    /// Wraps bytes that nobody can guess.
+    #[must_use]
+    pub const fn new(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl fmt::Display for MatchId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+impl fmt::Debug for MatchId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl FromStr for MatchId {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        sixteen(text)
+            .map(Self)
+            .ok_or_else(|| Malformed::expected("a match id of 32 lowercase hex digits", text))
+    }
+}
+
+impl From<MatchId> for String {
+    fn from(id: MatchId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for MatchId {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for Nonce {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+impl fmt::Debug for Nonce {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl FromStr for Nonce {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        sixteen(text).map(Self).ok_or_else(|| Malformed::expected("a nonce of 32 lowercase hex digits", text))
+    }
+}
+
+/// How much of the desk a player has seen: size and root of its tree, written `7 WmH8…` without padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenRoot {
+    /// The number of records.
+    pub size: u64,
+    /// The root over them.
+    pub root: TreeHash,
+}
+
+impl fmt::Display for SeenRoot {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", self.size, base64::encode_bare(self.root.as_bytes()))
+    }
+}
+
+impl FromStr for SeenRoot {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let expected = || Malformed::expected("size and root of the desk, such as `7 WmH8…`", text);
+        let (size, root) = text.split_once(' ').ok_or_else(expected)?;
+        let root = base64::decode_bare(root).and_then(|root| root.try_into().ok()).ok_or_else(expected)?;
+        Ok(Self { size: number(size)?, root: TreeHash::new(root) })
+    }
+}
+
+/// The name of a line of the game: `[a-z0-9][a-z0-9._-]{0,63}`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct LineName(String);
+
+impl LineName {
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for LineName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(&self.0)
+    }
+}
+
+impl FromStr for LineName {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        text.to_string().try_into()
+    }
+}
+
+impl TryFrom<String> for LineName {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let is_name = (1..=64).contains(&text.len())
+            && text.bytes().next().is_some_and(plain)
+            && text.bytes().all(|byte| plain(byte) || b"._-".contains(&byte));
+        if is_name {
+            Ok(Self(text))
+        } else {
+            Err(Malformed::expected("the name of a line such as `main`", &text))
+        }
+    }
+}
+
+impl From<LineName> for String {
+    fn from(name: LineName) -> Self {
+        name.0
+    }
+}
+
+/// A line in the alphabet of papers: printable ASCII with single spaces between words, without `=` and `|`, and no word
+/// that begins with `#`, so that it can stand in a replay file as well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PaperLine(String);
+
+impl PaperLine {
+    /// The longest word that can be mailed (PM-7).
+    const WORD_MAX: usize = 66;
+
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Requires that the line survives a mail, whatever mailers do to it (PM-7). Who writes a paper asks.
+    ///
+    /// # Errors
+    /// [`Malformed`] naming the word: one that is a keyword with its colon, begins with `>`, or is too long.
+    pub fn require_mailable(&self) -> Result<(), Malformed> {
+        for word in self.0.split(' ') {
+            let fault = if word.len() > Self::WORD_MAX {
+                format!("is longer than {} characters", Self::WORD_MAX)
+            } else if word.starts_with('>') {
+                "begins with `>`".into()
+            } else if word.strip_suffix(':').is_some_and(is_keyword) {
+                "is a keyword of papers".into()
+            } else {
+                continue;
+            };
+            return Err(Malformed(format!("`{}` cannot be mailed: the word `{word}` {fault}", self.0)));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for PaperLine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(&self.0)
+    }
+}
+
+impl FromStr for PaperLine {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        text.to_string().try_into()
+    }
+}
+
+impl TryFrom<String> for PaperLine {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        let is_word = |word: &str| !word.is_empty() && !word.starts_with('#');
+        let is_plain = |byte: u8| byte == b' ' || byte.is_ascii_graphic() && !b"=|".contains(&byte);
+        if text.bytes().all(is_plain) && text.split(' ').all(is_word) {
+            return Ok(Self(text));
+        }
+        let expected = "words of printable ASCII with single spaces between them, without `=` and `|`, none of which \
+                        begins with `#`";
+        Err(Malformed::expected(expected, &text))
+    }
+}
+
+impl From<PaperLine> for String {
+    fn from(line: PaperLine) -> Self {
+        line.0
+    }
+}
+
+/// The name and public key with which a seat signs. In logs and states it is written as a vkey.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SeatKey(VerifierKey);
+
+impl SeatKey {
+    /// The most characters of a name (PM-4).
+    const NAME_MAX: usize = 64;
+
+    /// Returns the public half of a private key.
+    ///
+    /// # Errors
+    /// [`Malformed`] when its name is too long, or it cosigns only.
+    pub fn of(key: &PrivateKey) -> Result<Self, Malformed> {
+        key.verifier().try_into()
+    }
+
+    /// Reads a name, and a key as the base64 of 0x01 and its 32 bytes.
+    ///
+    /// # Errors
+    /// [`Malformed`] when either is not that.
+    pub fn read(name: &str, key: &str) -> Result<Self, Malformed> {
+        VerifierKey::of_name(&name.parse()?, key)?.try_into()
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// Returns the key without its name, as papers write it.
+    #[must_use]
+    pub fn to_base64(&self) -> String {
+        self.0.to_base64()
+    }
+
+    /// Returns the vkey.
+    #[must_use]
+    pub const fn verifier(&self) -> &VerifierKey {
+        &self.0
+    }
+}
+
+impl TryFrom<VerifierKey> for SeatKey {
+    type Error = Malformed;
+
+    fn try_from(key: VerifierKey) -> Result<Self, Malformed> {
+        if key.kind() != KeyKind::Signer {
+            return Err(Malformed("expected a key that signs, found one that cosigns".into()));
+        }
+        if key.name().len() > Self::NAME_MAX {
+            let expected = format!("a key name of at most {} characters", Self::NAME_MAX);
+            return Err(Malformed::expected(&expected, key.name()));
+        }
+        Ok(Self(key))
+    }
+}
+
+impl TryFrom<String> for SeatKey {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        let vkey: VerifierKey = text.parse()?;
+        vkey.name().parse::<crate::trust::KeyName>()?;
+        vkey.try_into()
+    }
+}
+
+impl From<SeatKey> for String {
+    fn from(key: SeatKey) -> Self {
+        key.0.to_string()
+    }
+}
