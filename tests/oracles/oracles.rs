@@ -101,7 +101,7 @@ fn our_vkey() -> VerifierKey {
 /// Our key as theirs, under the name of the log.
 fn their_signer() -> StandardSigner {
     let file = key().to_file();
-    let (_, seed) = file.trim_end().rsplit_once('+').unwrap();
+    let seed = file.trim_end().splitn(5, '+').last().unwrap();
     StandardSigner::new(&format!("PRIVATE+KEY+{}+{}+{seed}", origin(), our_vkey().id())).unwrap()
 }
 
