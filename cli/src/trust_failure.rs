@@ -11,6 +11,7 @@ impl From<SigningError> for Failure {
         match error {
             SigningError::Replay(error) => error.into(),
             SigningError::Input(error) => error.into(),
+            SigningError::Bundle(error) => (*error).into(),
             error @ (SigningError::RolledBack { .. } | SigningError::AnotherHistory { .. }) => {
                 Self::negative(error.to_string()).hint(
                     "`turnfold import` of a bundle made since goes on; else a key of another name begins anew",

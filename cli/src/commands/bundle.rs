@@ -1,14 +1,14 @@
 //! `turnfold bundle`: matches and their checkpoints in one file (TR-18, TR-19).
 
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use turnfold_core::trust::SignedNote;
 use turnfold_replay::audit::read_held;
-use turnfold_replay::bundle::{LineRecords, SeatRecords, StoreRecords, write_bundle};
-use turnfold_replay::signing::Signers;
-use turnfold_replay::{Eyes, Revision, Sources};
-use turnfold_store::{MatchName, StoreReader};
+use turnfold_replay::bundle::{BundleError, LineRecords, SeatRecords, StoreRecords, write_bundle};
+use turnfold_replay::signing::{Signers, SigningError, sign_lines, write_signed_bundle};
+use turnfold_replay::{Eyes, Sources};
+use turnfold_store::MatchName;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -63,22 +63,26 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let store = context.read_store()?;
     let records = StoreRecords::of(&store, &args.matches)?;
     let records = SeatRecords::of(records, args.eyes, &context.registry)?;
-    if !args.key.is_empty() {
-        notes.extend(signed(args, &store, &records)?);
-    }
     notes.sort();
     notes.dedup();
-    let count = notes.len() as u64;
+    let signers = if args.key.is_empty() { None } else { Some(Signers::open(&args.key)?) };
     let Some(path) = path else {
+        if let Some(signers) = &signers {
+            // What is refused is refused before anything is printed.
+            sign_lines(&records, signers)?;
+        }
         let stdout = context.output.bytes()?;
-        let written = write_bundle(&mut BufWriter::new(stdout), &records, notes);
-        return written.map(|()| Answer::Yes).map_err(|error| match error {
-            turnfold_replay::bundle::BundleError::Write(source) => Failure::cut_short("bundle", source),
+        let written = write(&mut BufWriter::new(stdout), &records, signers.as_ref(), notes);
+        return written.map(|_| Answer::Yes).map_err(|error| match error {
+            SigningError::Bundle(error) => match *error {
+                BundleError::Write(source) => Failure::cut_short("bundle", source),
+                error => error.into(),
+            },
             error => error.into(),
         });
     };
-    files::write_private(path, args.output.is_forced(), |file| {
-        Ok(write_bundle(&mut BufWriter::new(file), &records, notes)?)
+    let count = files::write_private(path, args.output.is_forced(), |file| {
+        Ok(write(&mut BufWriter::new(file), &records, signers.as_ref(), notes)?)
     })?;
     let outline = records.outline();
     let lines = outline.matches.iter().flat_map(|of| &of.lines);
@@ -101,19 +105,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     Ok(Answer::Yes)
 }
 
-/// Signs every line at its head, and adds what the keys remember of it.
-fn signed(args: &Args, store: &StoreReader, records: &dyn LineRecords) -> Result<Vec<SignedNote>, Failure> {
-    let signers = Signers::open(&args.key)?;
-    let mut notes = Vec::new();
-    for of in &records.outline().matches {
-        for line in &of.lines {
-            let line = Revision { match_name: of.name.clone(), branch: line.branch.clone(), seq: None };
-            notes.extend(signers.remembered(&signers.origin(store, &line)?)?);
-            let signed = signers.sign(store, &line, None)?;
-            // What is signed now takes the place of what is remembered of the same tree.
-            notes.retain(|note| note.text() != signed.note.text());
-            notes.push(signed.note);
-        }
-    }
-    Ok(notes)
+/// Writes the bundle; returns how many checkpoints it has.
+fn write(
+    out: &mut dyn Write,
+    records: &dyn LineRecords,
+    signers: Option<&Signers>,
+    notes: Vec<SignedNote>,
+) -> Result<u64, SigningError> {
+    let Some(signers) = signers else {
+        let count = notes.len() as u64;
+        write_bundle(out, records, notes)?;
+        return Ok(count);
+    };
+    write_signed_bundle(out, records, signers, notes)
 }

@@ -6,9 +6,8 @@ use serde::Serialize;
 use turnfold_core::trust::SignatureLine;
 use turnfold_replay::bundle::{StoreRecords, write_checkpoints};
 use turnfold_replay::limits::NOTE;
-use turnfold_replay::signing::{SignedLine, Signers};
+use turnfold_replay::signing::{SignedLine, Signers, sign_lines};
 use turnfold_replay::{Revision, Sources};
-use turnfold_store::StoreReader;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -94,18 +93,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let cosignatures = read_cosignatures(&args.add)?;
     let store = context.read_store()?;
     let signers = Signers::open(&args.key)?;
-    let lines: Vec<_> = match args.revisions.as_slice() {
-        [] => all(&store)?,
-        named => named.to_vec(),
+    let signed = if args.revisions.is_empty() {
+        sign_lines(&StoreRecords::of_all(&store)?, &signers)?
+    } else {
+        let signed = args.revisions.iter().map(|line| {
+            if cosignatures.is_empty() {
+                signers.sign(&store, line, args.since)
+            } else {
+                signers.add(&store, line, &cosignatures)
+            }
+        });
+        signed.collect::<Result<Vec<SignedLine>, _>>()?
     };
-    let signed = lines.iter().map(|line| {
-        if cosignatures.is_empty() {
-            signers.sign(&store, line, args.since)
-        } else {
-            signers.add(&store, line, &cosignatures)
-        }
-    });
-    let signed: Vec<SignedLine> = signed.collect::<Result<_, _>>()?;
     let text = match signed.as_slice() {
         [SignedLine { request: Some(request), .. }] => request.to_string(),
         [one] if !args.revisions.is_empty() => one.note.to_string(),
@@ -138,19 +137,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         }
     }
     Ok(Answer::Yes)
-}
-
-/// Lists the lines of all matches.
-fn all(store: &StoreReader) -> Result<Vec<Revision>, Failure> {
-    let mut lines = Vec::new();
-    for of in &turnfold_replay::bundle::LineRecords::outline(&StoreRecords::of_all(store)?).matches {
-        lines.extend(of.lines.iter().map(|line| Revision {
-            match_name: of.name.clone(),
-            branch: line.branch.clone(),
-            seq: None,
-        }));
-    }
-    Ok(lines)
 }
 
 /// Reads files of cosignatures, one a line, as witnesses print them.

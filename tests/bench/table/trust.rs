@@ -7,8 +7,8 @@ use std::path::Path;
 use turnfold_core::Registry;
 use turnfold_core::trust::{KeyKind, PrivateKey, TrustPolicy};
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
-use turnfold_replay::bundle::{BundleFile, StoreRecords, write_bundle};
-use turnfold_replay::signing::{KeyFile, Signers};
+use turnfold_replay::bundle::{BundleFile, StoreRecords};
+use turnfold_replay::signing::{KeyFile, Signers, write_signed_bundle};
 use turnfold_replay::verify::verify;
 use turnfold_store::{BranchName, StoreReader};
 
@@ -40,7 +40,7 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
     let bundle = dir.join("trust.bundle");
     let write = || {
         let file = BufWriter::new(File::create(&bundle).expect("a new file"));
-        write_bundle(&mut { file }, &records, vec![sign()]).expect("it is written");
+        write_signed_bundle(&mut { file }, &records, &signers, Vec::new()).expect("it is written");
     };
     let question = AuditQuestion { policy: Some(&policy), held: &[], registry: &registry };
     let sound = |rows: Vec<AuditRow>| {

@@ -2,9 +2,9 @@
 
 use turnfold_core::trust::Checkpoint;
 
-use super::lines::revision;
 use super::rows::{AuditRow, Finder, RowName, counted};
 use super::signed::Known;
+use crate::bundle::sizes::revision;
 
 /// Holds what the auditor kept against the lines there are.
 pub(super) fn consistency(known: &Known<'_>) -> AuditRow {

@@ -5,7 +5,6 @@
 
 mod consistency;
 mod held;
-mod lines;
 mod play;
 mod question;
 mod rows;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use turnfold_core::trust::{BadSignature, Checkpoint, SignedNote, TreeHash, TrustPolicy};
 
-use super::lines::{LineSize, revision, root_of};
 use super::question::AuditQuestion;
 use super::rows::{AuditRow, Finder, RowName, counted};
+use crate::bundle::sizes::{LineSize, revision, root_of};
 use crate::bundle::{BundleOutline, BundledLine, LineIndex};
 
 /// What the rows about checkpoints need to know.

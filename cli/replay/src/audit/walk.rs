@@ -6,9 +6,9 @@ use turnfold_core::trust::{Tree, TreeHash};
 use turnfold_core::{DicePolicy, Digest, Registry};
 use turnfold_store::{Entry, Genesis, Linker};
 
-use super::lines::{LineSize, cut, cuts, forks, revision};
 use super::play::{Playing, Verdict};
 use super::rows::{AuditRow, Finder, RowName, counted};
+use crate::bundle::sizes::{LineSize, cut, cuts, forks, revision};
 use crate::bundle::{BundleError, BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords};
 use crate::revision::Revision;
 

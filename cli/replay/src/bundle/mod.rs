@@ -9,6 +9,8 @@ mod outline;
 mod parse;
 mod records;
 mod seat;
+pub(crate) mod sizes;
+mod trees;
 mod write;
 
 pub use error::BundleError;
@@ -16,4 +18,6 @@ pub use file::{BundleFile, is_bundle};
 pub use outline::{BundleOutline, BundledLine, BundledMatch};
 pub use records::{BundledRecord, LineIndex, LineRecords, StoreRecords, TakeRecord};
 pub use seat::SeatRecords;
+pub(crate) use trees::LineTrees;
+pub(crate) use write::BundleWriter;
 pub use write::{write_bundle, write_checkpoints};

@@ -22,19 +22,78 @@ pub fn write_bundle(
     records: &dyn LineRecords,
     checkpoints: Vec<SignedNote>,
 ) -> Result<(), BundleError> {
-    let mut out = Hashed { out, hasher: Sha256::new() };
-    out.text(TITLE)?;
-    let matches = &records.outline().matches;
-    let mut begun: Option<LineIndex> = None;
-    records.each(&mut |index, record| {
-        begin_lines(&mut out, matches, &mut begun, Some(index))?;
+    let mut writer = BundleWriter::begin(out, &records.outline().matches)?;
+    records.each(&mut |line, record| writer.record(line, record))?;
+    writer.end(checkpoints)
+}
+
+/// Writes a bundle while its records go by.
+pub(crate) struct BundleWriter<'a> {
+    out: Hashed<'a>,
+    matches: &'a [BundledMatch],
+    /// The line last begun.
+    begun: Option<LineIndex>,
+    /// The line of text of a record.
+    text: String,
+}
+
+impl<'a> BundleWriter<'a> {
+    /// Begins a bundle of these matches.
+    pub(crate) fn begin(out: &'a mut dyn Write, matches: &'a [BundledMatch]) -> Result<Self, BundleError> {
+        let mut out = Hashed { out, hasher: Sha256::new() };
+        out.text(TITLE)?;
+        Ok(Self { out, matches, begun: None, text: String::new() })
+    }
+
+    /// Writes the next record, in the order of the outline.
+    pub(crate) fn record(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), BundleError> {
+        self.begin_lines(Some(line))?;
+        self.text.clear();
         match record {
-            BundledRecord::Shown(bytes) => out.text(&format!("+{}\n", STANDARD.encode(bytes))),
-            BundledRecord::LeftOut(leaf) => out.text(&format!("#{leaf}\n")),
+            BundledRecord::Shown(bytes) => {
+                self.text.push('+');
+                STANDARD.encode_string(bytes, &mut self.text);
+            }
+            BundledRecord::LeftOut(leaf) => self.text.extend(['#'.into(), leaf.to_string()]),
         }
-    })?;
-    begin_lines(&mut out, matches, &mut begun, None)?;
-    out.end(checkpoints)
+        self.text.push('\n');
+        self.out.text(&self.text)
+    }
+
+    /// Writes these checkpoints in the order of a bundle, each once, and the end.
+    pub(crate) fn end(mut self, checkpoints: Vec<SignedNote>) -> Result<(), BundleError> {
+        self.begin_lines(None)?;
+        self.out.end(checkpoints)
+    }
+
+    /// Writes the headers of the lines up to this one, or to the last: those without records of their own have nothing
+    /// else.
+    fn begin_lines(&mut self, until: Option<LineIndex>) -> Result<(), BundleError> {
+        while self.begun != until || until.is_none() {
+            let (index, line) = match self.begun {
+                None => (0, 0),
+                Some((index, line))
+                    if self.matches.get(index).is_some_and(|of| line + 1 < of.lines.len()) =>
+                {
+                    (index, line + 1)
+                }
+                Some((index, _)) => (index + 1, 0),
+            };
+            let Some((of, next)) = self.matches.get(index).and_then(|of| Some((of, of.lines.get(line)?)))
+            else {
+                break;
+            };
+            if line == 0 {
+                self.out.text(&format!("-- match {}\n", of.name))?;
+            }
+            let BundledLine { branch, parent, first, count, link, .. } = next;
+            let parent =
+                parent.and_then(|parent| of.lines.get(parent)).map_or("-", |parent| parent.branch.as_str());
+            self.out.text(&format!("-- line {branch} {parent} {first} {count} {link}\n"))?;
+            self.begun = Some((index, line));
+        }
+        Ok(())
+    }
 }
 
 /// Writes a bundle that holds only checkpoints (TR-15).
@@ -45,36 +104,6 @@ pub fn write_checkpoints(out: &mut dyn Write, checkpoints: Vec<SignedNote>) -> R
     let mut out = Hashed { out, hasher: Sha256::new() };
     out.text(TITLE)?;
     out.end(checkpoints)
-}
-
-/// Writes the headers of the lines up to this one, or to the last: those without records of their own have nothing else.
-fn begin_lines(
-    out: &mut Hashed<'_>,
-    matches: &[BundledMatch],
-    begun: &mut Option<LineIndex>,
-    until: Option<LineIndex>,
-) -> Result<(), BundleError> {
-    while *begun != until || until.is_none() {
-        let (index, line) = match *begun {
-            None => (0, 0),
-            Some((index, line)) if matches.get(index).is_some_and(|of| line + 1 < of.lines.len()) => {
-                (index, line + 1)
-            }
-            Some((index, _)) => (index + 1, 0),
-        };
-        let Some((of, next)) = matches.get(index).and_then(|of| Some((of, of.lines.get(line)?))) else {
-            break;
-        };
-        if line == 0 {
-            out.text(&format!("-- match {}\n", of.name))?;
-        }
-        let BundledLine { branch, parent, first, count, link, .. } = next;
-        let parent =
-            parent.and_then(|parent| of.lines.get(parent)).map_or("-", |parent| parent.branch.as_str());
-        out.text(&format!("-- line {branch} {parent} {first} {count} {link}\n"))?;
-        *begun = Some((index, line));
-    }
-    Ok(())
 }
 
 /// What is written, and the hash of it.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::bundle::BundleError;
 use crate::error::ReplayError;
 use crate::input::InputError;
 
@@ -61,10 +62,19 @@ pub enum SigningError {
     /// The line of play.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// The records that are to be signed, or the bundle that they are written to.
+    #[error(transparent)]
+    Bundle(Box<BundleError>),
 }
 
 impl From<turnfold_store::StoreError> for SigningError {
     fn from(error: turnfold_store::StoreError) -> Self {
         Self::Replay(error.into())
+    }
+}
+
+impl From<BundleError> for SigningError {
+    fn from(error: BundleError) -> Self {
+        Self::Bundle(error.into())
     }
 }

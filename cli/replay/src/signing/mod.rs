@@ -3,11 +3,13 @@
 mod cosigning;
 mod error;
 mod key_file;
+mod lines;
 mod memory;
 mod signer;
 
 pub use cosigning::{GivenCosignature, cosign};
 pub use error::SigningError;
 pub use key_file::KeyFile;
+pub use lines::{sign_lines, write_signed_bundle};
 pub use memory::KeyMemory;
 pub use signer::{SignedLine, Signers, prove};

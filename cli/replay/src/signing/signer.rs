@@ -7,7 +7,7 @@ use turnfold_core::trust::{
     Checkpoint, ConsistencyRequest, InclusionProof, KeyKind, ProofBuilder, SignatureLine, SignedNote, Tree,
     TreeHash, line_origin,
 };
-use turnfold_store::{Seq, StoreReader};
+use turnfold_store::{BranchName, Seq, StoreReader};
 
 use super::error::SigningError;
 use super::key_file::KeyFile;
@@ -63,10 +63,14 @@ impl Signers {
     /// # Errors
     /// [`SigningError::Replay`] for a match that is not there.
     pub fn origin(&self, store: &StoreReader, line: &Revision) -> Result<String, SigningError> {
-        let id = store.genesis(&line.match_name)?.match_id;
+        self.origin_of(&store.genesis(&line.match_name)?.match_id, &line.branch)
+    }
+
+    /// Returns the origin of a branch of the match with this id.
+    pub(super) fn origin_of(&self, id: &[u8; 16], branch: &BranchName) -> Result<String, SigningError> {
         let name = self.keys.first().map(|(file, _)| file.key.name());
         let name = name.ok_or_else(|| SigningError::Unusable("no key is named".into()))?;
-        Ok(line_origin(name, &id, line.branch.as_str()))
+        Ok(line_origin(name, id, branch.as_str()))
     }
 
     /// Returns the notes that are remembered of a log.
@@ -90,20 +94,36 @@ impl Signers {
         since: Option<u64>,
     ) -> Result<SignedLine, SigningError> {
         let origin = self.origin(store, revision)?;
-        let known: Vec<_> =
-            self.keys.iter().map(|(_, memory)| memory.of_log(&origin)).collect::<Result<_, _>>()?;
+        let known = self.known(&origin)?;
         let line = Line::of(store, revision)?;
         let builder = since.map(|old| line.consistency(old)).transpose()?;
         let (roots, hashes) = line.compare(known.iter().flatten(), builder)?;
         let checkpoint = Checkpoint { origin, size: line.size, root: line.root(&roots)? };
+        let note = self.seal(&checkpoint, &known)?;
+        let request =
+            since.zip(hashes).map(|(old, hashes)| ConsistencyRequest { old, hashes, note: note.clone() });
+        Ok(SignedLine { revision: revision.at(line.size.saturating_sub(1)), checkpoint, note, request })
+    }
+
+    /// Returns what each key remembers of a log.
+    pub(super) fn known(&self, origin: &str) -> Result<Vec<Option<Remembered>>, SigningError> {
+        self.keys.iter().map(|(_, memory)| memory.of_log(origin)).collect()
+    }
+
+    /// Signs a checkpoint that goes on from what is known, and remembers it.
+    pub(super) fn seal(
+        &self,
+        checkpoint: &Checkpoint,
+        known: &[Option<Remembered>],
+    ) -> Result<SignedNote, SigningError> {
         let text = checkpoint.to_string();
         let signatures =
             self.keys.iter().map(|(file, _)| SignatureLine::sign(&file.key, &checkpoint.origin, &text));
-        let earlier = known.iter().flatten().filter(|known| known.checkpoint == checkpoint);
+        let earlier = known.iter().flatten().filter(|known| known.checkpoint == *checkpoint);
         let lines: Vec<_> =
             signatures.chain(earlier.flat_map(|known| known.note.signatures().iter().cloned())).collect();
         let note = unsigned(text, lines)?;
-        for ((_, memory), known) in self.keys.iter().zip(&known) {
+        for ((_, memory), known) in self.keys.iter().zip(known) {
             // A shorter one is signed for those who may not see the rest; memory stays as it is.
             if known
                 .as_ref()
@@ -112,9 +132,7 @@ impl Signers {
                 memory.remember(&checkpoint.origin, &note)?;
             }
         }
-        let request =
-            since.zip(hashes).map(|(old, hashes)| ConsistencyRequest { old, hashes, note: note.clone() });
-        Ok(SignedLine { revision: revision.at(line.size.saturating_sub(1)), checkpoint, note, request })
+        Ok(note)
     }
 
     /// Puts cosignatures below the checkpoint of a line that is in memory, and returns it.

@@ -1,0 +1,59 @@
+//! The trees of lines, grown while their records go by (TR-2, TR-3).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::trust::{Tree, TreeHash};
+
+use super::error::BundleError;
+use super::outline::{BundleOutline, BundledLine};
+use super::records::{BundledRecord, LineIndex};
+use super::sizes::{LineSize, cut, cuts, forks, root_of};
+
+/// The trees of lines while their records go by, and their roots at the sizes that were asked for.
+pub(crate) struct LineTrees<'a> {
+    outline: &'a BundleOutline,
+    wanted: BTreeSet<LineSize>,
+    forks: BTreeSet<LineSize>,
+    /// Trees as they were where other lines begin.
+    kept: BTreeMap<LineSize, Tree>,
+    roots: BTreeMap<LineSize, TreeHash>,
+    current: Option<(LineIndex, Tree)>,
+}
+
+impl<'a> LineTrees<'a> {
+    /// Begins trees of which the roots at these sizes are wanted.
+    pub(crate) fn of(outline: &'a BundleOutline, wanted: &[(LineIndex, u64)]) -> Self {
+        let (wanted, forks) = (cuts(outline, wanted), forks(outline));
+        Self { outline, wanted, forks, kept: BTreeMap::new(), roots: BTreeMap::new(), current: None }
+    }
+
+    /// Takes the next record, in the order of the outline.
+    pub(crate) fn take(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), BundleError> {
+        let mut tree = match self.current.take() {
+            Some((current, tree)) if current == line => tree,
+            _ => self.begin(line)?,
+        };
+        tree.push(record.leaf());
+        let at = (line, tree.size());
+        if self.wanted.contains(&at) {
+            self.roots.insert(at, tree.root());
+        }
+        if self.forks.contains(&at) {
+            self.kept.insert(at, tree.clone());
+        }
+        self.current = Some((line, tree));
+        Ok(())
+    }
+
+    fn begin(&self, line: LineIndex) -> Result<Tree, BundleError> {
+        let found = self.outline.matches.get(line.0).and_then(|of| of.lines.get(line.1));
+        let Some(BundledLine { parent: Some(parent), first, .. }) = found else { return Ok(Tree::default()) };
+        let fork = cut(self.outline, (line.0, *parent), *first).and_then(|fork| self.kept.get(&fork));
+        fork.cloned().ok_or_else(|| BundleError::Changed("the bundle".into()))
+    }
+
+    /// Returns the root of a line at a size that was asked for, once the records have gone by.
+    pub(crate) fn root(&self, line: LineIndex, size: u64) -> Option<TreeHash> {
+        root_of(self.outline, &self.roots, line, size)
+    }
+}
