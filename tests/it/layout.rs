@@ -94,6 +94,7 @@ fn every_ruleset_has_fixtures_and_replays() {
     }
 }
 
+/// SV-3 among them: the service on the library and the store, and the command line on all.
 #[test]
 fn crates_depend_one_way() {
     for (place, (folder, package)) in CRATES.into_iter().enumerate() {

@@ -6,6 +6,8 @@ use turnfold_store::{Genesis, Store};
 
 use crate::cli::check;
 use crate::sandbox::Sandbox;
+#[cfg(unix)]
+use crate::serve::running::Running;
 
 /// Stores a match as some other build would have.
 pub(crate) fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
@@ -51,6 +53,42 @@ exit 1
 
 "#]],
     );
+}
+
+/// SV-7: a service says of such a match what the verbs say, and to its client with the same exit code; it still lists it.
+#[cfg(unix)]
+#[test]
+fn sv_7_a_service_refuses_matches_of_other_rules_by_name() {
+    let versions = [
+        ("initiative", 99, "was recorded under `initiative` version 99, this build has version 1"),
+        ("backgammon", 1, "unknown ruleset `backgammon`"),
+    ];
+    for (ruleset, version, says) in versions {
+        let sandbox = Sandbox::new();
+        store_match(&sandbox, ruleset, version);
+        let service = Running::start(&sandbox);
+        let (admin, main) = (service.admin(), "/v1/matches/old/branches/main");
+        let looks =
+            ["view", "legal", "entries", "events", "frames", "picture.svg", "replay.tfl", "replay.html"];
+        let looks = looks.map(|what| ("GET", format!("{main}/{what}"), ""));
+        let seen = ("GET", format!("{main}/view?as=p1"), "");
+        let played = ("POST", format!("{main}/entries"), r#"{"commands":["p1: confirm"]}"#);
+        let granted = ("POST", "/v1/matches/old/grants".to_owned(), r#"{"kind":"seat","seat":"p1"}"#);
+        for (method, path, body) in looks.into_iter().chain([seen, played, granted]) {
+            let reply = service.send(method, &path, admin, body);
+            let problem = reply.json();
+            assert_eq!((reply.status, &problem["status"]), (501, &501.into()), "{path}: {problem}");
+            assert_eq!(problem["type"], "urn:turnfold:problem:no_rules", "{path}");
+            assert!(problem["detail"].as_str().unwrap().contains(says), "{path}: {problem}");
+        }
+        let found = service.send("GET", "/v1/matches/old", admin, "").json();
+        assert_eq!((&found["ruleset"], &found["over"]), (&ruleset.into(), &serde_json::Value::Null));
+        sandbox.write("admin.token", admin);
+        let line = format!("--store {} --token admin.token show old", service.origin());
+        let output = sandbox.run(&line);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(says), "{said}");
+    }
 }
 
 #[test]

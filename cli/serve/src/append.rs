@@ -1,5 +1,6 @@
 //! Appending: commands judged on the state in memory, made durable, then shown (SV-10 to SV-16).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
@@ -132,6 +133,11 @@ impl Append {
 
     /// Judges the commands and hands those that are accepted to the store.
     fn judge(&self, app: &Arc<App>, table: &Table) -> Result<Judged, Stopped> {
+        // SV-12: seat, key, precondition, rules, store. A command without a seat has one in a state only.
+        let mut seats = HostSeats { app, table, free: BTreeSet::new() };
+        if self.seat.is_none() {
+            self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| seats.require_free(seat))?;
+        }
         if let Some(repeated) = self.repeated(app, table)? {
             return Ok(Judged::Answered(repeated));
         }
@@ -139,8 +145,11 @@ impl Append {
             let shown = current.shown(self.view.eyes);
             (current.rules, current.dice, current.head, current.state.fork(), shown)
         })?;
+        if let (None, [first, ..]) = (self.seat, self.lines.as_slice()) {
+            seats.require_own(first, state.as_ref())?;
+        }
         self.require_expected(table, before, &shown)?;
-        let (session, records) = self.play(app, table, rules, dice, before, state)?;
+        let (session, records) = self.play(&mut seats, rules, dice, before, state)?;
         if records.is_empty() {
             let nothing = NothingPlayed::in_state(session.state.as_ref());
             let head =
@@ -174,8 +183,7 @@ impl Append {
     /// Plays the commands: all of them are accepted, or none is recorded (SV-10).
     fn play(
         &self,
-        app: &App,
-        table: &Table,
+        seats: &mut HostSeats<'_>,
         rules: &'static dyn AnyRules,
         dice: DicePolicy,
         head: u64,
@@ -196,7 +204,7 @@ impl Append {
                 }
                 played
             } else {
-                require_own(app, table, line, session.state.as_ref())?;
+                seats.require_own(line, session.state.as_ref())?;
                 session.submit(line, &mut records)?
             };
             let Err(rejected) = played else { continue };
@@ -262,15 +270,31 @@ impl Append {
     }
 }
 
-/// A host commands for itself, and for those seats that nobody else has (SV-11).
-fn require_own(app: &App, table: &Table, line: &ScriptLine, state: &dyn AnyState) -> Answer<()> {
-    let seat = line.seat.or_else(|| state.default_seat(&line.command));
-    let Some(seat) = seat.filter(|seat| *seat != Seat::Host) else { return Ok(()) };
-    let is_taken = app.store.is_taken(&table.line().match_name, seat, app.now_ms())?;
-    if is_taken {
-        return Err(Problem::forbidden(format!("{seat} is somebody's seat, so only they give its commands")));
+/// The seats whose commands a host may give: its own, and those that nobody else has (SV-11).
+struct HostSeats<'a> {
+    app: &'a App,
+    table: &'a Table,
+    /// Those that were found free; a request asks for each once.
+    free: BTreeSet<Seat>,
+}
+
+impl HostSeats<'_> {
+    fn require_own(&mut self, line: &ScriptLine, state: &dyn AnyState) -> Answer<()> {
+        let seat = line.seat.or_else(|| state.default_seat(&line.command));
+        seat.map_or(Ok(()), |seat| self.require_free(seat))
     }
-    Ok(())
+
+    fn require_free(&mut self, seat: Seat) -> Answer<()> {
+        if seat == Seat::Host || self.free.contains(&seat) {
+            return Ok(());
+        }
+        if self.app.store.is_taken(&self.table.line().match_name, seat, self.app.now_ms())? {
+            let detail = format!("{seat} is somebody's seat, so only they give its commands");
+            return Err(Problem::forbidden(detail));
+        }
+        self.free.insert(seat);
+        Ok(())
+    }
 }
 
 /// Keeps the snapshots that were passed, while the answer goes out.

@@ -37,6 +37,7 @@ pub(crate) enum Code {
     Store,
     Corrupt,
     Internal,
+    NoRules,
     Full,
 }
 
@@ -68,6 +69,9 @@ impl Code {
             Self::Store => (S::SERVICE_UNAVAILABLE, "store", "The store cannot say what became of it"),
             Self::Corrupt => (S::INTERNAL_SERVER_ERROR, "corrupt", "Something stored is damaged"),
             Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "A mistake of the service"),
+            Self::NoRules => {
+                (S::NOT_IMPLEMENTED, "no_rules", "This build does not have the rules of the match")
+            }
             Self::Full => (S::INSUFFICIENT_STORAGE, "full", "The disk of the service is full"),
         }
     }
@@ -239,7 +243,8 @@ impl From<ReplayError> for Problem {
             error => error,
         };
         let code = match &error {
-            E::NoEntry { .. } | E::Concealed(_) | E::UnknownRuleset { .. } => Code::BadRequest,
+            E::NoEntry { .. } | E::Concealed(_) => Code::BadRequest,
+            E::UnknownRuleset { .. } | E::OtherVersion { .. } => Code::NoRules,
             E::OtherSeat(_) => Code::Forbidden,
             E::File(_)
             | E::Input(_)

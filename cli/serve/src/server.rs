@@ -148,6 +148,7 @@ fn end() -> io::Result<impl Future<Output = ()>> {
 fn connect(stream: TcpStream, routes: Router, graceful: Option<&GracefulShutdown>) {
     // Answers are small and whole; waiting to fill packets only delays them.
     let _ = stream.set_nodelay(true);
+    // SV-4: `axum::serve` sets no limits on headers.
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES_MAX);
     let served =

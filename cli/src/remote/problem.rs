@@ -48,7 +48,10 @@ impl Problem {
         let message = format!("{before}{}", self.detail);
         match self.status {
             StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => Failure::negative(message),
-            status if status.is_client_error() => Failure::usage(message),
+            // A build without the rules answers as the verb does on the store itself.
+            status if status.is_client_error() || status == StatusCode::NOT_IMPLEMENTED => {
+                Failure::usage(message)
+            }
             _ => Failure::trouble(message),
         }
     }

@@ -93,6 +93,35 @@ fn sv_11_the_host_commands_only_for_seats_that_nobody_has() {
     Call::post(&entries, &host, &json!({"commands": ["p1: tap 0,0"]})).to(&service).is(201);
 }
 
+/// SV-12: the seat is asked for before the key, and both before what the host expects of the head.
+#[test]
+fn sv_12_the_seat_answers_before_the_key_and_the_precondition() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let host = create(&service, "ford", "cycletap", &fixture("cycletap", "ford"));
+    let entries = main_of("ford", "entries");
+    let post = |commands: &Value, expect: &str| {
+        let call = Call::post(&format!("{entries}{expect}"), &host, &json!({"commands": commands}));
+        call.with("idempotency-key", "once").to(&service)
+    };
+    let taps = json!(["p1: tap 0,1"]);
+    post(&taps, "").is(201);
+    assert_eq!(post(&taps, "?expect=9").is(200).header("idempotency-replayed"), Some("true"));
+    service.grant("ford", r#"{"kind":"invitation","seat":"p1"}"#);
+    // The same key for the same commands, for others, and a head that it is not.
+    for commands in [&taps, &json!(["p1: tap 0,0"]), &json!(["end", "p1: tap 0,0"])] {
+        post(commands, "?expect=9").problem(403, "forbidden");
+    }
+    // A command of `p1` that names no seat.
+    let unnamed = json!({"commands": ["tap 0,0"]});
+    Call::post(&format!("{entries}?expect=9"), &host, &unnamed).to(&service).problem(403, "forbidden");
+    // Of a seat that nobody has, the key answers first, then the head, then the rules.
+    post(&json!(["p2: tap 9,9"]), "?expect=9").problem(422, "key_reused");
+    let of_p2 = json!({"commands": ["p2: tap 9,9"]});
+    Call::post(&format!("{entries}?expect=9"), &host, &of_p2).to(&service).problem(412, "moved");
+    Call::post(&entries, &host, &of_p2).to(&service).problem(409, "rejected");
+}
+
 /// What a follower knows, by number.
 #[derive(Default)]
 pub(super) struct Known(pub(super) BTreeMap<u64, Value>);

@@ -67,6 +67,7 @@ fn sv_5_requests_of_another_form_are_refused() {
     }
     let tags = Call::post(&entries, &host, &json!({"commands": []})).with("if-match", "abc");
     tags.to(&service).problem(400, "bad_request");
+    // SV-4: hyper itself refuses it, without a problem.
     let header = Call::get("/v1/matches", &host).with("x-large", &"x".repeat(20_000)).to(&service);
     assert_eq!((header.status, header.body.as_str()), (431, ""));
 }

@@ -37,15 +37,15 @@ kinds! {
     /// What needs no token.
     Open: 400 406 503;
     /// What a token looks at.
-    Looked: 400 401 403 404 406 429 500 503;
+    Looked: 400 401 403 404 406 429 500 501 503;
     /// What may be too large.
-    LookedLarge: 400 401 403 404 406 413 429 500 503;
+    LookedLarge: 400 401 403 404 406 413 429 500 501 503;
     /// What a token changes, with a body.
-    Changed: 400 401 403 404 406 408 409 413 415 422 429 500 503 507;
+    Changed: 400 401 403 404 406 408 409 413 415 422 429 500 501 503 507;
     /// What a token deletes.
     Deleted: 400 401 403 404 409 429 500 503 507;
     /// An append.
-    AppendProblems: 400 401 403 404 406 408 409 412 413 415 422 429 500 503 507;
+    AppendProblems: 400 401 403 404 406 408 409 412 413 415 422 429 500 501 503 507;
     /// An invitation.
     JoinProblems: 400 401 403 404 406 408 409 410 413 415 429 500 503 507;
 }
