@@ -2,7 +2,7 @@
 
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +14,9 @@ static GIVE_BACK: Mutex<Option<fn()>> = Mutex::new(None);
 
 /// Whether a signal is about to end this process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Whether a signal has come of which the thread that ends this process may not have heard yet.
+static HAS_COME: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Whether somebody else ends this process when it is asked to.
 static IS_LEFT: AtomicBool = AtomicBool::new(false);
@@ -77,15 +80,15 @@ pub(crate) fn is_end_of_terminal(error: &std::io::Error) -> bool {
 /// Notices that somebody wants the program to stop for a while, as Ctrl-Z does.
 pub(crate) struct Stop {
     #[cfg(unix)]
-    wanted: std::sync::Arc<AtomicBool>,
+    wanted: Arc<AtomicBool>,
 }
 
 impl Stop {
     pub(crate) fn notice() -> std::io::Result<Self> {
         #[cfg(unix)]
         {
-            let wanted = std::sync::Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register(signal_hook::consts::SIGTSTP, std::sync::Arc::clone(&wanted))?;
+            let wanted = Arc::new(AtomicBool::new(false));
+            signal_hook::flag::register(signal_hook::consts::SIGTSTP, Arc::clone(&wanted))?;
             Ok(Self { wanted })
         }
         #[cfg(not(unix))]
@@ -114,7 +117,8 @@ impl Stop {
 /// Waits for the child that reads from the terminal, if there is one.
 pub(crate) fn await_terminal() {
     await_reader();
-    if IS_ENDING.load(Ordering::SeqCst) {
+    let has_come = || HAS_COME.load(Ordering::SeqCst) && !IS_LEFT.load(Ordering::SeqCst);
+    while IS_ENDING.load(Ordering::SeqCst) || has_come() {
         wait_to_end();
     }
 }
@@ -151,14 +155,15 @@ fn wait_to_end() {
 mod unix {
     use std::ffi::c_int;
     use std::fs;
-    use std::sync::Once;
     use std::sync::atomic::Ordering;
     use std::sync::mpsc::{Sender, channel};
+    use std::sync::{Arc, Once};
     use std::thread;
 
     use signal_hook::consts::signal::{
         SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
     };
+    use signal_hook::flag;
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
     use turnfold_store::draft;
@@ -185,6 +190,10 @@ mod unix {
 
     fn wait(caught: &[c_int], ready: &Sender<()>) {
         let signals = Signals::new(caught);
+        // Only what is heard of ends anything, so it must be told second.
+        for signal in signals.iter().flat_map(|_| caught) {
+            let _ = flag::register(*signal, Arc::clone(&super::HAS_COME));
+        }
         let _ = ready.send(());
         match signals {
             Ok(mut signals) => {
@@ -201,6 +210,7 @@ mod unix {
                         std::process::exit(0);
                     }
                     let _ = emulate_default_handler(signal);
+                    std::process::exit(128 + signal);
                 }
             }
             Err(error) => tracing::warn!(%error, "a signal may leave a draft behind"),
