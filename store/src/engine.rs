@@ -17,6 +17,7 @@ use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::appended::Appended;
 use crate::reader::found::{FoundBranch, FoundMatch};
 use crate::reader::line::{Line, Own};
+use crate::reader::notice::{BranchId, NamedBranch};
 use crate::reader::report::{Damage, MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 
@@ -52,6 +53,21 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Finds a branch of a match, up to its acknowledged head.
     fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Line, StoreError>;
 
+    /// Returns `true` if other processes may write meanwhile.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Returns the heads of branches, in their order; `None` for one that is gone or has another name.
+    fn heads(&self, branches: &[NamedBranch]) -> Result<Vec<Option<Seq>>, StoreError> {
+        let head = |named: &NamedBranch| match self.found_branch(&named.match_name, &named.branch) {
+            Ok(line) => Ok((BranchId::of(&line) == named.id).then_some(line.head.seq)),
+            Err(StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. }) => Ok(None),
+            Err(error) => Err(error),
+        };
+        branches.iter().map(head).collect()
+    }
+
     /// Returns the lines of all branches of a match, up to the heads that they have at one moment.
     fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError>;
 
@@ -86,6 +102,12 @@ pub(crate) trait EngineReader: Send + Sync {
 
     /// Finds the grant of a token by the token's hash.
     fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError>;
+
+    /// Finds the grants of tokens by the tokens' hashes, those that there are.
+    fn find_grants(&self, hashes: &[Digest]) -> Result<Vec<(Digest, Grant)>, StoreError> {
+        let found = |hash: &Digest| Ok(self.find_grant(hash)?.map(|grant| (*hash, grant)));
+        hashes.iter().filter_map(|hash| found(hash).transpose()).collect()
+    }
 
     /// Lists the grants of a match by their hashes.
     fn grants_of(&self, match_name: &MatchName) -> Result<Vec<(Digest, Grant)>, StoreError>;
@@ -140,6 +162,8 @@ pub(crate) type Then = Box<dyn FnOnce(Result<Appended, StoreError>) + Send>;
 pub(crate) struct Append {
     pub(crate) match_name: MatchName,
     pub(crate) branch: BranchName,
+    /// Which branch it must be that has the name.
+    pub(crate) expected_id: Option<BranchId>,
     pub(crate) expected_head: Seq,
     pub(crate) entries: Vec<NewEntry>,
     pub(crate) idempotency_key: Option<IdempotencyKey>,

@@ -83,6 +83,7 @@ pub use reader::branches::BranchInfo;
 pub use reader::entries::Entries;
 pub use reader::log::Log;
 pub use reader::matches::Matches;
+pub use reader::notice::{BranchHead, BranchId, NamedBranch};
 pub use reader::report::{Damage, MatchInfo, MatchStats, StoreCheck, StoreStats};
 pub use reader::store_reader::StoreReader;
 pub use snapshots::{SNAPSHOT_INTERVAL, Snapshot};

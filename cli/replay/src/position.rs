@@ -152,7 +152,7 @@ impl Position {
 /// They spare readers folding the whole log. They are a cache: trouble with them is no error.
 pub fn keep_snapshots(line: &Revision, (after, head): (u64, u64), sources: &dyn Sources, store: &Store) {
     let last = head - head % SNAPSHOT_INTERVAL;
-    if last <= after {
+    if last <= after || !store.has_snapshots() {
         return;
     }
     let (line, build) = (line.at(last), sources.build());

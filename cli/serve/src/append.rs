@@ -8,17 +8,18 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Outcome, Seat};
 use turnfold_replay::play::is_same_call;
 use turnfold_replay::position::keep_snapshots;
 use turnfold_replay::printed::NothingPlayed;
-use turnfold_replay::{Detail, Eyes, LineOfPlay, NotPlayed, Record, Roller, ScriptLine, Session, Sight};
-use turnfold_store::{IdempotencyKey, StoreError};
+use turnfold_replay::{Detail, Eyes, LineOfPlay, NotPlayed, Record, Revision, Roller, ScriptLine, Session, Sight};
+use turnfold_store::{BranchHead, IdempotencyKey, StoreError};
 
 use crate::app::App;
 use crate::auth::{Access, Viewpoint};
 use crate::problem::{Answer, Code, Problem};
-use crate::table::{Current, Shown, Table};
+use crate::current::{Current, Shown};
+use crate::table::Table;
 use crate::tag::Tags;
 
 /// How often a state is read anew because the store is somewhere else than it.
-const ATTEMPTS: u32 = 3;
+pub(crate) const ATTEMPTS: u32 = 3;
 
 /// The most commands of one request of a host.
 pub(crate) const COMMANDS_MAX: usize = 1000;
@@ -65,6 +66,20 @@ enum Stopped {
     Problem(Problem),
 }
 
+impl Stopped {
+    fn problem(self) -> Problem {
+        match self {
+            Self::Behind => moves_on(),
+            Self::Problem(problem) => problem,
+        }
+    }
+}
+
+/// Says that others append all the time.
+pub(crate) fn moves_on() -> Problem {
+    Problem::new(Code::Store, "the store moves on faster than it can be read; try again")
+}
+
 impl<E: Into<Problem>> From<E> for Stopped {
     fn from(error: E) -> Self {
         Self::Problem(error.into())
@@ -88,19 +103,52 @@ struct Accepted {
 }
 
 impl Append {
-    /// Appends to a branch, whose turn the caller holds. No thread waits for the disk.
-    pub(crate) async fn perform(self: &Arc<Self>, app: &Arc<App>, table: &Arc<Table>) -> Answer<Appended> {
+    /// Appends to a branch, whose turn the caller holds. No thread waits for the disk. Returns `None` if another branch
+    /// has its name by now.
+    pub(crate) async fn perform(
+        self: &Arc<Self>,
+        app: &Arc<App>,
+        table: &Arc<Table>,
+    ) -> Answer<Option<Appended>> {
         for _ in 0..ATTEMPTS {
-            match self.attempt(app, table).await {
-                Ok(appended) => return Ok(appended),
-                Err(Stopped::Problem(problem)) => {
-                    app.note(&problem);
-                    return Err(problem);
+            let known = table.known_head();
+            let stopped = match self.attempt(app, table).await {
+                Ok(appended) if appended.kind != AppendedKind::Nothing => {
+                    app.note_answer();
+                    return Ok(Some(appended));
                 }
-                Err(Stopped::Behind) => table.forget(),
+                stopped => stopped,
+            };
+            if !app.store.is_shared() {
+                match stopped {
+                    Ok(appended) => return Ok(Some(appended)),
+                    Err(Stopped::Behind) => {
+                        table.forget();
+                        continue;
+                    }
+                    Err(Stopped::Problem(problem)) => {
+                        app.note(&problem);
+                        return Err(problem);
+                    }
+                }
+            }
+            if let Err(Stopped::Problem(problem)) = &stopped
+                && !problem.code().status().is_client_error()
+            {
+                app.note(problem);
+                return stopped.map(Some).map_err(Stopped::problem);
+            }
+            // FL-18: what is behind says no wrongly, so the head is asked for first.
+            let Revision { match_name, branch, .. } = table.line().clone();
+            let now = app.block(move |app| app.tables.ask(app, &(match_name, branch))).await?;
+            match stopped {
+                _ if !Arc::ptr_eq(&now, table) => return Ok(None),
+                Err(Stopped::Behind) => {}
+                _ if now.known_head() > known => {}
+                stopped => return stopped.map(Some).map_err(Stopped::problem),
             }
         }
-        Err(Problem::new(Code::Store, "the store moves on faster than it can be read; try again"))
+        Err(moves_on())
     }
 
     async fn attempt(self: &Arc<Self>, app: &Arc<App>, table: &Arc<Table>) -> Result<Appended, Stopped> {
@@ -116,7 +164,8 @@ impl Append {
             Ok(_) | Err(StoreError::Conflict { .. }) => return Err(Stopped::Behind),
             Err(error) => {
                 // Whether it was recorded is not known, so neither is where the branch stands.
-                table.forget();
+                let of = Arc::clone(table);
+                app.block(move |_| Ok(of.forget())).await?;
                 return Err(error.into());
             }
         }
@@ -167,7 +216,8 @@ impl Append {
         }
         let (line, (sender, stored)) = (table.line(), oneshot::channel());
         let then = move |stored| drop(sender.send(stored));
-        app.store.append_then(&line.match_name, &line.branch, before, entries, self.key.as_ref(), then)?;
+        let expected = BranchHead { id: table.id(), seq: before };
+        app.store.append_then(&line.match_name, &line.branch, expected, entries, self.key.as_ref(), then)?;
         Ok(Judged::Accepted(Box::new(Accepted { before, records, current, stored })))
     }
 

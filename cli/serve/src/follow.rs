@@ -8,9 +8,10 @@ use turnfold_replay::{Eyes, ReplayError, line::rules_of};
 
 use crate::auth::Viewpoint;
 use crate::counts::FirstHead;
+use crate::current::Shown;
 use crate::problem::{Answer, Problem};
 use crate::steps::{Settled, Step};
-use crate::table::{Shown, Table, Watched};
+use crate::table::{Table, Watched};
 use crate::world::World;
 
 impl Table {
@@ -98,9 +99,8 @@ impl Table {
     }
 
     /// Reads entries of the log between two heads.
-    fn entries(&self, world: &World, after: u64, to: u64) -> Answer<Vec<LogEntry>> {
-        let line = self.line();
-        let entries = world.store.entries(&line.match_name, &line.branch, after + 1..=to)?;
+    pub(crate) fn entries(&self, world: &World, after: u64, to: u64) -> Answer<Vec<LogEntry>> {
+        let entries = world.store.entries_of(&self.named(), after + 1..=to)?;
         Ok(entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?)
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use turnfold_core::Digest;
 use turnfold_store::GrantKind;
 
 use crate::problem::{Answer, Code, Problem};
@@ -122,10 +123,15 @@ impl Limits {
     }
 
     /// Takes one of the places for streams.
-    pub(crate) fn stream(&self, id: &str, kind: Option<GrantKind>) -> Answer<Place> {
+    pub(crate) fn stream(&self, token: Digest, kind: Option<GrantKind>) -> Answer<Place> {
         let is_spectators = matches!(kind, Some(GrantKind::Spectator { .. }));
         let most = if is_spectators { STREAMS_OF_SPECTATORS_MAX } else { STREAMS_OF_TOKEN_MAX };
-        self.streams.take(id, most)
+        self.streams.take(token, most)
+    }
+
+    /// Returns the hashes of the tokens that have streams.
+    pub(crate) fn tokens_of_streams(&self) -> Vec<Digest> {
+        self.streams.tokens()
     }
 
     /// Returns how many streams there are.

@@ -226,9 +226,14 @@ impl From<StoreError> for Problem {
             E::TooLarge { .. } => Code::TooLarge,
             E::IdempotencyKeyReused { .. } => Code::KeyReused,
             E::InvitationSpent { .. } => Code::Spent,
-            E::Corrupt { .. } | E::Lost { .. } => Code::Corrupt,
+            E::Corrupt { .. } | E::Lost { .. } | E::Receded { .. } => Code::Corrupt,
             E::Full { .. } => Code::Full,
-            E::Conflict { .. } | E::Unsettled { .. } | E::Failed { .. } | E::Io { .. } => Code::Store,
+            E::Conflict { .. }
+            | E::Unsettled { .. }
+            | E::Failed { .. }
+            | E::Io { .. }
+            | E::Unavailable { .. }
+            | E::Database { .. } => Code::Store,
             _ => Code::Internal,
         };
         Self::new(code, error.to_string())

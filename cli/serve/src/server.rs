@@ -13,12 +13,14 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal;
+use tokio::task::JoinSet;
 use turnfold_core::Registry;
 use turnfold_store::{Store, StoreError};
 
 use crate::app::App;
 use crate::limits::{CLOSING_TIME, HEADER_BYTES_MAX, HEADER_TIME};
 use crate::metrics;
+use crate::notice;
 use crate::options::Options;
 use crate::outside::Outside;
 use crate::problem::{Code, Problem};
@@ -62,7 +64,11 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Start)?;
-    let app = runtime.block_on(run(store, registry, outside, options, announce))?;
+    let (listener, address) = runtime.block_on(listen(options.listen))?;
+    let origin = options.origin.clone().unwrap_or_else(|| format!("http://{address}"));
+    // We drop it last: a store in a database blocks, which nothing may that the runtime runs (FL-3).
+    let app = Arc::new(App::new(store, registry, outside, origin, options).map_err(ServeError::Start)?);
+    let served = runtime.block_on(run(&app, (listener, address), options, announce));
     // What still runs on threads of the runtime is waited for: an append that was begun is told or lost as a whole.
     runtime.shutdown_timeout(CLOSING_TIME);
     if let Some(app) = Arc::into_inner(app) {
@@ -70,21 +76,17 @@ pub fn serve(
     } else {
         tracing::warn!("some work did not end in time; what was acknowledged is safe");
     }
-    Ok(())
+    served
 }
 
 async fn run(
-    store: Store,
-    registry: Registry,
-    outside: Outside,
+    app: &Arc<App>,
+    (listener, address): (TcpListener, SocketAddr),
     options: &Options,
     announce: &mut dyn FnMut(SocketAddr) -> io::Result<()>,
-) -> Result<Arc<App>, ServeError> {
-    let (listener, address) = listen(options.listen).await?;
-    let origin = options.origin.clone().unwrap_or_else(|| format!("http://{address}"));
-    let app = Arc::new(App::new(store, registry, outside, origin, options).map_err(ServeError::Start)?);
+) -> Result<(), ServeError> {
     let graceful = GracefulShutdown::new();
-    let routes = router(&app, &options.cors);
+    let routes = router(app, &options.cors);
     let metrics = match options.metrics {
         Some(address) => Some(listen(address).await?.0),
         None => None,
@@ -92,7 +94,13 @@ async fn run(
     // Whoever is told the address may end the service at once.
     let mut ended = std::pin::pin!(end().map_err(ServeError::Start)?);
     announce(address).map_err(ServeError::Start)?;
-    let metrics_task = metrics.map(|listener| tokio::spawn(tell_metrics(listener, Arc::clone(&app))));
+    let mut tasks = JoinSet::new();
+    if let Some(listener) = metrics {
+        tasks.spawn(tell_metrics(listener, Arc::clone(app)));
+    }
+    if app.store.is_shared() {
+        tasks.spawn(notice::listen(Arc::clone(app)));
+    }
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
@@ -110,11 +118,8 @@ async fn run(
     if tokio::time::timeout(CLOSING_TIME, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests did not end in time");
     }
-    if let Some(task) = metrics_task {
-        task.abort();
-        let _ = task.await;
-    }
-    Ok(app)
+    tasks.shutdown().await;
+    Ok(())
 }
 
 async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeError> {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use turnfold_core::Digest;
+
 use crate::problem::{Answer, Code, Problem};
 
 /// The streams that there are.
@@ -14,7 +16,7 @@ pub(crate) struct Streams {
 #[derive(Default)]
 struct Counts {
     all: usize,
-    by_token: BTreeMap<String, usize>,
+    by_token: BTreeMap<Digest, usize>,
 }
 
 impl Streams {
@@ -26,25 +28,31 @@ impl Streams {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).all
     }
 
+    /// Returns the hashes of the tokens that have streams.
+    pub(crate) fn tokens(&self) -> Vec<Digest> {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.by_token.keys().copied().collect()
+    }
+
     /// Takes a place, of which a token has so many.
-    pub(crate) fn take(&self, id: &str, most_of_token: usize) -> Answer<Place> {
+    pub(crate) fn take(&self, token: Digest, most_of_token: usize) -> Answer<Place> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.all >= self.most {
             return Err(Problem::overloaded("too many streams at once"));
         }
-        let of_token = counts.by_token.entry(id.to_owned()).or_default();
+        let of_token = counts.by_token.entry(token).or_default();
         if *of_token >= most_of_token {
             return Err(Problem::new(Code::SlowDown, "too many streams with this token; end one first"));
         }
         *of_token += 1;
         counts.all += 1;
-        Ok(Place { id: id.to_owned(), counts: Arc::clone(&self.counts) })
+        Ok(Place { token, counts: Arc::clone(&self.counts) })
     }
 }
 
 /// The place of a stream, until it is dropped.
 pub(crate) struct Place {
-    id: String,
+    token: Digest,
     counts: Arc<Mutex<Counts>>,
 }
 
@@ -52,10 +60,10 @@ impl Drop for Place {
     fn drop(&mut self) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         counts.all -= 1;
-        if let Some(count) = counts.by_token.get_mut(&self.id) {
+        if let Some(count) = counts.by_token.get_mut(&self.token) {
             *count -= 1;
             if *count == 0 {
-                counts.by_token.remove(&self.id);
+                counts.by_token.remove(&self.token);
             }
         }
     }

@@ -1,21 +1,19 @@
-//! One branch in use: its state at the head, what viewers see of it, and the head that is watched (SV-17, SV-27).
+//! One branch in use: where it stands, and the head that is watched (SV-17, SV-27).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
-use turnfold_core::{AnyRules, AnyState, DicePolicy};
-use turnfold_replay::{Eyes, LineOfPlay, Position, Revision, Sight, SourceName, Tail};
-use turnfold_store::StoreError;
+use turnfold_core::AnyState;
+use turnfold_replay::{LineOfPlay, Position, Revision, Sight, SourceName};
+use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
 use crate::auth::Viewpoint;
-use crate::http::json_text;
+use crate::current::{Current, Shown};
 use crate::limits::{WAITING_MAX, Waiting};
 use crate::problem::{Answer, Problem};
 use crate::steps::Steps;
-use crate::tag::tag_of;
 use crate::world::World;
 
 /// What is watched of a branch.
@@ -30,10 +28,15 @@ pub(crate) enum Watched {
 /// A branch in use.
 pub(crate) struct Table {
     line: Revision,
+    id: BranchId,
+    /// When it was made, as uses are counted.
+    made: u64,
     /// Held by whoever appends.
     turn: Arc<AsyncMutex<()>>,
     waiting: AtomicUsize,
-    current: Mutex<Option<Current>>,
+    place: Mutex<Place>,
+    /// Held by whoever reads where it stands, so that nobody else has to wait for the store to look at it.
+    reading: Mutex<()>,
     watched: watch::Sender<Watched>,
     /// Held by whoever works out what followers are told; the others wait for that and take no thread.
     following: AsyncMutex<()>,
@@ -44,60 +47,31 @@ pub(crate) struct Table {
     bytes: AtomicU64,
 }
 
-/// Where a branch stands.
-pub(crate) struct Current {
-    pub(crate) rules: &'static dyn AnyRules,
-    pub(crate) dice: DicePolicy,
-    /// The number of the last entry in the log.
-    pub(crate) head: u64,
-    pub(crate) state: Box<dyn AnyState>,
-    /// How many bytes the state has.
-    bytes: u64,
-    /// What viewers see, those who asked.
-    shown: BTreeMap<Eyes, Shown>,
+/// Where the branch stands, if that is in memory.
+#[derive(Default)]
+struct Place {
+    current: Option<Current>,
+    /// Counts how often it was forgotten: what was read before that is not kept.
+    forgotten: u64,
 }
 
-/// A view as it is answered, and its tag.
-#[derive(Clone, Debug)]
-pub(crate) struct Shown {
-    /// What `show --format json` prints.
-    pub(crate) json: Bytes,
-    pub(crate) tag: String,
-}
-
-impl Shown {
-    pub(crate) fn of(eyes: Eyes, state: &dyn AnyState) -> Self {
-        let json = json_text(&eyes.view_json(state));
-        let tag = tag_of(eyes, json.trim_end());
-        Self { json: json.into(), tag }
-    }
-}
-
-impl Current {
-    pub(crate) fn new(
-        rules: &'static dyn AnyRules,
-        dice: DicePolicy,
-        head: u64,
-        state: Box<dyn AnyState>,
-    ) -> Self {
-        let bytes = state.state_bytes().len() as u64;
-        Self { rules, dice, head, state, bytes, shown: BTreeMap::new() }
-    }
-
-    /// Returns what a viewer sees at the head.
-    pub(crate) fn shown(&mut self, eyes: Eyes) -> Shown {
-        let Self { state, shown, .. } = self;
-        shown.entry(eyes).or_insert_with(|| Shown::of(eyes, state.as_ref())).clone()
+impl Place {
+    /// Returns where the branch stands, if that is at or behind a head.
+    fn at(&mut self, head: u64) -> Option<&mut Current> {
+        self.current.as_mut().filter(|current| current.head >= head)
     }
 }
 
 impl Table {
-    pub(crate) fn new(line: Revision, head: u64) -> Self {
+    pub(crate) fn new(line: Revision, BranchHead { id, seq: head }: BranchHead, made: u64) -> Self {
         Self {
             line,
+            id,
+            made,
             turn: Arc::default(),
             waiting: AtomicUsize::new(0),
-            current: Mutex::default(),
+            place: Mutex::default(),
+            reading: Mutex::default(),
             watched: watch::Sender::new(Watched::Head(head)),
             following: AsyncMutex::default(),
             steps: Steps::default(),
@@ -110,6 +84,22 @@ impl Table {
     /// Returns the branch.
     pub(crate) fn line(&self) -> &Revision {
         &self.line
+    }
+
+    /// Returns which branch it is, whatever has its name now.
+    pub(crate) fn id(&self) -> BranchId {
+        self.id
+    }
+
+    /// Returns the branch and its names.
+    pub(crate) fn named(&self) -> NamedBranch {
+        let Revision { match_name, branch, .. } = self.line.clone();
+        NamedBranch { match_name, branch, id: self.id }
+    }
+
+    /// Returns when it was made.
+    pub(crate) fn made(&self) -> u64 {
+        self.made
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -136,6 +126,19 @@ impl Table {
         Ok(Arc::clone(&self.turn).lock_owned().await)
     }
 
+    /// Returns `true` if somebody follows it.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.watched.receiver_count() > 0
+    }
+
+    /// Returns the last entry that the branch is known to have.
+    pub(crate) fn known_head(&self) -> u64 {
+        match *self.watched.borrow() {
+            Watched::Head(head) => head,
+            Watched::Gone => 0,
+        }
+    }
+
     /// Watches the head.
     pub(crate) fn watch(&self) -> watch::Receiver<Watched> {
         self.watched.subscribe()
@@ -154,21 +157,25 @@ impl Table {
 
     /// Refuses a branch that was deleted while its turn was waited for; another of its name has a table of its own.
     pub(crate) fn require_there(&self) -> Answer<()> {
-        let Revision { match_name, branch, .. } = self.line.clone();
         match *self.watched.borrow() {
             Watched::Head(_) => Ok(()),
-            Watched::Gone => Err(StoreError::NoSuchBranch { match_name, branch }.into()),
+            Watched::Gone => Err(self.gone()),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Current>> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    fn gone(&self) -> Problem {
+        let Revision { match_name, branch, .. } = self.line.clone();
+        StoreError::NoSuchBranch { match_name, branch }.into()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets the state to make room, unless somebody looks at it just now.
     pub(crate) fn forget_if_idle(&self) {
-        if let Ok(mut current) = self.current.try_lock() {
-            *current = None;
+        if let Ok(mut place) = self.place.try_lock() {
+            place.current = None;
             self.steps.forget_if_idle();
             self.bytes.store(0, Ordering::Relaxed);
         }
@@ -176,20 +183,22 @@ impl Table {
 
     /// Forgets the state, which is then read anew.
     pub(crate) fn forget(&self) {
-        *self.lock() = None;
-        self.steps.forget();
+        let mut place = self.lock();
+        *place = Place { current: None, forgotten: place.forgotten + 1 };
         self.bytes.store(0, Ordering::Relaxed);
+        drop(place);
+        self.steps.forget();
     }
 
     /// Takes what was appended, once that is durable.
     pub(crate) fn publish(&self, current: Current) {
         let head = current.head;
         let mut place = self.lock();
-        if place.as_ref().is_some_and(|old| old.head >= head) {
+        if place.at(head).is_some() {
             return;
         }
         self.count(&current);
-        *place = Some(current);
+        place.current = Some(current);
         drop(place);
         self.announce(head);
     }
@@ -199,7 +208,8 @@ impl Table {
         self.bytes.store(current.bytes.saturating_mul(2), Ordering::Relaxed);
     }
 
-    fn announce(&self, head: u64) {
+    /// Says that the branch has an entry.
+    pub(crate) fn announce(&self, head: u64) {
         self.watched.send_if_modified(|watched| {
             let is_later = matches!(*watched, Watched::Head(old) if old < head);
             if is_later {
@@ -209,20 +219,51 @@ impl Table {
         });
     }
 
-    /// Looks at where the branch stands, which is read from the store if it is not in memory.
+    /// Looks at where the branch stands, which is read from the store if it is not in memory, or as far as it is behind
+    /// what is known of the branch (FL-18).
     pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut Current) -> T) -> Answer<T> {
-        let mut place = self.lock();
-        let current = match &mut *place {
-            Some(current) => current,
-            empty => {
-                world.metrics.table_misses.inc();
-                let current = load(&self.line, world)?;
-                self.count(&current);
-                self.announce(current.head);
-                empty.insert(current)
+        let known = self.known_head();
+        if let Some(current) = self.lock().at(known) {
+            return Ok(look(current));
+        }
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let (behind, forgotten) = {
+            let mut place = self.lock();
+            // Somebody else may have read it meanwhile.
+            if let Some(current) = place.at(known) {
+                return Ok(look(current));
             }
+            (place.current.as_ref().map(Current::fork), place.forgotten)
         };
-        Ok(look(current))
+        let mut read = match behind {
+            Some(behind) => {
+                let entries = self.entries(world, behind.head, known)?;
+                behind.follow(&self.line, &entries)?
+            }
+            None => self.load(world)?,
+        };
+        self.announce(read.head);
+        let mut place = self.lock();
+        let is_forgotten = place.forgotten != forgotten;
+        Ok(look(match &mut place.current {
+            _ if is_forgotten => &mut read,
+            Some(newer) if newer.head >= read.head => newer,
+            older => {
+                self.count(&read);
+                older.insert(read)
+            }
+        }))
+    }
+
+    fn load(&self, world: &World) -> Answer<Current> {
+        world.metrics.table_misses.inc();
+        let current = Current::load(&self.line, world)?;
+        let Revision { match_name, branch, .. } = &self.line;
+        // What was read under its name is another branch's, if that has the name by now.
+        if world.store.is_shared() && world.store.branch_head(match_name, branch)?.id != self.id {
+            return Err(self.gone());
+        }
+        Ok(current)
     }
 
     /// Returns the number of the last entry of the log that a viewer may know of; those who look late are shown the
@@ -237,7 +278,7 @@ impl Table {
             .saturating_sub(i64::try_from(view.delay_s).unwrap_or(i64::MAX).saturating_mul(1000));
         let mut late = self.shown_late.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = late.entry(view.delay_s).or_default();
-        for entry in world.store.entries(&self.line.match_name, &self.line.branch, *shown + 1..=head)? {
+        for entry in world.store.entries_of(&self.named(), *shown + 1..=head)? {
             let entry = entry?;
             if entry.recorded_at_ms > since {
                 break;
@@ -264,9 +305,8 @@ impl Table {
 
     /// Returns what a viewer sees at its head if that was worked out before and nobody else uses it just now.
     pub(crate) fn shown_in_memory(&self, view: Viewpoint) -> Option<Shown> {
-        let current = self.current.try_lock().ok()?;
-        let shown = current.as_ref()?.shown.get(&view.eyes).cloned();
-        shown.filter(|_| view.delay_s == 0)
+        let place = self.place.try_lock().ok()?;
+        place.current.as_ref().filter(|_| view.delay_s == 0)?.shown_before(view.eyes)
     }
 
     /// Returns what a viewer sees at its head.
@@ -306,17 +346,4 @@ impl Table {
             None => Ok(sight),
         }
     }
-}
-
-fn load(line: &Revision, world: &World) -> Answer<Current> {
-    let keeper = Some(&world.store);
-    let position = Position::before_entries_of(
-        Tail::last(0),
-        line,
-        &world.registry,
-        &world.store,
-        world.outside.build.as_ref(),
-        keeper,
-    )?;
-    Ok(Current::new(position.rules, position.dice, position.head, position.state))
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turnfold_replay::Revision;
-use turnfold_store::{BranchName, MatchName};
+use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
 use crate::auth::Viewpoint;
 use crate::metrics::Held;
@@ -13,7 +13,8 @@ use crate::problem::Answer;
 use crate::table::Table;
 use crate::world::World;
 
-type Names = (MatchName, BranchName);
+/// A match's name and a branch's.
+pub(crate) type Names = (MatchName, BranchName);
 
 /// The branches in use. Least recently used ones go when their states take too much memory.
 pub(crate) struct Tables {
@@ -58,6 +59,11 @@ impl Tables {
         }
     }
 
+    /// Returns the tables that somebody follows.
+    pub(crate) fn followed(&self) -> Vec<Arc<Table>> {
+        self.lock().values().filter(|table| table.is_followed()).cloned().collect()
+    }
+
     /// Returns the table of a branch that a viewer may know of, if its state is in memory.
     pub(crate) fn in_memory(
         &self,
@@ -71,7 +77,7 @@ impl Tables {
         }
         let names = (match_name.clone(), branch.clone());
         let table = self.lock().get(&names).filter(|table| table.bytes() > 0).cloned()?;
-        table.use_at(self.clock.fetch_add(1, Ordering::Relaxed));
+        table.use_at(self.tick());
         Some(table)
     }
 
@@ -88,23 +94,74 @@ impl Tables {
         if found.as_ref().is_none_or(|table| table.bytes() == 0) {
             self.make_room();
         }
-        let table = if let Some(table) = found {
-            table
-        } else {
-            let mut tables = self.lock();
-            // Whoever deletes a branch takes its table out of the map afterwards, and says so to those who have it.
-            let head = world.store.head(match_name, branch)?;
-            let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-            Arc::clone(tables.entry(names).or_insert_with(|| Arc::new(Table::new(line, head))))
+        let table = match found {
+            Some(table) if !world.store.is_shared() => table,
+            None if !world.store.is_shared() => {
+                let mut tables = self.lock();
+                // Whoever deletes a branch takes its table out of the map afterwards, and says so to those who have it.
+                let head = world.store.branch_head(match_name, branch)?;
+                Arc::clone(tables.entry(names).or_insert_with_key(|names| self.made(names, head)))
+            }
+            _ => self.ask(world, &names)?,
         };
-        table.use_at(self.clock.fetch_add(1, Ordering::Relaxed));
+        table.use_at(self.tick());
         table.require_known(world, view)?;
         Ok(table)
     }
 
+    fn tick(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn made(&self, (match_name, branch): &Names, head: BranchHead) -> Arc<Table> {
+        let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
+        Arc::new(Table::new(line, head, self.tick()))
+    }
+
+    /// Asks the store which branch has a name now and where it ends, and returns its table, which knows of that (FL-18).
+    /// The table of another branch that had the name before ends.
+    pub(crate) fn ask(&self, world: &World, names: &Names) -> Answer<Arc<Table>> {
+        loop {
+            let began = self.tick();
+            let asked = world.store.branch_head(&names.0, &names.1);
+            let found = match asked {
+                Ok(found) => Ok(found),
+                Err(gone @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => Err(gone),
+                Err(error) => return Err(error.into()),
+            };
+            let mut tables = self.lock();
+            match tables.get(names) {
+                Some(table) if found.as_ref().is_ok_and(|found| found.id == table.id()) => {
+                    let table = Arc::clone(table);
+                    drop(tables);
+                    table.announce(found?.seq);
+                    return Ok(table);
+                }
+                // Somebody asked and made it after we began to ask: what we were told may be older.
+                Some(table) if table.made() > began => continue,
+                _ => {}
+            }
+            let other = tables.remove(names);
+            let table = found.map(|found| self.made(names, found));
+            if let Ok(table) = &table {
+                tables.insert(names.clone(), Arc::clone(table));
+            }
+            drop(tables);
+            if let Some(other) = other {
+                other.end();
+            }
+            return Ok(table?);
+        }
+    }
+
     /// Forgets a branch that is deleted, and tells whoever watches it.
     pub(crate) fn forget(&self, table: &Table) {
-        self.lock().remove(&(table.line().match_name.clone(), table.line().branch.clone()));
+        let names = (table.line().match_name.clone(), table.line().branch.clone());
+        let mut tables = self.lock();
+        if tables.get(&names).is_some_and(|there| there.id() == table.id()) {
+            tables.remove(&names);
+        }
+        drop(tables);
         table.end();
     }
 }

@@ -83,6 +83,24 @@ impl World {
             self.metrics.store_failed.set(1);
         }
     }
+
+    /// Notes that the store did what it was asked for. A database comes back by itself; a directory that failed is to be
+    /// opened again.
+    pub(crate) fn note_answer(&self) {
+        if self.store.is_shared() && self.has_failed.swap(false, Ordering::Relaxed) {
+            self.metrics.store_failed.set(0);
+        }
+    }
+
+    /// Asks a database that did not answer whether it does now.
+    pub(crate) fn ask_again(&self) {
+        if self.store.is_shared()
+            && self.has_failed.load(Ordering::Relaxed)
+            && self.store.find_grants(&[]).is_ok()
+        {
+            self.note_answer();
+        }
+    }
 }
 
 impl Sources for World {

@@ -18,8 +18,8 @@ const OTHERS: &str = "Options for running it for others";
 
 /// Serve the store over HTTP, for players at their own computers
 ///
-/// Prints its address and answers until it is interrupted. The store is made if there is none; nobody else can open it
-/// meanwhile. Whoever holds the admin's token can make matches, invite players and read everything; the token is told
+/// Prints its address and answers until it is interrupted. The store is made if there is none. Nobody else can open a
+/// directory meanwhile; a store in a database may be served by many processes, with the same admin token. Whoever holds the admin's token can make matches, invite players and read everything; the token is told
 /// on stderr unless a file keeps it.
 ///
 /// It speaks HTTP/1.1 without TLS. To serve others, put a proxy before it that ends TLS, say so with `--behind-proxy`,
@@ -66,11 +66,11 @@ struct Listening {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    if context.fleet().is_some() {
-        return Err(Failure::usage("`serve` does not work on a store in a database yet")
-            .hint("play there with the other verbs, or serve a directory"));
-    }
     require_proxy(args)?;
+    if context.fleet().is_some() && args.admin_token.is_none() {
+        return Err(Failure::usage("to serve a store in a database, add `--admin-token FILE`")
+            .hint("all processes that serve it need the same token"));
+    }
     let outside = outside()?;
     let (token, is_new) = match &args.admin_token {
         Some(path) => (token_in(path, &outside)?, false),

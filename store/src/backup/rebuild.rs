@@ -234,6 +234,7 @@ fn append(
     let appended = store.append(Append {
         match_name: match_name.clone(),
         branch: branch.part.name.clone(),
+        expected_id: None,
         expected_head: branch.appended,
         entries,
         idempotency_key: idempotency_key.cloned(),

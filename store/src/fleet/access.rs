@@ -13,10 +13,20 @@ use crate::reader::found::FoundMatch;
 pub(super) const FIND: &str =
     "SELECT a.hash, a.body, m.name, m.id FROM @access a JOIN @match m ON m.id = a.match WHERE a.hash = $1";
 pub(super) const OF_MATCH: &str = "SELECT hash, body FROM @access WHERE match = $1 ORDER BY hash";
+const FIND_ALL: &str =
+    "SELECT a.hash, a.body, m.name FROM @access a JOIN @match m ON m.id = a.match WHERE a.hash = ANY($1)";
+
 /// Finds the grant of a token.
 pub(super) fn find(ask: &impl Ask, hash: &Digest) -> Result<Option<Grant>, StoreError> {
     let rows = ask.rows(FIND, &[&bytes(hash)], None)?;
     rows.first().map(|row| read(row, &name(row, 2)?)).transpose()
+}
+
+/// Finds the grants of tokens, those that there are.
+pub(super) fn find_all(ask: &impl Ask, hashes: &[Digest]) -> Result<Vec<(Digest, Grant)>, StoreError> {
+    let hashes: Vec<_> = hashes.iter().map(bytes).collect();
+    let rows = ask.rows(FIND_ALL, &[&hashes], None)?;
+    rows.iter().map(|row| Ok((digest(row, 0)?, read(row, &name(row, 2)?)?))).collect()
 }
 
 /// Lists the grants of a match.
@@ -26,6 +36,7 @@ pub(super) fn of_match(ask: &impl Ask, of: &FoundMatch) -> Result<Vec<(Digest, G
     rows.iter().map(read).collect::<Result<_, StoreError>>().map_err(|error| error.within(&of.name, None))
 }
 
+/// Returns a hash as a column has it.
 pub(super) fn bytes(hash: &Digest) -> &[u8] {
     hash.as_bytes()
 }

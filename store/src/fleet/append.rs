@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::engine::Fleet;
 use super::group::Runs;
-use super::held::{BranchId, Names, id_of};
+use super::held::Names;
 use super::read::{Ask as _, column, get, uuid};
 use super::run::{end_of, pack};
 use super::schema::new_id;
@@ -12,7 +12,8 @@ use crate::engine::{Append, EngineReader as _};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::reader::appended::Appended;
-use crate::reader::found::{Head, MatchId};
+use crate::reader::found::Head;
+use crate::reader::notice::BranchId;
 
 /// How often the same is sent again while the branch looks as if it could be inserted (FL-12).
 const ROUNDS_MAX: u32 = 10;
@@ -26,13 +27,19 @@ impl Fleet {
         let run_max = if append.idempotency_key.is_some() { usize::MAX } else { self.run_entries_max };
         let run_max = run_max.min(4096);
         for _ in 0..ROUNDS_MAX {
-            let hint = self.held().hint(&names).filter(|(_, head)| head.seq == append.expected_head);
+            let is_asked = |id: &BranchId| append.expected_id.is_none_or(|asked| asked == *id);
+            let hint = self.held().hint(&names);
+            let hint = hint.filter(|(id, head)| is_asked(id) && head.seq == append.expected_head);
             let (id, head) = if let Some(hint) = hint {
                 hint
             } else {
                 let line = self.reading.found_branch(&names.0, &names.1)?;
-                (id_of(&line), line.head)
+                (BranchId::of(&line), line.head)
             };
+            if !is_asked(&id) {
+                let (match_name, branch) = names;
+                return Err(StoreError::NoSuchBranch { match_name, branch });
+            }
             let head_expected = (head.seq == append.expected_head).then_some(head);
             if self.held().is_lost(id) {
                 let line = self.reading.found_branch(&names.0, &names.1)?;
@@ -41,7 +48,7 @@ impl Fleet {
             if let Some(head) = head_expected {
                 let runs = pack(head, &append.entries, append.idempotency_key.as_ref(), run_max);
                 let end = end_of(&runs, head);
-                let (of, branch) = id;
+                let BranchId { of, branch } = id;
                 let done = Appended { first: head.seq + 1, last: end.seq, repeated: false };
                 if self.writers.write(Runs { names: names.clone(), of, branch, attempt, all: runs })?
                     || self.is_ours(id, head.seq + 1, attempt)?
@@ -59,7 +66,7 @@ impl Fleet {
     }
 
     /// FL-20: returns `true` if the run at an entry is this very attempt, of which no answer came.
-    fn is_ours(&self, (of, branch): BranchId, first: Seq, attempt: Uuid) -> Result<bool, StoreError> {
+    fn is_ours(&self, BranchId { of, branch }: BranchId, first: Seq, attempt: Uuid) -> Result<bool, StoreError> {
         const AT: &str = "SELECT attempt FROM @run WHERE match = $1 AND branch = $2 AND first = $3";
         let rows = self.reading.0.rows(AT, &[&uuid(of), &branch.cast_signed(), &column(first)], None)?;
         rows.first().map_or(Ok(false), |row| Ok(get::<Uuid>(row, 0)? == attempt))
@@ -70,10 +77,14 @@ impl Fleet {
         &self,
         append: &Append,
         names: &Names,
-        tried: Option<((MatchId, u64), Head)>,
+        tried: Option<(BranchId, Head)>,
     ) -> Result<Option<Appended>, StoreError> {
         let reader = self.reading.as_ref();
         let line = reader.found_branch(&names.0, &names.1)?;
+        if append.expected_id.is_some_and(|asked| asked != BranchId::of(&line)) {
+            let (match_name, branch) = names.clone();
+            return Err(StoreError::NoSuchBranch { match_name, branch });
+        }
         if let Some(key) = &append.idempotency_key
             && let Some(keyed) = reader.find_key(&line, key)?
         {
@@ -85,7 +96,7 @@ impl Fleet {
             return Err(StoreError::Conflict { match_name, branch, expected, head });
         }
         match tried {
-            Some((id, head)) if id == id_of(&line) && head.link != line.head.link => {
+            Some((id, head)) if id == BranchId::of(&line) && head.link != line.head.link => {
                 Err(self.held().lose(&line, head))
             }
             _ => Ok(None),

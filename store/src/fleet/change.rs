@@ -18,6 +18,7 @@ use crate::grant::{GrantId, JoinedSeat, NewGrant};
 use crate::names::{BranchName, MatchName};
 use crate::reader::appended::Appended;
 use crate::reader::found::{Head, MatchId};
+use crate::reader::notice::BranchId;
 use std::sync::Arc;
 
 impl Engine for Fleet {
@@ -54,7 +55,7 @@ impl Engine for Fleet {
         if !is_made {
             return Err(StoreError::AlreadyExists { match_name: match_name.clone() });
         }
-        self.held().note(names, (of, 0), end);
+        self.held().note(names, BranchId { of, branch: 0 }, end);
         Ok(())
     }
 
@@ -98,7 +99,7 @@ impl Engine for Fleet {
         if !made {
             return Err(exists());
         }
-        self.held().note(names, (of, no), end);
+        self.held().note(names, BranchId { of, branch: no }, end);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use super::held::{Held, Names};
 use super::read::{
     Ask, LINE, LINES, Newest, Reading, column, digest, get, line_in, match_in, name, number, take_run, uuid,
 };
-use super::{check, schema};
+use super::{check, notice, schema};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
 use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, Walk};
@@ -22,6 +22,7 @@ use crate::grant::Grant;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::found::{FoundBranch, FoundMatch, Parent};
 use crate::reader::line::{Line, Own};
+use crate::reader::notice::{BranchId, NamedBranch};
 use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 
 /// The most entries of a run: what is more is several (FL-7).
@@ -133,8 +134,16 @@ impl<A: Ask> EngineReader for Reading<A> {
                 return Err(held.lose(&line, before));
             }
         }
-        held.note(names, super::held::id_of(&line), line.head);
+        held.note(names, BranchId::of(&line), line.head);
         Ok(line)
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn heads(&self, branches: &[NamedBranch]) -> Result<Vec<Option<Seq>>, StoreError> {
+        notice::heads(&self.0, branches)
     }
 
     fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError> {
@@ -266,6 +275,10 @@ impl<A: Ask> EngineReader for Reading<A> {
 
     fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError> {
         super::access::find(&self.0, hash)
+    }
+
+    fn find_grants(&self, hashes: &[Digest]) -> Result<Vec<(Digest, Grant)>, StoreError> {
+        super::access::find_all(&self.0, hashes)
     }
 
     fn grants_of(&self, match_name: &MatchName) -> Result<Vec<(Digest, Grant)>, StoreError> {

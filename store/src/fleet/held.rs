@@ -6,14 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
-use crate::reader::found::{Head, MatchId};
+use crate::reader::found::Head;
 use crate::reader::line::Line;
+use crate::reader::notice::BranchId;
 
 /// The most branches of which something is held; beyond it all are forgotten.
 const HELD_MAX: usize = 1 << 16;
-
-/// A branch, whatever its name is.
-pub(super) type BranchId = (MatchId, u64);
 
 /// A match's name and a branch's.
 pub(super) type Names = (MatchName, BranchName);
@@ -57,7 +55,7 @@ impl Held {
 
     /// Returns the head that a line lacks, if it ends before one that was held or goes another way.
     pub(super) fn beyond(&self, line: &Line) -> Option<Head> {
-        let held = self.state().heads.get(&id_of(line)).copied();
+        let held = self.state().heads.get(&BranchId::of(line)).copied();
         held.filter(|held| {
             held.seq > line.head.seq || held.seq == line.head.seq && held.link != line.head.link
         })
@@ -65,7 +63,7 @@ impl Held {
 
     /// Notes that a branch went back, and says so.
     pub(super) fn lose(&self, line: &Line, held: Head) -> StoreError {
-        self.state().lost.insert(id_of(line));
+        self.state().lost.insert(BranchId::of(line));
         let (match_name, branch) = line.names();
         StoreError::Receded { match_name, branch, held: held.seq, found: line.head.seq }
     }
@@ -74,9 +72,4 @@ impl Held {
     pub(super) fn is_lost(&self, id: BranchId) -> bool {
         self.state().lost.contains(&id)
     }
-}
-
-/// Returns what a line's branch is, whatever its name.
-pub(super) fn id_of(line: &Line) -> BranchId {
-    (line.of.id, line.branch.id)
 }

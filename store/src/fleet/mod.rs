@@ -12,6 +12,7 @@ mod fault;
 mod granting;
 mod group;
 mod held;
+mod notice;
 mod open;
 mod read;
 mod run;

@@ -9,6 +9,7 @@ mod grants;
 pub(crate) mod line;
 pub(crate) mod log;
 pub(crate) mod matches;
+pub(crate) mod notice;
 mod open;
 mod repeat;
 pub(crate) mod report;

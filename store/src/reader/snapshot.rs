@@ -9,6 +9,12 @@ use crate::names::{BranchName, MatchName};
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshot};
 
 impl StoreReader {
+    /// Returns `true` if there is a place for snapshots; a store in a database has none.
+    #[must_use]
+    pub fn has_snapshots(&self) -> bool {
+        self.engine.snapshots().is_some()
+    }
+
     /// Finds the last snapshot of a branch at or before entry `to` that `build` made.
     ///
     /// The state is the one that was kept after these very entries; only folding proves that it was folded rightly.

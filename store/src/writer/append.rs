@@ -8,6 +8,7 @@ use crate::entry::{NewEntry, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::appended::Appended;
+use crate::reader::notice::BranchHead;
 
 impl Store {
     /// Appends entries to a branch, all or none; when it returns they are durable.
@@ -29,11 +30,13 @@ impl Store {
         entries: Vec<NewEntry>,
         idempotency_key: Option<&IdempotencyKey>,
     ) -> Result<Appended, StoreError> {
-        self.engine.append(usable(match_name, branch, expected_head, entries, idempotency_key)?)
+        let append = (match_name, branch, expected_head, entries);
+        self.engine.append(usable(append, idempotency_key)?)
     }
 
-    /// Appends as [`append`](Self::append) does, but does not wait: `then` is called with what that would return, once the
-    /// entries are durable or will not be.
+    /// Appends as [`append`](Self::append) does, but only to the very branch that was found, not to another that got its
+    /// name, and without waiting: `then` is called with what `append` would return, once the entries are durable or will
+    /// not be. For another branch that is [`StoreError::NoSuchBranch`].
     ///
     /// It may be called on the thread that writes, so it must do little. If that thread dies it is dropped instead.
     ///
@@ -43,12 +46,13 @@ impl Store {
         &self,
         match_name: &MatchName,
         branch: &BranchName,
-        expected_head: Seq,
+        expected: BranchHead,
         entries: Vec<NewEntry>,
         idempotency_key: Option<&IdempotencyKey>,
         then: impl FnOnce(Result<Appended, StoreError>) + Send + 'static,
     ) -> Result<(), StoreError> {
-        let append = usable(match_name, branch, expected_head, entries, idempotency_key)?;
+        let append = usable((match_name, branch, expected.seq, entries), idempotency_key)?;
+        let append = Append { expected_id: Some(expected.id), ..append };
         self.engine.append_then(append, Box::new(then));
         Ok(())
     }
@@ -70,10 +74,7 @@ impl Store {
 
 /// Refuses entries that cannot be used.
 fn usable(
-    match_name: &MatchName,
-    branch: &BranchName,
-    expected_head: Seq,
-    entries: Vec<NewEntry>,
+    (match_name, branch, expected_head, entries): (&MatchName, &BranchName, Seq, Vec<NewEntry>),
     idempotency_key: Option<&IdempotencyKey>,
 ) -> Result<Append, StoreError> {
     let (match_name, branch) = (match_name.clone(), branch.clone());
@@ -81,5 +82,6 @@ fn usable(
         return Err(StoreError::NothingToAppend { match_name, branch });
     }
     entries.iter().try_for_each(NewEntry::check_size)?;
-    Ok(Append { match_name, branch, expected_head, entries, idempotency_key: idempotency_key.cloned() })
+    let idempotency_key = idempotency_key.cloned();
+    Ok(Append { match_name, branch, expected_id: None, expected_head, entries, idempotency_key })
 }

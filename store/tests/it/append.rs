@@ -7,7 +7,7 @@ use std::thread;
 use turnfold_core::Seat;
 use turnfold_store::backend::Backend;
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{Appended, BranchName, ErrorKind, IdempotencyKey, NewEntry, Store, StoreError};
+use turnfold_store::{Appended, BranchHead, BranchName, ErrorKind, IdempotencyKey, NewEntry, Store, StoreError};
 
 use crate::engines::on_each;
 use crate::game::{branch, genesis, labels, name, opaque};
@@ -49,7 +49,9 @@ fn whoever_does_not_wait_is_called_with_what_became_of_it() {
         let append = |head, entries| {
             let sender = sender.clone();
             let then = move |answer| sender.send(answer).unwrap();
-            store.append_then(&name("m"), &BranchName::main(), head, entries, None, then)
+            let id = store.branch_head(&name("m"), &BranchName::main()).unwrap().id;
+            let expected = BranchHead { id, seq: head };
+            store.append_then(&name("m"), &BranchName::main(), expected, entries, None, then)
         };
         append(0, vec![opaque(1), opaque(2)]).unwrap();
         assert_eq!(answers.recv().unwrap().unwrap(), Appended { first: 1, last: 2, repeated: false });

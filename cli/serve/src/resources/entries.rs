@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::position::{LineNames, SeatName, Wanted};
 use super::statuses::{AppendProblems, Document, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
-use crate::append::{Append, Appended, AppendedKind, COMMANDS_MAX};
+use crate::append::{ATTEMPTS, Append, Appended, AppendedKind, COMMANDS_MAX, moves_on};
 use crate::auth::{Access, Bearer};
 use crate::http::{Asked, Form, List, given, json, json_body, link_next, list_limit, name, text};
 use crate::problem::{Answer, Problem};
@@ -135,19 +135,25 @@ pub(crate) async fn append(
 
 async fn perform(app: Arc<App>, append: Append, names: LineNames, form: Form) -> Answer {
     let began = Instant::now();
-    let table = app.find_table(append.view, name(&names.0)?, name(&names.1)?).await;
-    let table = table.map_err(|problem| append.access.told(problem))?;
     let append = Arc::new(append);
-    // Others wait until this is durable and shown.
-    let _turn = table.turn().await?;
-    let appended = match table.require_there() {
-        Ok(()) => append.perform(&app, &table).await,
-        Err(gone) => Err(gone),
-    };
-    let answered = appended.map(|appended| answer(&appended, form, &table, &append));
-    let answered = answered.map_err(|problem| append.access.told(problem));
-    app.metrics.append_done(began, &answered);
-    answered
+    for _ in 0..ATTEMPTS {
+        let table = app.find_table(append.view, name(&names.0)?, name(&names.1)?).await;
+        let table = table.map_err(|problem| append.access.told(problem))?;
+        // Others wait until this is durable and shown.
+        let _turn = table.turn().await?;
+        let appended = match table.require_there() {
+            Ok(()) => append.perform(&app, &table).await,
+            // Another process deleted it; a branch of its name, if there is one, was made before we were asked.
+            Err(_) if app.store.is_shared() => Ok(None),
+            Err(gone) => Err(gone),
+        };
+        let Some(appended) = appended.transpose() else { continue };
+        let answered = appended.map(|appended| answer(&appended, form, &table, &append));
+        let answered = answered.map_err(|problem| append.access.told(problem));
+        app.metrics.append_done(began, &answered);
+        return answered;
+    }
+    Err(moves_on())
 }
 
 /// Reads a request: whose commands they are, and under which conditions.

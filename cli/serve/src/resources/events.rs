@@ -16,7 +16,7 @@ use utoipa::IntoParams;
 use super::position::{LineNames, SeatName, Wanted};
 use super::statuses::{Document, Looked, Name};
 use crate::app::App;
-use crate::auth::{Access, Bearer, Viewpoint};
+use crate::auth::{Access, Bearer, Viewpoint, no_token};
 use crate::channel_body::ChannelBody;
 use crate::counts::FirstHead;
 use crate::http::{Asked, require_accepted, typed};
@@ -73,7 +73,8 @@ pub(crate) async fn follow(
     }
     let after = last_event(&headers)?.or(asked.after);
     let begun = app.serve(bearer.clone(), move |app, access| {
-        let place = app.limits.stream(&access.id, access.grant().map(|grant| grant.kind))?;
+        let (token, _) = bearer.hash().ok_or_else(no_token)?;
+        let place = app.limits.stream(token, access.grant().map(|grant| grant.kind))?;
         let Wanted { table, view } = Wanted::find(app, access, &names, asked.seat)?;
         let from = match after {
             None => FirstHead::Known(table.head(app, view)?),

@@ -24,6 +24,9 @@ pub(crate) async fn lives() -> Answer {
 #[utoipa::path(get, path = "/readyz", tag = "running", security(()),
     responses((status = 200, description = "it does", body = String, content_type = "text/plain"), Open))]
 pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> Answer {
+    if !app.is_ready() {
+        app.block(|app| Ok(app.ask_again())).await?;
+    }
     if app.is_ready() {
         return Ok(text(StatusCode::OK, "ready\n".into()));
     }

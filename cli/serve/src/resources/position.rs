@@ -15,10 +15,11 @@ use utoipa::IntoParams;
 use super::statuses::{Document, Looked, LookedLarge, Name, TagList};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
+use crate::current::Shown;
 use crate::http::{Asked, Form, JSON, List, SVG, TEXT, json_text, name, require_accepted, typed};
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::problem::{Answer, Code, Problem};
-use crate::table::{Shown, Table};
+use crate::table::Table;
 use crate::tag::{Tags, value};
 
 /// The names in the path of a line of play.
@@ -73,6 +74,10 @@ impl Wanted {
 
 /// Returns what is seen at the head if it is in memory; where it is not, or may not be seen, is said elsewhere.
 fn in_memory(app: &App, access: &Access, names: &LineNames, at: At) -> Option<Shown> {
+    // Where others write, too, the store is asked first (FL-18).
+    if app.store.is_shared() {
+        return None;
+    }
     let (match_name, branch) = (name(&names.0).ok()?, name(&names.1).ok()?);
     let view = access.looks(&match_name, at.seat.map(|seat| seat.0)).ok()?;
     let table = at.at.is_none().then(|| app.tables.in_memory(view, &match_name, &branch))??;

@@ -25,13 +25,17 @@ fn order(append: &Append) -> Order {
 }
 
 fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<Appended, StoreError> {
-    let Append { match_name, branch, expected_head, entries, idempotency_key } = append;
+    let Append { match_name, branch, expected_id, expected_head, entries, idempotency_key } = append;
     let names = (match_name, branch);
     if !ledger.branches.contains_key(&names) {
         let line = ledger.records.find(&names.0, &names.1)?;
         ledger.branches.insert(names.clone(), BranchState::load(&ledger.records, &line)?);
     }
     let state = ledger.branches.get_mut(&names).expect("it was there or has just been put there");
+    if expected_id.is_some_and(|expected| expected.branch != state.id) {
+        let (match_name, branch) = names;
+        return Err(StoreError::NoSuchBranch { match_name, branch });
+    }
     if let Some(idempotency_key) = &idempotency_key {
         let earlier = ledger.records.keyed(state.id, idempotency_key);
         if let Some(earlier) = earlier.map_err(|error| error.within(&names.0, Some(&names.1)))? {

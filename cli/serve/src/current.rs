@@ -1,0 +1,88 @@
+//! Where a branch stands: its state at the head, and what viewers see of it (SV-27).
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use turnfold_core::{AnyRules, AnyState, DicePolicy};
+use turnfold_replay::{Eyes, LogEntry, Position, ReplayError, Revision, SourceName, Tail};
+
+use crate::http::json_text;
+use crate::problem::Answer;
+use crate::tag::tag_of;
+use crate::world::World;
+
+/// Where a branch stands.
+pub(crate) struct Current {
+    pub(crate) rules: &'static dyn AnyRules,
+    pub(crate) dice: DicePolicy,
+    /// The number of the last entry in the log.
+    pub(crate) head: u64,
+    pub(crate) state: Box<dyn AnyState>,
+    /// How many bytes the state has.
+    pub(crate) bytes: u64,
+    /// What viewers see, those who asked.
+    shown: BTreeMap<Eyes, Shown>,
+}
+
+/// A view as it is answered, and its tag.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    /// What `show --format json` prints.
+    pub(crate) json: Bytes,
+    pub(crate) tag: String,
+}
+
+impl Shown {
+    pub(crate) fn of(eyes: Eyes, state: &dyn AnyState) -> Self {
+        let json = json_text(&eyes.view_json(state));
+        let tag = tag_of(eyes, json.trim_end());
+        Self { json: json.into(), tag }
+    }
+}
+
+impl Current {
+    pub(crate) fn new(
+        rules: &'static dyn AnyRules,
+        dice: DicePolicy,
+        head: u64,
+        state: Box<dyn AnyState>,
+    ) -> Self {
+        let bytes = state.state_bytes().len() as u64;
+        Self { rules, dice, head, state, bytes, shown: BTreeMap::new() }
+    }
+
+    /// Reads where a branch stands.
+    pub(crate) fn load(line: &Revision, world: &World) -> Answer<Self> {
+        let keeper = Some(&world.store);
+        let (registry, build) = (&world.registry, world.outside.build.as_ref());
+        let position =
+            Position::before_entries_of(Tail::last(0), line, registry, &world.store, build, keeper)?;
+        Ok(Self::new(position.rules, position.dice, position.head, position.state))
+    }
+
+    /// Returns another one, of which nobody has seen anything.
+    pub(crate) fn fork(&self) -> Self {
+        let Self { rules, dice, head, bytes, .. } = *self;
+        Self { rules, dice, head, state: self.state.fork(), bytes, shown: BTreeMap::new() }
+    }
+
+    /// Moves on by entries, the first of which follows its head.
+    pub(crate) fn follow(mut self, line: &Revision, entries: &[LogEntry]) -> Answer<Self> {
+        let logged: Vec<_> = entries.iter().map(LogEntry::logged).collect();
+        let folded = self.state.fold(&logged, &self.dice, &mut |_| {});
+        folded.map_err(|cause| ReplayError::Entry { line: SourceName::Revision(line.clone()), cause })?;
+        let head = entries.last().map_or(self.head, |entry| entry.seq);
+        Ok(Self::new(self.rules, self.dice, head, self.state))
+    }
+
+    /// Returns what a viewer sees, if that was worked out before.
+    pub(crate) fn shown_before(&self, eyes: Eyes) -> Option<Shown> {
+        self.shown.get(&eyes).cloned()
+    }
+
+    /// Returns what a viewer sees at the head.
+    pub(crate) fn shown(&mut self, eyes: Eyes) -> Shown {
+        let Self { state, shown, .. } = self;
+        shown.entry(eyes).or_insert_with(|| Shown::of(eyes, state.as_ref())).clone()
+    }
+}

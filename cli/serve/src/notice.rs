@@ -1,0 +1,64 @@
+//! Hearing of what other processes do with a store that is shared (FL-18, FL-19).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::app::App;
+use crate::problem::Answer;
+
+/// How often the heads of the branches that are followed are asked for, and the grants of those who follow.
+const ASK_EVERY: Duration = Duration::from_millis(250);
+const GRANTS_EVERY: u64 = 2;
+
+/// The most branches, or grants, that are asked for at once.
+const ASKED_MAX: usize = 1000;
+
+/// Hears of appends, deletions and revoked grants, for as long as the service runs.
+pub(crate) async fn listen(app: Arc<App>) {
+    let mut ticks = interval(ASK_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    for round in 0_u64.. {
+        ticks.tick().await;
+        let heard = app.block(move |app| {
+            hear_of_branches(app)?;
+            if round.is_multiple_of(GRANTS_EVERY) { hear_of_grants(app) } else { Ok(()) }
+        });
+        if let Err(problem) = heard.await {
+            tracing::debug!(detail = problem.detail(), "the database was not heard");
+        }
+    }
+}
+
+/// Asks how far the branches are that somebody follows.
+fn hear_of_branches(app: &App) -> Answer<()> {
+    for tables in app.tables.followed().chunks(ASKED_MAX) {
+        let named: Vec<_> = tables.iter().map(|table| table.named()).collect();
+        for (table, head) in tables.iter().zip(app.store.heads(&named)?) {
+            match head {
+                Some(head) => table.announce(head),
+                None => app.tables.forget(table),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Asks whether the grants of those who follow still count (SV-20).
+fn hear_of_grants(app: &App) -> Answer<()> {
+    let mut tokens = app.limits.tokens_of_streams();
+    // The admin's is no grant.
+    tokens.retain(|token| !app.is_admin(token));
+    for some in tokens.chunks(ASKED_MAX) {
+        let found = app.store.find_grants(some)?;
+        let live = found.iter().filter(|(_, grant)| grant.is_live(app.now_ms()));
+        let live: BTreeSet<_> = live.map(|(token, _)| token).collect();
+        if some.iter().any(|token| !live.contains(token)) {
+            app.revoke();
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! What whoever holds states in memory has to ask where other processes write, too (FL-18, FL-19).
+
+use std::ops::RangeInclusive;
+
+use turnfold_core::Digest;
+
+use super::entries::Entries;
+use super::found::MatchId;
+use super::line::Line;
+use super::store_reader::StoreReader;
+use crate::entry::Seq;
+use crate::error::StoreError;
+use crate::grant::Grant;
+use crate::names::{BranchName, MatchName};
+
+/// A branch, whatever its name is: no other has it, however often branches are deleted and made again under that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BranchId {
+    pub(crate) of: MatchId,
+    pub(crate) branch: u64,
+}
+
+impl BranchId {
+    pub(crate) fn of(line: &Line) -> Self {
+        Self { of: line.of.id, branch: line.branch.id }
+    }
+}
+
+/// A branch and its last entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BranchHead {
+    /// Which branch it is.
+    pub id: BranchId,
+    /// The number of its last entry.
+    pub seq: Seq,
+}
+
+/// A branch, and the names under which it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedBranch {
+    /// The name of its match.
+    pub match_name: MatchName,
+    /// Its own.
+    pub branch: BranchName,
+    /// Which branch it is.
+    pub id: BranchId,
+}
+
+impl StoreReader {
+    /// Returns `true` if other processes may write to the store while this one has it.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.engine.is_shared()
+    }
+
+    /// Returns which branch has a name now, and its last entry.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and those of reading.
+    pub fn branch_head(
+        &self,
+        match_name: &MatchName,
+        branch: &BranchName,
+    ) -> Result<BranchHead, StoreError> {
+        let line = self.engine.found_branch(match_name, branch)?;
+        Ok(BranchHead { id: BranchId::of(&line), seq: line.head.seq })
+    }
+
+    /// Returns the last entries of branches, in their order; `None` for one that is deleted or has another name.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn heads(&self, branches: &[NamedBranch]) -> Result<Vec<Option<Seq>>, StoreError> {
+        self.engine.heads(branches)
+    }
+
+    /// Reads entries as [`entries`](StoreReader::entries) does, but only of this very branch.
+    ///
+    /// # Errors
+    /// As for [`entries`](StoreReader::entries); [`StoreError::NoSuchBranch`] when another branch has its name.
+    pub fn entries_of(
+        &self,
+        named: &NamedBranch,
+        range: RangeInclusive<Seq>,
+    ) -> Result<Entries<'_>, StoreError> {
+        let NamedBranch { match_name, branch, id } = named;
+        let _branches = self.engine.hold_branches();
+        let line = self.engine.found_branch(match_name, branch)?;
+        if BranchId::of(&line) != *id {
+            let (match_name, branch) = line.names();
+            return Err(StoreError::NoSuchBranch { match_name, branch });
+        }
+        line.require(*range.end())?;
+        line.entries(self.engine.as_ref(), range)
+    }
+
+    /// Finds the grants of tokens by the tokens' hashes, those that there are.
+    ///
+    /// # Errors
+    /// As for [`find_grant`](StoreReader::find_grant).
+    pub fn find_grants(&self, hashes: &[Digest]) -> Result<Vec<(Digest, Grant)>, StoreError> {
+        self.engine.find_grants(hashes)
+    }
+}
