@@ -2,7 +2,7 @@
 
 #[path = "../../store/tests/it/postgres.rs"]
 #[expect(dead_code, reason = "the tests of the store use all of it")]
-mod postgres;
+pub(crate) mod postgres;
 
 use std::process::Output;
 
@@ -10,7 +10,7 @@ use self::postgres::{Server, shared};
 use crate::sandbox::Sandbox;
 
 /// Returns the URL of a schema that no other test has.
-fn url(server: &Server, schema: &str) -> String {
+pub(crate) fn url(server: &Server, schema: &str) -> String {
     let host = server.dir.display().to_string().replace('/', "%2F");
     format!("postgres://tests:hidden@{host}/postgres?schema={schema}")
 }
@@ -80,7 +80,7 @@ fn what_a_database_does_itself_is_refused_by_name_with_code_2() {
         (format!("--store {url} store compact"), "the database server does that"),
         (format!("--store {url} store salvage a b"), "the database server does that"),
         (format!("store salvage {url} b"), "the database server does that"),
-        (format!("--store {url} serve"), "`serve` does not work on a store in a database yet"),
+        (format!("--store {url} serve --listen 127.0.0.1:0"), "add `--admin-token FILE`"),
         ("--store disk store check --sweep".to_owned(), "`--sweep` is for a store in a database"),
         (format!("--store {url}&sslmode=prefer matches"), "it is `verify-full` or `disable`"),
     ] {

@@ -78,14 +78,13 @@ impl App {
     /// Finds what a token may do, and counts a request of it; the store is read only where it has to be.
     pub(crate) async fn admit(self: &Arc<Self>, bearer: &Bearer) -> Answer<Access> {
         let (hash, kind) = bearer.hash().ok_or_else(no_token)?;
-        let id = GrantId::of(&hash).to_string();
         if kind == TokenKind::Admin {
-            return if self.is_admin(&hash) { Ok(Access::admin(id)) } else { Err(no_token()) };
+            return if self.is_admin(&hash) { Ok(Access::admin()) } else { Err(no_token()) };
         }
         let grant = self.find_grant(hash).await?;
         let grant = grant.filter(|grant| TokenKind::from(grant.kind) == kind).ok_or_else(no_token)?;
-        self.limits.admit(&id, grant.kind)?;
-        Ok(Access::granted(id, grant))
+        self.limits.admit(&GrantId::of(&hash).to_string(), grant.kind)?;
+        Ok(Access::granted(grant))
     }
 
     /// Returns `true` if a token counts, or still does, without counting a request of it.

@@ -8,13 +8,15 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Outcome, Seat};
 use turnfold_replay::play::is_same_call;
 use turnfold_replay::position::keep_snapshots;
 use turnfold_replay::printed::NothingPlayed;
-use turnfold_replay::{Detail, Eyes, LineOfPlay, NotPlayed, Record, Revision, Roller, ScriptLine, Session, Sight};
+use turnfold_replay::{
+    Detail, Eyes, LineOfPlay, NotPlayed, Record, Revision, Roller, ScriptLine, Session, Sight,
+};
 use turnfold_store::{BranchHead, IdempotencyKey, StoreError};
 
 use crate::app::App;
 use crate::auth::{Access, Viewpoint};
-use crate::problem::{Answer, Code, Problem};
 use crate::current::{Current, Shown};
+use crate::problem::{Answer, Code, Problem};
 use crate::table::Table;
 use crate::tag::Tags;
 
@@ -165,7 +167,11 @@ impl Append {
             Err(error) => {
                 // Whether it was recorded is not known, so neither is where the branch stands.
                 let of = Arc::clone(table);
-                app.block(move |_| Ok(of.forget())).await?;
+                let forgotten = app.block(move |_| {
+                    of.forget();
+                    Ok(())
+                });
+                forgotten.await?;
                 return Err(error.into());
             }
         }

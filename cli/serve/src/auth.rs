@@ -69,8 +69,6 @@ impl Viewpoint {
 /// What somebody may do.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
-    /// What finds the grant in logs and lists: 16 hex digits of the token's hash.
-    pub(crate) id: String,
     holder: Holder,
 }
 
@@ -91,13 +89,13 @@ fn unknown(match_name: &MatchName) -> Problem {
 
 impl Access {
     /// What the admin may do.
-    pub(crate) fn admin(id: String) -> Self {
-        Self { id, holder: Holder::Admin }
+    pub(crate) fn admin() -> Self {
+        Self { holder: Holder::Admin }
     }
 
     /// What somebody may do to whom it was granted.
-    pub(crate) fn granted(id: String, grant: Grant) -> Self {
-        Self { id, holder: Holder::Granted(grant) }
+    pub(crate) fn granted(grant: Grant) -> Self {
+        Self { holder: Holder::Granted(grant) }
     }
 
     /// Says of damage no more than whoever asked may know (SV-7): only host and admin are told where it is.

@@ -66,7 +66,12 @@ impl Fleet {
     }
 
     /// FL-20: returns `true` if the run at an entry is this very attempt, of which no answer came.
-    fn is_ours(&self, BranchId { of, branch }: BranchId, first: Seq, attempt: Uuid) -> Result<bool, StoreError> {
+    fn is_ours(
+        &self,
+        BranchId { of, branch }: BranchId,
+        first: Seq,
+        attempt: Uuid,
+    ) -> Result<bool, StoreError> {
         const AT: &str = "SELECT attempt FROM @run WHERE match = $1 AND branch = $2 AND first = $3";
         let rows = self.reading.0.rows(AT, &[&uuid(of), &branch.cast_signed(), &column(first)], None)?;
         rows.first().map_or(Ok(false), |row| Ok(get::<Uuid>(row, 0)? == attempt))

@@ -57,11 +57,7 @@ impl StoreReader {
     ///
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and those of reading.
-    pub fn branch_head(
-        &self,
-        match_name: &MatchName,
-        branch: &BranchName,
-    ) -> Result<BranchHead, StoreError> {
+    pub fn branch_head(&self, match_name: &MatchName, branch: &BranchName) -> Result<BranchHead, StoreError> {
         let line = self.engine.found_branch(match_name, branch)?;
         Ok(BranchHead { id: BranchId::of(&line), seq: line.head.seq })
     }

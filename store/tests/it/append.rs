@@ -7,7 +7,9 @@ use std::thread;
 use turnfold_core::Seat;
 use turnfold_store::backend::Backend;
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{Appended, BranchHead, BranchName, ErrorKind, IdempotencyKey, NewEntry, Store, StoreError};
+use turnfold_store::{
+    Appended, BranchHead, BranchName, ErrorKind, IdempotencyKey, NewEntry, Store, StoreError,
+};
 
 use crate::engines::on_each;
 use crate::game::{branch, genesis, labels, name, opaque};

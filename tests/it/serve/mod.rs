@@ -6,6 +6,8 @@ mod answers;
 mod attacks;
 mod client;
 mod evicted;
+#[cfg(unix)]
+mod fleet;
 mod forms;
 mod fuzzer;
 mod http;

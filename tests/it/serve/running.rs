@@ -1,7 +1,7 @@
 //! A service that runs for a test: the real binary on a store of a sandbox.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::thread;
 
 use serde_json::Value;
@@ -44,6 +44,17 @@ impl Running {
             }
             said += &line;
         };
+        Self::announced(child, stderr, admin)
+    }
+
+    /// Runs a command line of `serve` whose admin token is kept in a file.
+    pub(crate) fn start_with(mut serve: Command, admin: &str) -> Self {
+        let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        Self::announced(child, stderr, admin.into())
+    }
+
+    fn announced(mut child: Child, mut stderr: BufReader<ChildStderr>, admin: String) -> Self {
         // What it says later must not fill the pipe.
         thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
         let mut origin = String::new();

@@ -25,7 +25,11 @@ pub(crate) async fn lives() -> Answer {
     responses((status = 200, description = "it does", body = String, content_type = "text/plain"), Open))]
 pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> Answer {
     if !app.is_ready() {
-        app.block(|app| Ok(app.ask_again())).await?;
+        let asked = app.block(|app| {
+            app.ask_again();
+            Ok(())
+        });
+        asked.await?;
     }
     if app.is_ready() {
         return Ok(text(StatusCode::OK, "ready\n".into()));
