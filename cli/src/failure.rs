@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, text::shortened};
-use turnfold_store::{ErrorKind, StoreError};
+use turnfold_store::{ErrorKind, NEXT_STEP, NEXT_STEP_IN_DATABASE, StoreError};
 
 /// The longest message of a failure in JSON, beside which its hint and kind stand.
 const MESSAGE_CHARACTERS_MAX: usize = 400;
@@ -119,6 +119,12 @@ impl Failure {
                 .hint("do not use what was written");
         }
         error.into()
+    }
+
+    /// Says of damage what helps where the store is in a database.
+    pub(crate) fn in_database(self) -> Self {
+        let replaced = |text: String| text.replace(NEXT_STEP, NEXT_STEP_IN_DATABASE);
+        Self { message: replaced(self.message), hint: self.hint.map(replaced), ..self }
     }
 
     pub(crate) fn exit_code(&self) -> u8 {

@@ -101,7 +101,9 @@ fn answer(args: Args, registry: Registry) -> Result<Answer, Failure> {
     if args.command.is_paged(&context.output) {
         context.output.page()?;
     }
-    let answer = commands::run(args.command, &mut context)?;
+    let answer = commands::run(args.command, &mut context);
+    let answer =
+        answer.map_err(|failure| if context.fleet().is_some() { failure.in_database() } else { failure })?;
     context.output.flush()?;
     Ok(answer)
 }

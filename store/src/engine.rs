@@ -17,7 +17,7 @@ use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::appended::Appended;
 use crate::reader::found::{FoundBranch, FoundMatch};
 use crate::reader::line::{Line, Own};
-use crate::reader::notice::{BranchId, NamedBranch};
+use crate::reader::named::{BranchId, NamedBranch};
 use crate::reader::report::{Damage, MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 

@@ -64,7 +64,7 @@ pub use backup::error::RescueError;
 pub use backup::part::Totals;
 pub use chain::Linker;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
-pub use error::{ErrorKind, NEXT_STEP, StoreError};
+pub use error::{ErrorKind, NEXT_STEP, NEXT_STEP_IN_DATABASE, StoreError};
 #[cfg(feature = "postgres")]
 pub use fleet::address::{FleetAddress, NotAFleetAddress};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};
@@ -83,7 +83,7 @@ pub use reader::branches::BranchInfo;
 pub use reader::entries::Entries;
 pub use reader::log::Log;
 pub use reader::matches::Matches;
-pub use reader::notice::{BranchHead, BranchId, NamedBranch};
+pub use reader::named::{BranchHead, BranchId, NamedBranch};
 pub use reader::report::{Damage, MatchInfo, MatchStats, StoreCheck, StoreStats};
 pub use reader::store_reader::StoreReader;
 pub use snapshots::{SNAPSHOT_INTERVAL, Snapshot};

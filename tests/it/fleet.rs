@@ -97,6 +97,22 @@ fn what_a_database_does_itself_is_refused_by_name_with_code_2() {
     assert!(!stderr(&output).contains("hidden"), "{}", stderr(&output));
 }
 
+/// Damage in a database is not for `store salvage`.
+#[test]
+fn what_to_do_about_damage_is_said_for_a_database() {
+    let Some(server) = shared() else { return };
+    let (sandbox, url) = (Sandbox::new(), url(server, "damaged"));
+    sandbox.ok(&format!("--store {url} new duel --rules initiative"));
+    server.sql("UPDATE damaged.match SET genesis = genesis || '\\x00'");
+    for line in ["show duel", "verify", "store check", "--format json log duel"] {
+        let output = sandbox.run(&format!("--store {url} {line}"));
+        assert_eq!(output.status.code(), Some(3), "{line}: {}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("restore it from the database's archive or a backup"), "{line}: {said}");
+        assert!(!said.contains("salvage"), "{line}: {said}");
+    }
+}
+
 #[test]
 fn many_processes_play_one_match_at_once() {
     let Some(server) = shared() else { return };

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use turnfold_replay::printed::json_line;
 use turnfold_replay::{Record, ReplayError};
-use turnfold_store::StoreError;
+use turnfold_store::{NEXT_STEP, NEXT_STEP_IN_DATABASE, StoreError};
 use utoipa::ToSchema;
 
 /// What kinds of failure there are. Each has one status.
@@ -139,6 +139,11 @@ impl Problem {
     /// Returns its words.
     pub(crate) fn detail(&self) -> &str {
         &self.detail
+    }
+
+    /// Says of damage what helps where the store is in a database.
+    pub(crate) fn in_database(self) -> Self {
+        Self { detail: self.detail.replace(NEXT_STEP, NEXT_STEP_IN_DATABASE).into(), ..self }
     }
 
     /// Leaves out where something is damaged.

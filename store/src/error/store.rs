@@ -11,8 +11,12 @@ use crate::local::dir::holder::Holder;
 use crate::local::layout::watermark::EntryRef;
 use crate::names::{BranchName, MatchName};
 
-/// What to do about damage.
+/// What to do about damage in a directory, which every error of damage ends with.
 pub const NEXT_STEP: &str = "save what is sound with `turnfold store salvage DIR NEWDIR`";
+
+/// What to do about damage in a database. Errors do not know where they were found, so whoever shows them says this
+/// instead of [`NEXT_STEP`].
+pub const NEXT_STEP_IN_DATABASE: &str = "restore it from the database's archive or a backup";
 
 /// What a store refuses or fails to do.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,7 @@ use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::reader::appended::Appended;
 use crate::reader::found::Head;
-use crate::reader::notice::BranchId;
+use crate::reader::named::BranchId;
 
 /// How often the same is sent again while the branch looks as if it could be inserted (FL-12).
 const ROUNDS_MAX: u32 = 10;

@@ -18,7 +18,7 @@ use crate::grant::{GrantId, JoinedSeat, NewGrant};
 use crate::names::{BranchName, MatchName};
 use crate::reader::appended::Appended;
 use crate::reader::found::{Head, MatchId};
-use crate::reader::notice::BranchId;
+use crate::reader::named::BranchId;
 use std::sync::Arc;
 
 impl Engine for Fleet {

@@ -22,7 +22,7 @@ use crate::grant::Grant;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::found::{FoundBranch, FoundMatch, Parent};
 use crate::reader::line::{Line, Own};
-use crate::reader::notice::{BranchId, NamedBranch};
+use crate::reader::named::{BranchId, NamedBranch};
 use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 
 /// The most entries of a run: what is more is several (FL-7).

@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 use crate::reader::found::Head;
 use crate::reader::line::Line;
-use crate::reader::notice::BranchId;
+use crate::reader::named::BranchId;
 
 /// The most branches of which something is held; beyond it all are forgotten.
 const HELD_MAX: usize = 1 << 16;

@@ -7,7 +7,7 @@ use super::read::{Ask, get, number, uuid};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
-use crate::reader::notice::NamedBranch;
+use crate::reader::named::NamedBranch;
 
 /// The most branches of a statement.
 const BRANCHES_MAX: usize = 1000;

@@ -8,7 +8,7 @@ use crate::entry::{NewEntry, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::appended::Appended;
-use crate::reader::notice::BranchHead;
+use crate::reader::named::BranchHead;
 
 impl Store {
     /// Appends entries to a branch, all or none; when it returns they are durable.

@@ -52,6 +52,15 @@ fn child() {
         "append" => append(&Store::open(&dir).unwrap(), &|line| println!("{line}")),
         #[cfg(unix)]
         "fill" => fill(&dir),
+        #[cfg(unix)]
+        task if task.starts_with("write ") => {
+            // The pipe is read when this process has ended, so it must not fill.
+            let mut told = Vec::new();
+            crate::fleet::many::write(&dir, &task[6..], &mut |line| told.push(line));
+            for line in told {
+                println!("{line}");
+            }
+        }
         "nothing" => {}
         other => panic!("unknown task {other}"),
     }

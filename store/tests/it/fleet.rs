@@ -1,8 +1,9 @@
 //! The engine on PostgreSQL: what only it can do, and what can only happen to it.
 
 mod failures;
-mod many;
+pub(crate) mod many;
 mod standby;
+mod tls;
 mod wires;
 
 use turnfold_store::{BranchName, FleetAddress, Store, StoreError, StoreReader};

@@ -22,6 +22,7 @@ mod full;
 mod game;
 mod grants;
 mod killed;
+mod laws;
 #[cfg(unix)]
 mod postgres;
 mod power;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -25,6 +25,36 @@ pub(crate) struct Server {
 impl Server {
     /// Begins a server with these settings beside its own, if its programs are there.
     pub(crate) fn start(settings: &str) -> Option<Self> {
+        let server = Self::prepare(settings)?;
+        server.begin();
+        Some(server)
+    }
+
+    /// Begins a server that takes connections over TCP by TLS alone, and returns its port.
+    pub(crate) fn start_with_tls(certificate: &Path, key: &Path) -> Option<(Self, u16)> {
+        let server = Self::prepare("ssl = on\nlisten_addresses = 'localhost'")?;
+        let data = server.dir.join("data");
+        for (file, name) in [(certificate, "server.crt"), (key, "server.key")] {
+            fs::copy(file, data.join(name)).unwrap();
+            fs::set_permissions(data.join(name), fs::Permissions::from_mode(0o600)).unwrap();
+            if is_root() {
+                chown(data.join(name), Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+        }
+        fs::write(data.join("pg_hba.conf"), "hostssl all all all trust\n").unwrap();
+        // A port that was free may be taken when the server begins.
+        for _ in 0..20 {
+            let port = std::net::TcpListener::bind("localhost:0").unwrap().local_addr().unwrap().port();
+            server.configure(&format!("port = {port}"));
+            if server.starts() {
+                return Some((server, port));
+            }
+        }
+        panic!("no port is free");
+    }
+
+    /// Makes a server that does not run yet.
+    fn prepare(settings: &str) -> Option<Self> {
         let programs = programs()?;
         let dir = folder();
         let mut initdb = command(&programs.join("initdb"));
@@ -32,19 +62,20 @@ impl Server {
             .args(["-N", "-A", "trust", "-U", "tests", "--no-locale", "-E", "UTF8", "-D"])
             .arg(dir.join("data"));
         run(&mut initdb);
-        let config = dir.join("data/postgresql.conf");
-        let mut config = fs::OpenOptions::new().append(true).open(config).unwrap();
-        let place = dir.display();
-        write!(
-            config,
-            "\nlisten_addresses = ''\nunix_socket_directories = '{place}'\nmax_connections = 200\n\
-             shared_buffers = '32MB'\n{settings}\n"
-        )
-        .unwrap();
         let guard = guard(&programs, &dir);
         let server = Self { programs, dir, guard };
-        server.begin();
+        server.configure(&format!(
+            "listen_addresses = ''\nunix_socket_directories = '{}'\nmax_connections = 200\n\
+             shared_buffers = '32MB'\n{settings}",
+            server.dir.display()
+        ));
         Some(server)
+    }
+
+    /// Adds settings, of which the last of a name counts.
+    fn configure(&self, settings: &str) {
+        let config = fs::OpenOptions::new().append(true).open(self.dir.join("data/postgresql.conf"));
+        write!(config.unwrap(), "\n{settings}\n").unwrap();
     }
 
     /// Begins a server that follows this one, if the program that copies it is there.
@@ -58,11 +89,9 @@ impl Server {
         let mut copy = command(&self.programs.join("pg_basebackup"));
         copy.args(["-U", "tests", "-R", "-c", "fast", "-X", "stream", "-h"]).arg(&self.dir);
         run(copy.arg("-D").arg(dir.join("data")));
-        let config = dir.join("data/postgresql.conf");
-        let mut config = fs::OpenOptions::new().append(true).open(config).unwrap();
-        writeln!(config, "\nunix_socket_directories = '{}'", dir.display()).unwrap();
         let guard = guard(&self.programs, &dir);
         let standby = Self { programs: self.programs.clone(), dir, guard };
+        standby.configure(&format!("unix_socket_directories = '{}'", standby.dir.display()));
         standby.begin();
         Some(standby)
     }
@@ -92,7 +121,12 @@ impl Server {
 
     /// Begins it, also after it was killed.
     pub(crate) fn begin(&self) {
-        run(self.pg_ctl(&["-w", "-t", "60", "-l"]).arg(self.dir.join("log")).arg("start"));
+        assert!(self.starts(), "the server does not start: see `{}`", self.dir.join("log").display());
+    }
+
+    fn starts(&self) -> bool {
+        let mut start = self.pg_ctl(&["-w", "-t", "60", "-l"]);
+        start.arg(self.dir.join("log")).arg("start").status().unwrap().success()
     }
 
     /// Kills it as a crash would.
@@ -114,8 +148,13 @@ impl Server {
 
     /// Returns the address of a schema.
     pub(crate) fn schema(&self, schema: &str) -> FleetAddress {
+        FleetAddress::read(&self.url(schema), None).unwrap()
+    }
+
+    /// Returns the URL of a schema.
+    pub(crate) fn url(&self, schema: &str) -> String {
         let host = self.dir.display().to_string().replace('/', "%2F");
-        FleetAddress::read(&format!("postgres://tests@{host}/postgres?schema={schema}"), None).unwrap()
+        format!("postgres://tests@{host}/postgres?schema={schema}")
     }
 }
 

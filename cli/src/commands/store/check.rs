@@ -76,10 +76,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     output.flush()?;
     let findings = counted(check.damage.len() as u64, "finding", "findings");
-    let next = if context.fleet().is_some() {
-        "restore it from the database's archive or a backup"
-    } else {
-        NEXT_STEP
-    };
-    Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(next))
+    Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(NEXT_STEP))
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use turnfold_store::{BranchName, FleetAddress, Store, StoreError};
 
@@ -14,6 +15,9 @@ use crate::chance::Chance;
 use crate::game::{genesis, labels, name, opaque};
 use crate::postgres::shared;
 use crate::rescue::unobserved;
+
+/// How long an append is tried.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The name of a server's socket.
 const SOCKET: &str = ".s.PGSQL.5432";
@@ -99,6 +103,7 @@ fn at(dir: &Path, schema: &str) -> FleetAddress {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures of the long form")]
+#[expect(clippy::disallowed_methods, reason = "it says whether time ran out")]
 fn fl_28_cut_wires_lose_nothing_and_double_nothing() {
     let Some(server) = shared() else { return };
     let full = std::env::var_os("TURNFOLD_FLEET_FULL").is_some();
@@ -119,18 +124,28 @@ fn fl_28_cut_wires_lose_nothing_and_double_nothing() {
         store.create_match(&name(&format!("m{writer}")), &genesis(), Vec::new()).unwrap();
     }
     proxy.rarity.store(12, Ordering::SeqCst);
+    let ran_out = [const { AtomicU64::new(0) }; 2];
     let heads: Vec<u64> = thread::scope(|scope| {
-        let (store, proxy) = (&store, &proxy);
+        let (store, proxy, ran_out) = (&store, &proxy, &ran_out);
         let write = move |writer: u64| {
             let (m, main) = (name(&format!("m{writer}")), BranchName::main());
             let mut head = 0_u64;
             while proxy.count() < cuts_wanted {
                 let key = head.is_multiple_of(2).then(|| format!("k{head}").parse().unwrap());
+                let began = Instant::now();
                 match store.append(&m, &main, head, vec![opaque(head)], key.as_ref()) {
                     Ok(done) => {
                         assert_eq!((done.first, done.last, done.repeated), (head + 1, head + 1, false));
                     }
-                    Err(error @ StoreError::Unavailable { .. }) => panic!("time ran out: {error}"),
+                    Err(StoreError::Unavailable { maybe, reason }) => {
+                        // Only when time ran out, and then both can be found out.
+                        assert!(began.elapsed() >= PATIENCE, "{reason}");
+                        ran_out[usize::from(maybe)].fetch_add(1, Ordering::SeqCst);
+                        let now = store.head(&m, &main).unwrap();
+                        assert!(now == head || maybe && now == head + 1, "{now} after {head}");
+                        head = now;
+                        continue;
+                    }
                     Err(error) => panic!("{error}"),
                 }
                 head += 1;
@@ -145,7 +160,12 @@ fn fl_28_cut_wires_lose_nothing_and_double_nothing() {
         assert_eq!(labels(&store, &format!("m{writer}"), "main"), (0..*head).collect::<Vec<_>>());
     }
     assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
-    eprintln!("{:?} cuts, {} appends", proxy.cuts, heads.iter().sum::<u64>());
+    let [not_sent, maybe] = ran_out.each_ref().map(|count| count.load(Ordering::SeqCst));
+    eprintln!(
+        "{:?} cuts, {} appends; time ran out {not_sent} times for what was not recorded, {maybe} times for what may have been",
+        proxy.cuts,
+        heads.iter().sum::<u64>()
+    );
     proxy.is_over.store(true, Ordering::SeqCst);
     // It learns that it is over from one more connection.
     let _ = UnixStream::connect(dir.path().join(SOCKET));

@@ -1,0 +1,141 @@
+//! FL-26: random sessions, in which every engine has to answer the same.
+
+use turnfold_store::{BranchHead, BranchName, IdempotencyKey, MatchName, NamedBranch, NewEntry, Store};
+
+use crate::chance::Chance;
+use crate::engines::fleet;
+use crate::game::{branch, genesis, name, opaque};
+use crate::rescue::unobserved;
+
+const SESSIONS: u64 = 3;
+const STEPS: u64 = 60;
+
+/// Something that is done to a store.
+#[derive(Clone, Debug)]
+enum Act {
+    CreateMatch(MatchName, Vec<NewEntry>),
+    RenameMatch(MatchName, MatchName),
+    DeleteMatch(MatchName),
+    CreateBranch(MatchName, BranchName, BranchName, u64),
+    RenameBranch(MatchName, BranchName, BranchName),
+    DeleteBranch(MatchName, BranchName),
+    /// With so much added to the head.
+    Append(MatchName, BranchName, u64, Vec<NewEntry>, Option<IdempotencyKey>),
+    /// To the branch that was found, which may be made anew before.
+    AppendToFound(MatchName, BranchName, u64),
+}
+
+impl Act {
+    fn random(chance: &mut Chance, label: u64) -> Self {
+        let matches = ["a", "b", "c"].map(name);
+        let branches = ["main", "x", "y", "z"].map(branch);
+        let mut a = || chance.pick(&matches).clone();
+        let (m, other) = (a(), a());
+        let mut b = || chance.pick(&branches).clone();
+        let (from, to) = (b(), b());
+        match chance.below(12) {
+            0 | 1 => Self::CreateMatch(m, (0..chance.below(3) as u64).map(opaque).collect()),
+            2 => Self::RenameMatch(m, other),
+            3 if chance.below(3) == 0 => Self::DeleteMatch(m),
+            4 | 5 => Self::CreateBranch(m, to, from, chance.below(4) as u64),
+            6 => Self::RenameBranch(m, from, to),
+            7 => Self::DeleteBranch(m, to),
+            8 => Self::AppendToFound(m, from, label),
+            _ => {
+                let count = 1 + chance.below(3) as u64;
+                let key = (chance.below(2) == 0).then(|| format!("k{}", chance.below(4)).parse().unwrap());
+                // Sometimes the same as another append with the key, and sometimes from a head that is none.
+                let label = if chance.below(2) == 0 { 7 } else { label };
+                let off = u64::from(chance.below(6) == 0);
+                Self::Append(m, from, off, vec![opaque(label); usize::try_from(count).unwrap()], key)
+            }
+        }
+    }
+
+    /// Does it, and returns what the store says.
+    fn perform(self, store: &Store) -> String {
+        match self {
+            Self::CreateMatch(m, entries) => said(store.create_match(&m, &genesis(), entries)),
+            Self::RenameMatch(m, other) => said(store.rename_match(&m, &other)),
+            Self::DeleteMatch(m) => said(store.delete_match(&m)),
+            Self::CreateBranch(m, b, from, at) => said(store.create_branch(&m, &b, &from, at)),
+            Self::RenameBranch(m, b, to) => said(store.rename_branch(&m, &b, &to)),
+            Self::DeleteBranch(m, b) => said(store.delete_branch(&m, &b)),
+            Self::Append(m, b, off, entries, key) => {
+                let head = store.head(&m, &b).unwrap_or_default() + off;
+                said(store.append(&m, &b, head, entries, key.as_ref()))
+            }
+            Self::AppendToFound(m, b, label) => {
+                let Ok(found) = store.branch_head(&m, &b) else { return "nothing was found".to_owned() };
+                let anew = label.is_multiple_of(2) && !b.is_main();
+                if anew {
+                    // What was found is another then, as long as it may be.
+                    let _ = store.delete_branch(&m, &b);
+                    let _ = store.create_branch(&m, &b, &BranchName::main(), 0);
+                }
+                let (sender, answer) = std::sync::mpsc::channel();
+                let then = move |appended| sender.send(appended).unwrap();
+                let expected = BranchHead { id: found.id, seq: found.seq };
+                store.append_then(&m, &b, expected, vec![opaque(label)], None, then).unwrap();
+                said(answer.recv().unwrap())
+            }
+        }
+    }
+}
+
+fn said<T: std::fmt::Debug>(result: Result<T, turnfold_store::StoreError>) -> String {
+    result.map_or_else(|error| error.to_string(), |done| format!("{done:?}"))
+}
+
+/// Everything that a store says of what it holds, and a backup of it.
+fn everything(store: &Store) -> (String, Vec<u8>) {
+    let mut told = Vec::new();
+    for found in store.matches_after(None).unwrap() {
+        let found = found.unwrap();
+        told.push(format!("{} {} {}", found.name, found.head, found.branches));
+        let mut named = Vec::new();
+        for info in store.branches(&found.name).unwrap() {
+            let head = store.branch_head(&found.name, &info.name).unwrap();
+            let (match_name, branch) = (found.name.clone(), info.name.clone());
+            named.push(NamedBranch { match_name, branch, id: head.id });
+            for key in 0..4 {
+                let key = format!("k{key}").parse().unwrap();
+                told.push(said(store.find_idempotency_key(&found.name, &info.name, &key)));
+            }
+            told.push(said(store.links(&found.name, &info.name, 0..=head.seq)));
+            told.push(said(store.entries(&found.name, &info.name, 2..=head.seq + 1).map(drop)));
+            told.push(said(store.read(&found.name, &info.name, None)));
+            told.push(format!("{info:?}"));
+        }
+        // Branches under other names are not there.
+        let mut others = named.clone();
+        for other in &mut others {
+            other.branch = branch("nowhere");
+        }
+        told.push(format!("{:?} {:?}", store.heads(&named), store.heads(&others)));
+    }
+    told.push(format!("{:?}", store.matches_after(Some(&name("a"))).unwrap().count()));
+    told.push(format!("{:?}", store.check(&mut unobserved()).unwrap().damage));
+    let mut backup = Vec::new();
+    store.backup(&mut backup, false, &mut unobserved()).unwrap();
+    (told.join("\n"), backup)
+}
+
+#[test]
+fn fl_26_random_sessions_are_answered_alike_by_every_engine() {
+    for session in 0..SESSIONS {
+        let Some(fleet) = fleet() else { return };
+        let local = Store::in_memory();
+        let mut chance = Chance::new(session);
+        for step in 0..STEPS {
+            let act = Act::random(&mut chance, step);
+            let expected = act.clone().perform(&local);
+            assert_eq!(act.clone().perform(&fleet), expected, "session {session}, step {step}: {act:?}");
+        }
+        let (expected, found) = (everything(&local), everything(&fleet));
+        assert_eq!(found.0, expected.0, "session {session}");
+        assert_eq!(found.1, expected.1, "session {session}: the backups differ");
+        // There and back again (FL-2).
+        assert_eq!(everything(&Store::restore_in_memory(found.1.as_slice()).unwrap()), expected);
+    }
+}
