@@ -90,10 +90,15 @@ impl Fleet {
             let (match_name, branch) = names.clone();
             return Err(StoreError::NoSuchBranch { match_name, branch });
         }
-        if let Some(key) = &append.idempotency_key
-            && let Some(keyed) = reader.find_key(&line, key)?
-        {
-            return line.repeated(reader, keyed, &append.entries).map(Some);
+        if let Some(key) = &append.idempotency_key {
+            if let Some(keyed) = reader.find_key(&line, key)? {
+                return line.repeated(reader, keyed, &append.entries).map(Some);
+            }
+            // The runs of a branch that was deleted meanwhile go after it, and the key with them (FL-15).
+            let again = reader.found_branch(&names.0, &names.1)?;
+            if BranchId::of(&again) != BranchId::of(&line) {
+                return Ok(None);
+            }
         }
         if line.head.seq != append.expected_head {
             let (match_name, branch) = names.clone();
