@@ -30,6 +30,7 @@ mod frames;
 mod fuzz;
 mod goldens;
 mod layout;
+mod mail;
 mod main_job;
 mod mutants;
 #[cfg(unix)] // a browser

@@ -83,6 +83,7 @@ pub mod page;
 pub mod audit;
 pub mod bundle;
 pub mod bundle_import;
+pub mod mail;
 pub mod signing;
 
 pub mod amend;

@@ -9,7 +9,7 @@ use crate::record::{Detail, Record};
 use crate::script::ScriptLine;
 
 /// Rolls in a row after which something must be wrong: a tied roll is due again, but not for ever.
-const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
+pub(crate) const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
 
 /// Who rolls when a roll falls due.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,211 @@
+//! A turn of a match by mail as it is carried out in the game, one append after another (PM-14, PM-19, PM-27).
+//!
+//! Whoever carries out a turn and whoever checks it later walk the same steps; they differ in where rolls come from.
+
+use turnfold_core::{AnyState, DicePolicy, DueRoll, Rejected, Seat, Verdict};
+
+use crate::error::ReplayError;
+use crate::eyes::Eyes;
+use crate::record::{Detail, Record};
+use crate::script::ScriptLine;
+use crate::session::{ROLLS_IN_A_ROW_MAX, Roller, Session};
+
+/// Commands of `default`, and of `between`, after which a step ends.
+const COMMANDS_MAX: usize = 1000;
+
+/// Returns the values of a roll that is due.
+pub type RollDice<'a> = dyn FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'a;
+
+/// The game while a turn is carried out. What a step returns is one append to its log, in order.
+pub struct GameTurn<'a> {
+    state: Box<dyn AnyState>,
+    head: u64,
+    roll: Box<RollDice<'a>>,
+}
+
+/// What became of an order.
+#[derive(Clone, Debug)]
+pub enum OrderEnd {
+    /// So many of its commands were played, with the rolls that they made due.
+    Carried {
+        /// How many commands: all, or those before the one that the game rejects behind a roll (FD-11a).
+        count: usize,
+        /// The entries.
+        played: Vec<Record>,
+    },
+    /// The game rejects a command, for this reason, so nothing was played.
+    Refused(Rejected),
+}
+
+/// What was played after the orders of a turn.
+#[derive(Clone, Debug, Default)]
+pub struct PlayedBetween {
+    /// The entries.
+    pub played: Vec<Record>,
+    /// Whether a command of `between` is among them, so that a round has ended (PM-14).
+    pub ends_round: bool,
+}
+
+impl<'a> GameTurn<'a> {
+    /// Goes on from a state of the game, which has `head` entries.
+    #[must_use]
+    pub fn new(state: Box<dyn AnyState>, head: u64, roll: Box<RollDice<'a>>) -> Self {
+        Self { state, head, roll }
+    }
+
+    /// Returns where the game stands.
+    #[must_use]
+    pub fn state(&self) -> &dyn AnyState {
+        self.state.as_ref()
+    }
+
+    /// Returns how many entries the game has.
+    #[must_use]
+    pub const fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// Returns those of the seats that have something legal.
+    pub fn with_something_legal<'s>(&'s self, seats: &'s [Seat]) -> impl Iterator<Item = Seat> + 's {
+        seats.iter().copied().filter(|seat| !self.state.legal(*seat).is_empty())
+    }
+
+    /// Rolls what is due already, as often as it is.
+    ///
+    /// # Errors
+    /// What is wrong with the dice.
+    pub fn roll_due(&mut self) -> Result<Vec<Record>, ReplayError> {
+        self.step(|turn, session, played| turn.roll_in(session, played).map(|_| ()))
+    }
+
+    /// Carries out the order of a seat.
+    ///
+    /// # Errors
+    /// What is wrong with the dice.
+    pub fn order<'p>(
+        &mut self,
+        seat: Seat,
+        plays: impl IntoIterator<Item = &'p str>,
+    ) -> Result<OrderEnd, ReplayError> {
+        let (mut session, mut played) = (self.session(), Vec::new());
+        let (mut count, mut has_rolled) = (0, false);
+        for play in plays {
+            match give(&mut session, seat, play) {
+                Ok(record) => played.push(record),
+                // FD-11a
+                Err(_) if has_rolled => break,
+                Err(rejected) => return Ok(OrderEnd::Refused(rejected)),
+            }
+            count += 1;
+            has_rolled |= self.roll_in(&mut session, &mut played)?;
+        }
+        self.keep(session, &played);
+        Ok(OrderEnd::Carried { count, played })
+    }
+
+    /// Plays for a seat that missed: the first of the commands that is applied, again until nothing is legal for it.
+    ///
+    /// # Errors
+    /// What is wrong with the dice.
+    pub fn default(&mut self, seat: Seat, commands: &[String]) -> Result<Vec<Record>, ReplayError> {
+        self.step(|turn, session, played| {
+            for _ in 0..COMMANDS_MAX {
+                let state = session.state.as_ref();
+                if state.legal(seat).is_empty() || !turn.play_first(session, seat, commands, played)? {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Plays what comes after the orders, while no living seat has something legal: `default` for a gone seat that has,
+    /// else the first command of `between` that is applied.
+    ///
+    /// # Errors
+    /// What is wrong with the dice.
+    pub fn between(
+        &mut self,
+        (living, gone): (&[Seat], &[Seat]),
+        (default, between): (&[String], &[String]),
+    ) -> Result<PlayedBetween, ReplayError> {
+        let (mut defaults, mut betweens) = (0, 0);
+        let played = self.step(|turn, session, played| {
+            let has_legal = |session: &Session, seat: &Seat| !session.state.legal(*seat).is_empty();
+            while !living.iter().any(|seat| has_legal(session, seat)) {
+                let mut for_gone = false;
+                for seat in gone.iter().filter(|_| defaults < COMMANDS_MAX) {
+                    if has_legal(session, seat) && turn.play_first(session, *seat, default, played)? {
+                        for_gone = true;
+                        break;
+                    }
+                }
+                if for_gone {
+                    defaults += 1;
+                } else if betweens < COMMANDS_MAX && turn.play_first(session, Seat::Host, between, played)? {
+                    betweens += 1;
+                } else {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(PlayedBetween { played, ends_round: betweens > 0 })
+    }
+
+    /// Plays a step on a copy of the state, which counts once all of it is played.
+    fn step(
+        &mut self,
+        play: impl FnOnce(&mut Self, &mut Session, &mut Vec<Record>) -> Result<(), ReplayError>,
+    ) -> Result<Vec<Record>, ReplayError> {
+        let (mut session, mut played) = (self.session(), Vec::new());
+        play(self, &mut session, &mut played)?;
+        self.keep(session, &played);
+        Ok(played)
+    }
+
+    fn session(&self) -> Session {
+        let detail = Detail::new(Eyes::HOST);
+        Session::new(self.state.fork(), DicePolicy::Recorded, Roller::Nobody, self.head + 1, detail)
+    }
+
+    fn keep(&mut self, session: Session, played: &[Record]) {
+        self.state = session.state;
+        self.head += played.len() as u64;
+    }
+
+    /// Plays the first of the commands that is applied and the rolls that it makes due; returns `true` if there is one.
+    fn play_first(
+        &mut self,
+        session: &mut Session,
+        seat: Seat,
+        commands: &[String],
+        played: &mut Vec<Record>,
+    ) -> Result<bool, ReplayError> {
+        let applies =
+            |command: &&String| matches!(session.state.judge(seat, command), Ok(Verdict::Applied(())));
+        let Some(command) = commands.iter().find(applies) else { return Ok(false) };
+        let Ok(record) = give(session, seat, command) else { return Ok(false) };
+        played.push(record);
+        self.roll_in(session, played)?;
+        Ok(true)
+    }
+
+    /// Rolls what is due, as often as it is; returns `true` if there was a roll.
+    fn roll_in(&mut self, session: &mut Session, played: &mut Vec<Record>) -> Result<bool, ReplayError> {
+        for count in 0..ROLLS_IN_A_ROW_MAX {
+            let Some(due) = session.state.due_roll() else { return Ok(count > 0) };
+            let values = (self.roll)(&due)?;
+            let Some(command) = session.state.roll_command(values) else { return Ok(count > 0) };
+            played.push(give(session, Seat::Host, &command).map_err(ReplayError::OwnDice)?);
+        }
+        Err(ReplayError::EndlessRolls(ROLLS_IN_A_ROW_MAX))
+    }
+}
+
+/// Gives one command to the game.
+fn give(session: &mut Session, seat: Seat, command: &str) -> Result<Record, Rejected> {
+    session.state.judge(seat, command)?;
+    let line = ScriptLine { seat: Some(seat), command: command.into(), malformed: None, number: None };
+    Ok(session.submit_alone(&line, None).expect("what judging accepts folds, with any values in range"))
+}

@@ -1,0 +1,6 @@
+//! Play by mail.
+
+mod form;
+mod properties;
+mod siege;
+mod turns;
