@@ -1,0 +1,174 @@
+//! Letters: what is sent to people, as files that any mailer sends (PM-29).
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use turnfold_core::paper::DeskTime;
+
+use super::addresses::MailAddress;
+
+/// The most columns of the text (PM-29).
+const COLUMNS: usize = 72;
+/// The columns of an attachment's base64.
+const BASE64_COLUMNS: usize = 76;
+
+/// A letter with one attachment. It is made of nothing but this, so the same letter is written as the same bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Letter<'a> {
+    /// Who gets it; without an address the line is missing.
+    pub to: Option<&'a MailAddress>,
+    /// What it is about.
+    pub subject: &'a str,
+    /// When: the desk's clock, of which every machine has the same.
+    pub date: Option<DeskTime>,
+    /// What it says; lines that are too long are broken, and what is not US-ASCII is written in its signs.
+    pub text: &'a str,
+    /// What the attachment is called: letters, digits, `.`, `_` and `-`.
+    pub file_name: &'a str,
+    /// The attachment.
+    pub attached: &'a [u8],
+}
+
+impl Letter<'_> {
+    /// Writes it as RFC 5322 and MIME have it, with CRLF.
+    ///
+    /// # Panics
+    /// Never: a desk's time ends before the times that can be written.
+    #[must_use]
+    pub fn to_eml(&self) -> String {
+        let text = plain(self.text);
+        let boundary = format!("turnfold-{:.32}", blake3::hash(text.as_bytes()).to_hex().as_str());
+        let mut lines = Vec::new();
+        if let Some(to) = self.to {
+            lines.push(format!("To: {to}"));
+        }
+        lines.push(format!("Subject: {}", plain(self.subject).replace('\n', " ").trim()));
+        if let Some(date) = self.date.and_then(rfc_date) {
+            lines.push(format!("Date: {date}"));
+        }
+        lines.extend([
+            "MIME-Version: 1.0".into(),
+            "Content-Type: multipart/mixed;".into(),
+            format!(" boundary=\"{boundary}\""),
+            String::new(),
+            format!("--{boundary}"),
+            "Content-Type: text/plain; charset=us-ascii".into(),
+            "Content-Transfer-Encoding: 7bit".into(),
+            String::new(),
+        ]);
+        lines.extend(text.lines().map(unmistakable));
+        lines.extend([
+            format!("--{boundary}"),
+            "Content-Type: application/octet-stream".into(),
+            "Content-Transfer-Encoding: base64".into(),
+            "Content-Disposition: attachment;".into(),
+            format!(" filename=\"{}\"", self.file_name.replace(|kept| !is_of_file_name(kept), "_")),
+            String::new(),
+        ]);
+        lines.extend(base64_lines(self.attached));
+        lines.push(format!("--{boundary}--"));
+        lines.iter().fold(String::new(), |mut eml, line| {
+            write!(eml, "{line}\r\n").expect("writing to a string cannot fail");
+            eml
+        })
+    }
+}
+
+fn is_of_file_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-')
+}
+
+fn rfc_date(time: DeskTime) -> Option<String> {
+    let time = Timestamp::from_second(i64::try_from(time.unix_seconds()).ok()?).ok()?;
+    rfc2822::DateTimePrinter::new().timestamp_to_string(&time).ok()
+}
+
+/// Returns a line that no program on the way takes for the end of the letter or the beginning of another.
+fn unmistakable(line: &str) -> String {
+    let is_mistakable = line.starts_with('.') || line.starts_with("From ");
+    format!("{}{line}", if is_mistakable { " " } else { "" })
+}
+
+fn base64_lines(bytes: &[u8]) -> impl Iterator<Item = String> {
+    let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, bytes);
+    let lines: Vec<String> = encoded
+        .as_bytes()
+        .chunks(BASE64_COLUMNS)
+        .map(|line| String::from_utf8_lossy(line).into_owned())
+        .collect();
+    lines.into_iter()
+}
+
+/// Returns a text in US-ASCII, of lines of at most 72 columns.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let ascii: String = line.chars().map(sign).collect();
+        broken(ascii.trim_end()).for_each(|line| {
+            writeln!(out, "{line}").expect("writing to a string cannot fail");
+        });
+    }
+    out
+}
+
+/// Returns what stands for a character in US-ASCII.
+fn sign(character: char) -> String {
+    match character {
+        ' '..='~' => character.to_string(),
+        '\t' | '\u{a0}' => " ".into(),
+        '\u{2013}' | '\u{2014}' | '\u{2212}' => "-".into(),
+        '\u{2018}' | '\u{2019}' => "'".into(),
+        '\u{201c}' | '\u{201d}' => "\"".into(),
+        '\u{2026}' => "...".into(),
+        '\u{2192}' => "->".into(),
+        character if character.is_control() => String::new(),
+        _ => "?".into(),
+    }
+}
+
+/// Breaks a line at its spaces; what goes on is indented, and a word that has no room on a line is cut.
+fn broken(line: &str) -> impl Iterator<Item = String> {
+    let (mut rest, mut begin, mut lines) = (line, "", Vec::new());
+    loop {
+        let room = COLUMNS - begin.len();
+        if rest.len() <= room {
+            lines.push(format!("{begin}{rest}"));
+            return lines.into_iter();
+        }
+        let indent = rest.len() - rest.trim_start().len();
+        let space = rest.get(..=room).and_then(|head| head.rfind(' ')).filter(|space| *space > indent);
+        let (head, tail) = rest.split_at(space.unwrap_or(room));
+        lines.push(format!("{begin}{}", head.trim_end()));
+        (rest, begin) = (tail.trim_start(), "  ");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let plain = plain(text);
+        assert_eq!(plain.lines().collect::<Vec<_>>(), expected);
+        assert!(
+            plain.is_ascii() && plain.lines().all(|line| line.len() <= COLUMNS && line.trim_end() == line)
+        );
+    }
+
+    #[test]
+    fn pm_29_a_text_is_us_ascii_of_72_columns() {
+        check("", &[]);
+        check(
+            "a\n\n  b \u{2014} \u{201c}c\u{201d}\u{2026} d \u{2192} e\tf\u{7}\n",
+            &["a", "", "  b - \"c\"... d -> e f"],
+        );
+        let words = "word ".repeat(20);
+        check(&words, &["word ".repeat(14).trim_end(), &format!("  {}", "word ".repeat(6).trim_end())]);
+        let long = "x".repeat(150);
+        check(&long, &[&long[..72], &format!("  {}", &long[..70]), "  xxxxxxxx"]);
+        let indented = format!("    {long}");
+        check(&indented, &[&indented[..72], &format!("  {}", &long[..70]), &format!("  {}", &long[..12])]);
+    }
+}

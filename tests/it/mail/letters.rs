@@ -1,0 +1,96 @@
+//! Letters as a mail program reads them, and the outbox (PM-29).
+
+use std::fs;
+use std::process::Command;
+
+use turnfold_core::{Digest, Seat};
+use turnfold_replay::mail::{Addresses, Letter, LetterName, MailedPaper, Outbox};
+
+use super::form::VECTOR;
+
+/// Says of a letter what Python's `email` makes of it: what is wrong, its headers, its text and its attachment.
+const READER: &str = "
+import email, email.policy, sys
+letter = email.message_from_bytes(open(sys.argv[1], 'rb').read(), policy=email.policy.SMTP)
+parts = list(letter.walk())
+assert [part.get_content_type() for part in parts] == ['multipart/mixed', 'text/plain', 'application/octet-stream']
+assert not any(part.defects for part in parts), [part.defects for part in parts]
+print(letter['To'], letter['Subject'], letter['Date'], parts[2].get_filename(), sep='\\n')
+open(sys.argv[2], 'wb').write(parts[1].get_content().encode())
+open(sys.argv[3], 'wb').write(parts[2].get_content())
+";
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}
+
+fn letter<'a>(addresses: &'a Addresses, text: &'a str, attached: &'a [u8]) -> Letter<'a> {
+    let date = Some("2026-12-01T18:00:00Z".parse().unwrap());
+    let to = addresses.of(Seat::P1);
+    Letter { to, subject: "duel: turn 2\r\nBcc: all", date, text, file_name: "duel/p1.bundle", attached }
+}
+
+#[test]
+fn pm_29_a_mail_program_reads_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let addresses = "p1 = ann@example.org".parse().unwrap();
+    let attached: Vec<u8> = (0..=255).cycle().take(1000).collect();
+    let text = format!("Dear Ann \u{2014}\n.\nFrom here on:\n\n{VECTOR}");
+    let eml = letter(&addresses, &text, &attached).to_eml();
+    assert!(
+        eml.is_ascii() && eml.split_inclusive('\n').all(|line| line.ends_with("\r\n") && line.len() <= 78)
+    );
+    assert_eq!(eml.replace("\r\n", "").find(['\r', '\n']), None);
+    assert_eq!(letter(&addresses, &text, &attached).to_eml(), eml, "the same letter is the same bytes");
+    // A paper in the text of a letter is found in the whole of it.
+    assert_eq!(
+        MailedPaper::find(eml.as_bytes()).remove(0).paper,
+        MailedPaper::find(VECTOR.as_bytes()).remove(0).paper
+    );
+    let nobody = Addresses::default();
+    assert!(!letter(&nobody, &text, &attached).to_eml().contains("To:"));
+
+    fs::write(path("letter.eml"), &eml).unwrap();
+    let arguments = ["letter.eml", "text", "attached"].map(path);
+    let Ok(read) = Command::new("python3").arg("-c").arg(READER).args(arguments).output() else {
+        return skipped("there is no `python3` to read the letter");
+    };
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    let headers = "ann@example.org\nduel: turn 2 Bcc: all\nTue, 01 Dec 2026 18:00:00 -0000\nduel_p1.bundle\n";
+    assert_eq!(String::from_utf8(read.stdout).unwrap(), headers);
+    assert_eq!(fs::read(path("attached")).unwrap(), attached);
+    let text = fs::read_to_string(path("text")).unwrap().replace("\r\n", "\n");
+    assert_eq!(
+        text,
+        format!("Dear Ann -\n .\n From here on:\n\n{VECTOR}").trim_end(),
+        "the last line end is MIME's"
+    );
+}
+
+#[test]
+fn pm_29_a_letter_is_written_once_and_counts_when_it_was_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let outbox = Outbox::at(&folder.path().join("outbox"));
+    let report = LetterName { desk_size: 12, seat: Seat::P1, answers: None };
+    let answer = LetterName { answers: Some(Digest::new([0x1a; 32])), ..report };
+    let path = |name: &str| folder.path().join("outbox").join(name);
+    assert!(outbox.put(report, "one").unwrap());
+    assert!(outbox.put(answer, "two").unwrap());
+    assert!(!outbox.put(report, "three").unwrap());
+    assert_eq!(fs::read_to_string(path("00000012-p1.eml")).unwrap(), "one");
+    assert_eq!(fs::read_to_string(path("00000012-p1-1a1a1a1a.eml")).unwrap(), "two");
+    fs::create_dir(path("sent")).unwrap();
+    fs::rename(path("00000012-p1.eml"), path("sent/00000012-p1.eml")).unwrap();
+    assert!(!outbox.put(report, "four").unwrap());
+    assert!(!path("00000012-p1.eml").exists());
+    // What a killed run left is no letter, and in nobody's way.
+    fs::write(path("00000013-p2.eml.new"), "ha").unwrap();
+    assert!(outbox.put(LetterName { desk_size: 13, seat: Seat::P2, answers: None }, "whole").unwrap());
+    let names =
+        fs::read_dir(path("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    assert_eq!(names, ["00000012-p1-1a1a1a1a.eml", "00000013-p2.eml", "sent"]);
+}
