@@ -5,6 +5,7 @@
 //! measurement checks what its work came to.
 
 mod command_line;
+mod fleet;
 mod fold;
 mod input;
 mod look_ahead;
@@ -13,6 +14,13 @@ mod measure;
 mod other_engines;
 mod pages;
 mod peers;
+#[path = "../../../store/tests/it/postgres.rs"]
+#[expect(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "the tests of the store use all of it, and fail by panicking"
+)]
+mod postgres;
 mod process;
 mod replay;
 mod report;
@@ -147,7 +155,7 @@ fn main() {
     let dir = dir.path();
     print(format_args!("{HEAD}\n{}", machine::description(dir)));
     let may_fetch = args.iter().any(|arg| arg == "--npm");
-    let sections: [(&str, &dyn Fn() -> Table); 12] = [
+    let sections: [(&str, &dyn Fn() -> Table); 13] = [
         ("fold", &|| fold::table(scale)),
         ("other engines", &|| other_engines::table(dir, scale, may_fetch)),
         ("look-ahead", &|| look_ahead::table(scale)),
@@ -160,6 +168,7 @@ fn main() {
         ("signing and auditing", &|| trust::table(dir, scale)),
         ("the command line", &|| command_line::table(dir, scale)),
         ("service", &|| service::service(dir, scale)),
+        ("fleet", &|| fleet::table(dir, scale)),
     ];
     for (name, section) in sections {
         if chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str())) {

@@ -22,16 +22,16 @@ use crate::stores::match_name;
 use crate::{Scale, row};
 
 /// The clients, each of which has a request under way all the time, and the matches that they play.
-const CONNECTIONS: u32 = 64;
+pub(crate) const CONNECTIONS: u32 = 64;
 
 /// A setup on which time passes for ever.
-const SETUP: &str = "small-world";
+pub(crate) const SETUP: &str = "small-world";
 
 /// The streams that one spectator's token may have.
 const STREAMS_OF_TOKEN: usize = 1_000;
 
 /// The service, running in a process of its own.
-struct Service {
+pub(crate) struct Service {
     process: Child,
     address: String,
     admin: String,
@@ -39,9 +39,14 @@ struct Service {
 
 impl Service {
     fn start(dir: &Path) -> Self {
+        Self::start_on(dir, ".turnfold")
+    }
+
+    /// Serves a store.
+    pub(crate) fn start_on(dir: &Path, store: &str) -> Self {
         fs::create_dir_all(dir).expect("the folder can be made");
-        let mut command =
-            Turnfold { dir }.command(&["serve", "--listen", "127.0.0.1:0", "--admin-token", "admin.token"]);
+        let serve = ["--store", store, "serve", "--listen", "127.0.0.1:0", "--admin-token", "admin.token"];
+        let mut command = Turnfold { dir }.command(&serve);
         let mut process = command.stdout(Stdio::piped()).spawn().expect("the service starts");
         let mut address = String::new();
         let stdout = process.stdout.take().expect("its output is read");
@@ -70,7 +75,7 @@ impl Service {
     }
 
     /// Makes a match and returns its host's token.
-    fn create(&self, number: u64) -> String {
+    pub(crate) fn create(&self, number: u64) -> String {
         let setup = fixture("hexcapture", SETUP);
         let body = serde_json::json!({
             "name": match_name(number).to_string(), "ruleset": "hexcapture", "setup": setup, "dice": "recorded",
@@ -100,7 +105,7 @@ fn token_in(answer: &str) -> String {
 }
 
 /// What a run of `wrk` found.
-struct Run {
+pub(crate) struct Run {
     requests: u32,
     seconds: f64,
     p50_ms: f64,
@@ -108,7 +113,7 @@ struct Run {
 }
 
 impl Run {
-    fn rate(&self) -> Rate {
+    pub(crate) fn rate(&self) -> Rate {
         Rate::of(self.requests, Duration::from_secs_f64(self.seconds))
     }
 }
@@ -133,7 +138,15 @@ fn write_script(path: &Path, tokens: &[String], request: &str) {
     fs::write(path, script).expect("the script can be written");
 }
 
-fn wrk(service: &Service, script: &Path, connections: u32, seconds: u64) -> Run {
+/// Writes the script that appends.
+pub(crate) fn append_script(dir: &Path, tokens: &[String]) -> PathBuf {
+    let script = dir.join("append.lua");
+    let append = r#"return wrk.format('POST', line .. '/entries', headers, '{"commands":["host: tick 1"]}')"#;
+    write_script(&script, tokens, append);
+    script
+}
+
+pub(crate) fn wrk(service: &Service, script: &Path, connections: u32, seconds: u64) -> Run {
     let output = Command::new("wrk")
         .args(["-t1", &format!("-c{connections}"), &format!("-d{seconds}s"), "-s"])
         .arg(script)
@@ -209,9 +222,7 @@ fn table(rows: Vec<Vec<String>>) -> Table {
 fn rates(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
     let service = Service::start(&dir.join("service"));
     let tokens: Vec<String> = (0..u64::from(CONNECTIONS)).map(|number| service.create(number)).collect();
-    let (appends, views): (PathBuf, PathBuf) = (dir.join("append.lua"), dir.join("view.lua"));
-    let append = r#"return wrk.format('POST', line .. '/entries', headers, '{"commands":["host: tick 1"]}')"#;
-    write_script(&appends, &tokens, append);
+    let (appends, views) = (append_script(dir, &tokens), dir.join("view.lua"));
     write_script(&views, &tokens, "return wrk.format('GET', line .. '/view', headers)");
     let play = Play::simulate("hexcapture", &fixture("hexcapture", SETUP), 1, 100);
     let seconds = scale.service_seconds();
