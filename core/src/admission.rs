@@ -4,6 +4,7 @@ use core::fmt::{self, Display};
 
 use crate::dice::DueRoll;
 use crate::outcome::Ruled;
+use crate::seat::Seat;
 
 /// The kind of seat that may issue a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub enum Issuer {
     Host,
     /// Any player of the match.
     Player,
+    /// The player of this seat, which the command itself names.
+    Seat(Seat),
 }
 
 /// The rejections that all rulesets share, in the order in which they apply.
@@ -51,6 +54,7 @@ impl Display for Refusal {
             Self::NoRollDue => write!(out, "no roll is due"),
             Self::WrongSeat(Issuer::Host) => write!(out, "this command belongs to `host`"),
             Self::WrongSeat(Issuer::Player) => write!(out, "this command belongs to a player of the match"),
+            Self::WrongSeat(Issuer::Seat(seat)) => write!(out, "this command belongs to `{seat}`"),
             Self::BadRoll(due) => write!(out, "the roll takes {due}"),
         }
     }

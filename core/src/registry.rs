@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use crate::any::{AnyRules, erase};
 use crate::rules::channel::Channel;
 use crate::rules::cycletap::Cycletap;
+use crate::rules::desk::Desk;
 use crate::rules::hexcapture::Hexcapture;
 use crate::rules::initiative::Initiative;
 use crate::rules::lifecycle::Lifecycle;
@@ -13,6 +14,7 @@ use crate::rules::lifecycle::Lifecycle;
 pub static RULESETS: &[&dyn AnyRules] = &[
     erase::<Channel>(),
     erase::<Cycletap>(),
+    erase::<Desk>(),
     erase::<Hexcapture>(),
     erase::<Initiative>(),
     erase::<Lifecycle>(),

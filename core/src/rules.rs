@@ -19,6 +19,7 @@ use crate::text::Malformed;
 
 pub mod channel;
 pub mod cycletap;
+pub mod desk;
 pub mod hexcapture;
 pub mod initiative;
 pub mod lifecycle;
@@ -189,6 +190,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
         match Self::issuer(command) {
             Issuer::Host => Seat::Host,
             Issuer::Player => Self::active_seat(state).unwrap_or(Seat::P1),
+            Issuer::Seat(seat) => seat,
         }
     }
 
@@ -245,6 +247,7 @@ pub fn admit<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> Re
     let entitled = match issuer {
         Issuer::Host => seat == Seat::Host,
         Issuer::Player => R::players(state).contains(&seat),
+        Issuer::Seat(named) => seat == named && R::players(state).contains(&seat),
     };
     if !entitled {
         return Err(Refusal::WrongSeat(issuer));

@@ -11,6 +11,7 @@ mod laws;
 
 mod channel;
 mod cycletap;
+mod desk;
 mod hexcapture;
 mod initiative;
 mod lifecycle;

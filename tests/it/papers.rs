@@ -1,5 +1,5 @@
 //! Papers: their text, digest and signature, against the vector of `mail.md` and whatever else can be written (PM-4,
-//! PM-4a, PM-5, PM-7).
+//! PM-4a, PM-5), and what PM-6 and PM-7 ask of it.
 
 use turnfold_core::paper::{DeskTime, Paper, PaperLine, SeatKey, SignedPaper};
 use turnfold_core::trust::{KeyKind, PrivateKey, SignedNote};
@@ -36,6 +36,7 @@ fn pm_4_and_pm_5_the_paper_of_the_page_has_its_digest_and_signature() {
     assert_eq!(paper.to_string(), VECTOR);
     let digest = "e836ef10f05f8005f35c5bd155b9b0670d639c6688cccefdf848e9c2f1d2a64c";
     assert_eq!(paper.digest().to_string(), digest);
+    // PM-2: the tag in the game's log is another hash of the same text.
     assert_ne!(paper.order_tag(), paper.digest());
     assert_eq!(ann().verifier().to_string(), VKEY);
     let signed = SignedPaper::sign(paper.clone(), &ann());

@@ -76,6 +76,7 @@ fn a_seed_is_the_same_play_for_ever() {
     for (ruleset, setup, length, hash) in [
         ("channel", "dealt-for-two", 300, "409159597cdfc726"),
         ("cycletap", "close-quarters", 300, "2cb3596933be0d0a"),
+        ("desk", "two-players", 5, "cbbe3b5db1ad6643"),
         ("hexcapture", "small-world", 300, "27de3107e08e69b4"),
         ("initiative", "small-board", 300, "a677d4968e02a839"),
         ("lifecycle", "duel", 50, "f7249d4bd0ac3d23"),

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::text::Malformed;
 
@@ -14,8 +14,8 @@ const ERA: u64 = 146_097;
 const BEFORE_1970: u64 = 719_468;
 
 /// A time from 1970 to 9999, to the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u64", into = "u64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "u64")]
 pub struct DeskTime(u64);
 
 impl DeskTime {
@@ -107,9 +107,14 @@ impl TryFrom<u64> for DeskTime {
     }
 }
 
-impl From<DeskTime> for u64 {
-    fn from(time: DeskTime) -> Self {
-        time.0
+/// Writes the time into text such as JSON, which is not read back, and the seconds into the log.
+impl Serialize for DeskTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            self.0.serialize(serializer)
+        }
     }
 }
 

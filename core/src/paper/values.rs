@@ -21,7 +21,8 @@ fn sixteen(text: &str) -> Option<[u8; 16]> {
 }
 
 /// The id of a match; written as 32 hex digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct MatchId([u8; 16]);
 
 /// 16 bytes from the operating system; written as 32 hex digits.

@@ -195,6 +195,8 @@ channel recorded = 200 state cf89568a5d21ba42586d889452c6545050dbcfcf590a38f9a1f
 channel seeded = 200 state cf89568a5d21ba42586d889452c6545050dbcfcf590a38f9a1fb70e071c45bae log 0efeea9a48c0f9dafd3949745ae2e870a602e13e6079ac8ffe6b8cebea99677a header ae44e9a6619524093f50a0442a98843c
 cycletap recorded = 200 state 23449abd1633fa7fcea8b83302613c0ee8bd51f490ff7ed6a0de182434eca781 log 950c4fdcdf81e223d8b47f46da8b75cac82578834e1c1f8535237f2e39fe16ad header f143a505ec2c69bfa0cb9cdc5d6e3031
 cycletap seeded = 200 state 23449abd1633fa7fcea8b83302613c0ee8bd51f490ff7ed6a0de182434eca781 log ba8326ce20f6ca134c80545e13f61f5ac4123ca6523697f61c4337dcda706a56 header a274afc80da68a052f575de83917a881
+desk recorded = 5 state cbbe3b5db1ad664329bf240710dc5be96b0ee8c166fc3c6a91b3c83e1ab98107 log b3bcf42146ced680ad4025ad4c721ea8d9946e73dd37ad19e938147fcc366c2e header a13a1efc3cef871955ec2f642309a6bf
+desk seeded = 5 state cbbe3b5db1ad664329bf240710dc5be96b0ee8c166fc3c6a91b3c83e1ab98107 log a8c22c2f20990cf613101a84b01c3effc08b7b6b60bcd5b864d3b3dc6f49ba07 header 526b29be5e69a75fe477f06ffeb31f0f
 hexcapture recorded = 200 state 8b47179307a9ea92f80a4040ae9fd8456946f799cdc0239e824ba605ffa39605 log 271bc8135a6aeeef49fe9498658d7dfdd55f39c52b742c8046c9e779c68705ed header 983c8a1b684d2b3f78a32af474d47109
 hexcapture seeded = 200 state b523deae595e29e2d8882c564b5f3ff9082b409b09dbb80c2179f64014f9a70d log 38f143e3be8c6c808ebc4cda163a3bcce4952207433d2baf0d26f9e06037baa0 header 496d94dd89c74b85072eec00507de959
 initiative recorded = 200 state 46422d87642285923822def1eaaa94ef14b40bf3b551c803702ddf7f4853ad69 log a63543915735f8131d3fa73a7c025496822bbd2270f1b7cc2b55aae595396de4 header 78dc57f12762646bab3f8dee91781b19
@@ -203,7 +205,7 @@ lifecycle recorded = 48 state 8922d7fb66f29de01b39748bba61fece0fb5547624351a7eb3
 lifecycle seeded = 48 state 8922d7fb66f29de01b39748bba61fece0fb5547624351a7eb35a32260f765d64 log 5ada8178a5981c3757826a695242579afee05fa51adbc28b5848a281e6c7795f header 655baf58d9f9071a87fa9e46133191e0
 
 "#]].raw());
-    assert!(sandbox.ok("check .").contains("10 passed, 0 failed"));
+    assert!(sandbox.ok("check .").contains("12 passed, 0 failed"));
 }
 
 /// Returns the closing line, whose digests stand for all that goes before.
@@ -216,7 +218,9 @@ fn every_ruleset_has_an_example_that_can_be_played() {
     for rules in RULESETS {
         let line = format!("--format json simulate --rules {} --seed 5 --steps 20", rules.name());
         let told: Value = serde_json::from_str(&Sandbox::new().ok(&line)).unwrap();
-        assert_eq!((&told["entries"], &told["over"]), (&20.into(), &false.into()), "{line}");
+        // Who plays at random may close a desk before that.
+        let (entries, is_over) = (told["entries"].as_u64().unwrap(), told["over"] == true);
+        assert!(if is_over { entries > 0 } else { entries == 20 }, "{line}");
         assert!(told["replay"].as_str().unwrap().starts_with("turnfold replay 2\n"));
     }
 }

@@ -1,0 +1,103 @@
+//! What a host or auditor that folds a desk itself asks its state.
+
+use alloc::vec::Vec;
+
+use super::state::{Asked, Phase, State};
+use crate::dice::fair::Contribution;
+use crate::digest::Digest;
+use crate::paper::{DeskTime, LineName, SeatKey};
+use crate::seat::Seat;
+
+impl State {
+    /// Returns `true` while seats are asked.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Returns `true` while the turn is carried out and the next stand is awaited.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.phase == Phase::Ready
+    }
+
+    /// Returns when the seats that are asked have to answer.
+    #[must_use]
+    pub fn deadline(&self) -> Option<DeskTime> {
+        self.stand.map(|stand| stand.deadline)
+    }
+
+    /// Returns the host's clock.
+    #[must_use]
+    pub const fn clock(&self) -> Option<DeskTime> {
+        self.clock
+    }
+
+    /// Returns line and entry of the last stand.
+    #[must_use]
+    pub fn stands_on(&self) -> Option<(&LineName, u64)> {
+        self.stands.last().map(|stand| (&stand.line, stand.seq))
+    }
+
+    /// Returns line and entry of the stand to which all agreed to go back (PM-20).
+    #[must_use]
+    pub fn agreed_takeback(&self) -> Option<(&LineName, u64)> {
+        self.takeback.as_ref().map(|stand| (&stand.line, stand.seq))
+    }
+
+    /// Returns the digest of each order that is still to be carried out, in seat order (PM-19).
+    #[must_use]
+    pub fn orders_due(&self) -> Vec<(Seat, Digest)> {
+        let order = |asked: &Asked| if let Asked::Ordered(order) = asked { Some(order.digest) } else { None };
+        self.named_seats().filter_map(|(name, seat)| Some((name, order(&seat.asked)?))).collect()
+    }
+
+    /// Returns the seats for which a default is played in this turn (PM-17).
+    #[must_use]
+    pub fn defaulted(&self) -> Vec<Seat> {
+        let is_defaulted = self.named_seats().filter(|(_, seat)| seat.asked == Asked::Defaulted);
+        is_defaulted.map(|(name, _)| name).collect()
+    }
+
+    /// Returns the seats that have left (PM-21).
+    #[must_use]
+    pub fn gone(&self) -> Vec<Seat> {
+        self.named_seats().filter(|(_, seat)| seat.gone).map(|(name, _)| name).collect()
+    }
+
+    /// Returns the key with which a seat signs now.
+    #[must_use]
+    pub fn key_of(&self, seat: Seat) -> Option<&SeatKey> {
+        self.seat(seat)?.key.as_ref()
+    }
+
+    /// Returns the number of a seat's last paper that counts (PM-10).
+    #[must_use]
+    pub fn last_number(&self, seat: Seat) -> u32 {
+        self.seat(seat).map_or(0, |seat| seat.number)
+    }
+
+    /// Returns `true` if a seat has a chain of fair dice that no new key has ended.
+    #[must_use]
+    pub fn has_chain(&self, seat: Seat) -> bool {
+        self.seat(seat).and_then(|seat| seat.dice).is_some_and(|dice| !dice.ended)
+    }
+
+    /// Returns each seat's part in the rolls of this turn, with fair dice.
+    #[must_use]
+    pub fn contributions(&self) -> Vec<Contribution> {
+        let of = |(seat, dice): (Seat, super::element::Element)| Contribution {
+            seat,
+            index: dice.index,
+            element: dice.element,
+        };
+        let known = self.named_seats().filter_map(|(name, seat)| Some((name, seat.dice?.contribution)));
+        known.map(of).collect()
+    }
+
+    /// Returns the number of the last roll, with fair dice; 0 before the first.
+    #[must_use]
+    pub fn last_roll(&self) -> Option<u16> {
+        self.host_element.map(|element| element.index)
+    }
+}

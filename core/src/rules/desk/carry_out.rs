@@ -1,0 +1,155 @@
+//! Carries out what `judge` planned.
+
+use alloc::string::ToString;
+
+use super::effect::Effect;
+use super::element::{Element, SeatDice};
+use super::judge::Plan;
+use super::keys::take_seat;
+use super::leaving::leave;
+use super::offers;
+use super::progress::{end, extend, go_on};
+use super::state::{Asked, MatchEnd, OpenOffer, Phase, Stand, State};
+use super::step::{Act, Step};
+use super::turn::pass_deadline;
+use crate::outcome::EffectSink;
+use crate::seat::Seat;
+
+pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
+    match plan.0 {
+        // PM-11
+        Step::Join { seat, key, dice } => {
+            effects.push(|| Effect::Joined { seat, name: key.name().into() });
+            take_seat(state, seat, key);
+            if let (Some(own), Some(head)) = (state.seat_mut(seat), dice) {
+                own.dice = Some(SeatDice::begun(head));
+            }
+            if state.seats.iter().all(|seat| seat.key.is_some()) {
+                state.phase = Phase::Ready;
+                effects.push(|| Effect::Complete);
+            }
+        }
+        Step::Paper { seat, number, act } => {
+            if let Some(own) = state.seat_mut(seat) {
+                own.number = own.number.max(number);
+            }
+            carry_out_act(state, seat, number, act, effects);
+        }
+        // PM-12
+        Step::Clock(at) => {
+            state.clock = Some(at);
+            effects.push(|| Effect::Clocked { at });
+            pass_deadline(state, at, effects);
+        }
+        Step::Stand { .. } => stand(state, plan.0, effects),
+        // PM-19
+        Step::Carried { seat, digest, count } => {
+            settle(state, seat);
+            effects.push(|| Effect::Carried { seat, digest, count });
+        }
+        Step::Refused { seat, digest, code } => {
+            settle(state, seat);
+            effects.push(|| Effect::Refused { seat, digest, code });
+        }
+        Step::Rolled { number, element, line, seq } => {
+            state.host_element = Some(Element { index: number, element });
+            effects.push(|| Effect::Rolled { number, line, seq });
+        }
+        // PM-21
+        Step::Extend(until) => extend(state, until, effects),
+        Step::Close(result) => end(state, MatchEnd::Ended(result), effects),
+    }
+}
+
+/// PM-13
+fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
+    let Step::Stand { standing, link, state: hash, seats, clock } = step else { return };
+    let deadline = clock.after_hours(state.terms.hours);
+    let (line, seq) = (standing.line.clone(), standing.seq);
+    state.takeback = None;
+    state.stands.push(standing);
+    state.stand = Some(Stand { link, state: hash, since: clock, deadline });
+    let turn = state.turn();
+    if hash.is_some() {
+        state.told_turn = turn;
+    }
+    for (name, seat) in state.players().iter().zip(&mut state.seats) {
+        seat.asked = if seats.contains(name) { Asked::Yes } else { Asked::Not };
+    }
+    state.phase = Phase::Open;
+    let is_over = seats.is_empty();
+    effects.push(|| Effect::Stood { turn, line, seq, seats, until: deadline });
+    for (seat, open) in core::mem::take(&mut state.offers) {
+        effects.push(|| Effect::Lapsed { seat, digest: open.digest });
+    }
+    if is_over {
+        end(state, MatchEnd::Played, effects);
+    }
+}
+
+fn settle(state: &mut State, seat: Seat) {
+    if let Some(own) = state.seat_mut(seat) {
+        own.asked = Asked::Settled;
+    }
+}
+
+fn carry_out_act(
+    state: &mut State,
+    seat: Seat,
+    number: u32,
+    act: Act,
+    effects: &mut impl EffectSink<Effect>,
+) {
+    let awaited_seals = state.awaits_seals();
+    match act {
+        // PM-15
+        Act::Order(order) => {
+            if let Some(own) = state.seat_mut(seat) {
+                own.misses = 0;
+                if let (Some(dice), Some(element)) = (&mut own.dice, order.element) {
+                    dice.known = element;
+                }
+                own.asked = Asked::Ordered(order);
+            }
+            effects.push(|| Effect::Ordered { seat, number });
+        }
+        // PM-16
+        Act::Seal(digest) => {
+            if let Some(own) = state.seat_mut(seat) {
+                own.asked = Asked::Sealed(digest);
+            }
+            effects.push(|| Effect::Sealed { seat, number, digest });
+        }
+        // PM-20
+        Act::Offer { digest, offer } => {
+            effects.push(|| Effect::Offered { seat, number, digest, offer: offer.to_string() });
+            let closed = state.offers.insert(seat, OpenOffer { digest, offer, agreed: [seat].into() });
+            if let Some(closed) = closed {
+                effects.push(|| Effect::Lapsed { seat, digest: closed.digest });
+            }
+            offers::take_effect(state, effects);
+        }
+        Act::Answer { by, digest, agree: true } => {
+            if let Some(open) = state.offers.get_mut(&by) {
+                open.agreed.insert(seat);
+            }
+            effects.push(|| Effect::Agreed { seat, number, digest });
+            offers::take_effect(state, effects);
+        }
+        Act::Answer { by, digest, agree: false } => {
+            state.offers.remove(&by);
+            effects.push(|| Effect::Declined { seat, number, digest });
+        }
+        // PM-21
+        Act::Resign => {
+            leave(state, &[seat], Some(number), effects);
+            offers::take_effect(state, effects);
+        }
+        // PM-22
+        Act::Rekey(key) => {
+            effects.push(|| Effect::Rekeyed { seat, number, name: key.name().into() });
+            take_seat(state, seat, key);
+        }
+    }
+    go_on(state, awaited_seals, effects);
+}

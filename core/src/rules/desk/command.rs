@@ -1,0 +1,287 @@
+//! What players and the host give to the desk, and how it is written (PM-8).
+
+use core::fmt;
+use core::str::FromStr;
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::admission::Issuer;
+use crate::digest::Digest;
+use crate::paper::{DeskTime, Ending, LineName, PLAYS_MAX, PaperLine, SignedPaper};
+use crate::seat::Seat;
+use crate::text::{Malformed, number, split_verb};
+
+/// An input of the desk. The variant order is part of the log format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// PM-10: a player's paper. Its mail form (PM-6) is read before it comes here (PM-7).
+    Paper(Box<SignedPaper>),
+    /// PM-12: the host's clock goes on.
+    Clock(DeskTime),
+    /// PM-13: a turn begins where the game stands.
+    Stand {
+        /// The line of the game.
+        line: LineName,
+        /// The entry after which it stands.
+        seq: u64,
+        /// The link after that entry.
+        link: Digest,
+        /// The hash of the game's state there, unless a part of an entry is still concealed.
+        state: Option<Digest>,
+        /// PM-14: who is asked.
+        seats: AskedSeats,
+    },
+    /// PM-19: an order was carried out.
+    Carried {
+        /// The digest of the order.
+        digest: Digest,
+        /// How many of its commands.
+        count: PlayCount,
+    },
+    /// PM-19: the game rejects an order.
+    Refused {
+        /// The digest of the order.
+        digest: Digest,
+        /// The game's code.
+        code: RefusalCode,
+    },
+    /// FD-10 of `dice.md`: a roll was made in the game.
+    Rolled {
+        /// The number of the roll.
+        number: u32,
+        /// The element that the host opens for it.
+        element: Digest,
+        /// The line of its entry.
+        line: LineName,
+        /// The number of its entry.
+        seq: u64,
+    },
+    /// PM-21: the host moves the deadline.
+    Extend {
+        /// The new deadline.
+        until: DeskTime,
+        /// Why.
+        grounds: Grounds,
+    },
+    /// PM-21: the host ends the match.
+    Close {
+        /// How it ends.
+        result: Ending,
+        /// Why.
+        grounds: Grounds,
+    },
+}
+
+impl Command {
+    pub(super) const fn issuer(&self) -> Issuer {
+        match self {
+            Self::Paper(paper) => Issuer::Seat(paper.paper().head().seat),
+            _ => Issuer::Host,
+        }
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paper(paper) => write!(out, "paper {paper}"),
+            Self::Clock(time) => write!(out, "clock {time}"),
+            Self::Stand { line, seq, link, state, seats } => {
+                write!(out, "stand {line} {seq} {link} ")?;
+                match state {
+                    Some(state) => write!(out, "{state}")?,
+                    None => out.write_str("-")?,
+                }
+                write!(out, " {seats}")
+            }
+            Self::Carried { digest, count } => write!(out, "carried {digest} {}", count.0),
+            Self::Refused { digest, code } => write!(out, "refused {digest} {}", code.0),
+            Self::Rolled { number, element, line, seq } => {
+                write!(out, "rolled {number} {element} {line} {seq}")
+            }
+            Self::Extend { until, grounds } => write!(out, "extend {until} {}", grounds.0),
+            Self::Close { result, grounds } => write!(out, "close {result} {}", grounds.0),
+        }
+    }
+}
+
+impl FromStr for Command {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let (verb, Some(rest)) = split_verb(text) else { return Err(unknown(text)) };
+        match verb {
+            "paper" => rest.parse().map(Box::new).map(Self::Paper),
+            "clock" => rest.parse().map(Self::Clock),
+            "stand" => {
+                let [line, seq, after, state, seats] = words(rest).ok_or_else(|| unknown(text))?;
+                let state = if state == "-" { None } else { Some(digest(state)?) };
+                let (line, seq, seats) = (line.parse()?, number(seq)?, seats.parse()?);
+                Ok(Self::Stand { line, seq, link: digest(after)?, state, seats })
+            }
+            "carried" => {
+                let [order, count] = words(rest).ok_or_else(|| unknown(text))?;
+                let count = number::<u16>(count)?.try_into()?;
+                Ok(Self::Carried { digest: digest(order)?, count })
+            }
+            "refused" => {
+                let [order, code] = words(rest).ok_or_else(|| unknown(text))?;
+                Ok(Self::Refused { digest: digest(order)?, code: code.to_string().try_into()? })
+            }
+            "rolled" => {
+                let [count, element, line, seq] = words(rest).ok_or_else(|| unknown(text))?;
+                let (line, seq) = (line.parse()?, number(seq)?);
+                Ok(Self::Rolled { number: number(count)?, element: digest(element)?, line, seq })
+            }
+            "extend" => {
+                let (until, grounds) = rest.split_once(' ').ok_or_else(|| unknown(text))?;
+                Ok(Self::Extend { until: until.parse()?, grounds: grounds.to_string().try_into()? })
+            }
+            "close" => {
+                let (result, grounds) = rest.split_once(' ').ok_or_else(|| unknown(text))?;
+                Ok(Self::Close { result: result.parse()?, grounds: grounds.to_string().try_into()? })
+            }
+            _ => Err(unknown(text)),
+        }
+    }
+}
+
+fn unknown(text: &str) -> Malformed {
+    let forms = "`paper LINES`, `clock TIME`, `stand LINE SEQ LINK STATE SEATS`, `carried DIGEST COUNT`, \
+                 `refused DIGEST CODE`, `rolled K ELEMENT LINE SEQ`, `extend TIME REASON` or `close RESULT REASON`";
+    Malformed::expected(forms, text)
+}
+
+/// Splits a text into exactly so many words.
+fn words<const COUNT: usize>(text: &str) -> Option<[&str; COUNT]> {
+    text.split(' ').collect::<Vec<_>>().try_into().ok()
+}
+
+fn digest(word: &str) -> Result<Digest, Malformed> {
+    word.parse().map_err(|_| Malformed::expected("64 lowercase hex digits", word))
+}
+
+/// The seats that a stand asks, in order: `p1,p2`, or `none`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AskedSeats(Vec<Seat>);
+
+impl AskedSeats {
+    /// Returns the seats.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Seat] {
+        &self.0
+    }
+}
+
+impl fmt::Display for AskedSeats {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|seat| seat.name()).collect();
+        out.write_str(if names.is_empty() { "none" } else { "" })?;
+        out.write_str(&names.join(","))
+    }
+}
+
+impl FromStr for AskedSeats {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let expected = || Malformed::expected("seats in order, such as `p1,p2`, or `none`", text);
+        if text == "none" {
+            return Ok(Self(Vec::new()));
+        }
+        let seats: Vec<Seat> =
+            text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| expected())?;
+        let in_order = seats.is_sorted_by(|one, next| one < next) && !seats.contains(&Seat::Host);
+        if in_order { Ok(Self(seats)) } else { Err(expected()) }
+    }
+}
+
+impl TryFrom<String> for AskedSeats {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        text.parse()
+    }
+}
+
+impl From<AskedSeats> for String {
+    fn from(seats: AskedSeats) -> Self {
+        seats.to_string()
+    }
+}
+
+/// How many commands of an order, 1..=500.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u16", into = "u16")]
+pub struct PlayCount(u16);
+
+impl TryFrom<u16> for PlayCount {
+    type Error = Malformed;
+
+    fn try_from(count: u16) -> Result<Self, Malformed> {
+        if (1..=PLAYS_MAX).contains(&usize::from(count)) {
+            return Ok(Self(count));
+        }
+        Err(Malformed(format!("expected 1 to {PLAYS_MAX} commands, found {count}")))
+    }
+}
+
+impl From<PlayCount> for u16 {
+    fn from(count: PlayCount) -> Self {
+        count.0
+    }
+}
+
+/// The code with which the game rejects a command: `[a-z][a-z0-9_]{0,63}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RefusalCode(String);
+
+impl TryFrom<String> for RefusalCode {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        let is_code = text.len() <= 64
+            && text.starts_with(|first: char| first.is_ascii_lowercase())
+            && text.bytes().all(is_plain);
+        if is_code {
+            return Ok(Self(text));
+        }
+        Err(Malformed::expected("the code of a rejection such as `not_your_turn`", &text))
+    }
+}
+
+impl From<RefusalCode> for String {
+    fn from(code: RefusalCode) -> Self {
+        code.0
+    }
+}
+
+/// Why the host does something: 1 to 200 characters that a paper may have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Grounds(PaperLine);
+
+impl TryFrom<String> for Grounds {
+    type Error = Malformed;
+
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        if text.len() > 200 {
+            return Err(Malformed(format!("expected a reason of 1 to 200 characters, found {}", text.len())));
+        }
+        text.parse().map(Self)
+    }
+}
+
+impl From<Grounds> for String {
+    fn from(grounds: Grounds) -> Self {
+        grounds.0.into()
+    }
+}

@@ -1,0 +1,123 @@
+//! `desk`: the papers, the clock and the decisions of a match by mail, beside the game's own log.
+//!
+//! A desk is a match of its own (PM-1): players' signed papers (PM-4, PM-4a, PM-5; see [`crate::paper`]) come in and are
+//! judged (PM-8 to PM-11, PM-15, PM-16, PM-20, PM-22), the host's clock decides what is late (PM-12, PM-17, PM-18), and
+//! stands and settlements (PM-13, PM-19) tie it to the game, whose entries name the orders behind them (PM-2). The desk
+//! never looks at the game: who should have been asked (PM-14) is for the audit. Who folds a desk itself, to run or
+//! audit it, finds what it needs in the methods of [`State`]:
+//!
+//! ```
+//! use turnfold_core::rules::desk::Desk;
+//! use turnfold_core::{Rules, Seat};
+//!
+//! let mut state = Desk::start(&toml::from_str(Desk::EXAMPLE)?)?;
+//! Desk::apply(&mut state, Seat::Host, &"clock 2026-12-01T18:00:00Z".parse()?, &mut ())?;
+//! assert!(!state.is_open() && state.orders_due().is_empty());
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+mod access;
+mod carry_out;
+mod command;
+mod dice;
+mod effect;
+mod element;
+mod hearing;
+mod judge;
+mod keys;
+mod leaving;
+mod legal;
+mod offers;
+mod picture;
+mod progress;
+mod query;
+mod reason;
+mod secrecy;
+mod setup;
+mod state;
+mod step;
+mod turn;
+mod view;
+
+use alloc::vec::Vec;
+
+use crate::admission::Issuer;
+use crate::outcome::{EffectSink, Verdict};
+use crate::picture::Picture;
+use crate::rules::{Answer, Part, Rules, SetupError};
+use crate::seat::Seat;
+use crate::text::Malformed;
+
+pub use command::{AskedSeats, Command, Grounds, PlayCount, RefusalCode};
+pub use effect::Effect;
+pub use judge::Plan;
+pub use reason::{Reason, Rejection};
+pub use setup::Setup;
+pub use state::{Missed, Secret, State};
+pub use view::{OfferView, SeatView, StandView, View};
+
+/// The ruleset `desk`.
+#[derive(Debug)]
+pub struct Desk;
+
+impl Rules for Desk {
+    const NAME: &'static str = "desk";
+    const VERSION: u32 = 1;
+    const SUMMARY: &'static str = "the desk of a match by mail: signed papers, deadlines, takebacks";
+    const EXAMPLE: &'static str = include_str!("example.toml");
+    const RULEBOOK: &'static str = include_str!("RULES.md");
+    const QUERIES: &'static str = "`who`";
+
+    type Setup = Setup;
+    type State = State;
+    type Command = Command;
+    type Plan = Plan;
+    type Effect = Effect;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type View = View;
+
+    fn start(setup: &Setup) -> Result<State, SetupError> {
+        setup::start(setup)
+    }
+
+    fn decide(state: &State, seat: Seat, command: &Command) -> Result<Verdict<Plan, Reason>, Rejection> {
+        judge::decide(state, seat, command)
+    }
+
+    fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
+        carry_out::carry_out(state, plan, effects);
+    }
+
+    fn players(state: &State) -> &'static [Seat] {
+        state.players()
+    }
+
+    fn issuer(command: &Command) -> Issuer {
+        command.issuer()
+    }
+
+    fn over(state: &State) -> bool {
+        matches!(state.phase, state::Phase::Over(_))
+    }
+
+    fn candidates(_state: &State, seat: Seat) -> Vec<Command> {
+        legal::candidates(seat)
+    }
+
+    fn view(state: &State, _viewer: Seat) -> View {
+        View::of(state)
+    }
+
+    fn query(state: &State, _seat: Seat, question: &str) -> Result<Option<Answer>, Malformed> {
+        Ok(query::query(state, question))
+    }
+
+    fn picture(state: &State, _viewer: Seat) -> Picture {
+        picture::picture(state)
+    }
+
+    fn shows(after: &State, now: &State, part: &Part<'_, Self>, viewer: Seat) -> bool {
+        secrecy::shows(after, now, part, viewer)
+    }
+}

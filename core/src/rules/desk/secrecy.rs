@@ -1,0 +1,28 @@
+//! PM-23: who may read an order, and when.
+
+use super::command::Command;
+use super::state::{Phase, Secret, State};
+use crate::paper::PaperContent;
+use crate::rules::{Part, Rules};
+use crate::seat::Seat;
+
+/// Whether `viewer` may know of a part of an entry that left the state `after`, when the desk stands at `now`.
+///
+/// Orders alone are hidden, ignored ones too: a late order may tell what its player is up to. Effects tell that one
+/// came, to everybody.
+pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: Seat) -> bool
+where
+    R: Rules<Command = Command>,
+{
+    let Part::Command(seat, Command::Paper(paper)) = part else { return true };
+    if !matches!(paper.paper().content(), PaperContent::Order(_)) || viewer == *seat || viewer == Seat::Host {
+        return true;
+    }
+    let is_over = matches!(now.phase, Phase::Over(_));
+    match now.terms.secret {
+        Secret::No => true,
+        // Not at the next stand: who has an order refused on purpose would read the others' plans and then write its own.
+        Secret::Turn => is_over || now.told_turn > after.turn(),
+        Secret::Match => is_over,
+    }
+}
