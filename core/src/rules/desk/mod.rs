@@ -11,7 +11,8 @@
 //! use turnfold_core::{Rules, Seat};
 //!
 //! let mut state = Desk::start(&toml::from_str(Desk::EXAMPLE)?)?;
-//! Desk::apply(&mut state, Seat::Host, &"clock 2026-12-01T18:00:00Z".parse()?, &mut ())?;
+//! let clock = "clock 2026-12-01T18:00:00Z".parse()?;
+//! assert!(Desk::apply(&mut state, Seat::Host, &clock, &mut ()).is_ok());
 //! assert!(!state.is_open() && state.orders_due().is_empty());
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
