@@ -157,13 +157,14 @@ fn vw_7_only_whoever_may_see_all_looks_through_the_eyes_of_others() {
             assert!(stepper.through(Eyes::HOST).is_err());
             continue;
         }
-        stepper.go(7).unwrap();
+        let at = stepper.head().min(7);
+        stepper.go(at).unwrap();
         let eyes = stepper.all_eyes();
         assert_eq!(eyes.first(), Some(&Eyes::HOST));
         for eyes in eyes.into_iter().rev() {
             stepper = stepper.through(eyes).unwrap();
             assert_eq!(stepper.eyes(), eyes);
         }
-        assert_eq!(stepper.at(), 7);
+        assert_eq!(stepper.at(), at);
     }
 }

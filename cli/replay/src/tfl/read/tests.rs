@@ -73,7 +73,7 @@ fn the_header_is_toml_with_known_keys() {
     check_header(
         "version = 1\nauthor = \"x\"",
         "4:1: expected a key of the header, found `author`; the header's keys are `ruleset`, `version`, `dice`, \
-         `seed`, `title`, `view` and the table `setup`",
+         `seed`, `head`, `title`, `view` and the table `setup`",
     );
     check_header("version = 1", "2:1: expected `ruleset` in the header, found none");
     check_header("ruleset = 1", "3:11: expected a string as `ruleset`, found integer");
@@ -104,11 +104,11 @@ fn the_ruleset_is_one_of_this_build() {
 }
 
 #[test]
-fn the_dice_are_recorded_or_seeded() {
+fn the_dice_are_recorded_seeded_or_fair() {
     let check_dice = |dice: &str, expected: &str| {
         check_header(&format!("ruleset = \"initiative\"\nversion = 1\n{dice}"), expected);
     };
-    let policies = "`dice = \"recorded\"` or `dice = \"seeded\"`";
+    let policies = "`dice = \"recorded\"`, `dice = \"seeded\"` or `dice = \"fair\"`";
     check_dice("", &format!("2:1: expected {policies} in the header, found none"));
     check_dice("dice = \"loaded\"", &format!("5:8: expected {policies}, found `loaded`"));
     check_dice("dice = \"seeded\"", "5:8: expected `seed` with seeded dice, found none");
