@@ -4,6 +4,8 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use crate::sandbox::{Sandbox, binary};
+#[cfg(unix)]
+use crate::terminal::is_ignored;
 
 const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
@@ -70,15 +72,6 @@ fn check_signal(signal: &str, number: i32) {
     let lost = (before + told.len()).saturating_sub(after);
     assert!(lost == 0 && after <= before + told.len() + 1, "{before} and {} gave {after}", told.len());
     sandbox.ok("verify");
-}
-
-/// Returns `true` if this process ignores a signal, as far as the operating system says.
-#[cfg(unix)]
-fn is_ignored(number: i32) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
-    ignored >> (number - 1) & 1 == 1
 }
 
 #[cfg(unix)]

@@ -19,6 +19,14 @@ pub(crate) fn run(command: Command, typed: &str) -> Option<(String, Option<i32>)
     Some((text, status.code()))
 }
 
+/// Returns `true` if this process ignores a signal, as far as the operating system says.
+pub(crate) fn is_ignored(number: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+    ignored >> (number - 1) & 1 == 1
+}
+
 /// A command that runs on a terminal of its own.
 pub(crate) struct Running {
     held: File,
