@@ -28,6 +28,9 @@ use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 /// The most entries of a run: what is more is several (FL-7).
 const RUN_ENTRIES_MAX: usize = 4096;
 
+/// How many matches a statement lists, as it says itself.
+const PORTION: usize = 256;
+
 /// The same while a backup is restored, so that a few entries are read without many others (FL-23).
 const RESTORED_RUN_ENTRIES_MAX: usize = 64;
 
@@ -203,16 +206,17 @@ impl<A: Ask> EngineReader for Reading<A> {
                 let rows = self.0.rows(MATCHES, &[&last.as_str()], None);
                 let read = rows.and_then(|rows| rows.iter().map(read).collect::<Result<Vec<MatchInfo>, _>>());
                 portion = match read {
-                    Ok(infos) => infos.into_iter(),
+                    Ok(infos) => {
+                        is_ended = infos.len() < PORTION;
+                        infos.into_iter()
+                    }
                     Err(error) => {
                         is_ended = true;
                         return Some(Err(error));
                     }
                 };
             }
-            let next = portion.next();
-            is_ended |= next.is_none();
-            next.map(|info| {
+            portion.next().map(|info| {
                 last = info.name.to_string();
                 Ok(info)
             })

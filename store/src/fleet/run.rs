@@ -23,7 +23,7 @@ pub(super) const INSERT: &str = "INSERT INTO @run (match, branch, first, last, a
 /// The most bytes of a run, unless it is of a single entry.
 const RUN_BYTES_MAX: usize = 8 << 20;
 
-/// Entries of one append that lie in one row.
+/// Entries of one append that lie in one row, of which every byte is under the chain or compared with it (FL-9).
 pub(super) struct Run {
     pub(super) first: Seq,
     pub(super) last: Seq,

@@ -14,6 +14,8 @@ const UNFINISHED: i32 = 0;
 /// How often tables are made while others make them too.
 const CREATE_TRIES_MAX: u32 = 50;
 
+/// FL-30: plain tables and nothing that another server of PostgreSQL's language might lack. FL-31: every key of `run` begins
+/// with the match, so that runs can be spread by it without another statement.
 const TABLES: &str = r#"
 CREATE TABLE IF NOT EXISTS @meta (one boolean PRIMARY KEY CHECK (one), format int NOT NULL, store uuid NOT NULL);
 CREATE TABLE IF NOT EXISTS @match (name text COLLATE "C" PRIMARY KEY, id uuid NOT NULL UNIQUE, genesis bytea NOT NULL);

@@ -8,7 +8,7 @@ mod wires;
 
 use turnfold_store::{BranchName, FleetAddress, Store, StoreError, StoreReader};
 
-use crate::game::{branch, commands, genesis, labels, name, opaque};
+use crate::game::{branch, genesis, labels, name, opaque};
 use crate::postgres::{Server, shared};
 use crate::rescue::{contents, fill, unobserved};
 
@@ -122,40 +122,6 @@ fn fl_8_who_saw_a_branch_that_was_deleted_and_made_again_does_not_write_to_the_o
 }
 
 #[test]
-fn a_renamed_match_and_its_branches_keep_everything() {
-    let Some(server) = shared() else { return };
-    let (_, store) = with_match(server);
-    let (m, n, line, twig) = (name("m"), name("n"), branch("line"), branch("twig"));
-    store.append(&m, &BranchName::main(), 0, commands(3), Some(&"k".parse().unwrap())).unwrap();
-    store.create_branch(&m, &line, &BranchName::main(), 2).unwrap();
-    store.create_branch(&m, &twig, &line, 2).unwrap();
-    store.rename_branch(&m, &line, &branch("other")).unwrap();
-    store.rename_match(&m, &n).unwrap();
-    store.create_match(&m, &genesis(), Vec::new()).unwrap();
-    let taken = store.rename_match(&n, &m).unwrap_err();
-    assert!(matches!(taken, StoreError::AlreadyExists { .. }), "{taken}");
-    let taken = store.rename_branch(&n, &branch("other"), &twig).unwrap_err();
-    assert!(matches!(taken, StoreError::BranchExists { .. }), "{taken}");
-    let taken = store.rename_branch(&n, &twig, &twig).unwrap_err();
-    assert!(matches!(taken, StoreError::BranchExists { .. }), "{taken}");
-    let parents: Vec<_> =
-        store.branches(&n).unwrap().into_iter().map(|info| (info.name, info.parent)).collect();
-    let expected = [
-        (BranchName::main(), None),
-        (branch("other"), Some((BranchName::main(), 2))),
-        (twig, Some((branch("other"), 2))),
-    ];
-    assert_eq!(parents, expected);
-    assert!(
-        store.append(&n, &BranchName::main(), 0, commands(3), Some(&"k".parse().unwrap())).unwrap().repeated
-    );
-    store.delete_match(&n).unwrap();
-    assert!(matches!(store.genesis(&n), Err(StoreError::NoSuchMatch { .. })));
-    assert_eq!(store.matches().unwrap().len(), 1);
-    assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
-}
-
-#[test]
 fn a_backup_holds_one_moment_of_every_match_while_others_write_and_delete() {
     let Some(server) = shared() else { return };
     let (address, store) = with_match(server);
@@ -176,4 +142,48 @@ fn a_backup_holds_one_moment_of_every_match_while_others_write_and_delete() {
         }
     });
     assert_eq!(labels(&store, "m", "main"), (0..20).collect::<Vec<_>>());
+}
+
+#[test]
+fn fl_30_nothing_is_asked_of_a_server_that_not_all_of_them_have() {
+    const WORDS: [&str; 8] =
+        ["pg_advisory", "LISTEN ", "NOTIFY", "SEQUENCE", "TRIGGER", "FOR UPDATE", "LOCK TABLE", "TEMP"];
+    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fleet");
+    for file in std::fs::read_dir(sources).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            assert!(!WORDS.iter().any(|word| line.contains(word)), "{line}");
+        }
+    }
+}
+
+#[test]
+fn fl_31_the_same_statements_serve_a_database_that_spreads_runs_by_match() {
+    let Some(server) = shared() else { return };
+    let address = server.address();
+    let store = Store::open_or_create_fleet(&address).unwrap();
+    fill(&store);
+    let before = backup(&store);
+    sql(
+        server,
+        &address,
+        "ALTER TABLE @run RENAME TO whole; \
+         CREATE TABLE @run (LIKE @whole INCLUDING ALL) PARTITION BY HASH (match); \
+         CREATE TABLE @run0 PARTITION OF @run FOR VALUES WITH (MODULUS 2, REMAINDER 0); \
+         CREATE TABLE @run1 PARTITION OF @run FOR VALUES WITH (MODULUS 2, REMAINDER 1); \
+         INSERT INTO @run SELECT * FROM @whole; DROP TABLE @whole",
+    );
+    let store = Store::open_fleet(&address).unwrap();
+    assert_eq!(backup(&store), before);
+    for number in 0..8 {
+        let m = name(&format!("spread{number}"));
+        store.create_match(&m, &genesis(), Vec::new()).unwrap();
+        let key = "k".parse().unwrap();
+        let append = || store.append(&m, &BranchName::main(), 0, vec![opaque(number)], Some(&key)).unwrap();
+        assert!(!append().repeated && append().repeated);
+        let error = store.append(&m, &BranchName::main(), 0, vec![opaque(9)], None).unwrap_err();
+        assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
+        assert_eq!(labels(&store, m.as_str(), "main"), [number]);
+    }
+    assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
 }

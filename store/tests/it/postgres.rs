@@ -1,4 +1,4 @@
-//! A database server of the tests' own: begun when it is first needed, gone with the process.
+//! A database server of the tests' own (FL-25): begun when it is first needed, gone with the process.
 
 use std::fs;
 use std::io::Write as _;

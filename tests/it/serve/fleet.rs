@@ -343,3 +343,21 @@ fn fl_18_services_and_their_database_are_killed_and_nothing_is_lost() {
     }
     services.verify();
 }
+
+/// The database away for longer than a request waits (FL-20).
+#[test]
+fn fl_20_a_service_whose_database_is_away_says_when_to_come_again() {
+    // Others use the shared one.
+    let Some(server) = Server::start("") else { return };
+    let services = Services::new(&server, "away");
+    let service = services.start();
+    let host = create(&service, "a", "hexcapture", &fixture("hexcapture", "small-world"));
+    let play = || ticks("main", &host, 1).with("idempotency-key", "k").to(&service);
+    server.kill();
+    let answer = play().problem(503, "store");
+    assert!(answer.header("retry-after").is_some(), "{answer:?}");
+    server.begin();
+    assert_eq!(head(&play().is(201)), 1);
+    assert_eq!(play().is(200).header("idempotency-replayed"), Some("true"));
+    services.verify();
+}

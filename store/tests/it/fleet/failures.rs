@@ -1,9 +1,11 @@
 //! Damage, servers that are refused, that die, and that forget.
 
 use std::thread;
+use std::time::Instant;
 
 use turnfold_store::{BranchName, FleetAddress, Store, StoreError};
 
+use super::wires::PATIENCE;
 use super::{sql, with_match};
 use crate::game::{genesis, labels, name, opaque};
 use crate::postgres::{Server, shared};
@@ -90,6 +92,29 @@ fn fl_20_a_database_that_went_back_is_lost_and_refuses_writes_until_it_is_opened
         let head = again.head(&m, &main).unwrap();
         again.append(&m, &main, head, vec![opaque(4)], None).unwrap();
     }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "it says whether time was up")]
+fn fl_20_when_time_is_up_it_may_have_been_recorded_and_the_key_tells_afterwards() {
+    // Others use the shared one.
+    let Some(server) = Server::start("") else { return };
+    let (address, store) = with_match(&server);
+    let (m, main) = (name("m"), BranchName::main());
+    store.append(&m, &main, 0, vec![opaque(0)], None).unwrap();
+    server.kill();
+    let key = "k".parse().unwrap();
+    let began = Instant::now();
+    let error = store.append(&m, &main, 1, vec![opaque(1)], Some(&key)).unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable { maybe: true, .. }), "{error}");
+    assert!(error.to_string().contains("may have been recorded"), "{error}");
+    assert!(began.elapsed() >= PATIENCE);
+    server.begin();
+    let elsewhere = Store::open_fleet(&address).unwrap();
+    let done = elsewhere.append(&m, &main, 1, vec![opaque(1)], Some(&key)).unwrap();
+    assert_eq!((done.first, done.last), (2, 2));
+    assert!(store.append(&m, &main, 1, vec![opaque(1)], Some(&key)).unwrap().repeated);
+    assert_eq!(labels(&store, "m", "main"), [0, 1]);
 }
 
 #[test]

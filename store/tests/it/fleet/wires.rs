@@ -17,7 +17,7 @@ use crate::postgres::shared;
 use crate::rescue::unobserved;
 
 /// How long an append is tried.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The name of a server's socket.
 const SOCKET: &str = ".s.PGSQL.5432";
