@@ -185,6 +185,7 @@ impl From<ReplayError> for Failure {
             | E::UntrueEntry { .. }
             | E::UntrueClosing { .. }
             | E::NotReloadable { .. }
+            | E::DiceExhausted(_)
             | E::Passes(_)
             | E::FaultOfRules(_)
             | E::NoEntryFails { .. } => FailureKind::Negative,

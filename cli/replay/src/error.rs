@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use turnfold_core::decode::DecodeError;
-use turnfold_core::{FoldError, Rejected, SetupError};
+use turnfold_core::{DueRoll, FoldError, Rejected, SetupError};
 use turnfold_store::{MatchName, StoreError};
 
 use crate::condition::ConditionError;
@@ -182,6 +182,17 @@ pub enum ReplayError {
     /// Rules that reject the roll they wait for.
     #[error("the rules reject their own dice: {0}")]
     OwnDice(Rejected),
+    /// Fair dice that have no further roll (FD-17).
+    #[error("`dice_exhausted`: fair dice have {0} rolls, and all are made")]
+    DiceExhausted(u16),
+    /// Values that somebody gave for a roll, and that do not answer it.
+    #[error("expected {due}, found {found:?}")]
+    WrongValues {
+        /// The roll.
+        due: DueRoll,
+        /// The values.
+        found: Vec<i32>,
+    },
     /// Dice from outside that cannot be rolled.
     #[error("{0}")]
     Chance(#[source] io::Error),

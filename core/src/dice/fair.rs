@@ -65,6 +65,22 @@ impl Chain {
         self.owner.descend(self.top, Self::LAST, index)
     }
 
+    /// Returns the elements of a range of indices, in one walk from the top.
+    #[must_use]
+    pub fn elements(&self, range: core::ops::RangeInclusive<u16>) -> Vec<Digest> {
+        let (first, last) = (*range.start(), *range.end());
+        if first > last {
+            return Vec::new();
+        }
+        let mut elements = Vec::from([self.element(last)]);
+        for index in (first..last).rev() {
+            let above = elements.last().copied().unwrap_or(self.top);
+            elements.push(self.owner.descend(above, index + 1, index));
+        }
+        elements.reverse();
+        elements
+    }
+
     /// Returns the head, which is published before play: the element for index 0.
     #[must_use]
     pub fn head(&self) -> Digest {
@@ -192,6 +208,15 @@ mod tests {
             assert_eq!(chain.element(Chain::LAST), top, "{party}");
             assert_eq!((chain.head(), chain.element(1), chain.element(2)), (head, one, two), "{party}");
         }
+    }
+
+    #[test]
+    fn elements_of_a_range_are_those_one_by_one() {
+        let chain = chain(Seat::P1, 0x20);
+        let expected: Vec<_> = (3..=6).map(|index| chain.element(index)).collect();
+        assert_eq!(chain.elements(3..=6), expected);
+        assert_eq!(chain.elements(Chain::LAST..=Chain::LAST), [chain.element(Chain::LAST)]);
+        assert!(chain.elements(core::ops::RangeInclusive::new(4, 3)).is_empty());
     }
 
     #[test]

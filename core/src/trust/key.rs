@@ -10,6 +10,7 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 
 use super::base64;
+use crate::dice::fair::{Chain, Owner};
 use crate::text::Malformed;
 
 /// What the file of a private key begins with.
@@ -279,6 +280,12 @@ impl PrivateKey {
     #[must_use]
     pub fn verifier(&self) -> VerifierKey {
         VerifierKey { name: self.name.as_str().into(), kind: self.kind, public: self.secret.verifying_key() }
+    }
+
+    /// Returns the chain of fair dice of whoever holds this key (FD-1 of `dice.md`). It is a secret like the key itself.
+    #[must_use]
+    pub fn dice_chain(&self, owner: Owner) -> Chain {
+        owner.chain(self.secret.as_bytes())
     }
 
     pub(crate) fn sign(&self, message: &[u8]) -> [u8; 64] {

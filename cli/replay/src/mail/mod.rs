@@ -1,15 +1,40 @@
 //! Play by mail: papers as mails carry them, turns as they are carried out in the game, and letters to the players.
 
 pub mod addresses;
+pub mod asked;
+mod carrying;
+pub mod desk_log;
+pub mod error;
 pub mod form;
+mod game_log;
+pub mod host;
+pub mod host_dice;
 pub mod keys;
 pub mod letter;
+pub mod open;
 pub mod outbox;
+pub mod run;
+pub mod run_report;
+mod standing;
+pub mod steps;
+pub mod take;
+mod takeback;
+pub mod tie;
 pub mod turn;
 
 pub use addresses::{Addresses, MailAddress};
+pub use asked::{AskedRound, TurnEnd, conceals_something};
+pub use desk_log::{DeskLog, EndedTurn, HeardEntry, RecordedPaper, StandRecord};
+pub use error::MailError;
 pub use form::{FoundPaper, MailedPaper};
+pub use host::MailHost;
+pub use host_dice::TableDice;
 pub use keys::{DeskOf, TurnKey};
 pub use letter::Letter;
+pub use open::NewMailMatch;
 pub use outbox::{LetterName, Outbox};
+pub use run_report::{PlayedStep, RunReport};
+pub use steps::{SeatStep, TurnPlan};
+pub use take::{PaperOutcome, TakenPaper};
+pub use tie::MailMatch;
 pub use turn::{GameTurn, OrderEnd, PlayedBetween};

@@ -4,6 +4,7 @@
 
 use turnfold_core::{AnyState, DicePolicy, DueRoll, Rejected, Seat, Verdict};
 
+use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
 use crate::eyes::Eyes;
 use crate::record::{Detail, Record};
@@ -68,6 +69,16 @@ impl<'a> GameTurn<'a> {
     /// Returns those of the seats that have something legal.
     pub fn with_something_legal<'s>(&'s self, seats: &'s [Seat]) -> impl Iterator<Item = Seat> + 's {
         seats.iter().copied().filter(|seat| !self.state.legal(*seat).is_empty())
+    }
+
+    /// Takes entries that the game has already, such as those of a step that is done.
+    ///
+    /// # Errors
+    /// [`ReplayError::BadEntry`].
+    pub fn take(&mut self, entries: &[LogEntry]) -> Result<(), ReplayError> {
+        self.state.fold(&logged(entries), &DicePolicy::Recorded, &mut |_| {})?;
+        self.head += entries.len() as u64;
+        Ok(())
     }
 
     /// Rolls what is due already, as often as it is.

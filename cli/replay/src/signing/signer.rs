@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use turnfold_core::trust::{
-    Checkpoint, ConsistencyRequest, InclusionProof, KeyKind, ProofBuilder, SignatureLine, SignedNote, Tree,
-    TreeHash, line_origin,
+    Checkpoint, ConsistencyRequest, InclusionProof, KeyKind, PrivateKey, ProofBuilder, SignatureLine,
+    SignedNote, Tree, TreeHash, VerifierKey, line_origin,
 };
 use turnfold_store::{BranchName, Seq, StoreReader};
 
@@ -103,6 +103,22 @@ impl Signers {
         let request =
             since.zip(hashes).map(|(old, hashes)| ConsistencyRequest { old, hashes, note: note.clone() });
         Ok(SignedLine { revision: revision.at(line.size.saturating_sub(1)), checkpoint, note, request })
+    }
+
+    /// Returns the key of which this is the verifier, if it is among them.
+    #[must_use]
+    pub fn key_of(&self, verifier: &VerifierKey) -> Option<&PrivateKey> {
+        let mut keys = self.keys.iter().map(|(file, _)| &file.key);
+        keys.find(|key| key.verifier() == *verifier)
+    }
+
+    /// Requires that a line goes on from all that has been signed of it, and signs nothing (TR-11).
+    ///
+    /// # Errors
+    /// [`SigningError::RolledBack`] and [`SigningError::AnotherHistory`].
+    pub fn require_unforked(&self, store: &StoreReader, line: &Revision) -> Result<(), SigningError> {
+        let known = self.known(&self.origin(store, line)?)?;
+        Line::of(store, line)?.compare(known.iter().flatten(), None).map(|_| ())
     }
 
     /// Returns what each key remembers of a log.

@@ -78,6 +78,15 @@ pub enum Command {
 }
 
 impl Command {
+    /// Returns its bytes, as the log holds them.
+    ///
+    /// # Panics
+    /// Never: plain data encodes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("plain data encodes")
+    }
+
     pub(super) const fn issuer(&self) -> Issuer {
         match self {
             Self::Paper(paper) => Issuer::Seat(paper.paper().head().seat),

@@ -240,8 +240,9 @@ impl State {
         self.named_seats().filter(|(_, seat)| !seat.gone).map(|(seat, _)| seat)
     }
 
-    /// The turn, from 1; 0 before the first stand.
-    pub(super) fn turn(&self) -> u32 {
+    /// Returns the turn, from 1; 0 before the first stand.
+    #[must_use]
+    pub fn turn(&self) -> u32 {
         u32::try_from(self.stands.len()).unwrap_or(u32::MAX)
     }
 

@@ -1,0 +1,139 @@
+//! Where the rolls of a turn come from at the host: its fair dice, or a table (PM-27, FD-4, FD-9).
+
+use std::io;
+
+use turnfold_core::dice::fair::{Chain, Contribution, Owner, RollKey};
+use turnfold_core::trust::PrivateKey;
+use turnfold_core::{Digest, DueRoll, Seat};
+
+use super::steps::TurnPlan;
+use crate::error::ReplayError;
+
+/// Elements that are computed at a time, since each walk goes through the whole chain.
+const BLOCK: u16 = 32;
+
+/// Dice of a recorded match: values that somebody rolled on a table, then those of a source.
+pub struct TableDice<'a> {
+    values: Vec<i32>,
+    /// How many of them are used.
+    used: usize,
+    source: &'a mut dyn FnMut(&DueRoll) -> io::Result<Vec<i32>>,
+}
+
+impl<'a> TableDice<'a> {
+    /// Takes values in the order in which they fall due, for any number of rolls, and what rolls when they are used up.
+    #[must_use]
+    pub fn new(values: Vec<i32>, source: &'a mut dyn FnMut(&DueRoll) -> io::Result<Vec<i32>>) -> Self {
+        Self { values, used: 0, source }
+    }
+
+    /// Returns how many of the values were not needed.
+    #[must_use]
+    pub fn unused(&self) -> usize {
+        self.values.len().saturating_sub(self.used)
+    }
+
+    fn given(&self) -> &[i32] {
+        self.values.get(self.used..).unwrap_or_default()
+    }
+
+    fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
+        if self.given().is_empty() {
+            return (self.source)(due).map_err(ReplayError::Chance);
+        }
+        let count = usize::try_from(due.count).unwrap_or(usize::MAX);
+        let values = self.given().get(..count).unwrap_or(self.given()).to_vec();
+        if !due.accepts(&values) {
+            return Err(ReplayError::WrongValues { due: *due, found: values });
+        }
+        self.used += values.len();
+        Ok(values)
+    }
+
+    /// Values that a killed run has recorded are not there a second time.
+    fn pass(&mut self, values: &[i32]) {
+        if self.given().starts_with(values) {
+            self.used += values.len();
+        }
+    }
+}
+
+/// The dice of a turn.
+pub(super) enum TurnDice<'d, 't> {
+    Table(&'d mut TableDice<'t>),
+    Fair(FairTurn),
+}
+
+/// Fair dice in one turn.
+pub(super) struct FairTurn {
+    match_id: [u8; 16],
+    chain: Chain,
+    contributions: Vec<Contribution>,
+    /// The number of the last roll (FD-7).
+    last: u16,
+    /// The elements from a number on.
+    block: (u16, Vec<Digest>),
+}
+
+impl FairTurn {
+    pub(super) fn new(match_id: [u8; 16], key: &PrivateKey, plan: &TurnPlan) -> Self {
+        Self {
+            match_id,
+            chain: key.dice_chain(Owner { match_id, party: Seat::Host }),
+            contributions: plan.contributions.clone(),
+            last: plan.last_roll.unwrap_or_default(),
+            block: (0, Vec::new()),
+        }
+    }
+
+    /// Returns the element that the host opens for a roll.
+    pub(super) fn element(&mut self, number: u16) -> Digest {
+        let at = |(first, block): &(u16, Vec<Digest>)| {
+            number.checked_sub(*first).and_then(|index| block.get(usize::from(index)).copied())
+        };
+        if at(&self.block).is_none() {
+            self.block = (number, self.chain.elements(number..=number.saturating_add(BLOCK - 1)));
+        }
+        at(&self.block).unwrap_or_else(|| self.chain.element(number))
+    }
+
+    fn next_number(&mut self) -> Result<u16, ReplayError> {
+        self.last = self.last.checked_add(1).ok_or(ReplayError::DiceExhausted(u16::MAX))?;
+        Ok(self.last)
+    }
+
+    fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
+        let number = self.next_number()?;
+        let element = self.element(number);
+        Ok(RollKey::new(&self.match_id, number, &element, &self.contributions).values(due))
+    }
+}
+
+impl TurnDice<'_, '_> {
+    /// Rolls.
+    pub(super) fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
+        match self {
+            Self::Table(table) => table.roll(due),
+            Self::Fair(fair) => fair.roll(due),
+        }
+    }
+
+    /// Takes a roll that the game has already.
+    pub(super) fn pass(&mut self, values: &[i32]) -> Result<(), ReplayError> {
+        match self {
+            Self::Table(table) => {
+                table.pass(values);
+                Ok(())
+            }
+            Self::Fair(fair) => fair.next_number().map(|_| ()),
+        }
+    }
+
+    /// Returns the element that the host opens for a roll, with fair dice.
+    pub(super) fn element(&mut self, number: u16) -> Option<Digest> {
+        match self {
+            Self::Table(_) => None,
+            Self::Fair(fair) => Some(fair.element(number)),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! `mail open`: a game and its desk, made together (PM-25).
+
+use turnfold_core::any::erase;
+use turnfold_core::decode::decode_strictly;
+use turnfold_core::dice::fair::Owner;
+use turnfold_core::paper::MatchId;
+use turnfold_core::rules::desk::{self, Desk};
+use turnfold_core::trust::PrivateKey;
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Rules, Seat, SetupError};
+use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
+
+use super::error::MailError;
+use super::keys::DeskOf;
+
+/// The keys of the terms that are filled in.
+const FILLED_IN: [&str; 4] = ["match", "game", "host", "head"];
+
+/// A match by mail that is to be made.
+pub struct NewMailMatch<'a> {
+    /// The name of the game.
+    pub name: &'a MatchName,
+    /// The rules of the game.
+    pub rules: &'static dyn AnyRules,
+    /// The setup of the game, as the log stores it.
+    pub setup: Vec<u8>,
+    /// The terms of play as written in TOML, without what is filled in (PM-3).
+    pub terms: &'a str,
+    /// Whether dice are fair; else rolls are recorded.
+    pub is_fair: bool,
+    /// The id of the game, which nobody else has.
+    pub match_id: [u8; 16],
+    /// When both are made, in Unix milliseconds.
+    pub created_at_ms: i64,
+}
+
+impl NewMailMatch<'_> {
+    /// Makes game and desk. A game that a killed call left without its desk gets it.
+    ///
+    /// # Errors
+    /// [`MailError::Terms`] naming the field of the terms that does not fit the game, [`MailError::Unusable`] for a
+    /// setup that holds secrets, and those of the store.
+    pub fn open(self, store: &Store, key: &PrivateKey) -> Result<(), MailError> {
+        let game = self.rules.start(&self.setup).map_err(MailError::Terms)?;
+        self.require_open_setup(game.as_ref())?;
+        let left = self.left_by_killed(store, key)?;
+        let genesis = left.clone().unwrap_or_else(|| self.game(self.match_id, key));
+        let desk = DeskOf::game(self.name, &genesis.match_id);
+        let desk = desk.map_err(|error| MailError::Unusable(error.to_string()))?;
+        let desk_genesis = self.desk(&genesis, &desk, key, game.as_ref())?;
+        match store.genesis(&desk.name) {
+            Err(StoreError::NoSuchMatch { .. }) => {}
+            found => return found.and_then(|_| taken(&desk.name)).map_err(MailError::from),
+        }
+        if left.is_none() {
+            store.create_match(self.name, &genesis, Vec::new())?;
+        }
+        Ok(store.create_match(&desk.name, &desk_genesis, Vec::new())?)
+    }
+
+    /// Requires that the setup, which is in every bundle, tells each player no more than it may know.
+    fn require_open_setup(&self, game: &dyn AnyState) -> Result<(), MailError> {
+        for seat in game.players() {
+            if game.setup_seen(&self.setup, *seat).map_err(MailError::Terms)? != self.setup {
+                let rules = self.rules.name();
+                return Err(MailError::Unusable(format!(
+                    "`{rules}` cannot be played by mail: its setup is in every bundle, and would tell {seat} secrets"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn game(&self, match_id: [u8; 16], key: &PrivateKey) -> Genesis {
+        // FD-6
+        let head = || key.dice_chain(Owner { match_id, party: Seat::Host }).head();
+        let dice = if self.is_fair { DicePolicy::Fair(head()) } else { DicePolicy::Recorded };
+        Genesis {
+            format: Genesis::FORMAT,
+            ruleset: self.rules.name().into(),
+            ruleset_version: self.rules.version(),
+            setup: self.setup.clone(),
+            dice,
+            match_id,
+            title: String::new(),
+            created_at_ms: self.created_at_ms,
+        }
+    }
+
+    /// Returns the game that a killed call left: this one, without entries and without a desk.
+    fn left_by_killed(&self, store: &Store, key: &PrivateKey) -> Result<Option<Genesis>, MailError> {
+        let found = match store.genesis(self.name) {
+            Err(StoreError::NoSuchMatch { .. }) => return Ok(None),
+            found => found?,
+        };
+        let made = Genesis { created_at_ms: found.created_at_ms, ..self.game(found.match_id, key) };
+        let desk = DeskOf::game(self.name, &found.match_id).ok();
+        let has_desk = desk.is_some_and(|desk| store.genesis(&desk.name).is_ok());
+        if made != found || has_desk || store.head(self.name, &BranchName::main())? > 0 {
+            taken(self.name)?;
+        }
+        Ok(Some(found))
+    }
+
+    fn desk(
+        &self,
+        genesis: &Genesis,
+        desk: &DeskOf,
+        key: &PrivateKey,
+        game: &dyn AnyState,
+    ) -> Result<Genesis, MailError> {
+        let match_id = MatchId::new(genesis.match_id).to_string();
+        let mut filled = vec![
+            ("match", match_id),
+            ("game", genesis.link().to_string()),
+            ("host", key.verifier().to_string()),
+        ];
+        if let DicePolicy::Fair(head) = genesis.dice {
+            filled.push(("head", head.to_string()));
+        }
+        let setup = read_terms(self.terms, &filled).map_err(MailError::Terms)?;
+        let terms: desk::Setup = decode_strictly(&setup)
+            .map_err(|error| MailError::Terms(SetupError::Bytes(error.to_string())))?;
+        require_fitting(&terms, self.rules, game).map_err(MailError::Terms)?;
+        Ok(Genesis {
+            format: Genesis::FORMAT,
+            ruleset: Desk::NAME.into(),
+            ruleset_version: Desk::VERSION,
+            setup,
+            dice: DicePolicy::Recorded,
+            match_id: desk.match_id,
+            title: String::new(),
+            created_at_ms: genesis.created_at_ms,
+        })
+    }
+}
+
+fn taken(name: &MatchName) -> Result<(), StoreError> {
+    Err(StoreError::AlreadyExists { match_name: name.clone() })
+}
+
+/// Reads terms of play with what is filled in. `hosted` must be there: who plays and who is host is never assumed.
+fn read_terms(toml: &str, filled: &[(&str, String)]) -> Result<Vec<u8>, SetupError> {
+    // What is no TOML is named where the rules read it.
+    if let Ok(table) = toml.parse::<toml::Table>() {
+        if let Some(key) = FILLED_IN.iter().find(|key| table.contains_key(**key)) {
+            return Err(SetupError::value(*key, "`mail open` fills it in; leave it out"));
+        }
+        if !table.contains_key("hosted") {
+            let message = "expected the seats that you play yourself, such as `hosted = []` for none";
+            return Err(SetupError::value("hosted", message));
+        }
+    }
+    // At the end, so that errors name the lines of the file.
+    let filled = filled.iter().map(|(key, value)| format!("{key} = \"{value}\"\n"));
+    erase::<Desk>().read_setup(&format!("{}\n{}", toml.trim_end(), filled.collect::<String>()))
+}
+
+/// Requires that terms fit a game (PM-3).
+fn require_fitting(terms: &desk::Setup, rules: &dyn AnyRules, game: &dyn AnyState) -> Result<(), SetupError> {
+    let (players, seats) = (game.players().len(), usize::from(terms.seats));
+    if players != seats {
+        let message = format!("expected {players}, the players of this `{}`, found {seats}", rules.name());
+        return Err(SetupError::value("seats", message));
+    }
+    for (field, commands) in [("default", &terms.default), ("between", &terms.between)] {
+        for (index, command) in commands.iter().enumerate() {
+            let read = rules.canonical(command);
+            read.map_err(|error| SetupError::value(format!("{field}[{index}]"), error.to_string()))?;
+        }
+    }
+    Ok(())
+}

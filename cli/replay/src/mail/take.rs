@@ -1,0 +1,179 @@
+//! `mail take`: papers from mails, judged by the desk and recorded (PM-10, PM-26, PM-33).
+
+use std::fmt;
+
+use turnfold_core::outcome::Ruled;
+use turnfold_core::paper::{Offer, Paper, PaperContent, SignedPaper};
+use turnfold_core::rules::desk::{Command, Desk};
+use turnfold_core::{Rules, Seat, Verdict};
+use turnfold_store::Seq;
+
+use super::error::MailError;
+use super::form::{FoundPaper, MailedPaper};
+use super::host::MailHost;
+
+/// The papers of a seat that are recorded between two stands (PM-26).
+const PAPERS_MAX: usize = 50;
+
+/// The name of the reason why a paper is not recorded that would count and has not seen the stand of its turn.
+const UNSEEN_STAND: &str = "unseen_stand";
+
+/// A paper that was handed in, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenPaper {
+    /// The paper; `None` for what is none.
+    pub paper: Option<SignedPaper>,
+    /// What became of it.
+    pub outcome: PaperOutcome,
+    /// The entry that recorded it, now or earlier.
+    pub seq: Option<Seq>,
+    /// Whether it was recorded now.
+    pub is_new: bool,
+}
+
+/// What becomes of a paper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PaperOutcome {
+    /// It counts.
+    Applied,
+    /// It is recorded and changes nothing, for this reason.
+    Ignored(&'static str),
+    /// It is not recorded, for this reason.
+    Rejected(&'static str),
+    /// It is no paper.
+    Malformed(String),
+    /// Who signed it has seen another history of the desk; it is not recorded.
+    Fork,
+    /// The seat has had too many papers recorded since the last stand; it is not recorded.
+    TooMany,
+    /// Somebody new would have this seat, and the host has not admitted it; it is not recorded.
+    NeedsAdmit(Seat),
+}
+
+impl PaperOutcome {
+    /// Returns its name in `snake_case`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Ignored(_) => "ignored",
+            Self::Rejected(_) => "rejected",
+            Self::Malformed(_) => "malformed",
+            Self::Fork => "fork",
+            Self::TooMany => "too_many",
+            Self::NeedsAdmit(_) => "needs_admit",
+        }
+    }
+
+    /// Returns the name of the reason why it is ignored or rejected.
+    #[must_use]
+    pub const fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Ignored(code) | Self::Rejected(code) => Some(code),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for PaperOutcome {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ignored(code) | Self::Rejected(code) => write!(out, "{} {code}", self.name()),
+            Self::Malformed(why) => write!(out, "malformed: {why}"),
+            Self::NeedsAdmit(seat) => write!(out, "needs_admit {seat}"),
+            _ => out.write_str(self.name()),
+        }
+    }
+}
+
+impl MailHost<'_> {
+    /// Takes the papers of a mail, one after another. A seat gets a new player only if it is among `admitted`.
+    ///
+    /// # Errors
+    /// Those of the store. What is wrong with a paper is no error.
+    pub fn take(&mut self, mail: &[u8], admitted: &[Seat]) -> Result<Vec<TakenPaper>, MailError> {
+        let take = |FoundPaper { paper, .. }| match paper {
+            Ok(mailed) => self.take_paper(mailed.signed, admitted),
+            Err(error) => {
+                let outcome = PaperOutcome::Malformed(error.to_string());
+                Ok(TakenPaper { paper: None, outcome, seq: None, is_new: false })
+            }
+        };
+        MailedPaper::find(mail).into_iter().map(take).collect()
+    }
+
+    /// Takes one paper. One that was recorded is answered as it was then (PM-10).
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn take_paper(&mut self, signed: SignedPaper, admitted: &[Seat]) -> Result<TakenPaper, MailError> {
+        let (paper, digest) = (Some(signed.clone()), signed.paper().digest());
+        if let Some(recorded) = self.desk.paper(&digest) {
+            let outcome = recorded.ignored.map_or(PaperOutcome::Applied, PaperOutcome::Ignored);
+            return Ok(TakenPaper { paper, outcome, seq: Some(recorded.seq), is_new: false });
+        }
+        if let Some(outcome) = self.objection(&signed, admitted) {
+            return Ok(TakenPaper { paper, outcome, seq: None, is_new: false });
+        }
+        let seat = signed.paper().head().seat;
+        let key = format!("paper:{digest}").parse().map_err(MailError::broken)?;
+        let heard = self.append(vec![(seat, Command::Paper(Box::new(signed)))], Some(&key))?;
+        let outcome = match heard.first().map(|heard| heard.verdict) {
+            Some(Verdict::Ignored(reason)) => PaperOutcome::Ignored(reason.ruling().code),
+            _ => PaperOutcome::Applied,
+        };
+        Ok(TakenPaper { paper, outcome, seq: Some(self.desk.head()), is_new: true })
+    }
+
+    /// Returns why a paper is not recorded.
+    fn objection(&self, signed: &SignedPaper, admitted: &[Seat]) -> Option<PaperOutcome> {
+        let (paper, state) = (signed.paper(), self.desk.state());
+        let seat = paper.head().seat;
+        let judged = Desk::judge(state, seat, &Command::Paper(Box::new(signed.clone())));
+        let rejected = judged.as_ref().err().map(|denied| PaperOutcome::Rejected(denied.code()));
+        if Desk::over(state) || !self.is_authentic(signed) {
+            return rejected;
+        }
+        let seen = paper.head().seen;
+        if self.desk.root(seen.size) != Some(seen.root) {
+            return Some(PaperOutcome::Fork);
+        }
+        // PM-33: it would count, and names no history that its turn is part of.
+        if matches!(judged, Ok(Verdict::Applied(_))) && !self.has_seen_its_stand(paper) {
+            return Some(PaperOutcome::Rejected(UNSEEN_STAND));
+        }
+        let is_too_many = self.desk.papers_since_stand(seat) >= PAPERS_MAX;
+        rejected.or(is_too_many.then_some(PaperOutcome::TooMany)).or_else(|| {
+            let new = seat_of_new_player(paper).filter(|seat| !admitted.contains(seat));
+            new.map(PaperOutcome::NeedsAdmit)
+        })
+    }
+
+    /// Returns `true` for a paper of this match that the seat's key signed, of a `join` the key that it brings.
+    fn is_authentic(&self, signed: &SignedPaper) -> bool {
+        let (paper, state) = (signed.paper(), self.desk.state());
+        let key = match paper.content() {
+            PaperContent::Join(join) => Some(&join.key),
+            _ => state.key_of(paper.head().seat),
+        };
+        *paper.head().match_id.as_bytes() == self.of.genesis.match_id
+            && key.is_some_and(|key| signed.is_by(key))
+    }
+
+    /// Returns `true` if what the seat has seen covers the stand of its turn; that of turn 0 is the Genesis.
+    fn has_seen_its_stand(&self, paper: &Paper) -> bool {
+        let (turn, size) = (paper.head().turn, paper.head().seen.size);
+        let Some(before) = turn.checked_sub(1) else { return size > 0 };
+        let turn = usize::try_from(before).ok().and_then(|index| self.desk.turns().get(index));
+        turn.is_some_and(|turn| size > turn.stand.seq)
+    }
+}
+
+/// Returns the seat that somebody new would have with this paper: only a person knows who wrote it.
+fn seat_of_new_player(paper: &Paper) -> Option<Seat> {
+    match paper.content() {
+        PaperContent::Join(_) => Some(paper.head().seat),
+        PaperContent::Offer(Offer::Replace { seat, .. }) => Some(*seat),
+        _ => None,
+    }
+}

@@ -1,0 +1,244 @@
+//! A match by mail in memory: a host with its key, and players who write papers as they know the desk.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use tempfile::TempDir;
+use turnfold_core::any::erase;
+use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::paper::{
+    DeskTime, Join, MatchId, Nonce, Order, Paper, PaperContent, PaperHead, SeatKey, SeenRoot, SignedPaper,
+};
+use turnfold_core::trust::{KeyKind, PrivateKey};
+use turnfold_core::{AnyRules, DicePolicy, DueRoll, Registry, Seat};
+use turnfold_replay::mail::{
+    DeskLog, MailError, MailHost, MailMatch, NewMailMatch, PaperOutcome, RunReport, TableDice, TakenPaper,
+};
+use turnfold_replay::signing::{KeyFile, Signers};
+use turnfold_store::{BranchName, MatchName, Store};
+
+use super::siege::Siege;
+
+pub(super) const GAME_ID: [u8; 16] = [0x5f; 16];
+
+pub(super) struct Post {
+    pub(super) store: Store,
+    pub(super) registry: Registry,
+    pub(super) signers: Signers,
+    pub(super) name: MatchName,
+    /// The keys of the players, by seat.
+    keys: BTreeMap<Seat, PrivateKey>,
+    numbers: BTreeMap<Seat, u32>,
+    nonce: u8,
+    _folder: TempDir,
+}
+
+/// What a paper says beside its content, where that is not what its player would say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unlike {
+    pub(super) turn: Option<u32>,
+    pub(super) number: Option<u32>,
+    pub(super) seen: Option<SeenRoot>,
+}
+
+pub(super) fn key(label: &str) -> PrivateKey {
+    let seed = blake3::derive_key("turnfold tests mail key", label.as_bytes());
+    PrivateKey::of_seed(format!("{label}.example").parse().unwrap(), KeyKind::Signer, &seed)
+}
+
+pub(super) fn time(text: &str) -> DeskTime {
+    text.parse().unwrap()
+}
+
+/// Noon of a day of December 2026.
+pub(super) fn day(day: u32) -> DeskTime {
+    time(&format!("2026-12-{day:02}T12:00:00Z"))
+}
+
+/// Dice that nobody expects to be rolled.
+fn no_dice(due: &DueRoll) -> io::Result<Vec<i32>> {
+    Err(io::Error::other(format!("nobody rolls {due}")))
+}
+
+impl Post {
+    /// Opens a match and has every seat taken, hosted ones first.
+    pub(super) fn begun(rules: &str, setup: &str, terms: &str) -> Self {
+        let mut post = Self::new();
+        post.open(rules, setup, terms).unwrap();
+        post.all_join();
+        post
+    }
+
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("host.key");
+        KeyFile::create(&path, key("host")).unwrap();
+        Self {
+            store: Store::in_memory(),
+            registry: Registry::standard().with(erase::<Siege>()),
+            signers: Signers::open(&[path]).unwrap(),
+            name: "duel".parse().unwrap(),
+            keys: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            nonce: 0,
+            _folder: folder,
+        }
+    }
+
+    /// Makes the match; terms that begin with `fair` are played with fair dice.
+    pub(super) fn open(&self, rules: &str, setup: &str, terms: &str) -> Result<(), MailError> {
+        let rules = self.registry.find(rules).unwrap();
+        let (is_fair, terms) = terms.strip_prefix("fair\n").map_or((false, terms), |terms| (true, terms));
+        let terms =
+            if terms.contains("hosted") { terms.to_owned() } else { format!("{terms}\nhosted = []\n") };
+        self.open_with(rules, setup, &terms, is_fair)
+    }
+
+    pub(super) fn open_with(
+        &self,
+        rules: &'static dyn AnyRules,
+        setup: &str,
+        terms: &str,
+        is_fair: bool,
+    ) -> Result<(), MailError> {
+        let new = NewMailMatch {
+            name: &self.name,
+            rules,
+            setup: rules.read_setup(setup).unwrap(),
+            terms,
+            is_fair,
+            match_id: GAME_ID,
+            created_at_ms: 1,
+        };
+        new.open(&self.store, &key("host"))
+    }
+
+    fn all_join(&mut self) {
+        let of = self.mail_match();
+        let players = Seat::players(of.terms.seats.into());
+        let (hosted, others): (Vec<_>, Vec<_>) =
+            players.iter().partition(|seat| of.terms.hosted.contains(seat));
+        for seat in [hosted, others].concat() {
+            assert_eq!(self.join(seat).outcome, PaperOutcome::Applied, "{seat}");
+        }
+    }
+
+    pub(super) fn mail_match(&self) -> MailMatch {
+        MailMatch::find(&self.store, &self.name, &self.registry).unwrap()
+    }
+
+    pub(super) fn desk(&self) -> DeskLog {
+        DeskLog::read(&self.store, &self.mail_match()).unwrap()
+    }
+
+    pub(super) fn host(&self) -> Result<MailHost<'_>, MailError> {
+        MailHost::of(&self.store, &self.name, &self.registry, &self.signers, 1)
+    }
+
+    fn is_fair(&self) -> bool {
+        matches!(self.mail_match().genesis.dice, DicePolicy::Fair(_))
+    }
+
+    pub(super) fn chain(&self, seat: Seat) -> Chain {
+        let key = self.keys.get(&seat).cloned().unwrap_or_else(|| key(seat.name()));
+        key.dice_chain(Owner { match_id: GAME_ID, party: seat })
+    }
+
+    /// Gives a seat another key to sign with.
+    #[expect(dead_code, reason = "papers signed with other keys follow")]
+    pub(super) fn use_key(&mut self, seat: Seat, key: PrivateKey) {
+        self.keys.insert(seat, key);
+    }
+
+    /// Writes a paper of a seat as its player knows the desk now.
+    pub(super) fn write(&mut self, seat: Seat, content: PaperContent, unlike: Unlike) -> SignedPaper {
+        let desk = self.desk();
+        let number = self.numbers.entry(seat).or_default();
+        let is_join = matches!(content, PaperContent::Join(_));
+        *number += u32::from(!is_join);
+        self.nonce += 1;
+        let size = desk.head() + 1;
+        let head = PaperHead {
+            match_id: MatchId::new(GAME_ID),
+            seat,
+            number: unlike.number.unwrap_or(*number),
+            turn: unlike.turn.unwrap_or_else(|| desk.state().turn()),
+            seen: unlike.seen.unwrap_or_else(|| SeenRoot { size, root: desk.root(size).unwrap() }),
+            nonce: Nonce::new([self.nonce; 16]),
+        };
+        let key = self.keys.entry(seat).or_insert_with(|| key(seat.name()));
+        SignedPaper::sign(Paper::new(head, content).unwrap(), key)
+    }
+
+    pub(super) fn write_order(&mut self, seat: Seat, plays: &[&str]) -> SignedPaper {
+        let desk = self.desk();
+        let turn = u16::try_from(desk.state().turn()).unwrap();
+        let dice = (self.is_fair() && desk.state().has_chain(seat)).then(|| self.chain(seat).element(turn));
+        let plays = plays.iter().map(|play| play.parse().unwrap()).collect();
+        let order = Order::new(desk.stand().unwrap().link, false, dice, plays).unwrap();
+        self.write(seat, PaperContent::Order(order), Unlike::default())
+    }
+
+    pub(super) fn join(&mut self, seat: Seat) -> TakenPaper {
+        let dice = self.is_fair().then(|| self.chain(seat).head());
+        let join = Join { key: SeatKey::of(&key(seat.name())).unwrap(), dice };
+        let paper = self.write(seat, PaperContent::Join(join), Unlike { turn: Some(0), ..Unlike::default() });
+        self.host().unwrap().take_paper(paper, &[seat]).unwrap()
+    }
+
+    pub(super) fn take(&self, paper: &SignedPaper) -> TakenPaper {
+        self.host().unwrap().take_paper(paper.clone(), &[]).unwrap()
+    }
+
+    /// Takes a paper and tells what becomes of it.
+    pub(super) fn give(&self, paper: &SignedPaper) -> String {
+        self.take(paper).outcome.to_string()
+    }
+
+    /// Has a seat order something and tells what becomes of it.
+    pub(super) fn order(&mut self, seat: Seat, plays: &[&str]) -> String {
+        let order = self.write_order(seat, plays);
+        self.give(&order)
+    }
+
+    /// Has a seat hand in another paper and tells what becomes of it.
+    pub(super) fn hand_in(&mut self, seat: Seat, content: PaperContent) -> String {
+        let paper = self.write(seat, content, Unlike::default());
+        self.give(&paper)
+    }
+
+    pub(super) fn try_run(&self, at: DeskTime, values: &[i32]) -> Result<RunReport, MailError> {
+        let mut source = no_dice;
+        self.host()?.run(at, &mut TableDice::new(values.to_vec(), &mut source))
+    }
+
+    /// Runs and tells what happened at the desk.
+    pub(super) fn run(&self, at: DeskTime, values: &[i32]) -> Vec<String> {
+        let report = self.try_run(at, values).unwrap();
+        report.effects.iter().map(ToString::to_string).collect()
+    }
+
+    /// Tells the entries of a line of the game: number, seat, command and the beginning of the key.
+    pub(super) fn game(&self, line: &str) -> Vec<String> {
+        let branch: BranchName = line.parse().unwrap();
+        let log = self.store.read(&self.name, &branch, None).unwrap();
+        let rules = self.mail_match().rules;
+        let entries = log.entries.into_iter().map(|entry| {
+            let key = entry.idempotency_key.map(|key| key.to_string()).unwrap_or_default();
+            let key = match key.split(':').collect::<Vec<_>>()[..] {
+                ["order", _, turn] => format!("order {turn}"),
+                _ => key,
+            };
+            format!("{} {} ({key})", entry.seat, rules.command_text(&entry.command).unwrap())
+        });
+        entries.collect()
+    }
+
+    /// Tells the last stand: its line and entry, and who is asked.
+    pub(super) fn stands(&self) -> String {
+        let desk = self.desk();
+        let stand = desk.stand().unwrap();
+        let seats: Vec<_> = stand.seats.iter().map(|seat| seat.name()).collect();
+        format!("{}:{} {}", stand.line, stand.game_seq, seats.join(","))
+    }
+}
