@@ -16,7 +16,7 @@ mod write;
 pub use error::BundleError;
 pub use file::{BundleFile, is_bundle};
 pub use outline::{BundleOutline, BundledLine, BundledMatch};
-pub use records::{BundledRecord, LineIndex, LineRecords, StoreRecords, TakeRecord};
+pub use records::{BundledRecord, LineIndex, LineRecords, MatchPart, StoreRecords, TakeRecord};
 pub use seat::SeatRecords;
 pub(crate) use trees::LineTrees;
 pub(crate) use write::BundleWriter;

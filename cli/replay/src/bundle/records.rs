@@ -1,7 +1,7 @@
 //! Records of lines, from wherever they are read as often as they are asked for.
 
 use turnfold_core::trust::{SignedNote, TreeHash};
-use turnfold_store::{BranchInfo, MatchName, StoreReader};
+use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
 
 use super::error::BundleError;
 use super::outline::{BundleOutline, BundledLine, BundledMatch, in_order};
@@ -44,6 +44,15 @@ pub trait LineRecords {
     fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), BundleError>;
 }
 
+/// Some lines of a match, each up to an entry; with a line those that it begins on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchPart {
+    /// The match.
+    pub name: MatchName,
+    /// Its lines, and the last entry of each.
+    pub lines: Vec<(BranchName, Seq)>,
+}
+
 /// Matches of a store.
 pub struct StoreRecords<'a> {
     store: &'a StoreReader,
@@ -60,6 +69,17 @@ impl<'a> StoreRecords<'a> {
         names.sort();
         names.dedup();
         let matches = names.into_iter().map(|name| outline_of(store, name)).collect::<Result<_, _>>()?;
+        Ok(Self { store, outline: BundleOutline { matches, checkpoints: Vec::new() } })
+    }
+
+    /// Lists these lines of matches only, which need not be in order.
+    ///
+    /// # Errors
+    /// [`BundleError::Replay`] for a line or an entry that is not there, and for damage.
+    pub fn of_parts(store: &'a StoreReader, parts: &[MatchPart]) -> Result<Self, BundleError> {
+        let mut matches: Vec<_> =
+            parts.iter().map(|part| part_of(store, part)).collect::<Result<_, BundleError>>()?;
+        matches.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(Self { store, outline: BundleOutline { matches, checkpoints: Vec::new() } })
     }
 
@@ -100,6 +120,21 @@ fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, Bund
     });
     let lines = lines.collect();
     Ok(BundledMatch { genesis: store.genesis(&name)?, name, lines })
+}
+
+/// Cuts the outline of a match to some of its lines.
+fn part_of(store: &StoreReader, part: &MatchPart) -> Result<BundledMatch, BundleError> {
+    let whole = outline_of(store, part.name.clone())?;
+    let mut lines: Vec<BundledLine> = Vec::new();
+    for line in &whole.lines {
+        let Some((_, last)) = part.lines.iter().find(|(branch, _)| *branch == line.branch) else { continue };
+        let parent = line.parent.and_then(|parent| whole.lines.get(parent));
+        let parent = parent.and_then(|parent| lines.iter().position(|found| found.branch == parent.branch));
+        let link = store.links(&part.name, &line.branch, *last..=*last)?.pop().unwrap_or(line.link);
+        let count = last.saturating_add(1).saturating_sub(line.first);
+        lines.push(BundledLine { parent, count, link, ..line.clone() });
+    }
+    Ok(BundledMatch { lines, ..whole })
 }
 
 impl LineRecords for StoreRecords<'_> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use turnfold_core::{DicePolicy, Registry, Step};
-use turnfold_store::{Entry, IdempotencyKey, Seq};
+use turnfold_core::{DicePolicy, Registry, Seat, Step};
+use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, Seq};
 
 use super::error::BundleError;
 use super::outline::{BundleOutline, BundledMatch};
@@ -30,21 +30,63 @@ impl<'a> SeatRecords<'a> {
     /// # Errors
     /// [`BundleError::Guessable`] where what is left out could be guessed from what is there.
     pub fn of(records: StoreRecords<'a>, eyes: Eyes, registry: &Registry) -> Result<Self, BundleError> {
-        let mut left_out = BTreeSet::new();
-        let mut outline = records.outline().clone();
-        if !eyes.see_all() {
-            for (index, of) in records.outline().matches.iter().enumerate() {
-                let hidden = Hidden::of(&records, of, eyes, registry)?;
-                left_out.extend(hidden.records.into_iter().map(|(line, seq)| ((index, line), seq)));
-            }
-        }
-        for ((of, line), _) in &left_out {
-            if let Some(line) = outline.matches.get_mut(*of).and_then(|of| of.lines.get_mut(*line)) {
-                line.left_out += 1;
-            }
-        }
-        Ok(Self { records, outline, left_out })
+        let hidden = hidden_from(&records, eyes, registry)?;
+        Ok(Self::without(records, &hidden))
     }
+
+    /// Finds what is to be left out for all these seats together, by what each may know of the matches as they are
+    /// `now`, where they go on from these records.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub fn of_all(
+        records: StoreRecords<'a>,
+        now: &StoreRecords<'_>,
+        eyes: &[Eyes],
+        registry: &Registry,
+    ) -> Result<Self, BundleError> {
+        let mut hidden = HiddenRecords::new();
+        for eyes in eyes {
+            hidden.extend(hidden_from(now, *eyes, registry)?);
+        }
+        Ok(Self::without(records, &hidden))
+    }
+
+    fn without(records: StoreRecords<'a>, hidden: &HiddenRecords) -> Self {
+        let mut outline = records.outline().clone();
+        let mut left_out = BTreeSet::new();
+        for (of_index, of) in outline.matches.iter_mut().enumerate() {
+            for (line_index, line) in of.lines.iter_mut().enumerate() {
+                let own = line.first..line.size();
+                let of_line =
+                    hidden.iter().filter(|(name, branch, _)| *name == of.name && *branch == line.branch);
+                let of_line: Vec<_> =
+                    of_line.map(|(_, _, seq)| *seq).filter(|seq| own.contains(seq)).collect();
+                line.left_out = of_line.len() as u64;
+                left_out.extend(of_line.into_iter().map(|seq| ((of_index, line_index), seq)));
+            }
+        }
+        Self { records, outline, left_out }
+    }
+}
+
+/// Records that are left out: the match, the line whose own they are, and their numbers.
+type HiddenRecords = BTreeSet<(MatchName, BranchName, Seq)>;
+
+/// Finds what is to be left out for a seat.
+fn hidden_from(
+    records: &StoreRecords<'_>,
+    eyes: Eyes,
+    registry: &Registry,
+) -> Result<HiddenRecords, BundleError> {
+    let mut found = HiddenRecords::new();
+    for of in records.outline().matches.iter().filter(|_| !eyes.see_all()) {
+        for (line, seq) in Hidden::of(records, of, eyes, registry)?.records {
+            let Some(line) = of.lines.get(line) else { continue };
+            found.insert((of.name.clone(), line.branch.clone(), seq));
+        }
+    }
+    Ok(found)
 }
 
 impl LineRecords for SeatRecords<'_> {
@@ -97,7 +139,7 @@ impl Hidden {
             if seen.map_err(crate::error::ReplayError::from)? != of.genesis.setup {
                 return guessable(&format!("the setup of `{}` tells what is dealt", of.name));
             }
-            let entries = store.entries_of(&revision)?;
+            let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;
             all.extend(
                 entries.iter().filter(|entry| entry.seq >= found.first).map(|entry| (line, entry.clone())),
             );
@@ -118,10 +160,12 @@ impl Hidden {
             if key.as_ref().is_some_and(|key| keys.contains(key)) {
                 hidden.insert((line, seq));
             }
+            // What the host gives is shown to all in most games, and at a desk: it says nothing about anybody's secrets.
+            let is_open = seat == eyes.seat() || seat == Seat::Host && !hidden.contains(&(line, seq));
             let is_safe =
                 key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
             // Of all that others gave, left out or not: else the refusal would tell that they hide something.
-            if seat != eyes.seat() && !is_safe {
+            if !is_open && !is_safe {
                 return guessable(&format!(
                     "entry {seq} of `{}` has no key that begins with `order:`",
                     of.name
@@ -133,8 +177,8 @@ impl Hidden {
 }
 
 impl StoreRecords<'_> {
-    /// Reads all entries of a line.
+    /// Reads the entries of a line, up to the last that is listed.
     fn entries_of(&self, revision: &Revision) -> Result<Vec<Entry>, BundleError> {
-        Ok(self.store().read(&revision.match_name, &revision.branch, None)?.entries)
+        Ok(self.store().read(&revision.match_name, &revision.branch, revision.seq)?.entries)
     }
 }

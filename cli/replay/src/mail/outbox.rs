@@ -38,11 +38,21 @@ pub struct Outbox {
 impl Outbox {
     /// The folder to which whoever sends a letter moves it.
     const SENT: &str = "sent";
+    const SPECTATORS: &str = "spectators.bundle";
 
     /// Returns the outbox that is this folder, which need not be there.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
         Self { folder: folder.into() }
+    }
+
+    /// Returns `true` if a letter is there or was sent.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn has(&self, name: LetterName) -> io::Result<bool> {
+        let name = name.to_string();
+        Ok(self.folder.join(&name).try_exists()? || self.folder.join(Self::SENT).join(&name).try_exists()?)
     }
 
     /// Writes a letter, unless it is there or was sent; returns `true` if it was written now.
@@ -52,19 +62,58 @@ impl Outbox {
     /// # Errors
     /// What the file system says.
     pub fn put(&self, name: LetterName, letter: &str) -> io::Result<bool> {
-        let name = name.to_string();
-        let path = self.folder.join(&name);
-        if path.try_exists()? || self.folder.join(Self::SENT).join(&name).try_exists()? {
+        if self.has(name)? {
             return Ok(false);
         }
+        self.write_whole(&name.to_string(), letter.as_bytes())?;
+        Ok(true)
+    }
+
+    /// Writes the bundle for spectators (PM-31), in the place of an older one; returns `true` if it is another.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn put_spectators(&self, bundle: &[u8]) -> io::Result<bool> {
+        match fs::read(self.folder.join(Self::SPECTATORS)) {
+            Ok(found) if found == bundle => return Ok(false),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
+        self.write_whole(Self::SPECTATORS, bundle)?;
+        Ok(true)
+    }
+
+    /// Returns what the letters say that answer this paper of a seat, sent ones too, whichever desk they tell of.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub(super) fn answers_to(&self, seat: Seat, digest: &Digest) -> io::Result<Vec<String>> {
+        let end = format!("-{seat}-{digest:.8}.eml");
+        let mut found = Vec::new();
+        for folder in [self.folder.clone(), self.folder.join(Self::SENT)] {
+            let listed = match fs::read_dir(folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                listed => listed?,
+            };
+            for entry in listed {
+                let entry = entry?;
+                if entry.file_name().to_string_lossy().ends_with(&end) {
+                    found.push(fs::read_to_string(entry.path())?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn write_whole(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         let draft = self.folder.join(format!("{name}.new"));
         let mut file = File::create(&draft)?;
-        file.write_all(letter.as_bytes())?;
+        file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&draft, &path)?;
+        fs::rename(&draft, self.folder.join(name))?;
         #[cfg(unix)]
         File::open(&self.folder)?.sync_all()?;
-        Ok(true)
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::state::{Asked, Phase, State};
+use super::state::{Asked, Phase, SeatState, State};
 use crate::dice::fair::Contribution;
 use crate::digest::Digest;
 use crate::paper::{DeskTime, LineName, SeatKey};
@@ -25,6 +25,38 @@ impl State {
     #[must_use]
     pub fn deadline(&self) -> Option<DeskTime> {
         self.stand.map(|stand| stand.deadline)
+    }
+
+    /// Returns the host's clock when the turn began.
+    #[must_use]
+    pub fn since(&self) -> Option<DeskTime> {
+        self.stand.map(|stand| stand.since)
+    }
+
+    /// Returns whom the match waits for: free seats while joining; seats that would miss if the deadline passed now; the
+    /// host when a turn is ready.
+    #[must_use]
+    pub fn awaited(&self) -> Vec<Seat> {
+        let of = |is_awaited: &dyn Fn(&SeatState) -> bool| -> Vec<Seat> {
+            let awaited = self.named_seats().filter(|(_, own)| is_awaited(own));
+            awaited.map(|(name, _)| name).collect()
+        };
+        match self.phase {
+            Phase::Joining => of(&|own| own.key.is_none()),
+            Phase::Open => of(&|own| self.is_awaited(own)),
+            Phase::Ready => [Seat::Host].into(),
+            Phase::Over(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the seats that must commit themselves to an order before they send it, and have not (PM-16).
+    #[must_use]
+    pub fn awaited_seals(&self) -> Vec<Seat> {
+        let owes = |own: &SeatState| own.asked == Asked::Yes && self.must_seal(own);
+        if !self.is_open() {
+            return Vec::new();
+        }
+        self.named_seats().filter(|(_, own)| owes(own)).map(|(name, _)| name).collect()
     }
 
     /// Returns the host's clock.

@@ -31,22 +31,11 @@ pub(super) fn query(state: &State, question: &str) -> Option<Answer> {
     Some(Answer::new(text, &who))
 }
 
-/// Free seats while joining; seats that would miss if the deadline passed now; the host when a turn is ready.
 fn who(state: &State) -> Who {
-    let of = |is_awaited: &dyn Fn(Seat) -> bool| -> Vec<Seat> {
-        state.players().iter().copied().filter(|seat| is_awaited(*seat)).collect()
+    let (since, until) = match state.phase {
+        Phase::Open => (state.since(), state.deadline()),
+        Phase::Ready => (state.since(), None),
+        Phase::Joining | Phase::Over(_) => (None, None),
     };
-    let since = state.stand.map(|stand| stand.since);
-    match state.phase {
-        Phase::Joining => {
-            let is_free = |seat| state.seat(seat).is_some_and(|own| own.key.is_none());
-            Who { seats: of(&is_free), since: None, until: None }
-        }
-        Phase::Open => {
-            let is_awaited = |seat| state.seat(seat).is_some_and(|own| state.is_awaited(own));
-            Who { seats: of(&is_awaited), since, until: state.deadline() }
-        }
-        Phase::Ready => Who { seats: [Seat::Host].into(), since, until: None },
-        Phase::Over(_) => Who { seats: Vec::new(), since: None, until: None },
-    }
+    Who { seats: state.awaited(), since, until }
 }

@@ -1,0 +1,21 @@
+//! What players and spectators are sent: reports, answers to papers, and the bundle for spectators (PM-29 to PM-31).
+//!
+//! Every letter is a function of the logs of desk and game up to some record of the desk, and of the host's key. So whoever
+//! is interrupted and begins again writes the same bytes, and nothing that the outbox has is written twice.
+
+mod answer;
+mod desk;
+mod error;
+mod known;
+mod mail;
+mod occasions;
+mod part;
+mod prose;
+mod report;
+mod room;
+mod spectators;
+mod story;
+
+pub use answer::{AnswerOutcome, PaperAnswer};
+pub use error::LetterError;
+pub use room::MailRoom;

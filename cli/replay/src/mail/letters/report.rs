@@ -1,0 +1,221 @@
+//! Reports: what a seat is told of a turn, in a letter (PM-30).
+
+use turnfold_core::Rules;
+use turnfold_core::Seat;
+use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
+
+use super::error::LetterError;
+use super::known::KnownGame;
+use super::mail::Mail;
+use super::part::Part;
+use super::prose::{Text, salutation, seats, time};
+use super::story::{ending, sentences};
+use crate::eyes::Eyes;
+
+/// A report to a seat, of a desk of this size.
+pub(super) struct Report {
+    pub(super) seat: Seat,
+    pub(super) size: u64,
+    /// The size of which the report before told.
+    pub(super) since: Option<u64>,
+}
+
+impl Report {
+    /// Writes its subject and text. `attached` is what the bundle is called.
+    pub(super) fn write(
+        &self,
+        mail: &Mail<'_>,
+        state: &State,
+        attached: &str,
+    ) -> Result<(String, String), LetterError> {
+        let view = Desk::view(state, self.seat);
+        let part = Part::of(mail, self.size)?;
+        let earlier = self.since.map(|size| Part::of(mail, size)).transpose()?;
+        let known = KnownGame::of(mail, Eyes::of(self.seat), &part, earlier.as_ref())?;
+        let turn = Turn { seat: self.seat, state, view: &view, attached };
+        let mut text = Text::default();
+        text.line(&salutation(state, self.seat));
+        text.paragraph(&turn.opening(mail));
+        self.happened(mail, &known, &mut text)?;
+        text.heading("The game as you see it");
+        text.gap();
+        known.picture.iter().for_each(|line| text.line(line));
+        turn.table(&mut text);
+        turn.offers(&mut text);
+        turn.answer(&known, &mut text);
+        Ok((format!("[{}] {}", mail.game, turn.subject()), text.into_string()))
+    }
+
+    /// Tells what happened since the report before, at the desk and in the game.
+    fn happened(&self, mail: &Mail<'_>, known: &KnownGame, text: &mut Text) -> Result<(), LetterError> {
+        let Some(since) = self.since else { return Ok(()) };
+        let mut told = Vec::new();
+        mail.log.fold(self.size, &mut |step| {
+            if step.size() > since {
+                told.extend(sentences(&step, self.seat));
+            }
+        })?;
+        text.heading("What happened since you were told last");
+        text.gap();
+        text.items(&told);
+        if known.went_back {
+            text.item("The game went back to an earlier turn, and goes on from there.");
+        }
+        if told.is_empty() {
+            text.item("Nothing at the desk.");
+        }
+        if !known.news.is_empty() {
+            text.paragraph("In the game:");
+            text.gap();
+        }
+        for record in &known.news {
+            let seq = record.seq.map(|seq| seq.to_string()).unwrap_or_default();
+            text.fill(&format!("{seq:>4} "), &record.text());
+        }
+        Ok(())
+    }
+}
+
+/// How the match stands, for one reader.
+pub(super) struct Turn<'a> {
+    pub(super) seat: Seat,
+    pub(super) state: &'a State,
+    pub(super) view: &'a View,
+    /// What the bundle is called.
+    pub(super) attached: &'a str,
+}
+
+impl Turn<'_> {
+    /// Whether the match waits for the reader.
+    fn is_awaited(&self) -> bool {
+        self.state.awaited().contains(&self.seat)
+    }
+
+    fn must_seal(&self) -> bool {
+        self.state.awaited_seals().contains(&self.seat)
+    }
+
+    fn subject(&self) -> String {
+        let View { phase, turn, result, .. } = self.view;
+        match (result, *phase) {
+            (Some(_), _) => "the match is over".into(),
+            (None, "joining") if self.is_awaited() => format!("{} is yours to take", self.seat),
+            (None, "joining") => "waiting for the others to join".into(),
+            (None, _) if self.must_seal() => format!("turn {turn}: seal your order"),
+            (None, _) if self.is_awaited() => format!("turn {turn}: your order, please"),
+            (None, _) => format!("turn {turn}"),
+        }
+    }
+
+    fn opening(&self, mail: &Mail<'_>) -> String {
+        let View { phase, turn, result, .. } = self.view;
+        let game = &mail.game;
+        match (result, *phase) {
+            (Some(result), _) => format!("`{game}` is over: {}. Thank you for playing.", ending(result)),
+            (None, "joining") => {
+                let (seats, hours) = (mail.log.setup.seats, mail.log.setup.hours);
+                let taken = if self.is_awaited() { "is free, and kept for you" } else { "is taken" };
+                format!(
+                    "this is an invitation to `{game}`, a match by mail for {seats}, with {hours} hours for each turn. \
+                     The seat {} {taken}.",
+                    self.seat
+                )
+            }
+            (None, _) => format!("`{game}` is at turn {turn}. {}", self.waits()),
+        }
+    }
+
+    /// Says whom the match waits for and until when.
+    pub(super) fn waits(&self) -> String {
+        let (awaited, until) = (self.state.awaited(), self.view.deadline.map(time).unwrap_or_default());
+        let others: Vec<_> = awaited.iter().copied().filter(|seat| *seat != self.seat).collect();
+        match (self.view.phase, self.is_awaited()) {
+            ("over", _) => "It is over.".into(),
+            ("joining", _) => format!("It waits for {} to join.", seats(&awaited, self.seat)),
+            ("ready", _) => "All is in, and the host carries it out.".into(),
+            (_, true) if self.must_seal() => format!("It waits for the seal of your order, until {until}."),
+            (_, true) if others.is_empty() => format!("It waits for your order, until {until}."),
+            (_, true) => {
+                format!("It waits for your order, and for {}, until {until}.", seats(&others, self.seat))
+            }
+            (_, false) => format!("It waits for {}, until {until}.", seats(&others, self.seat)),
+        }
+    }
+
+    /// Lists the seats.
+    fn table(&self, text: &mut Text) {
+        text.heading("The players");
+        text.gap();
+        for SeatView { seat, name, status, misses, gone } in &self.view.seats {
+            let status = match (gone, *status) {
+                (true, _) => "gone",
+                (false, None) if name.is_none() => "not there yet",
+                (false, None) => "not asked",
+                (false, Some("none")) => "asked",
+                (false, Some(status)) => status,
+            };
+            let missed = if *misses == 0 { String::new() } else { format!(", missed {misses}") };
+            let name = name.as_deref().unwrap_or("free");
+            text.fill(&format!("  {:3} ", seat.name()), &format!("{name}: {status}{missed}"));
+        }
+    }
+
+    /// Lists the open offers, and how each is answered.
+    pub(super) fn offers(&self, text: &mut Text) {
+        if self.view.offers.is_empty() {
+            return;
+        }
+        text.heading("Open offers");
+        for OfferView { seat, digest, offer, agreed } in &self.view.offers {
+            text.gap();
+            let agreed = seats(agreed, self.seat);
+            text.fill("  ", &format!("{seat} offers: {offer} (agreed by {agreed})"));
+            if *seat != self.seat {
+                text.block(self.line(&format!("answer {digest:.16} agree")).lines());
+            }
+        }
+    }
+
+    /// Says what the reader may do, and the line to answer with.
+    fn answer(&self, known: &KnownGame, text: &mut Text) {
+        let line = match self.view.phase {
+            "joining" if self.is_awaited() => format!("join {}", self.seat),
+            "open" if self.must_seal() => "seal 'COMMAND' 'COMMAND'".into(),
+            "open" if self.status() == Some("sealed") => "order".into(),
+            "open" if matches!(self.status(), Some("none" | "ordered")) => "order 'COMMAND' 'COMMAND'".into(),
+            _ => return,
+        };
+        text.heading("Your answer");
+        text.paragraph("Save the attachment, type this with your own key, and send reply.txt to the host:");
+        text.block(self.line(&line).lines());
+        if self.must_seal() {
+            text.paragraph(
+                "That keeps your order beside your key. Once all have sealed you are told, and send it.",
+            );
+        }
+        if self.status() == Some("ordered") {
+            text.paragraph(
+                "Your order is in. Until the turn is carried out you may send another: the newest counts.",
+            );
+        }
+        if line.ends_with("'COMMAND'") && !known.legal.is_empty() {
+            text.paragraph("Commands are given one after another. At first you may give:");
+            text.gap();
+            let quoted: Vec<_> = known.legal.iter().map(|command| format!("'{command}'")).collect();
+            text.fill_with("    ", quoted.iter().map(String::as_str));
+            if known.more > 0 {
+                text.paragraph(&format!("and {} more.", known.more));
+            }
+        }
+    }
+
+    fn status(&self) -> Option<&'static str> {
+        self.view.seats.iter().find(|own| own.seat == self.seat).and_then(|own| own.status)
+    }
+
+    /// Returns the lines to type for a paper.
+    fn line(&self, paper: &str) -> String {
+        let Self { attached, .. } = self;
+        format!("turnfold mail write {paper} \\\n  --from {attached} \\\n  --key YOUR.key -o reply.txt")
+    }
+}

@@ -1,0 +1,121 @@
+//! The mail room of a match: writes what its desk's log calls for, each letter once (PM-29).
+
+use turnfold_core::rules::desk::State;
+use turnfold_core::{Registry, Seat};
+use turnfold_store::{MatchName, StoreReader};
+
+use super::answer::{self, PaperAnswer};
+use super::error::LetterError;
+use super::mail::Mail;
+use super::occasions::occasions;
+use super::part::{Part, bundle};
+use super::report::Report;
+use super::spectators;
+use crate::bundle::SeatRecords;
+use crate::eyes::Eyes;
+use crate::mail::addresses::Addresses;
+use crate::mail::letter::Letter;
+use crate::mail::outbox::{LetterName, Outbox};
+use crate::signing::Signers;
+
+/// What letters are made of, and where they go.
+#[derive(Clone, Copy)]
+pub struct MailRoom<'a> {
+    /// The store with desk and game.
+    pub store: &'a StoreReader,
+    /// The rulesets there are.
+    pub registry: &'a Registry,
+    /// The host's key, which signs what is sent.
+    pub signers: &'a Signers,
+    /// Where the players get their letters.
+    pub addresses: &'a Addresses,
+    /// Where letters wait to be sent.
+    pub outbox: &'a Outbox,
+    /// The game.
+    pub game: &'a MatchName,
+}
+
+impl MailRoom<'_> {
+    /// Writes every report that the desk's log so far calls for and the outbox does not have, and the bundle for
+    /// spectators. Returns those written now.
+    ///
+    /// # Errors
+    /// [`LetterError`]. What is interrupted is gone on with by the same call again.
+    pub fn write_reports(&self) -> Result<Vec<LetterName>, LetterError> {
+        let mail = Mail::read(self.store, self.registry, self.game)?;
+        let occasions = occasions(&mail.log)?;
+        let mut written = Vec::new();
+        for (index, occasion) in occasions.iter().enumerate() {
+            for &seat in &occasion.seats {
+                let name = LetterName { desk_size: occasion.size, seat, answers: None };
+                if self.outbox.has(name)? {
+                    continue;
+                }
+                let before = occasions.get(..index).unwrap_or_default();
+                let before = before.iter().rfind(|earlier| earlier.seats.contains(&seat));
+                let report = Report { seat, size: occasion.size, since: before.map(|earlier| earlier.size) };
+                let state = mail.log.fold(occasion.size, &mut |_| {})?;
+                let attached = attachment(&mail.game, occasion.size, seat);
+                let (subject, text) = report.write(&mail, &state, &attached)?;
+                if self.send(&mail, name, &state, (&subject, &text))? {
+                    written.push(name);
+                }
+            }
+        }
+        if let Some(bundle) = spectators::bundle(&mail, self.signers)? {
+            self.outbox.put_spectators(&bundle)?;
+        }
+        Ok(written)
+    }
+
+    /// Writes the answer to a paper, unless the outbox has it; returns its name if it was written now. Nobody is answered
+    /// who has no seat.
+    ///
+    /// # Errors
+    /// [`LetterError`].
+    pub fn write_answer(&self, answer: &PaperAnswer<'_>) -> Result<Option<LetterName>, LetterError> {
+        let mail = Mail::read(self.store, self.registry, self.game)?;
+        let (seat, digest) = (answer.paper.head().seat, answer.paper.digest());
+        if !Seat::players(mail.log.setup.seats.into()).contains(&seat) {
+            return Ok(None);
+        }
+        let size = answer.size(&mail.log);
+        let state = mail.log.fold(size, &mut |_| {})?;
+        let attached = attachment(&mail.game, size, seat);
+        let (subject, text) = answer::write(answer, &mail, &state, &attached)?;
+        // What is not recorded leaves the desk as it is, so the same paper again may meet another size of it.
+        let line = format!("Subject: {subject}\r\n");
+        if self.outbox.answers_to(seat, &digest)?.iter().any(|letter| letter.contains(&line)) {
+            return Ok(None);
+        }
+        let name = LetterName { desk_size: size, seat, answers: Some(digest) };
+        Ok(self.send(&mail, name, &state, (&subject, &text))?.then_some(name))
+    }
+
+    /// Puts a letter with the seat's bundle into the outbox; returns `true` if it was not there.
+    fn send(
+        &self,
+        mail: &Mail<'_>,
+        name: LetterName,
+        state: &State,
+        (subject, text): (&str, &str),
+    ) -> Result<bool, LetterError> {
+        let records = Part::of(mail, name.desk_size)?.records(mail)?;
+        let records = SeatRecords::of(records, Eyes::of(name.seat), self.registry)?;
+        let attached = bundle(mail, self.signers, &records)?;
+        let letter = Letter {
+            to: self.addresses.of(name.seat),
+            subject,
+            date: state.clock(),
+            text,
+            file_name: &attachment(&mail.game, name.desk_size, name.seat),
+            attached: &attached,
+        };
+        Ok(self.outbox.put(name, &letter.to_eml())?)
+    }
+}
+
+/// What a seat's bundle is called: short enough for a line to type.
+fn attachment(game: &MatchName, size: u64, seat: Seat) -> String {
+    format!("{:.32}-{size}-{seat}.bundle", game.as_str())
+}

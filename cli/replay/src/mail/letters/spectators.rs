@@ -1,0 +1,42 @@
+//! The bundle for spectators: both matches as they were some turns ago (PM-31).
+
+use turnfold_core::rules::desk::{Command, Desk};
+use turnfold_core::{Rules, Seat};
+use turnfold_store::BranchName;
+
+use super::error::LetterError;
+use super::mail::Mail;
+use super::part::{self, Part};
+use crate::bundle::{MatchPart, SeatRecords, StoreRecords};
+use crate::eyes::Eyes;
+use crate::signing::Signers;
+
+/// Writes the bundle; `None` while spectators see nothing.
+///
+/// What not every seat may know now is left out, although it tells of an earlier turn.
+pub(super) fn bundle(mail: &Mail<'_>, signers: &Signers) -> Result<Option<Vec<u8>>, LetterError> {
+    let Some(size) = size(mail)? else { return Ok(None) };
+    let now = Part::of(mail, mail.log.size())?;
+    let game = MatchPart { name: mail.game.clone(), lines: now.lines.into_iter().collect() };
+    let desk_line = (BranchName::main(), mail.log.size().saturating_sub(1));
+    let desk = MatchPart { name: mail.desk.clone(), lines: vec![desk_line] };
+    let now = StoreRecords::of_parts(mail.store, &[game, desk])?;
+    let eyes: Vec<_> =
+        Seat::players(mail.log.setup.seats.into()).iter().map(|seat| Eyes::of(*seat)).collect();
+    let records = Part::of(mail, size)?.records(mail)?;
+    let records = SeatRecords::of_all(records, &now, &eyes, mail.registry)?;
+    part::bundle(mail, signers, &records).map(Some)
+}
+
+/// Returns how many records of the desk spectators see.
+fn size(mail: &Mail<'_>) -> Result<Option<u64>, LetterError> {
+    if Desk::over(&mail.log.fold(u64::MAX, &mut |_| {})?) {
+        return Ok(Some(mail.log.size()));
+    }
+    let Some(behind) = usize::try_from(mail.log.setup.spectators).ok().filter(|behind| *behind > 0) else {
+        return Ok(None);
+    };
+    let entries = mail.log.entries.iter().rev();
+    let mut stands = entries.filter(|entry| matches!(entry.command, Command::Stand { .. }));
+    Ok(stands.nth(behind).map(|entry| entry.seq.saturating_add(1)))
+}
