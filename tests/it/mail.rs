@@ -1,11 +1,16 @@
 //! Play by mail.
 
+mod authorship;
+mod bundled;
+mod correspondence;
+mod fair_dice;
 mod form;
 mod letters;
 mod post;
 mod properties;
 mod reports;
 mod secrecy;
+mod seen;
 mod siege;
 mod table;
 mod turns;

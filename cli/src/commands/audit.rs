@@ -1,11 +1,11 @@
-//! `turnfold audit`: eight rows on a bundle or a store (TR-21 to TR-30).
+//! `turnfold audit`: eight rows on a bundle or a store (TR-21 to TR-30, PM-32, PM-33, FD-19, FD-20).
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use turnfold_core::trust::TrustPolicy;
 use turnfold_replay::Sources;
-use turnfold_replay::audit::{self, AuditQuestion, AuditRow, RowName, RowResult, read_held};
+use turnfold_replay::audit::{self, AuditQuestion, AuditRow, FairRoll, RowName, RowResult, read_held};
 use turnfold_replay::bundle::{BundleError, BundleFile, StoreRecords};
 
 use crate::context::Context;
@@ -17,10 +17,14 @@ use crate::output::{Tone, paint};
 /// Check a bundle, or the store, and say what is proven and what is not
 ///
 /// Prints eight rows, always all of them: `bytes` (the form), `chain` (numbers and links), `signature` (checkpoints by
-/// keys of the policy), `consistency` (what you kept is still there), `cosignatures` (witnesses), `dice` (seeded rolls
-/// computed again), `rules` (every command folded again) and `authorship` (who gave which command). A row is PASS, FAIL
-/// or NOT CHECKED, with its reason. No row is better than what you bring: without `--policy` nobody's signature counts,
-/// and a bundle brings no keys of its own.
+/// keys of the policy), `consistency` (what you kept is still there), `cosignatures` (witnesses), `dice` (seeded and fair
+/// rolls computed again), `rules` (every command folded again) and `authorship` (who gave which command). A row is PASS,
+/// FAIL or NOT CHECKED, with its reason. No row is better than what you bring: without `--policy` nobody's signature
+/// counts, and a bundle brings no keys of its own.
+///
+/// A match by mail is held against its desk: each command follows from an order that its player signed, or from the
+/// terms of play, each paper has seen this very desk, and fair dice are recomputed. `-v` prints what each roll follows
+/// from.
 ///
 /// What no row can say: who sat at the keyboard, whether players spoke to each other, whether dice on a table fell so,
 /// whether mail was thrown away.
@@ -88,16 +92,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         held.extend(read_held(path)?);
     }
     let question = AuditQuestion { policy: policy.as_ref(), held: &held, registry: &context.registry };
+    // FD-20
+    let tell = &mut |roll: &FairRoll| tracing::info!("{roll}");
     let rows = if let Some(path) = &args.bundle {
         match BundleFile::read(path) {
-            Ok(bundle) => audit::audit(&bundle, question)?,
+            Ok(bundle) => audit::audit_telling(&bundle, question, tell)?,
             Err(error @ BundleError::Malformed { .. }) => audit::malformed(&error),
             Err(error) => return Err(error.into()),
         }
     } else {
         let store = context.read_store()?;
         let notes = held.iter().map(|held| held.note.clone()).collect();
-        audit::audit(&StoreRecords::of_all(&store)?.with_checkpoints(notes), question)?
+        audit::audit_telling(&StoreRecords::of_all(&store)?.with_checkpoints(notes), question, tell)?
     };
     let is_missing = |row: &AuditRow| row.result != RowResult::Pass && args.require.contains(&row.row);
     let ok = !rows.iter().any(|row| row.result == RowResult::Fail || is_missing(row));

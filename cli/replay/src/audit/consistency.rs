@@ -1,14 +1,16 @@
-//! What the auditor kept, held against what it is shown now (TR-24).
+//! What the auditor kept, and what players signed that they saw, held against what is shown now (TR-24, PM-33).
 
 use turnfold_core::trust::Checkpoint;
 
-use super::rows::{AuditRow, Finder, RowName, counted};
+use super::mail::MailRows;
+use super::rows::{AuditRow, counted};
 use super::signed::Known;
 use crate::bundle::sizes::revision;
 
-/// Holds what the auditor kept against the lines there are.
-pub(super) fn consistency(known: &Known<'_>) -> AuditRow {
-    let mut row = Finder::new(RowName::Consistency);
+/// Holds what the auditor kept against the lines there are; papers were held against their desks before.
+pub(super) fn consistency(known: &Known<'_>, mail: &MailRows) -> AuditRow {
+    let mut row = mail.consistency.clone();
+    let seen = mail.seen_text().map(|seen| format!("; {seen}")).unwrap_or_default();
     let question = known.question;
     let (mut compared, mut unknown) = (0, 0);
     for held in question.held {
@@ -38,7 +40,7 @@ pub(super) fn consistency(known: &Known<'_>) -> AuditRow {
         }
     }
     match (question.policy, question.held.len()) {
-        (_, 0) => row.not_checked(None, "no checkpoint is held; give one with `--held`"),
+        (_, 0) => row.not_checked(None, format!("no checkpoint is held; give one with `--held`{seen}")),
         (None, _) => row.not_checked(None, "no policy says whose checkpoints count"),
         _ if compared == 0 => row.not_checked(None, "no held checkpoint is signed by a key of the policy"),
         _ => {}
@@ -46,6 +48,6 @@ pub(super) fn consistency(known: &Known<'_>) -> AuditRow {
     row.row(|| {
         let others =
             if unknown == 0 { String::new() } else { format!(", {unknown} of unknown keys ignored") };
-        format!("{} held and found again{others}", counted(compared, "checkpoint"))
+        format!("{} held and found again{others}{seen}", counted(compared, "checkpoint"))
     })
 }

@@ -1,22 +1,27 @@
 //! The audit: eight rows that are always printed (`trust.md`, TR-21 to TR-29).
 //!
 //! A bundle, or a store read as one, goes by once. Trees, chains and states grow beside each other; where a branch
-//! begins they are kept for it. Nothing here reads a clock, a network or a store that the bundle does not name.
+//! begins they are kept for it. A match by mail is held against its desk (PM-32, PM-33, FD-19). Nothing here reads a
+//! clock, a network or a store that the bundle does not name.
 
 mod consistency;
 mod held;
+mod mail;
 mod play;
 mod question;
 mod rows;
 mod signed;
 mod walk;
 
-use crate::bundle::{BundleError, LineRecords};
+use crate::bundle::sizes::revision;
+use crate::bundle::{BundleError, BundleOutline, LineRecords};
 
 pub use held::{HeldCheckpoint, read_held};
+pub use mail::FairRoll;
 pub use question::AuditQuestion;
 pub use rows::{AuditRow, RowName, RowResult};
 
+use self::mail::MailRows;
 use self::rows::{Finder, counted};
 use self::walk::Walk;
 
@@ -40,10 +45,22 @@ pub fn malformed(error: &BundleError) -> Vec<AuditRow> {
 /// # Errors
 /// What cannot be read. What is wrong with the matches is in the rows.
 pub fn audit(records: &dyn LineRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, BundleError> {
+    audit_telling(records, question, &mut |_| {})
+}
+
+/// Audits matches like [`audit`], and tells each roll of fair dice with everything that it follows from (FD-20).
+///
+/// # Errors
+/// As for [`audit`].
+pub fn audit_telling(
+    records: &dyn LineRecords,
+    question: AuditQuestion<'_>,
+    tell: &mut dyn FnMut(&FairRoll),
+) -> Result<Vec<AuditRow>, BundleError> {
     let outline = records.outline();
     let signed = signed::checkpoints(outline, question);
     let wanted: Vec<_> = signed.iter().flat_map(signed::LineCheckpoints::wanted).collect();
-    let walked = Walk::through(records, question.registry, &wanted)?;
+    let walked = Walk::through(records, question.registry, &wanted, tell)?;
     let bytes = Finder::new(RowName::Bytes).row(|| {
         let count: u64 = outline.matches.iter().flat_map(|of| &of.lines).map(|line| line.count).sum();
         format!(
@@ -52,18 +69,30 @@ pub fn audit(records: &dyn LineRecords, question: AuditQuestion<'_>) -> Result<V
             counted(outline.checkpoints.len() as u64, "checkpoint")
         )
     });
-    let walk::Walked { chain, dice, rules, roots } = walked;
+    let walk::Walked { chain, dice, rules, roots, mail } = walked;
     let known = signed::Known { outline, question, roots: &roots };
-    let mut authorship = Finder::new(RowName::Authorship);
-    authorship.not_checked(None, "the host alone says who gave which command");
     Ok(vec![
         bytes,
         chain,
         signed::signature(&signed, &known),
-        consistency::consistency(&known),
+        consistency::consistency(&known, &mail),
         signed::cosignatures(&signed, &known),
         dice,
         rules,
-        authorship.row(String::new),
+        authorship(outline, &mail),
     ])
+}
+
+/// Who gave which command: of matches with a desk (PM-32); of others nobody but the host says it (TR-28).
+fn authorship(outline: &BundleOutline, mail: &MailRows) -> AuditRow {
+    let mut row = mail.authorship.clone();
+    let unsigned = "the host alone says who gave which command";
+    if mail.tied.is_empty() {
+        row.not_checked(None, unsigned);
+    } else {
+        for of in (0..outline.matches.len()).filter(|of| !mail.tied.contains(of)) {
+            row.not_checked(revision(outline, (of, 0)), unsigned);
+        }
+    }
+    row.row(|| mail.authorship_text())
 }

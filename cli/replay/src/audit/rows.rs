@@ -145,6 +145,17 @@ impl Finder {
         self.find(RowResult::NotChecked, at, reason.into());
     }
 
+    /// Adds what another found of the same row.
+    pub(super) fn absorb(&mut self, other: Self) {
+        let Self { row: AuditRow { result, reason, at, .. }, more } = other;
+        if result != RowResult::Pass {
+            self.find(result, at, reason);
+            if self.row.result == result {
+                self.more += more;
+            }
+        }
+    }
+
     fn find(&mut self, result: RowResult, at: Option<Revision>, reason: String) {
         if result > self.row.result {
             self.row = AuditRow { result, reason, at, row: self.row.row };

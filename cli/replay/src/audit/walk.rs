@@ -6,6 +6,7 @@ use turnfold_core::trust::{Tree, TreeHash};
 use turnfold_core::{DicePolicy, Digest, Registry};
 use turnfold_store::{Entry, Genesis, Linker};
 
+use super::mail::{FairRoll, MailLogs, MailRows};
 use super::play::{Playing, Verdict};
 use super::rows::{AuditRow, Finder, RowName, counted};
 use crate::bundle::sizes::{LineSize, cut, cuts, forks, revision};
@@ -18,7 +19,11 @@ pub(super) struct Walked {
     pub(super) dice: AuditRow,
     pub(super) rules: AuditRow,
     pub(super) roots: BTreeMap<LineSize, TreeHash>,
+    pub(super) mail: MailRows,
 }
+
+/// Takes each roll of fair dice that was recomputed (FD-20).
+pub(super) type TellRoll<'a> = &'a mut dyn FnMut(&FairRoll);
 
 /// A line up to some record.
 struct Progress {
@@ -47,6 +52,7 @@ pub(super) struct Walk<'a> {
     rules: Finder,
     entries: u64,
     rolls: u64,
+    mail: MailLogs<'a>,
 }
 
 impl<'a> Walk<'a> {
@@ -55,6 +61,7 @@ impl<'a> Walk<'a> {
         records: &'a dyn LineRecords,
         registry: &'a Registry,
         wanted: &[(LineIndex, u64)],
+        tell: TellRoll<'a>,
     ) -> Result<Walked, BundleError> {
         let outline = records.outline();
         let mut walk = Self {
@@ -71,6 +78,7 @@ impl<'a> Walk<'a> {
             rules: Finder::new(RowName::Rules),
             entries: 0,
             rolls: 0,
+            mail: MailLogs::new(outline, registry, tell),
         };
         let mut next = LineIndex::default();
         records.each(&mut |line, record| {
@@ -85,6 +93,7 @@ impl<'a> Walk<'a> {
             next = walk.after(next);
         }
         walk.end_line();
+        walk.mail.end_before(outline.matches.len());
         Ok(walk.finish())
     }
 
@@ -105,6 +114,9 @@ impl<'a> Walk<'a> {
     /// Ends the line before and begins this one, where it begins.
     fn begin(&mut self, index: LineIndex) -> Result<(), BundleError> {
         self.end_line();
+        if index.1 == 0 {
+            self.mail.end_before(index.0);
+        }
         let (Some(line), Some(genesis)) = (self.line(index), self.genesis(index)) else { return Ok(()) };
         let fork = line.parent.and_then(|parent| cut(self.outline, (index.0, parent), line.first));
         let progress = match fork.and_then(|fork| self.kept.get_mut(&fork)) {
@@ -127,8 +139,9 @@ impl<'a> Walk<'a> {
         let Some((_, progress)) = self.current.as_mut().filter(|(current, _)| *current == line) else {
             return Err(BundleError::Changed("the bundle".into()));
         };
-        let index = progress.tree.size();
-        progress.tree.push(record.leaf());
+        let (index, leaf) = (progress.tree.size(), record.leaf());
+        progress.tree.push(leaf);
+        self.mail.take(line, index, &record, leaf);
         match record {
             BundledRecord::LeftOut(_) => {
                 progress.link = None;
@@ -178,7 +191,9 @@ impl<'a> Walk<'a> {
             Verdict::Unknown(reason) => self.rules.not_checked(place.clone(), reason.clone()),
             Verdict::Rejected(seq, reason) => self.rules.fail(at(*seq), reason.clone()),
         }
-        self.judge_dice(genesis, progress, place.as_ref());
+        if !self.mail.judges_dice_of(index.0, genesis) {
+            self.judge_dice(genesis, progress, place.as_ref());
+        }
     }
 
     fn judge_dice(&mut self, genesis: &Genesis, mut progress: Progress, place: Option<&Revision>) {
@@ -207,16 +222,32 @@ impl<'a> Walk<'a> {
     }
 
     fn finish(self) -> Walked {
-        let Self { chain, dice, rules, roots, outline, entries, rolls, .. } = self;
+        let Self { chain, mut dice, rules, roots, outline, entries, rolls, mail, .. } = self;
+        let mail = mail.rows;
         let lines: u64 = outline.matches.iter().map(|of| of.lines.len() as u64).sum();
         let lines = counted(lines, "line");
         Walked {
             chain: chain.row(|| format!("{lines} linked from the first record to the last")),
-            dice: dice.row(|| {
-                format!("{} computed again from the seed, which the host knew", counted(rolls, "roll"))
-            }),
+            dice: {
+                let fair = mail.dice_text();
+                dice.absorb(mail.dice.clone());
+                dice.row(|| {
+                    let seeded = || {
+                        format!(
+                            "{} computed again from the seed, which the host knew",
+                            counted(rolls, "roll")
+                        )
+                    };
+                    match fair {
+                        None => seeded(),
+                        Some(fair) if rolls == 0 => fair,
+                        Some(fair) => format!("{fair}; {}", seeded()),
+                    }
+                })
+            },
             rules: rules.row(|| format!("{} of {lines} folded from the setup", entries_of(entries))),
             roots,
+            mail,
         }
     }
 }

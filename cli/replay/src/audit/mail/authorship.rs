@@ -1,0 +1,271 @@
+//! Who gave which command: every entry of the game is walked again from the papers of its desk (PM-2, PM-32).
+
+use std::collections::{BTreeSet, VecDeque};
+
+use turnfold_core::paper::{Paper, PaperContent};
+use turnfold_core::rules::desk::Setup;
+use turnfold_core::{DueRoll, Seat};
+use turnfold_store::{Entry, IdempotencyKey};
+
+use super::rows::{Authors, MailRows};
+use super::segment::{Segment, SegmentEnd};
+use super::turns::{ReadyTurn, Settlement, StandEntry};
+use crate::error::ReplayError;
+use crate::mail::{GameTurn, OrderEnd, TurnKey};
+use crate::record::Record;
+use crate::revision::Revision;
+use crate::session::is_roll;
+
+/// The authorship of one match.
+pub(super) struct Authorship<'a> {
+    setup: &'a Setup,
+    /// The line of the desk.
+    desk: &'a Revision,
+    /// Something is wrong, or nothing more can be told.
+    has_ended: bool,
+}
+
+/// What is wrong, and where. Without words nothing is: there is only nothing more to walk.
+struct Fault(Option<(Revision, String)>);
+
+impl Fault {
+    fn at(at: Revision, reason: impl Into<String>) -> Self {
+        Self(Some((at, reason.into())))
+    }
+}
+
+impl<'a> Authorship<'a> {
+    pub(super) const fn of(setup: &'a Setup, desk: &'a Revision) -> Self {
+        Self { setup, desk, has_ended: false }
+    }
+
+    /// Requires the entries of a turn to be those that follow from the desk.
+    pub(super) fn check(&mut self, segment: &Segment<'_>, rows: &mut MailRows) {
+        if self.has_ended {
+            return;
+        }
+        if let Err(Fault(fault)) = self.walk(segment, &mut rows.authors) {
+            self.has_ended = true;
+            if let Some((at, reason)) = fault {
+                rows.authorship.fail(Some(at), reason);
+            }
+        }
+    }
+
+    /// Requires the lines that were played to end where they were played to: line, last entry of a turn, last entry.
+    pub(super) fn finish(&self, lines: &[(Revision, u64, u64)], rows: &mut MailRows) {
+        if self.has_ended {
+            return;
+        }
+        for (at, to, _) in lines.iter().filter(|(_, to, head)| head > to) {
+            let reason = "the entry is behind the last stand of its line";
+            rows.authorship.fail(Some(at.at(to.saturating_add(1))), reason);
+        }
+    }
+
+    fn walk(&self, segment: &Segment<'_>, authors: &mut Authors) -> Result<(), Fault> {
+        let turn = segment.turn;
+        let mut entries = Entries { segment, next: 0, desk: self.desk, authors };
+        let Some(ready) = &turn.ready else { return entries.end("") };
+        if turn.is_takeback && !segment.begins_there {
+            let (line, seq) = &turn.from;
+            let reason = format!("the line does not begin at entry {seq} of `{line}`, as was agreed");
+            return Err(Fault::at(segment.at.clone(), reason));
+        }
+        let mut game = GameTurn::new(segment.start.fork(), turn.from.1, Box::new(recorded_dice(segment)));
+        let host = TurnKey::Host { turn: turn.number };
+        let Setup { default, between, .. } = self.setup;
+        if !turn.is_takeback {
+            entries.take(&entries.played(game.roll_due())?, &host)?;
+            let seats: BTreeSet<Seat> = ready.orders.keys().chain(&ready.defaulted).copied().collect();
+            for seat in seats {
+                if let Some(order) = ready.orders.get(&seat) {
+                    self.order(seat, order, &mut game, &mut entries)?;
+                } else {
+                    let key = TurnKey::Missed { turn: turn.number, seat };
+                    entries.take(&entries.played(game.default(seat, default))?, &key)?;
+                }
+            }
+        }
+        let ReadyTurn { living, gone, .. } = ready;
+        let between = entries.played(game.between((living, gone), (default, between)))?;
+        entries.take(&between.played, &host)?;
+        entries.end("")?;
+        match &turn.stand {
+            Some(stand) if segment.end == SegmentEnd::Short => Err(entries.short(stand)),
+            Some(stand) if segment.end == SegmentEnd::Stand => self.stand(segment, stand, &game),
+            _ => Ok(()),
+        }
+    }
+
+    /// PM-19: an order is carried out as far as the game takes it, or refused for the reason that the game gives.
+    fn order(
+        &self,
+        seat: Seat,
+        paper: &Paper,
+        game: &mut GameTurn<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Fault> {
+        let turn = entries.segment.turn;
+        let settled = turn.settled.get(&paper.digest());
+        let fault = |reason: String| {
+            let at = settled.map_or_else(|| self.desk.clone(), |(seq, _)| self.desk.at(*seq));
+            Fault::at(at, reason)
+        };
+        let PaperContent::Order(order) = paper.content() else { return Ok(()) };
+        let plays = order.plays().iter().map(turnfold_core::paper::PaperLine::as_str);
+        let end = entries.played(game.order(seat, plays))?;
+        match (end, settled.map(|(_, settlement)| settlement)) {
+            (OrderEnd::Carried { .. }, Some(Settlement::Refused(_))) => {
+                Err(fault(format!("the order of {seat} is refused, and the game accepts it")))
+            }
+            (OrderEnd::Carried { count, played }, settlement) => {
+                if settlement.is_none() && entries.next().is_none() {
+                    return Err(Fault(None));
+                }
+                let tag = paper.order_tag();
+                entries.take(&played, &TurnKey::Order { tag, turn: turn.number })?;
+                match settlement {
+                    Some(Settlement::Carried(said)) if usize::from(*said) != count => Err(fault(format!(
+                        "the desk says that {said} commands of the order of {seat} were played; there are {count}"
+                    ))),
+                    _ => Ok(()),
+                }
+            }
+            (OrderEnd::Refused(rejected), Some(Settlement::Refused(code))) if *code == rejected.code => {
+                Ok(())
+            }
+            (OrderEnd::Refused(rejected), Some(Settlement::Refused(_))) => {
+                Err(fault(format!("the game refuses the order of {seat} as `{}`", rejected.code)))
+            }
+            (OrderEnd::Refused(rejected), Some(Settlement::Carried(_))) => {
+                let why = format!("the game rejects the order of {seat} as `{}`", rejected.code);
+                let next = entries.next().filter(|entry| entry.seat == seat);
+                Err(next.map_or_else(|| fault(why.clone()), |entry| entries.unexpected(entry, None, &why)))
+            }
+            (OrderEnd::Refused(_), None) => Err(Fault(None)),
+        }
+    }
+
+    /// PM-13: what a stand says of the game.
+    fn stand(&self, segment: &Segment<'_>, stand: &StandEntry, game: &GameTurn<'_>) -> Result<(), Fault> {
+        let fault = |reason: &str| Err(Fault::at(self.desk.at(stand.desk_seq), reason));
+        if segment.link != Some(stand.link) {
+            return fault("the stand has another link than the game at its entry");
+        }
+        match stand.state {
+            Some(state) if state != game.state().state_hash() => {
+                fault("the stand has another state hash than the game at its entry")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Dice that fall as the log has it; where it has something else, comparing entries says so.
+fn recorded_dice(segment: &Segment<'_>) -> impl FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'static {
+    let commands = segment.entries.iter().filter_map(|entry| segment.rules.command_text(&entry.command).ok());
+    let rolls = commands.filter(|command| is_roll(command)).map(|command| {
+        command.split(' ').skip(1).map_while(|value| value.parse().ok()).collect::<Vec<i32>>()
+    });
+    let mut rolls: VecDeque<Vec<i32>> = rolls.collect();
+    let mut others = 0_u32;
+    move |due| {
+        let values = rolls.pop_front().filter(|values| due.accepts(values));
+        // Each time others, lest the game ask for ever.
+        let mut any = || {
+            others = others.wrapping_add(1);
+            let span = i64::from(due.high) - i64::from(due.low) + 1;
+            let value = i64::from(due.low) + i64::from(others) % span;
+            let value = i32::try_from(value).unwrap_or(due.low);
+            std::iter::repeat_n(value, usize::try_from(due.count).unwrap_or_default()).collect()
+        };
+        Ok(values.unwrap_or_else(&mut any))
+    }
+}
+
+/// The entries of a turn, while they are walked.
+struct Entries<'a> {
+    segment: &'a Segment<'a>,
+    next: usize,
+    desk: &'a Revision,
+    authors: &'a mut Authors,
+}
+
+impl Entries<'_> {
+    /// Dice that never end are those of the log, so it is the log that has to be shown wrong.
+    fn played<T>(&self, played: Result<T, ReplayError>) -> Result<T, Fault> {
+        let at = || self.segment.at.at(self.segment.turn.from.1.saturating_add(1));
+        played.map_err(|error| Fault::at(at(), error.to_string()))
+    }
+
+    fn next(&self) -> Option<&Entry> {
+        self.segment.entries.get(self.next).copied()
+    }
+
+    /// Requires the next entries to be these, with this key.
+    fn take(&mut self, expected: &[Record], key: &TurnKey) -> Result<(), Fault> {
+        for record in expected {
+            let Some(entry) = self.segment.entries.get(self.next).copied() else {
+                return Err(self.missing(record));
+            };
+            let is_same = record.seat == Some(entry.seat) && record.command_bytes == entry.command;
+            if !is_same {
+                return Err(self.unexpected(entry, Some(record), ""));
+            }
+            let found = entry.idempotency_key.as_ref().map(IdempotencyKey::as_str);
+            // PM-2
+            if found != Some(key.to_string().as_str()) {
+                let found = found.map_or_else(|| "none".into(), |found| format!("`{found}`"));
+                let reason = format!("expected the key `{key}`, found {found}");
+                return Err(Fault::at(self.segment.at.at(entry.seq), reason));
+            }
+            self.authors.count(entry, key);
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// Requires that there are no more.
+    fn end(&self, why: &str) -> Result<(), Fault> {
+        self.next().map_or(Ok(()), |entry| Err(self.unexpected(entry, None, why)))
+    }
+
+    fn missing(&self, record: &Record) -> Fault {
+        match (&self.segment.turn.stand, self.segment.end) {
+            (Some(stand), SegmentEnd::Stand) => {
+                let reason = format!("the stand leaves out `{}`", given(record));
+                Fault::at(self.desk.at(stand.desk_seq), reason)
+            }
+            (Some(stand), SegmentEnd::Short) => self.short(stand),
+            _ => Fault(None),
+        }
+    }
+
+    fn short(&self, stand: &StandEntry) -> Fault {
+        let head = self.segment.turn.from.1.saturating_add(self.segment.entries.len() as u64);
+        let reason = format!("the stand is at entry {} of `{}`, which ends at {head}", stand.seq, stand.line);
+        Fault::at(self.desk.at(stand.desk_seq), reason)
+    }
+
+    fn unexpected(&self, entry: &Entry, expected: Option<&Record>, why: &str) -> Fault {
+        let expected = match expected {
+            Some(record) => format!("; expected `{}`", given(record)),
+            None if why.is_empty() => String::new(),
+            None => format!("; {why}"),
+        };
+        let reason = match entry.seat {
+            Seat::Host => {
+                let command = self.segment.rules.command_text(&entry.command).unwrap_or_default();
+                format!("`{command}` of the host follows from nothing{expected}")
+            }
+            seat => format!("no paper by {seat}{expected}"),
+        };
+        Fault::at(self.segment.at.at(entry.seq), reason)
+    }
+}
+
+fn given(record: &Record) -> String {
+    let seat = record.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
+    format!("{seat}{}", record.command)
+}

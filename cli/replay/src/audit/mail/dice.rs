@@ -1,0 +1,282 @@
+//! Fair dice: every roll of the lines that were played is computed again (FD-19, FD-20).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use turnfold_core::dice::fair::{Contribution, RollKey};
+use turnfold_core::rules::desk::Setup;
+use turnfold_core::{CommandSource, DicePolicy, Digest, DueRoll, Logged, Seat, Step};
+use turnfold_store::Genesis;
+
+use super::rows::MailRows;
+use super::segment::{Segment, SegmentEnd};
+use super::turns::{DeskTurns, RolledEntry, Settlement};
+use crate::audit::rows::counted;
+use crate::revision::Revision;
+use crate::session::is_roll;
+
+/// The most turns that a remark names.
+const NAMED_MAX: usize = 12;
+
+/// A roll that was computed again, with everything it follows from (FD-20).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FairRoll {
+    /// Its entry.
+    pub at: Revision,
+    /// Its number.
+    pub number: u16,
+    /// What the host opened for it.
+    pub element: Digest,
+    /// What each seat opened last.
+    pub contributions: Vec<Contribution>,
+    /// The key (FD-4).
+    pub key: Digest,
+    /// How many values in which range.
+    pub due: DueRoll,
+    /// The values.
+    pub values: Vec<i32>,
+}
+
+impl fmt::Display for FairRoll {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, number, element, contributions, key, due, values } = self;
+        write!(out, "{at} is roll {number}: host {number} {element}")?;
+        for Contribution { seat, index, element } in contributions {
+            write!(out, ", {seat} {index} {element}")?;
+        }
+        write!(out, "; key {key}; {} of {}..={}:", due.count, due.low, due.high)?;
+        values.iter().try_for_each(|value| write!(out, " {value}"))
+    }
+}
+
+/// The dice of one match.
+pub(super) struct FairDice {
+    match_id: [u8; 16],
+    /// `None` where the dice are others, or too little fits to go on.
+    is_fair: bool,
+    hosted: Vec<Seat>,
+    /// As they were in the turn before.
+    before: Vec<Contribution>,
+    recomputed: u64,
+    /// The rolls that a host that plays could foresee.
+    foreseen: u64,
+    /// The rolls made while a contribution was still its head.
+    at_heads: u64,
+}
+
+/// A roll of the game.
+struct GameRoll {
+    seq: u64,
+    /// What was due.
+    due: Option<DueRoll>,
+    command: String,
+}
+
+impl FairDice {
+    /// Begins a match; its heads have to be the same in its Genesis and its desk.
+    pub(super) fn of(genesis: &Genesis, setup: &Setup, desk: &Revision, rows: &mut MailRows) -> Self {
+        let heads = match genesis.dice {
+            DicePolicy::Fair(head) => Some((head, setup.head.as_ref().and_then(|head| head.parse().ok()))),
+            DicePolicy::Recorded | DicePolicy::Seeded(_) => None,
+        };
+        let is_fair = heads.is_some_and(|(game, desk)| Some(game) == desk);
+        if heads.is_some() && !is_fair {
+            let reason = "the head of the host's chain is not the one in the game's Genesis";
+            rows.dice.fail(Some(desk.at(0)), reason);
+        }
+        Self {
+            match_id: genesis.match_id,
+            is_fair,
+            hosted: setup.hosted.clone(),
+            before: Vec::new(),
+            recomputed: 0,
+            foreseen: 0,
+            at_heads: 0,
+        }
+    }
+
+    pub(super) fn not_checked(&self, at: Option<Revision>, reason: String, rows: &mut MailRows) {
+        if self.is_fair {
+            rows.dice.not_checked(at, reason);
+        }
+    }
+
+    /// Requires each roll of a turn to have its `rolled`, in order, and the values that follow.
+    pub(super) fn check(
+        &mut self,
+        segment: &Segment<'_>,
+        desk: &Revision,
+        rows: &mut MailRows,
+        tell: &mut dyn FnMut(&FairRoll),
+    ) {
+        if !self.is_fair {
+            return;
+        }
+        let contributions = segment.turn.ready.as_ref().map(|ready| ready.contributions.clone());
+        let contributions = contributions.unwrap_or_default();
+        let mut rolled = segment.turn.rolled.iter().peekable();
+        for roll in rolls(segment) {
+            let at = segment.at.at(roll.seq);
+            // FD-10
+            let is_its_own = |rolled: &&RolledEntry| {
+                rolled.seq == roll.seq && rolled.line.as_str() == segment.at.branch.as_str()
+            };
+            while let Some(other) =
+                rolled.next_if(|rolled| !is_its_own(rolled) && !is_later(rolled, segment, roll.seq))
+            {
+                rows.dice.fail(Some(desk.at(other.desk_seq)), names_no_roll(other));
+            }
+            let Some(rolled) = rolled.next_if(is_its_own) else {
+                match segment.end {
+                    SegmentEnd::Unfinished => {
+                        rows.dice.not_checked(Some(at), "the turn is not carried out to its end yet");
+                    }
+                    _ => rows.dice.fail(Some(at), "the desk has no `rolled` for this roll"),
+                }
+                continue;
+            };
+            self.check_values(segment, &roll, rolled, &contributions, rows, tell);
+        }
+        if !matches!(segment.end, SegmentEnd::Unusable(_)) {
+            for other in rolled {
+                rows.dice.fail(Some(desk.at(other.desk_seq)), names_no_roll(other));
+            }
+        }
+        if segment.turn.ready.is_some() {
+            self.before = contributions;
+        }
+    }
+
+    fn check_values(
+        &mut self,
+        segment: &Segment<'_>,
+        roll: &GameRoll,
+        rolled: &RolledEntry,
+        contributions: &[Contribution],
+        rows: &mut MailRows,
+        tell: &mut dyn FnMut(&FairRoll),
+    ) {
+        let at = segment.at.at(roll.seq);
+        let Some(due) = roll.due else {
+            rows.dice.fail(Some(at), "no roll was due");
+            return;
+        };
+        let key = RollKey::new(&self.match_id, rolled.number, &rolled.element, contributions);
+        let values = key.values(&due);
+        let expected = segment.start.roll_command(values.clone()).unwrap_or_default();
+        if expected != roll.command {
+            rows.dice.fail(Some(at), format!("the dice give `{expected}`, found `{}`", roll.command));
+            return;
+        }
+        self.recomputed += 1;
+        let element_of = |seat: Seat| self.before.iter().find(|before| before.seat == seat);
+        let is_new = |part: &&Contribution| element_of(part.seat).is_some_and(|before| before != *part);
+        let new = contributions.iter().filter(is_new).filter(|part| !self.hosted.contains(&part.seat));
+        self.foreseen += u64::from(new.count() == 0);
+        self.at_heads += u64::from(contributions.iter().any(|part| part.index == 0));
+        tell(&FairRoll {
+            at,
+            number: rolled.number,
+            element: rolled.element,
+            contributions: contributions.to_vec(),
+            key: Digest::new(*key.as_bytes()),
+            due,
+            values,
+        });
+    }
+
+    /// Adds up the match.
+    pub(super) fn finish(
+        self,
+        name: &str,
+        desk: &DeskTurns,
+        unplayed: &BTreeSet<String>,
+        rows: &mut MailRows,
+    ) {
+        if !self.is_fair {
+            return;
+        }
+        *rows.rolls.get_or_insert(0) += self.recomputed;
+        let mut remarks = Vec::new();
+        if self.foreseen > 0 {
+            let foreseen = counted(self.foreseen, "roll");
+            let hosted = self.hosted.iter();
+            remarks.extend(
+                hosted.map(|seat| format!("{seat} is played by the host and could foresee {foreseen}")),
+            );
+        }
+        if self.at_heads > 0 {
+            let rolls = counted(self.at_heads, "roll");
+            remarks.push(format!("{rolls} made while a seat's contribution was still its head"));
+        }
+        remarks.extend(desk.ended_chains.iter().map(|seat| format!("the chain of {seat} has ended")));
+        for (what, turns) in lost_orders(desk) {
+            remarks.push(format!("{what} in {}", in_turns(&turns)));
+        }
+        remarks.extend(unplayed.iter().map(|line| format!("{line} was not played")));
+        rows.dice_remarks.push((name.into(), remarks));
+    }
+}
+
+/// Whether it names a later entry of the line, so that the roll at hand has none.
+fn is_later(rolled: &RolledEntry, segment: &Segment<'_>, seq: u64) -> bool {
+    rolled.line.as_str() == segment.at.branch.as_str() && rolled.seq > seq
+}
+
+fn names_no_roll(rolled: &RolledEntry) -> String {
+    let RolledEntry { number, line, seq, .. } = rolled;
+    format!("roll {number} names entry {seq} of `{line}`, which is not the next roll")
+}
+
+/// Finds the rolls of a turn by folding its entries.
+fn rolls(segment: &Segment<'_>) -> Vec<GameRoll> {
+    let mut state = segment.start.fork();
+    let mut rolls = Vec::new();
+    for entry in segment.entries {
+        let due = state.due_roll();
+        let logged =
+            Logged { seq: entry.seq, seat: entry.seat, command: CommandSource::Bytes(&entry.command) };
+        let observe = &mut |step: &mut dyn Step| {
+            let command = step.command();
+            if is_roll(&command) {
+                rolls.push(GameRoll { seq: entry.seq, due, command });
+            }
+        };
+        if state.fold(&[logged], &DicePolicy::Recorded, observe).is_err() {
+            break;
+        }
+    }
+    rolls
+}
+
+/// The turns for which the host could have kept an order back: a seat missed, or its order did not count (FD-19).
+fn lost_orders(desk: &DeskTurns) -> BTreeMap<String, BTreeSet<u32>> {
+    let mut lost: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    let mut name = |what: String, turn: u32| lost.entry(what).or_default().insert(turn);
+    for turn in &desk.turns {
+        for seat in &turn.missed {
+            name(format!("{seat} missed"), turn.number);
+        }
+        for (seat, of) in &turn.late {
+            name(format!("an order of {seat} was late"), *of);
+        }
+        for (seat, order) in turn.ready.iter().flat_map(|ready| &ready.orders) {
+            let settlement = turn.settled.get(&order.digest()).map(|(_, settlement)| settlement);
+            if matches!(settlement, Some(Settlement::Refused(_))) {
+                name(format!("the order of {seat} was refused"), turn.number);
+            }
+        }
+    }
+    lost
+}
+
+/// Writes `turn 4`, or `turns 1, 2 and 9 more`.
+fn in_turns(turns: &BTreeSet<u32>) -> String {
+    let named: Vec<_> = turns.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+    let word = if turns.len() == 1 { "turn" } else { "turns" };
+    let more = match turns.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{word} {}{more}", named.join(", "))
+}

@@ -1,0 +1,72 @@
+//! Games and desks while the records of all matches go by: kept until both are there, judged, and let go.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::trust::TreeHash;
+use turnfold_core::{DicePolicy, Registry};
+use turnfold_store::Genesis;
+
+use super::dice::FairRoll;
+use super::kept::{KeptMatch, Tie};
+use super::rows::MailRows;
+use super::segment::MailMatch;
+use crate::bundle::{BundleOutline, BundledRecord, LineIndex};
+
+/// What is known of the matches by mail so far.
+pub(crate) struct MailLogs<'a> {
+    outline: &'a BundleOutline,
+    registry: &'a Registry,
+    tell: &'a mut dyn FnMut(&FairRoll),
+    ties: Vec<Tie>,
+    kept: BTreeMap<usize, KeptMatch>,
+    pub(crate) rows: MailRows,
+}
+
+impl<'a> MailLogs<'a> {
+    pub(crate) fn new(
+        outline: &'a BundleOutline,
+        registry: &'a Registry,
+        tell: &'a mut dyn FnMut(&FairRoll),
+    ) -> Self {
+        let ties = Tie::all(outline, registry);
+        let of_ties: BTreeSet<usize> = ties.iter().flat_map(|tie| [tie.game, tie.desk]).collect();
+        let kept = of_ties.iter().map(|of| (*of, KeptMatch::default())).collect();
+        let mut rows = MailRows { tied: of_ties, ..MailRows::default() };
+        rows.find_second_desks(outline, &ties);
+        Self { outline, registry, tell, ties, kept, rows }
+    }
+
+    /// Takes the record of this index of a line.
+    pub(crate) fn take(
+        &mut self,
+        (of, line): LineIndex,
+        index: u64,
+        record: &BundledRecord<'_>,
+        leaf: TreeHash,
+    ) {
+        if let Some(kept) = self.kept.get_mut(&of) {
+            kept.take(line, index, record, leaf);
+        }
+    }
+
+    /// Returns `true` if the dice of a match are judged with its desk: fair ones, and those that a desk does not have.
+    pub(crate) fn judges_dice_of(&self, of: usize, genesis: &Genesis) -> bool {
+        let is_fair = matches!(genesis.dice, DicePolicy::Fair(_));
+        self.ties.iter().any(|tie| tie.desk == of || is_fair && tie.game == of)
+    }
+
+    /// Judges each match of which all has gone by once that of this index begins.
+    pub(crate) fn end_before(&mut self, of: usize) {
+        let Self { outline, registry, ties, kept, rows, tell } = self;
+        let (done, waiting) = std::mem::take(ties).into_iter().partition(|tie| tie.last() < of);
+        *ties = waiting;
+        for tie in &done {
+            if let (Some(game), Some(desk)) = (kept.get(&tie.game), kept.get(&tie.desk)) {
+                MailMatch { outline, registry, tie, game, desk }.judge(rows, tell);
+            }
+        }
+        for tie in &done {
+            kept.retain(|of, _| !tie.has(*of) || ties.iter().any(|tie| tie.has(*of)));
+        }
+    }
+}

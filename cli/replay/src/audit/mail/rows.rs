@@ -1,0 +1,110 @@
+//! What was found of all matches by mail, for the rows of the audit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::Seat;
+use turnfold_store::Entry;
+
+use super::kept::Tie;
+use crate::audit::rows::{Finder, RowName, counted};
+use crate::bundle::BundleOutline;
+use crate::bundle::sizes::revision;
+use crate::mail::TurnKey;
+
+/// What was found of all matches by mail.
+pub(crate) struct MailRows {
+    /// The games that have a desk, and the desks.
+    pub(crate) tied: BTreeSet<usize>,
+    pub(crate) dice: Finder,
+    /// How many rolls were recomputed, if there are fair dice at all.
+    pub(crate) rolls: Option<u64>,
+    /// What is to be known of the dice of each match beside that.
+    pub(crate) dice_remarks: Vec<(String, Vec<String>)>,
+    pub(crate) authorship: Finder,
+    pub(super) authors: Authors,
+    /// The lines of games that were not played.
+    pub(super) unplayed: Vec<String>,
+    pub(crate) consistency: Finder,
+    /// How many papers named the history that their desk has, if there is a desk.
+    pub(super) seen: Option<u64>,
+}
+
+impl Default for MailRows {
+    fn default() -> Self {
+        Self {
+            tied: BTreeSet::new(),
+            dice: Finder::new(RowName::Dice),
+            rolls: None,
+            dice_remarks: Vec::new(),
+            authorship: Finder::new(RowName::Authorship),
+            authors: Authors::default(),
+            unplayed: Vec::new(),
+            consistency: Finder::new(RowName::Consistency),
+            seen: None,
+        }
+    }
+}
+
+impl MailRows {
+    /// Returns what the row `dice` says where all of it is right.
+    pub(crate) fn dice_text(&self) -> Option<String> {
+        let mut text = format!("{} recomputed", counted(self.rolls?, "roll"));
+        let is_one = self.dice_remarks.len() == 1;
+        for (name, remarks) in &self.dice_remarks {
+            let of = if is_one { String::new() } else { format!("{name}: ") };
+            text.extend(remarks.iter().map(|remark| format!("; {of}{remark}")));
+        }
+        Some(text)
+    }
+
+    /// PM-1: a game has one desk. Two of them are two histories.
+    pub(super) fn find_second_desks(&mut self, outline: &BundleOutline, ties: &[Tie]) {
+        for (index, tie) in ties.iter().enumerate() {
+            let first = ties.iter().take(index).find(|first| first.game == tie.game);
+            let names = |of: usize| outline.matches.get(of).map(|of| &of.name);
+            if let Some((first, game)) = first.and_then(|first| Some((names(first.desk)?, names(tie.game)?)))
+            {
+                let reason = format!("`{first}` is a desk of `{game}` too");
+                self.consistency.fail(revision(outline, (tie.desk, 0)), reason);
+            }
+        }
+    }
+
+    /// Returns what the row `authorship` says where all of it is right.
+    pub(crate) fn authorship_text(&self) -> String {
+        let unplayed = self.unplayed.iter().map(|line| format!("; {line} was not played"));
+        self.authors.text() + &unplayed.collect::<String>()
+    }
+
+    /// Returns what the row `consistency` says of papers, if there is a desk.
+    pub(crate) fn seen_text(&self) -> Option<String> {
+        let papers = |count| counted(count, "paper");
+        self.seen.map(|count| format!("the history that {} named is this one", papers(count)))
+    }
+}
+
+/// How many commands came from where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Authors {
+    signed: u64,
+    default: BTreeMap<Seat, u64>,
+    host: u64,
+}
+
+impl Authors {
+    pub(super) fn count(&mut self, entry: &Entry, key: &TurnKey) {
+        match (entry.seat, key) {
+            (Seat::Host, _) => self.host += 1,
+            (_, TurnKey::Order { .. }) => self.signed += 1,
+            (seat, _) => *self.default.entry(seat).or_default() += 1,
+        }
+    }
+
+    /// Returns the counts in words.
+    fn text(&self) -> String {
+        let default = self.default.iter().map(|(seat, count)| format!(", {count} by default for {seat}"));
+        let commands = if self.signed == 1 { "command" } else { "commands" };
+        let default: String = default.collect();
+        format!("{} {commands} by signed orders{default}, {} by the host", self.signed, self.host)
+    }
+}

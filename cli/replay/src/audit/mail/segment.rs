@@ -1,0 +1,145 @@
+//! The game's entries turn by turn: from where a turn goes on to the stand that ends it.
+
+use std::collections::BTreeMap;
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry};
+use turnfold_store::Entry;
+
+use super::kept::{KeptMatch, Tie, WholeLine};
+use super::turns::{DeskTurn, DeskTurns};
+use crate::bundle::sizes::revision;
+use crate::bundle::{BundleOutline, BundledMatch};
+use crate::entry::stored;
+use crate::revision::Revision;
+
+/// A match by mail of which everything has gone by.
+pub(super) struct MailMatch<'a> {
+    pub(super) outline: &'a BundleOutline,
+    pub(super) registry: &'a Registry,
+    pub(super) tie: &'a Tie,
+    pub(super) game: &'a KeptMatch,
+    pub(super) desk: &'a KeptMatch,
+}
+
+/// What the game's log has of a turn.
+pub(super) struct Segment<'a> {
+    pub(super) turn: &'a DeskTurn,
+    /// Which line it is.
+    pub(super) at: Revision,
+    pub(super) rules: &'a dyn AnyRules,
+    /// The link after the last of the entries.
+    pub(super) link: Option<Digest>,
+    /// Whether the line begins where the turn goes on from, as it has to after a takeback.
+    pub(super) begins_there: bool,
+    /// The game where the turn goes on from.
+    pub(super) start: Box<dyn AnyState>,
+    /// The entries that follow, up to the next stand.
+    pub(super) entries: &'a [&'a Entry],
+    pub(super) end: SegmentEnd,
+}
+
+/// Why a turn has no more entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SegmentEnd {
+    /// A stand is there.
+    Stand,
+    /// There is none yet, and the host may still be at work.
+    Unfinished,
+    /// There is none, and there may be no entries: nothing is to be carried out.
+    Idle,
+    /// The line is shorter than the stand says.
+    Short,
+    /// The others cannot be used.
+    Unusable(&'static str),
+}
+
+/// Where nothing more can be told: a line, and why.
+pub(super) type Stuck = (Option<Revision>, String);
+
+impl MailMatch<'_> {
+    /// Passes the turns with their entries one after another, as far as they can be told. Returns how far each line was
+    /// played.
+    pub(super) fn each_segment(
+        &self,
+        game: &BundledMatch,
+        desk: &DeskTurns,
+        take: &mut dyn FnMut(&Segment<'_>),
+    ) -> Result<Vec<(Revision, u64, u64)>, Stuck> {
+        let place = |line| revision(self.outline, (self.tie.game, line));
+        let stuck = |line, reason: &str| (place(line), String::from(reason));
+        let rules = self.registry.find(&game.genesis.ruleset);
+        let rules = rules.filter(|rules| rules.version() == game.genesis.ruleset_version);
+        let rules = rules.ok_or_else(|| stuck(0, "this build does not have the rules of the game"))?;
+        let mut lines: BTreeMap<usize, WholeLine<'_>> = BTreeMap::new();
+        let mut played: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut stands: Option<(usize, u64, Box<dyn AnyState>)> = None;
+        for turn in &desk.turns {
+            // Where a turn goes on that nothing was played in yet, nobody can tell after a takeback.
+            let Some(name) = turn.line() else { break };
+            let found = game.lines.iter().position(|line| line.branch.as_str() == name.as_str());
+            let found = found.ok_or_else(|| stuck(0, &format!("there is no line `{name}`")))?;
+            let line =
+                &*lines.entry(found).or_insert_with(|| self.game.line(game, found).linked(&game.genesis));
+            let rejected = || stuck(found, "the rules reject an entry");
+            let state = match stands.take() {
+                Some((on, seq, state)) if (on, seq) == (found, turn.from.1) => state,
+                _ => {
+                    let mut state = rules.start(&game.genesis.setup).map_err(|_| rejected())?;
+                    if line.head() < turn.from.1 {
+                        return Err(stuck(found, line.unusable.unwrap_or("the line is too short")));
+                    }
+                    fold(state.as_mut(), line.between(0, turn.from.1)).ok_or_else(rejected)?;
+                    state
+                }
+            };
+            let to = turn.stand.as_ref().map_or(line.head(), |stand| stand.seq);
+            let end = match (&turn.stand, line.unusable) {
+                (Some(_), _) if line.head() >= to => SegmentEnd::Stand,
+                (_, Some(reason)) => SegmentEnd::Unusable(reason),
+                (Some(_), None) => SegmentEnd::Short,
+                (None, None) if turn.ready.is_some() => SegmentEnd::Unfinished,
+                (None, None) => SegmentEnd::Idle,
+            };
+            let entries = line.between(turn.from.1, to);
+            let Some(at) = place(found) else { break };
+            take(&Segment {
+                turn,
+                at,
+                rules,
+                link: line.link_after(to),
+                begins_there: begins_there(game, found, turn),
+                start: state.fork(),
+                entries,
+                end,
+            });
+            played.insert(found, to);
+            match end {
+                SegmentEnd::Stand => {}
+                SegmentEnd::Unfinished | SegmentEnd::Idle => break,
+                SegmentEnd::Short => return Err(stuck(found, "the line is too short")),
+                SegmentEnd::Unusable(reason) => return Err(stuck(found, reason)),
+            }
+            let mut state = state;
+            fold(state.as_mut(), entries).ok_or_else(rejected)?;
+            stands = Some((found, to, state));
+        }
+        let ends =
+            played.into_iter().filter_map(|(line, to)| Some((place(line)?, to, lines.get(&line)?.head())));
+        Ok(ends.collect())
+    }
+}
+
+/// Whether a line begins at the entry where a turn goes on from.
+fn begins_there(game: &BundledMatch, line: usize, turn: &DeskTurn) -> bool {
+    let (from, seq) = &turn.from;
+    let Some(size) = seq.checked_add(1) else { return false };
+    let Some(found) = game.lines.get(line).filter(|found| found.first == size) else { return false };
+    let from = game.lines.iter().position(|line| line.branch.as_str() == from.as_str());
+    let owners =
+        found.parent.zip(from).map(|(parent, from)| [parent, from].map(|line| game.owner(line, size)));
+    owners.is_some_and(|[parent, from]| parent == from)
+}
+
+fn fold(state: &mut dyn AnyState, entries: &[&Entry]) -> Option<()> {
+    state.fold(&stored(entries.iter().copied()), &DicePolicy::Recorded, &mut |_| {}).ok()
+}

@@ -1,0 +1,58 @@
+//! Matches in memory as an audit reads them.
+
+use turnfold_core::trust::TreeHash;
+use turnfold_replay::audit::{AuditQuestion, AuditRow, FairRoll, RowName, RowResult, audit_telling};
+use turnfold_replay::bundle::{BundleError, BundleOutline, BundledRecord, LineRecords, TakeRecord};
+
+use super::correspondence::registry;
+
+/// Requires a row to be so; returns its reason.
+pub(super) fn expect(rows: &[AuditRow], row: RowName, result: RowResult, reason: &str) -> String {
+    let found = rows.iter().find(|found| found.row == row).unwrap();
+    assert_eq!(found.result, result, "{found:?}");
+    assert!(found.reason.contains(reason), "expected `{reason}`: {found:?}");
+    found.reason.clone()
+}
+
+/// The records of a line's own, and the indexes of those that are left out.
+pub(super) type LineParts = ((usize, usize), Vec<Vec<u8>>, Vec<usize>);
+
+/// Records of matches, in memory.
+pub(super) struct Bundled {
+    pub(super) outline: BundleOutline,
+    pub(super) records: Vec<LineParts>,
+}
+
+impl Bundled {
+    /// Adds a match of another bundle under another name.
+    pub(super) fn add(&mut self, other: Self, index: usize, name: &str) {
+        let of = self.outline.matches.len();
+        let mut added = other.outline.matches[index].clone();
+        added.name = name.parse().unwrap();
+        self.outline.matches.push(added);
+        let records = other.records.into_iter().filter(|(line, ..)| line.0 == index);
+        self.records.extend(records.map(|((_, line), parts, left_out)| ((of, line), parts, left_out)));
+    }
+
+    pub(super) fn audit(&self, tell: &mut dyn FnMut(&FairRoll)) -> Vec<AuditRow> {
+        let question = AuditQuestion { policy: None, held: &[], registry: &registry() };
+        audit_telling(self, question, tell).unwrap()
+    }
+}
+
+impl LineRecords for Bundled {
+    fn outline(&self) -> &BundleOutline {
+        &self.outline
+    }
+
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
+        for (line, records, left_out) in &self.records {
+            let first = usize::try_from(self.outline.matches[line.0].lines[line.1].first).unwrap();
+            for (index, record) in (first..).zip(records) {
+                let leaf = BundledRecord::LeftOut(TreeHash::of_record(record));
+                take(*line, if left_out.contains(&index) { leaf } else { BundledRecord::Shown(record) })?;
+            }
+        }
+        Ok(())
+    }
+}

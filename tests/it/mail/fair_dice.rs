@@ -1,0 +1,327 @@
+//! What an auditor proves of fair dice (FD-19, FD-20): matches written by hand, honest and forged.
+
+use std::fmt::Write as _;
+
+use turnfold_core::Seat::{Host, P1, P2};
+use turnfold_core::paper::{PaperContent, SeatKey};
+use turnfold_core::trust::{KeyKind, PrivateKey};
+use turnfold_core::{Digest, DueRoll};
+use turnfold_replay::audit::RowName::{Dice, Rules};
+use turnfold_replay::audit::RowResult::{Fail, NotChecked, Pass};
+
+use super::bundled::expect;
+use super::correspondence::{Correspondence, MATCH_ID, element};
+
+const TERMS: &str = "default = [\"stay\"]\nbetween = [\"next\"]\n";
+
+/// A match whose first turn is open. It began with a roll.
+fn begun(terms: &str) -> Correspondence {
+    let mut found = Correspondence::new("begins_with_roll = true", &format!("{TERMS}{terms}"), true);
+    found.roll_due("turn:0:host");
+    found.tell_rolls();
+    found.stand();
+    found
+}
+
+/// What a seat orders so that there is a roll: a gate that is open is shut first.
+fn attack(found: &Correspondence) -> Vec<&'static str> {
+    let enter = found.may(P1, "enter").then_some("enter");
+    enter.into_iter().chain(["attack", "stay"]).collect()
+}
+
+/// Orders of both: p1 attacks, p2 stays.
+fn orders(found: &mut Correspondence) -> [Digest; 2] {
+    let plays = attack(found);
+    [found.order(P1, &plays), found.order(P2, &["stay"])]
+}
+
+fn end_day(found: &mut Correspondence) {
+    found.between("next");
+    found.clock(1);
+    found.stand();
+}
+
+/// A day of which all is carried out.
+fn day(found: &mut Correspondence) {
+    let orders = orders(found);
+    found.carry_all(orders);
+    end_day(found);
+}
+
+/// A day in which the host plays the order of p1, rolls as `roll` says, and then goes on as it should.
+fn forged_day(found: &mut Correspondence, mut roll: impl FnMut(&mut Correspondence, &str)) {
+    let plays = attack(found);
+    let [first, second] = orders(found);
+    let key = found.order_key(first);
+    for play in &plays {
+        found.play(P1, play, &key);
+        if *play == "attack" {
+            roll(found, &key);
+        }
+    }
+    found.tell(Host, &format!("carried {first} {}", plays.len()));
+    found.carry(second);
+    end_day(found);
+}
+
+#[test]
+fn fd_19_an_honest_match_passes() {
+    let mut found = begun("");
+    found.expect(Dice, Pass, "1 roll recomputed; 1 roll made while a seat's contribution was still its head");
+    day(&mut found);
+    let reason = found.expect(Dice, Pass, &format!("{} rolls recomputed", found.rolls));
+    assert_eq!(reason.split("; ").count(), 2, "{reason}");
+    expect(&found.audit(), Rules, Pass, "");
+}
+
+#[test]
+fn fd_7_all_rolls_of_a_turn_have_its_contributions() {
+    let mut found = begun("");
+    forged_day(&mut found, |found, key| {
+        // The dice say whether it is rolled again, so here they are honest.
+        found.roll_due(key);
+        found.tell_rolls();
+    });
+    let mut told = Vec::new();
+    found.audit_telling(&mut |roll| told.push(roll.clone()));
+    assert_eq!(
+        told.iter().map(|roll| roll.number).collect::<Vec<_>>(),
+        (1..=found.rolls).collect::<Vec<_>>()
+    );
+    let index = |roll: usize| told[roll].contributions.iter().map(|part| part.index).collect::<Vec<_>>();
+    assert_eq!((index(0), index(1)), (vec![0, 0], vec![1, 1]));
+    assert!((1..told.len()).all(|roll| index(roll) == [1, 1]));
+}
+
+#[test]
+fn fd_19_a_roll_that_the_host_chose_fails_at_its_entry() {
+    for value in 2..=6 {
+        let (mut found, mut at) = (begun(""), 0);
+        forged_day(&mut found, |found, key| {
+            // A 1 is rolled again, so the roll of the turn is another one.
+            found.roll(key, Some(value));
+            at = found.head();
+            found.tell_rolls();
+        });
+        let rows = found.audit();
+        expect(&rows, Rules, Pass, "");
+        let mut honest = begun("");
+        let is_honest = {
+            let mut rolled = false;
+            forged_day(&mut honest, |honest, key| {
+                honest.roll_due(key);
+                rolled = honest.last_command() == format!("roll {value}");
+                honest.tell_rolls();
+            });
+            rolled && honest.rolls == 2
+        };
+        if is_honest {
+            expect(&rows, Dice, Pass, "");
+        } else {
+            expect(&rows, Dice, Fail, &format!("duel:{at}: the dice give `roll "));
+        }
+    }
+}
+
+#[test]
+fn fd_19_each_roll_has_its_own_rolled() {
+    // Skipped.
+    let (mut found, mut at) = (begun(""), 0);
+    forged_day(&mut found, |found, key| {
+        found.roll_due(key);
+        at = found.forget_rolls()[0];
+    });
+    expect(&found.audit(), Rules, Pass, "");
+    found.expect(Dice, Fail, &format!("duel:{at}: the desk has no `rolled` for this roll"));
+    // With another entry, and twice.
+    for seqs in [vec![1], vec![2], vec![99], vec![0, 1]] {
+        let mut found = begun("");
+        forged_day(&mut found, |found, key| {
+            found.roll_due(key);
+            let own = found.forget_rolls();
+            for seq in &seqs {
+                found.tell_roll(if *seq == 0 { own[0] } else { *seq });
+            }
+        });
+        expect(&found.audit(), Rules, Pass, "");
+        found.expect(Dice, Fail, "duel");
+    }
+}
+
+#[test]
+fn fd_10_a_rolled_on_another_line_or_out_of_order_fails() {
+    let mut found = begun("");
+    forged_day(&mut found, |found, key| {
+        found.roll_due(key);
+        for seq in found.forget_rolls() {
+            found.rolls += 1;
+            let opened = element(Host, found.rolls.into());
+            found.tell(Host, &format!("rolled {} {opened} flank {seq}", found.rolls));
+        }
+    });
+    found.expect(Dice, Fail, "names entry");
+    // A number that is skipped, or an element of another roll: the desk itself does not accept it.
+    for (number, index) in [(2, 3), (3, 3), (1, 1), (2, 1)] {
+        let mut found = begun("");
+        let opened = element(Host, index);
+        found.roll_forged(&format!("rolled {number} {opened} main 1"));
+        let rows = found.audit();
+        expect(&rows, Rules, Fail, "duel.desk:");
+        expect(&rows, Dice, NotChecked, "duel.desk: the rules reject an entry");
+    }
+}
+
+#[test]
+fn fd_6_the_head_is_that_of_game_and_desk() {
+    let head = element(Host, 1);
+    let found = Correspondence::with_head("begins_with_roll = true", TERMS, head);
+    found.expect(
+        Dice,
+        Fail,
+        "duel.desk:0: the head of the host's chain is not the one in the game's Genesis",
+    );
+}
+
+#[test]
+fn fd_16_a_takeback_past_a_roll_has_another_roll() {
+    let mut found = begun("");
+    let stand = found.head();
+    day(&mut found);
+    let before = found.rolls;
+    found.agree(&format!("takeback main {stand}"));
+    found.branch("takeback-1", stand);
+    found.stand();
+    day(&mut found);
+    assert!(found.rolls > before);
+    found.expect(Dice, Pass, &format!("{} rolls recomputed", found.rolls));
+}
+
+#[test]
+fn fd_11_an_analysis_with_rolls_of_its_own_is_named_as_not_played() {
+    let mut found = begun("");
+    day(&mut found);
+    let attack = attack(&found).into_iter().filter(|play| *play != "stay").map(|play| (P1, play));
+    let commands: Vec<_> = attack.chain([(Host, "roll 6")]).collect();
+    found.analysis("flank", &commands);
+    found.expect(Dice, Pass, "; duel@flank was not played");
+}
+
+#[test]
+fn fd_13_rolls_go_on_without_a_seat_that_is_silent() {
+    let mut found = begun("");
+    let plays = attack(&found);
+    let order = found.order(P1, &plays);
+    found.clock(72);
+    found.carry(order);
+    found.play(P2, "stay", "turn:1:p2");
+    end_day(&mut found);
+    let reason = found.expect(Dice, Pass, "; p2 missed in turn 1");
+    let at_heads = format!("{} rolls made while a seat's contribution was still its head", found.rolls);
+    assert!(reason.contains(&at_heads), "{reason}");
+    // An order that came too late is named too, and one that was refused.
+    found.late_order(P2, 1);
+    let [first, second] = [found.order(P1, &["stay", "stay"]), found.order(P2, &["stay"])];
+    found.tell(Host, &format!("refused {first} day_ended"));
+    found.carry(second);
+    found.stand();
+    found.expect(
+        Dice,
+        Pass,
+        "; an order of p2 was late in turn 1; p2 missed in turn 1; the order of p1 was refused in turn 2",
+    );
+}
+
+#[test]
+fn fd_15_a_chain_that_a_new_key_ended_is_named() {
+    let mut found = begun("");
+    let key = PrivateKey::of_seed("ann.example".parse().unwrap(), KeyKind::Signer, &[7; 32]);
+    found.paper(P1, PaperContent::Rekey(SeatKey::of(&key).unwrap()));
+    found.expect(Dice, Pass, "; the chain of p1 has ended");
+}
+
+#[test]
+fn fd_19_the_rolls_that_a_host_who_plays_could_foresee_are_counted() {
+    let mut found = begun("hosted = [\"p2\"]\n");
+    found.expect(Dice, Pass, "; p2 is played by the host and could foresee 1 roll;");
+    // p2, which the host plays, seals first; p1 does not order, so nobody but the host had a part in the roll.
+    let plays = attack(&found);
+    let sealed = found.sealed_order(P2, &plays);
+    found.clock(144);
+    found.play(P1, "stay", "turn:1:p1");
+    found.carry(sealed);
+    end_day(&mut found);
+    let so_far = found.rolls;
+    assert!(so_far > 1);
+    found.expect(Dice, Pass, &format!("; p2 is played by the host and could foresee {so_far} rolls;"));
+    // With an order of p1 it cannot.
+    let plays = attack(&found);
+    let sealed = found.sealed_order(P2, &plays);
+    let order = found.order(P1, &["stay"]);
+    found.carry(order);
+    found.carry(sealed);
+    end_day(&mut found);
+    found.expect(Dice, Pass, &format!("; p2 is played by the host and could foresee {so_far} rolls;"));
+}
+
+#[test]
+fn fd_19_without_the_desk_or_with_records_left_out_it_is_not_checked() {
+    let mut found = begun("");
+    day(&mut found);
+    let alone = found.records(false).audit(&mut |_| {});
+    expect(&alone, Dice, NotChecked, "fair dice are checked with the match's desk");
+    found.leave_out_letter(6);
+    found.expect(Dice, NotChecked, "duel.desk: records are left out");
+    let mut found = begun("");
+    day(&mut found);
+    found.leave_out_entry(3);
+    found.expect(Dice, NotChecked, "duel: records are left out");
+}
+
+#[test]
+fn fd_12_a_roll_whose_turn_is_still_carried_out_is_not_checked() {
+    let mut found = begun("");
+    let [first, _] = orders(&mut found);
+    found.play_order(first);
+    found.expect(Dice, NotChecked, "the turn is not carried out to its end yet");
+    found.tell_rolls();
+    found.expect(Dice, Pass, "");
+}
+
+#[test]
+fn fd_20_each_roll_is_told_with_everything_it_follows_from() {
+    let mut found = begun("");
+    day(&mut found);
+    let mut told = Vec::new();
+    found.audit_telling(&mut |roll| told.push(roll.to_string()));
+    assert_eq!(told.len(), usize::from(found.rolls));
+    for text in &told {
+        // From the text alone, with blake3: `duel:1 is roll 1: host 1 HEX, p1 0 HEX, p2 0 HEX; key HEX; 1 of 1..=6: 4`.
+        let (head, rest) = text.split_once("; key ").unwrap();
+        let (key, values) = rest.split_once("; ").unwrap();
+        let (_, parts) = head.split_once(": ").unwrap();
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 dice roll");
+        hasher.update(&MATCH_ID);
+        for (party, part) in parts.split(", ").enumerate() {
+            let [_, index, element] = part.split(' ').collect::<Vec<_>>().try_into().unwrap();
+            if party > 0 {
+                hasher.update(&[u8::try_from(party - 1).unwrap()]);
+            }
+            hasher.update(&index.parse::<u64>().unwrap().to_le_bytes());
+            hasher.update(element.parse::<Digest>().unwrap().as_bytes());
+        }
+        let found_key = Digest::new(hasher.finalize().into());
+        assert_eq!(found_key.to_string(), key, "{text}");
+        let due = DueRoll { purpose: "gate", count: 1, low: 1, high: 6 };
+        let (range, value) = values.split_once(": ").unwrap();
+        let mut expected = String::new();
+        write!(expected, "{} of {}..={}", due.count, due.low, due.high).unwrap();
+        assert_eq!(range, expected);
+        let number: u64 = parts.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut stream =
+            blake3::Hasher::new_keyed(found_key.as_bytes()).update(&number.to_le_bytes()).finalize_xof();
+        let mut word = [0; 8];
+        stream.fill(&mut word);
+        // Of words that would favor a value there is one in 10^18.
+        assert_eq!(value.parse::<u64>().unwrap(), 1 + u64::from_le_bytes(word) % 6, "{text}");
+    }
+}
