@@ -1,5 +1,6 @@
 //! Play by mail.
 
+mod audited;
 mod authorship;
 mod bundled;
 mod correspondence;

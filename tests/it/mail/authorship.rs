@@ -275,6 +275,60 @@ fn pm_32_a_stand_that_was_moved_fails() {
 }
 
 #[test]
+fn pm_14_a_stand_asks_whom_it_has_to() {
+    for (seats, found_seats) in [("p1", "p1"), ("p2", "p2"), ("none", "nobody")] {
+        let mut found = Correspondence::new("begins_with_roll = false", TERMS, false);
+        found.stand_asking(seats);
+        fails(&found, &format!("duel.desk:4: the stand asks {found_seats}; p1, p2 had to be asked"));
+    }
+    // Who has nothing legal is not asked.
+    let mut found = begun();
+    let [first, second] = [found.order(P1, &["stay"]), found.order(P2, &["attack"])];
+    found.carry_all([first, second]);
+    found.clock(1);
+    found.stand_asking("p1,p2");
+    fails(&found, "the stand asks p1, p2; p2 had to be asked");
+}
+
+#[test]
+fn pm_13_a_stand_has_a_state_unless_something_is_concealed() {
+    for (secret, state, result, reason) in [
+        ("turn", true, Pass, ""),
+        ("turn", false, Fail, "duel.desk:4: the stand has no state hash, and nothing is concealed"),
+        ("match", false, Pass, ""),
+        ("match", true, Fail, "duel.desk:4: the stand has a state hash, and something is concealed"),
+    ] {
+        let terms = format!("{TERMS}secret = \"{secret}\"\n");
+        let mut found = Correspondence::new("begins_with_roll = false", &terms, false);
+        let state = if state { found.state_hash() } else { "-".into() };
+        found.stand_at(0, found.link(), &state, "p1,p2");
+        expect(&found.audit(), Authorship, result, reason);
+    }
+}
+
+#[test]
+fn pm_1_the_desk_is_that_of_the_game() {
+    let found = Correspondence::new("begins_with_roll = false", "seats = 3\n", false);
+    found.expect(Authorship, Fail, "duel.desk:0: it has 3 seats, and the game 2 players");
+    let mut found = begun().records(true);
+    found.outline.matches[1].genesis.match_id = [7; 16];
+    expect(
+        &found.audit(&mut |_| {}),
+        Authorship,
+        Fail,
+        "duel.desk:0: its match id is not that of the desk of `duel`",
+    );
+    let mut found = begun().records(true);
+    found.outline.matches[0].genesis.title = "another".into();
+    expect(
+        &found.audit(&mut |_| {}),
+        Authorship,
+        Fail,
+        "duel.desk:0: it is the desk of another match than `duel`",
+    );
+}
+
+#[test]
 fn pm_32_a_takeback_is_played_on_a_branch_that_begins_at_its_stand() {
     for (fork, result, reason) in [
         (0, Pass, "5 commands by signed orders, "),

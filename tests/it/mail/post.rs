@@ -11,6 +11,8 @@ use turnfold_core::paper::{
 };
 use turnfold_core::trust::{KeyKind, PrivateKey};
 use turnfold_core::{AnyRules, DicePolicy, DueRoll, Registry, Seat};
+use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
+use turnfold_replay::bundle::StoreRecords;
 use turnfold_replay::mail::{
     DeskLog, MailError, MailHost, MailMatch, NewMailMatch, PaperOutcome, RunReport, TableDice, TakenPaper,
 };
@@ -240,5 +242,18 @@ impl Post {
         let stand = desk.stand().unwrap();
         let seats: Vec<_> = stand.seats.iter().map(|seat| seat.name()).collect();
         format!("{}:{} {}", stand.line, stand.game_seq, seats.join(","))
+    }
+
+    /// Audits game and desk, of which nothing may be wrong: who gave which command is known of each.
+    pub(super) fn audited(&self) -> Vec<AuditRow> {
+        let records = StoreRecords::of_all(&self.store).unwrap();
+        let question = AuditQuestion { policy: None, held: &[], registry: &self.registry };
+        let rows = audit(&records, question).unwrap();
+        assert!(rows.iter().all(|row| row.result != RowResult::Fail), "{rows:#?}");
+        let of = |name| rows.iter().find(|row| row.row == name).unwrap();
+        assert_eq!(of(RowName::Authorship).result, RowResult::Pass, "{rows:#?}");
+        assert!(of(RowName::Consistency).reason.contains("named is this one"), "{rows:#?}");
+        assert_eq!(of(RowName::Dice).result == RowResult::Pass, self.is_fair(), "{rows:#?}");
+        rows
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use turnfold_core::dice::DiceStream;
 use turnfold_core::paper::{Paper, PaperContent};
 use turnfold_core::rules::desk::Setup;
 use turnfold_core::{DueRoll, Seat};
@@ -9,6 +10,7 @@ use turnfold_store::{Entry, IdempotencyKey};
 
 use super::rows::{Authors, MailRows};
 use super::segment::{Segment, SegmentEnd};
+use super::stands::{Stands, TurnResult};
 use super::turns::{ReadyTurn, Settlement, StandEntry};
 use crate::error::ReplayError;
 use crate::mail::{GameTurn, OrderEnd, TurnKey};
@@ -21,6 +23,7 @@ pub(super) struct Authorship<'a> {
     setup: &'a Setup,
     /// The line of the desk.
     desk: &'a Revision,
+    stands: Stands,
     /// Something is wrong, or nothing more can be told.
     has_ended: bool,
 }
@@ -35,8 +38,8 @@ impl Fault {
 }
 
 impl<'a> Authorship<'a> {
-    pub(super) const fn of(setup: &'a Setup, desk: &'a Revision) -> Self {
-        Self { setup, desk, has_ended: false }
+    pub(super) fn of(setup: &'a Setup, desk: &'a Revision) -> Self {
+        Self { setup, desk, stands: Stands::default(), has_ended: false }
     }
 
     /// Requires the entries of a turn to be those that follow from the desk.
@@ -63,7 +66,7 @@ impl<'a> Authorship<'a> {
         }
     }
 
-    fn walk(&self, segment: &Segment<'_>, authors: &mut Authors) -> Result<(), Fault> {
+    fn walk(&mut self, segment: &Segment<'_>, authors: &mut Authors) -> Result<(), Fault> {
         let turn = segment.turn;
         let mut entries = Entries { segment, next: 0, desk: self.desk, authors };
         let Some(ready) = &turn.ready else { return entries.end("") };
@@ -75,44 +78,54 @@ impl<'a> Authorship<'a> {
         let mut game = GameTurn::new(segment.start.fork(), turn.from.1, Box::new(recorded_dice(segment)));
         let host = TurnKey::Host { turn: turn.number };
         let Setup { default, between, .. } = self.setup;
+        let mut played = Vec::new();
         if !turn.is_takeback {
             entries.take(&entries.played(game.roll_due())?, &host)?;
             let seats: BTreeSet<Seat> = ready.orders.keys().chain(&ready.defaulted).copied().collect();
             for seat in seats {
-                if let Some(order) = ready.orders.get(&seat) {
-                    self.order(seat, order, &mut game, &mut entries)?;
+                let has_played = if let Some(order) = ready.orders.get(&seat) {
+                    self.order(seat, order, &mut game, &mut entries)?
                 } else {
                     let key = TurnKey::Missed { turn: turn.number, seat };
-                    entries.take(&entries.played(game.default(seat, default))?, &key)?;
-                }
+                    let default = entries.played(game.default(seat, default))?;
+                    entries.take(&default, &key)?;
+                    !default.is_empty()
+                };
+                played.extend(has_played.then_some(seat));
             }
         }
         let ReadyTurn { living, gone, .. } = ready;
         let between = entries.played(game.between((living, gone), (default, between)))?;
         entries.take(&between.played, &host)?;
         entries.end("")?;
-        match &turn.stand {
-            Some(stand) if segment.end == SegmentEnd::Short => Err(entries.short(stand)),
-            Some(stand) if segment.end == SegmentEnd::Stand => self.stand(segment, stand, &game),
-            _ => Ok(()),
+        let Some(stand) = &turn.stand else { return Ok(()) };
+        match segment.end {
+            SegmentEnd::Short => return Err(entries.short(stand)),
+            SegmentEnd::Stand => {}
+            _ => return Ok(()),
         }
+        let ends_round = between.ends_round;
+        let result = TurnResult { game: game.state(), living, played: &played, ends_round };
+        let checked = self.stands.check(segment, stand, &result, self.setup);
+        checked.map_err(|reason| Fault::at(self.desk.at(stand.desk_seq), reason))
     }
 
-    /// PM-19: an order is carried out as far as the game takes it, or refused for the reason that the game gives.
+    /// PM-19: an order is carried out as far as the game takes it, or refused for the reason that the game gives. Returns
+    /// `true` if it was carried out.
     fn order(
         &self,
         seat: Seat,
         paper: &Paper,
         game: &mut GameTurn<'_>,
         entries: &mut Entries<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         let turn = entries.segment.turn;
         let settled = turn.settled.get(&paper.digest());
         let fault = |reason: String| {
             let at = settled.map_or_else(|| self.desk.clone(), |(seq, _)| self.desk.at(*seq));
             Fault::at(at, reason)
         };
-        let PaperContent::Order(order) = paper.content() else { return Ok(()) };
+        let PaperContent::Order(order) = paper.content() else { return Ok(false) };
         let plays = order.plays().iter().map(turnfold_core::paper::PaperLine::as_str);
         let end = entries.played(game.order(seat, plays))?;
         match (end, settled.map(|(_, settlement)| settlement)) {
@@ -129,11 +142,11 @@ impl<'a> Authorship<'a> {
                     Some(Settlement::Carried(said)) if usize::from(*said) != count => Err(fault(format!(
                         "the desk says that {said} commands of the order of {seat} were played; there are {count}"
                     ))),
-                    _ => Ok(()),
+                    _ => Ok(true),
                 }
             }
             (OrderEnd::Refused(rejected), Some(Settlement::Refused(code))) if *code == rejected.code => {
-                Ok(())
+                Ok(false)
             }
             (OrderEnd::Refused(rejected), Some(Settlement::Refused(_))) => {
                 Err(fault(format!("the game refuses the order of {seat} as `{}`", rejected.code)))
@@ -146,20 +159,6 @@ impl<'a> Authorship<'a> {
             (OrderEnd::Refused(_), None) => Err(Fault(None)),
         }
     }
-
-    /// PM-13: what a stand says of the game.
-    fn stand(&self, segment: &Segment<'_>, stand: &StandEntry, game: &GameTurn<'_>) -> Result<(), Fault> {
-        let fault = |reason: &str| Err(Fault::at(self.desk.at(stand.desk_seq), reason));
-        if segment.link != Some(stand.link) {
-            return fault("the stand has another link than the game at its entry");
-        }
-        match stand.state {
-            Some(state) if state != game.state().state_hash() => {
-                fault("the stand has another state hash than the game at its entry")
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// Dice that fall as the log has it; where it has something else, comparing entries says so.
@@ -169,18 +168,16 @@ fn recorded_dice(segment: &Segment<'_>) -> impl FnMut(&DueRoll) -> Result<Vec<i3
         command.split(' ').skip(1).map_while(|value| value.parse().ok()).collect::<Vec<i32>>()
     });
     let mut rolls: VecDeque<Vec<i32>> = rolls.collect();
-    let mut others = 0_u32;
+    let mut others = 0;
     move |due| {
         let values = rolls.pop_front().filter(|values| due.accepts(values));
         // Each time others, lest the game ask for ever.
-        let mut any = || {
-            others = others.wrapping_add(1);
-            let span = i64::from(due.high) - i64::from(due.low) + 1;
-            let value = i64::from(due.low) + i64::from(others) % span;
-            let value = i32::try_from(value).unwrap_or(due.low);
-            std::iter::repeat_n(value, usize::try_from(due.count).unwrap_or_default()).collect()
+        let any = || {
+            others += 1;
+            let mut dice = DiceStream::new(&[0; 32], others);
+            (0..due.count).map(|_| dice.draw(due.low, due.high)).collect()
         };
-        Ok(values.unwrap_or_else(&mut any))
+        Ok(values.unwrap_or_else(any))
     }
 }
 

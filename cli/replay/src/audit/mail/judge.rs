@@ -63,8 +63,14 @@ impl MailMatch<'_> {
         if id != Ok(desk.genesis.match_id) {
             return Some(format!("its match id is not that of the desk of `{}`", game.name));
         }
-        let is_its_own = setup.game == game.genesis.link().to_string();
-        (!is_its_own).then(|| format!("it is the desk of another match than `{}`", game.name))
+        if setup.game != game.genesis.link().to_string() {
+            return Some(format!("it is the desk of another match than `{}`", game.name));
+        }
+        let rules = self.registry.find(&game.genesis.ruleset);
+        let players =
+            rules.and_then(|rules| rules.start(&game.genesis.setup).ok()).map(|game| game.players().len());
+        let differs = players.filter(|players| *players != usize::from(setup.seats));
+        differs.map(|players| format!("it has {} seats, and the game {players} players", setup.seats))
     }
 }
 

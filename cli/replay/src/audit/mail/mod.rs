@@ -8,6 +8,7 @@ mod logs;
 mod rows;
 mod seen;
 mod segment;
+mod stands;
 mod turns;
 
 pub use dice::FairRoll;

@@ -26,6 +26,10 @@ pub(super) struct Segment<'a> {
     pub(super) turn: &'a DeskTurn,
     /// Which line it is.
     pub(super) at: Revision,
+    /// All of it.
+    pub(super) line: &'a WholeLine<'a>,
+    /// The game at its beginning.
+    pub(super) beginning: &'a dyn AnyState,
     pub(super) rules: &'a dyn AnyRules,
     /// The link after the last of the entries.
     pub(super) link: Option<Digest>,
@@ -70,6 +74,8 @@ impl MailMatch<'_> {
         let rules = self.registry.find(&game.genesis.ruleset);
         let rules = rules.filter(|rules| rules.version() == game.genesis.ruleset_version);
         let rules = rules.ok_or_else(|| stuck(0, "this build does not have the rules of the game"))?;
+        let beginning = rules.start(&game.genesis.setup);
+        let beginning = beginning.map_err(|_| stuck(0, "the rules reject the setup"))?;
         let mut lines: BTreeMap<usize, WholeLine<'_>> = BTreeMap::new();
         let mut played: BTreeMap<usize, u64> = BTreeMap::new();
         let mut stands: Option<(usize, u64, Box<dyn AnyState>)> = None;
@@ -84,7 +90,7 @@ impl MailMatch<'_> {
             let state = match stands.take() {
                 Some((on, seq, state)) if (on, seq) == (found, turn.from.1) => state,
                 _ => {
-                    let mut state = rules.start(&game.genesis.setup).map_err(|_| rejected())?;
+                    let mut state = beginning.fork();
                     if line.head() < turn.from.1 {
                         return Err(stuck(found, line.unusable.unwrap_or("the line is too short")));
                     }
@@ -105,6 +111,8 @@ impl MailMatch<'_> {
             take(&Segment {
                 turn,
                 at,
+                line,
+                beginning: beginning.as_ref(),
                 rules,
                 link: line.link_after(to),
                 begins_there: begins_there(game, found, turn),

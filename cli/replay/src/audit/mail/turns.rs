@@ -78,6 +78,7 @@ pub(super) struct StandEntry {
     pub(super) seq: u64,
     pub(super) link: Digest,
     pub(super) state: Option<Digest>,
+    pub(super) seats: Vec<Seat>,
 }
 
 /// What a paper that counted has seen of the desk (PM-33).
@@ -178,12 +179,18 @@ impl Reader {
                 line: line.clone(),
                 seq: *seq,
             }),
-            Command::Stand { line, seq, link, state, .. } => {
+            Command::Stand { line, seq, link, state, seats } => {
                 let line = line.clone();
                 let next = DeskTurn::new(self.now.number.saturating_add(1), (line.clone(), *seq));
                 let mut ended = std::mem::replace(&mut self.now, next);
-                ended.stand =
-                    Some(StandEntry { desk_seq: entry.seq, line, seq: *seq, link: *link, state: *state });
+                ended.stand = Some(StandEntry {
+                    desk_seq: entry.seq,
+                    line,
+                    seq: *seq,
+                    link: *link,
+                    state: *state,
+                    seats: seats.as_slice().to_vec(),
+                });
                 self.found.turns.push(ended);
             }
             Command::Clock(_) | Command::Extend { .. } | Command::Close { .. } => {}
