@@ -16,3 +16,4 @@ mod siege;
 mod table;
 mod turns;
 mod whole_games;
+mod writing;

@@ -3,6 +3,7 @@
 use turnfold_core::SetupError;
 use turnfold_store::StoreError;
 
+use crate::bundle::BundleError;
 use crate::error::ReplayError;
 use crate::signing::SigningError;
 
@@ -43,6 +44,12 @@ impl From<ReplayError> for MailError {
 impl From<SigningError> for MailError {
     fn from(error: SigningError) -> Self {
         Self::Signing(error.into())
+    }
+}
+
+impl From<BundleError> for MailError {
+    fn from(error: BundleError) -> Self {
+        SigningError::from(error).into()
     }
 }
 

@@ -22,6 +22,7 @@ pub mod take;
 mod takeback;
 pub mod tie;
 pub mod turn;
+pub mod writing;
 
 pub use addresses::{Addresses, MailAddress};
 pub use asked::{AskedRound, TurnEnd, conceals_something};
@@ -40,3 +41,4 @@ pub use steps::{SeatStep, TurnPlan};
 pub use take::{PaperOutcome, TakenPaper};
 pub use tie::MailMatch;
 pub use turn::{GameTurn, OrderEnd, PlayedBetween};
+pub use writing::{PaperRequest, PaperWords, WrittenPaper, write_paper};

@@ -79,21 +79,48 @@ impl KeyMemory {
 
     /// Remembers a note of a log, durably.
     pub(super) fn remember(&self, origin: &str, note: &SignedNote) -> Result<(), SigningError> {
-        let path = self.file(origin);
-        let new = path.with_extension("new");
-        let failed = |cause| SigningError::Io { doing: "write", path: path.clone(), cause };
-        if let Some(folder) = path.parent() {
-            make_folder(folder)?;
-        }
-        let write = || {
-            let mut file = private().create(true).truncate(true).open(&new)?;
-            file.write_all(note.to_string().as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&new, &path)?;
-            sync_folder_of(&path)
-        };
-        write().map_err(failed)
+        write_private(&self.file(origin), note.to_string().as_bytes())
     }
+
+    /// Remembers a checkpoint that was accepted, unless one of more records is remembered. That it goes on from that one
+    /// is for whoever accepts it.
+    pub(crate) fn accept(&self, note: &SignedNote, checkpoint: &Checkpoint) -> Result<(), SigningError> {
+        let known = self.of_log(&checkpoint.origin)?;
+        if known.is_some_and(|known| known.checkpoint.size >= checkpoint.size) {
+            return Ok(());
+        }
+        self.remember(&checkpoint.origin, note)
+    }
+
+    /// Returns what is kept under a name in a folder of the memory, such as a paper.
+    pub(crate) fn kept(&self, folder: &str, name: &str) -> Result<Option<Vec<u8>>, SigningError> {
+        match read_file(&self.folder.join(folder).join(name), &NOTE) {
+            Err(InputError::Unreadable { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => Ok(Some(read?)),
+        }
+    }
+
+    /// Keeps something under a name in a folder of the memory, durably.
+    pub(crate) fn keep(&self, folder: &str, name: &str, bytes: &[u8]) -> Result<(), SigningError> {
+        write_private(&self.folder.join(folder).join(name), bytes)
+    }
+}
+
+/// Writes a file that only its owner may read, whole and durably, in a folder that is made where there is none.
+fn write_private(path: &Path, bytes: &[u8]) -> Result<(), SigningError> {
+    let new = path.with_extension("new");
+    let failed = |cause| SigningError::Io { doing: "write", path: path.into(), cause };
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    let write = || {
+        let mut file = private().create(true).truncate(true).open(&new)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&new, path)?;
+        sync_folder_of(path)
+    };
+    write().map_err(failed)
 }
 
 /// Makes a folder that only its owner may enter, durably; it is no error that it is there.

@@ -1,0 +1,236 @@
+//! A bundle as it was delivered: audited against what the key remembers, and the desk in it (PM-28).
+
+use std::path::Path;
+
+use turnfold_core::decode::decode_strictly;
+use turnfold_core::paper::{MatchId, PaperContent, SeatKey, SeenRoot, SignedPaper};
+use turnfold_core::rules::desk::{self, Command, Desk};
+use turnfold_core::trust::{Checkpoint, SignedNote, Tree, TrustPolicy, VerifierKey, line_origin};
+use turnfold_core::{Registry, Rules, Seat};
+use turnfold_store::Entry;
+
+use super::kept::KeptMatch;
+use crate::audit::{self, AuditQuestion, HeldCheckpoint, RowName, RowResult};
+use crate::bundle::{BundleError, BundleFile, BundledMatch, BundledRecord, LineRecords};
+use crate::mail::error::MailError;
+use crate::signing::KeyMemory;
+
+/// A bundle of a match by mail, of which nothing is known to be wrong.
+pub(super) struct Delivery {
+    pub(super) bundle: BundleFile,
+    /// Which match of the bundle is the game.
+    pub(super) game: usize,
+    /// Which is the desk.
+    desk: usize,
+    pub(super) terms: desk::Setup,
+    pub(super) host: VerifierKey,
+    /// The size and root of the desk.
+    pub(super) seen: SeenRoot,
+    /// The entries of the desk that are there.
+    pub(super) entries: Vec<DeskRecord>,
+    /// The checkpoints of the host on the whole of each line.
+    checkpoints: Vec<(SignedNote, Checkpoint)>,
+}
+
+/// An entry of the desk.
+pub(super) struct DeskRecord {
+    pub(super) seq: u64,
+    pub(super) command: Command,
+}
+
+/// Game and desk of a bundle, by their places in it.
+struct Pair {
+    game: usize,
+    desk: usize,
+    terms: desk::Setup,
+    host: VerifierKey,
+}
+
+impl Delivery {
+    /// Reads and audits a bundle. `folder` returns under which name the key keeps a match.
+    pub(super) fn open(
+        path: &Path,
+        memory: &KeyMemory,
+        registry: &Registry,
+    ) -> Result<(Self, Option<KeptMatch>), MailError> {
+        let bundle = BundleFile::read(path).map_err(|error| match error {
+            error @ BundleError::Malformed { .. } => MailError::Refused(format!("bytes: {error}")),
+            error => error.into(),
+        })?;
+        let Pair { game, desk, terms, host } = pair(&bundle)?;
+        let outline = bundle.outline();
+        let [of_game, of_desk] = [game, desk].map(|index| outline.matches.get(index));
+        let (Some(of_game), Some(of_desk)) = (of_game, of_desk) else { return Err(no_match()) };
+        let kept = KeptMatch::read(memory, &folder_of(of_game))?;
+        if let Some(kept) = &kept {
+            require_known(kept, of_game, of_desk, &host)?;
+        }
+        let held = held(memory, kept.as_ref())?;
+        let policy = format!("log {host}\nquorum none\n");
+        let policy = TrustPolicy::read(&policy).map_err(|error| MailError::Unusable(error.to_string()))?;
+        let question = AuditQuestion { policy: Some(&policy), held: &held, registry };
+        for row in audit::audit(&bundle, question)? {
+            let must_pass = row.row == RowName::Signature;
+            if row.result == RowResult::Fail || must_pass && row.result != RowResult::Pass {
+                return Err(MailError::Refused(format!(
+                    "the bundle fails the audit: {}: {}",
+                    row.row, row.reason
+                )));
+            }
+        }
+        let (entries, seen) = records(&bundle, desk)?;
+        let checkpoints = checkpoints(&bundle, &host, &policy)?;
+        Ok((Self { bundle, game, desk, terms, host, seen, entries, checkpoints }, kept))
+    }
+
+    /// Returns the game.
+    pub(super) fn of_game(&self) -> Result<&BundledMatch, MailError> {
+        self.bundle.outline().matches.get(self.game).ok_or_else(no_match)
+    }
+
+    /// Returns what a key remembers that has written nothing for the match.
+    pub(super) fn unknown(&self) -> Result<KeptMatch, MailError> {
+        let (host, game) = (self.host.clone(), self.of_game()?.genesis.link());
+        let desk = self.bundle.outline().matches.get(self.desk).ok_or_else(no_match)?.genesis.link();
+        Ok(KeptMatch { host, game, desk, number: 0, turn: 0, lines: Vec::new() })
+    }
+
+    /// Returns where the key keeps what it remembers of the match.
+    pub(super) fn folder(&self) -> Result<String, MailError> {
+        Ok(folder_of(self.of_game()?))
+    }
+
+    /// Remembers the host's checkpoints; returns the origins of all lines.
+    pub(super) fn accept(&self, memory: &KeyMemory) -> Result<Vec<String>, MailError> {
+        for (note, checkpoint) in &self.checkpoints {
+            memory.accept(note, checkpoint)?;
+        }
+        Ok(self.checkpoints.iter().map(|(_, checkpoint)| checkpoint.origin.clone()).collect())
+    }
+
+    /// Returns the papers that are there, with their entries.
+    pub(super) fn papers(&self) -> impl Iterator<Item = (u64, &SignedPaper)> {
+        self.entries.iter().filter_map(|entry| match &entry.command {
+            Command::Paper(paper) => Some((entry.seq, paper.as_ref())),
+            _ => None,
+        })
+    }
+
+    /// Returns the seat that a key signs for, and whether it had the key from its `join` on.
+    pub(super) fn seat_of(&self, key: &SeatKey) -> Option<(Seat, bool)> {
+        let mut seats = self.papers().filter_map(|(_, signed)| match signed.paper().content() {
+            // What the key itself signed, the host cannot have made up.
+            PaperContent::Join(join) if join.key == *key && signed.is_by(key) => {
+                Some((signed.paper().head().seat, true))
+            }
+            PaperContent::Rekey(new) if new == key => Some((signed.paper().head().seat, false)),
+            PaperContent::Offer(turnfold_core::paper::Offer::Replace { seat, key: new }) if new == key => {
+                Some((*seat, false))
+            }
+            _ => None,
+        });
+        seats.next()
+    }
+}
+
+fn no_match() -> MailError {
+    MailError::Refused("the bundle holds no match by mail: a game and its desk".into())
+}
+
+fn folder_of(game: &BundledMatch) -> String {
+    format!("mail-{}", MatchId::new(game.genesis.match_id))
+}
+
+/// Finds game and desk.
+fn pair(bundle: &BundleFile) -> Result<Pair, MailError> {
+    let matches = &bundle.outline().matches;
+    let mut pairs = Vec::new();
+    for (desk, of) in matches.iter().enumerate().filter(|(_, of)| of.genesis.ruleset == Desk::NAME) {
+        let Ok(terms) = decode_strictly::<desk::Setup>(&of.genesis.setup) else { continue };
+        let Ok(host) = terms.host.parse() else { continue };
+        let is_game = |of: &BundledMatch| {
+            terms.match_id == MatchId::new(of.genesis.match_id).to_string()
+                && terms.game == of.genesis.link().to_string()
+        };
+        if let Some(game) = matches.iter().position(is_game) {
+            pairs.push(Pair { game, desk, terms, host });
+        }
+    }
+    let found = pairs.pop().ok_or_else(no_match)?;
+    if pairs.is_empty() { Ok(found) } else { Err(no_match()) }
+}
+
+/// Requires the match to be the one that is remembered under its id (PM-28).
+fn require_known(
+    kept: &KeptMatch,
+    game: &BundledMatch,
+    desk: &BundledMatch,
+    host: &VerifierKey,
+) -> Result<(), MailError> {
+    let other = if kept.host != *host {
+        format!("host: `{}`, not `{host}`", kept.host)
+    } else if kept.game != game.genesis.link() || kept.desk != desk.genesis.link() {
+        "beginning".into()
+    } else {
+        return Ok(());
+    };
+    Err(MailError::Refused(format!("`{}` is known with another {other}", game.name)))
+}
+
+/// Returns the checkpoints that the key remembers of the lines of a match.
+fn held(memory: &KeyMemory, kept: Option<&KeptMatch>) -> Result<Vec<HeldCheckpoint>, MailError> {
+    let mut held = Vec::new();
+    for origin in kept.map(|kept| kept.lines.as_slice()).unwrap_or_default() {
+        let Some(note) = memory.note_of(origin)? else { continue };
+        let checkpoint = note.text().parse();
+        let checkpoint =
+            checkpoint.map_err(|error: turnfold_core::Malformed| MailError::Unusable(error.to_string()))?;
+        held.push(HeldCheckpoint { path: origin.into(), note, checkpoint });
+    }
+    Ok(held)
+}
+
+/// Reads the line `main` of the desk: the entries that are there, and the root of all.
+fn records(bundle: &BundleFile, desk: usize) -> Result<(Vec<DeskRecord>, SeenRoot), MailError> {
+    let (mut entries, mut tree) = (Vec::new(), Tree::default());
+    bundle.each(&mut |line, record| {
+        if line != (desk, 0) {
+            return Ok(());
+        }
+        tree.push(record.leaf());
+        if let BundledRecord::Shown(bytes) = record
+            && let Ok(Entry { seq, command, .. }) = Entry::decode(bytes)
+            && let Ok(command) = decode_strictly(&command)
+        {
+            entries.push(DeskRecord { seq, command });
+        }
+        Ok(())
+    })?;
+    Ok((entries, SeenRoot { size: tree.size(), root: tree.root() }))
+}
+
+/// Returns the host's checkpoint on the whole of each line; the audit found that each has one.
+fn checkpoints(
+    bundle: &BundleFile,
+    host: &VerifierKey,
+    policy: &TrustPolicy,
+) -> Result<Vec<(SignedNote, Checkpoint)>, MailError> {
+    let name = host.name().parse();
+    let name = name.map_err(|error: turnfold_core::Malformed| MailError::Unusable(error.to_string()))?;
+    let outline = bundle.outline();
+    let mut found = Vec::new();
+    for of in &outline.matches {
+        for line in &of.lines {
+            let origin = line_origin(&name, &of.genesis.match_id, line.branch.as_str());
+            let signed = outline.checkpoints.iter().find_map(|note| {
+                let checkpoint: Checkpoint = note.text().parse().ok()?;
+                let is_it = checkpoint.origin == origin
+                    && checkpoint.size == line.size()
+                    && policy.is_signed(note, &origin) == Ok(true);
+                is_it.then(|| (note.clone(), checkpoint))
+            });
+            found.extend(signed);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,88 @@
+//! What is kept beside a key of a match by mail: who hosts it, how it begins, and what was written (PM-28).
+
+use std::fmt::Write as _;
+
+use turnfold_core::Digest;
+use turnfold_core::text::{Malformed, number};
+use turnfold_core::trust::VerifierKey;
+
+use crate::mail::error::MailError;
+use crate::mail::form::MailedPaper;
+use crate::signing::KeyMemory;
+
+const TITLE: &str = "turnfold mail 1";
+const FILE: &str = "match";
+
+/// What a key remembers of a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KeptMatch {
+    /// The key that the host had at first.
+    pub(super) host: VerifierKey,
+    /// The links of the Genesis of game and desk.
+    pub(super) game: Digest,
+    pub(super) desk: Digest,
+    /// The number of the last paper.
+    pub(super) number: u32,
+    /// The turn of the last order.
+    pub(super) turn: u32,
+    /// The origins of the lines that were accepted.
+    pub(super) lines: Vec<String>,
+}
+
+impl KeptMatch {
+    /// Reads what is kept of a match, by the folder of it.
+    pub(super) fn read(memory: &KeyMemory, folder: &str) -> Result<Option<Self>, MailError> {
+        let Some(bytes) = memory.kept(folder, FILE)? else { return Ok(None) };
+        let read = String::from_utf8(bytes).ok().and_then(|text| Self::parse(&text).ok());
+        let damaged = || MailError::Unusable(format!("the key's memory of `{folder}` is damaged"));
+        read.map(Some).ok_or_else(damaged)
+    }
+
+    pub(super) fn write(&self, memory: &KeyMemory, folder: &str) -> Result<(), MailError> {
+        let Self { host, game, desk, number, turn, lines } = self;
+        let mut text =
+            format!("{TITLE}\nhost {host}\ngame {game}\ndesk {desk}\nnumber {number}\nturn {turn}\n");
+        for line in lines {
+            writeln!(text, "line {line}").expect("writing to a string cannot fail");
+        }
+        Ok(memory.keep(folder, FILE, text.as_bytes())?)
+    }
+
+    fn parse(text: &str) -> Result<Self, Malformed> {
+        let mut lines = text.lines();
+        let mut value = |word: &str| {
+            let line = lines.next().unwrap_or_default();
+            let value = if word.is_empty() { Some(line) } else { line.strip_prefix(word) };
+            value.map(str::to_owned).ok_or_else(|| Malformed::expected(word, line))
+        };
+        if value("")? != TITLE {
+            return Err(Malformed::expected(TITLE, text));
+        }
+        let digest = |value: String| value.parse().map_err(|_| Malformed::expected("64 hex digits", &value));
+        let host = value("host ")?;
+        Ok(Self {
+            host: host.parse().map_err(|_| Malformed::expected("a vkey", &host))?,
+            game: digest(value("game ")?)?,
+            desk: digest(value("desk ")?)?,
+            number: number(&value("number ")?)?,
+            turn: number(&value("turn ")?)?,
+            lines: lines.filter_map(|line| Some(line.strip_prefix("line ")?.to_owned())).collect(),
+        })
+    }
+}
+
+/// Keeps an order that was sealed until it is sent (PM-16).
+pub(super) fn keep_order(memory: &KeyMemory, folder: &str, turn: u32, mail: &str) -> Result<(), MailError> {
+    Ok(memory.keep(folder, &format!("order-{turn}"), mail.as_bytes())?)
+}
+
+/// Returns the order of a turn that was sealed.
+pub(super) fn kept_order(
+    memory: &KeyMemory,
+    folder: &str,
+    turn: u32,
+) -> Result<Option<MailedPaper>, MailError> {
+    let Some(bytes) = memory.kept(folder, &format!("order-{turn}"))? else { return Ok(None) };
+    let found = MailedPaper::find(&bytes).pop().and_then(|found| found.paper.ok());
+    found.map(Some).ok_or_else(|| MailError::Unusable(format!("the sealed order of turn {turn} is damaged")))
+}

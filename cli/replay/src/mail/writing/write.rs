@@ -1,0 +1,334 @@
+//! Writing a paper (PM-28).
+
+use std::path::Path;
+
+use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::paper::{
+    DeskTime, Join, MatchId, Nonce, Offer, Order, Paper, PaperContent, PaperHead, PaperLine, SeatKey,
+    SignedPaper,
+};
+use turnfold_core::trust::VerifierKey;
+use turnfold_core::{Digest, Malformed, Registry, Seat};
+
+use super::delivery::Delivery;
+use super::kept::{KeptMatch, keep_order, kept_order};
+use super::trial::try_plays;
+use super::turn::{DeliveredStand, DeliveredTurn};
+use crate::mail::error::MailError;
+use crate::mail::form::MailedPaper;
+use crate::signing::{KeyFile, KeyMemory};
+
+/// How many turns an order may be behind the one before.
+const TURNS_AHEAD_MAX: u32 = 20;
+
+/// What a paper is to say.
+#[derive(Clone, Debug)]
+pub enum PaperWords {
+    /// Takes a seat.
+    Join(Seat),
+    /// Orders commands; without any, the order that was sealed.
+    Order {
+        /// The commands.
+        plays: Vec<PaperLine>,
+        /// Whether the turn is to wait for its deadline.
+        wait: bool,
+    },
+    /// Seals an order of these commands, which is kept beside the key.
+    Seal {
+        /// The commands.
+        plays: Vec<PaperLine>,
+    },
+    /// Offers something.
+    Offer(Offer),
+    /// Answers an open offer.
+    Answer {
+        /// The first digits of its digest, eight at least.
+        to: String,
+        /// Whether to agree.
+        agree: bool,
+    },
+    /// Leaves the match.
+    Resign,
+    /// Signs with this key from now on.
+    Rekey(KeyFile),
+}
+
+/// A paper that is to be written.
+pub struct PaperRequest<'a> {
+    /// The bundle that came with the last letter.
+    pub bundle: &'a Path,
+    /// The player's key.
+    pub key: &'a KeyFile,
+    /// What it is to say.
+    pub words: PaperWords,
+    /// The turn, where the player says it.
+    pub turn: Option<u32>,
+    /// Whether commands are written that the game would refuse now.
+    pub is_untried: bool,
+    /// Fresh chance: for the paper, and for an order that it seals.
+    pub nonces: [Nonce; 2],
+    /// The rulesets there are.
+    pub registry: &'a Registry,
+}
+
+/// A paper that was written, and what it was made of.
+#[derive(Clone, Debug)]
+pub struct WrittenPaper {
+    /// The paper.
+    pub paper: MailedPaper,
+    /// It as a mail carries it.
+    pub mail: String,
+    /// The name of the game.
+    pub game: String,
+    /// The host's key.
+    pub host: VerifierKey,
+    /// Whether the key writes for this match for the first time, so that the host's key is to be compared.
+    pub is_first: bool,
+    /// The host's clock (PM-12).
+    pub clock: Option<DeskTime>,
+}
+
+/// Writes a paper. What was accepted and written is remembered beside the key before it is returned.
+///
+/// # Errors
+/// [`MailError::Refused`] where the bundle fails its audit or does not go with what the key remembers, or the paper could
+/// not count; nothing is written then. [`MailError::Unusable`] for words that no paper can say.
+pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError> {
+    let memory = KeyMemory::of(request.key)?;
+    let (delivery, kept) = Delivery::open(request.bundle, &memory, request.registry)?;
+    let is_first = kept.is_none();
+    let mut writer = Writer::of(request, &memory, &delivery, kept)?;
+    let paper = writer.write()?;
+    let mail = paper.write().map_err(unusable)?;
+    writer.remember(&paper)?;
+    let (game, host) = (delivery.of_game()?.name.to_string(), delivery.host.clone());
+    Ok(WrittenPaper { paper, mail, game, host, is_first, clock: writer.turn.clock })
+}
+
+/// A player about to write.
+struct Writer<'a> {
+    request: &'a PaperRequest<'a>,
+    memory: &'a KeyMemory,
+    delivery: &'a Delivery,
+    turn: DeliveredTurn,
+    key: SeatKey,
+    seat: Seat,
+    /// Whether the key has a chain of fair dice.
+    has_chain: bool,
+    folder: String,
+    kept: KeptMatch,
+}
+
+impl<'a> Writer<'a> {
+    fn of(
+        request: &'a PaperRequest<'a>,
+        memory: &'a KeyMemory,
+        delivery: &'a Delivery,
+        kept: Option<KeptMatch>,
+    ) -> Result<Self, MailError> {
+        let turn = DeliveredTurn::of(delivery);
+        let key = SeatKey::of(&request.key.key).map_err(unusable)?;
+        let (seat, is_of_join) = match (&request.words, delivery.seat_of(&key)) {
+            (PaperWords::Join(_), Some((seat, _))) => {
+                return Err(refused(format!("`{}` has {seat} already", key.name())));
+            }
+            (PaperWords::Join(seat), None) => (*seat, true),
+            (_, Some(found)) => found,
+            (_, None) => {
+                return Err(refused(format!("`{}` has no seat in the bundle; write a `join`", key.name())));
+            }
+        };
+        let kept = kept.map_or_else(|| delivery.unknown(), Ok)?;
+        let has_chain = is_of_join && delivery.terms.head.is_some();
+        let folder = delivery.folder()?;
+        Ok(Self { request, memory, delivery, turn, key, seat, has_chain, folder, kept })
+    }
+
+    fn write(&mut self) -> Result<MailedPaper, MailError> {
+        let content = match &self.request.words {
+            PaperWords::Join(_) => self.join()?,
+            PaperWords::Order { plays, wait } => return self.order(plays, *wait),
+            PaperWords::Seal { plays } => self.seal(plays)?,
+            PaperWords::Offer(offer) => PaperContent::Offer(offer.clone()),
+            PaperWords::Answer { to, agree } => self.answer(to, *agree)?,
+            PaperWords::Resign => PaperContent::Resign,
+            PaperWords::Rekey(new) => PaperContent::Rekey(SeatKey::of(&new.key).map_err(unusable)?),
+        };
+        self.signed(content, self.request.nonces[0])
+    }
+
+    fn join(&self) -> Result<PaperContent, MailError> {
+        let players = Seat::players(self.delivery.terms.seats.into());
+        if !players.contains(&self.seat) {
+            return Err(refused(format!("the match has no seat `{}`", self.seat)));
+        }
+        let dice = self.has_chain.then(|| self.chain()).transpose()?.map(|chain| chain.head());
+        Ok(PaperContent::Join(Join { key: self.key.clone(), dice }))
+    }
+
+    fn order(&mut self, plays: &[PaperLine], wait: bool) -> Result<MailedPaper, MailError> {
+        let owing = self.turn.owing_seals(self.delivery);
+        let kept = kept_order(self.memory, &self.folder, self.turn.turn)?;
+        let must_seal = self.turn.must_seal(self.delivery, self.seat);
+        if owing.contains(&self.seat) || must_seal && kept.is_none() && !owing.is_empty() {
+            return Err(refused("the order has to be sealed first: write a `seal`"));
+        }
+        // PM-16: what was not fixed first could be read and answered.
+        if let Some(other) = owing.first() {
+            return Err(refused(format!(
+                "{other} has not sealed its order; wait for the letter that says so"
+            )));
+        }
+        if let Some(kept) = kept.filter(|_| must_seal) {
+            let sealed = match kept.signed.paper().content() {
+                PaperContent::Order(order) => order.plays(),
+                _ => &[],
+            };
+            if !plays.is_empty() && plays != sealed {
+                return Err(refused(
+                    "another order was sealed for this turn; leave the commands out to send it",
+                ));
+            }
+            return Ok(kept);
+        }
+        let content = self.order_of(plays, wait)?;
+        self.signed(content, self.request.nonces[0])
+    }
+
+    /// Makes an order, and the seal of it; the order is kept.
+    fn seal(&mut self, plays: &[PaperLine]) -> Result<PaperContent, MailError> {
+        if !self.turn.must_seal(self.delivery, self.seat) {
+            return Err(refused("no seal is asked of you; write an `order`"));
+        }
+        let link = self.stand()?.link;
+        let is_same = |kept: &MailedPaper| matches!(kept.signed.paper().content(), PaperContent::Order(order) if order.plays() == plays);
+        let order = match kept_order(self.memory, &self.folder, self.turn.turn)? {
+            Some(kept) if is_same(&kept) => kept,
+            Some(_) => return Err(refused("another order was sealed for this turn")),
+            None => self.seal_first(plays)?,
+        };
+        Ok(PaperContent::Seal { link, digest: order.signed.paper().digest() })
+    }
+
+    /// Makes the order that is sealed, and keeps it.
+    fn seal_first(&mut self, plays: &[PaperLine]) -> Result<MailedPaper, MailError> {
+        let content = self.order_of(plays, false)?;
+        let order = self.signed(content, self.request.nonces[1])?;
+        let mail = order.write().map_err(unusable)?;
+        self.kept.turn = self.kept.turn.max(self.turn.turn);
+        keep_order(self.memory, &self.folder, self.turn.turn, &mail)?;
+        Ok(order)
+    }
+
+    fn order_of(&self, plays: &[PaperLine], wait: bool) -> Result<PaperContent, MailError> {
+        let turn = self.turn.turn;
+        let stand = self.stand()?;
+        if !stand.seats.contains(&self.seat) {
+            return Err(refused(format!("{} is not asked in turn {turn}", self.seat)));
+        }
+        plays.iter().try_for_each(PaperLine::require_mailable).map_err(unusable)?;
+        // PM-28: a false desk with many stands would have a chain of dice opened.
+        if turn > self.kept.turn.saturating_add(TURNS_AHEAD_MAX) && self.request.turn != Some(turn) {
+            return Err(refused(format!(
+                "turn {turn} is more than {TURNS_AHEAD_MAX} after your last order, of turn {}; if the host tells the same, \
+                 add `--turn {turn}`",
+                self.kept.turn
+            )));
+        }
+        if !self.request.is_untried {
+            let plays: Vec<_> = plays.iter().map(|play| play.as_str().to_owned()).collect();
+            try_plays(self.delivery, stand, self.seat, &plays, self.request.registry)?;
+        }
+        let dice = self.has_chain.then(|| self.element(turn)).transpose()?;
+        Order::new(stand.link, wait, dice, plays.to_vec()).map(PaperContent::Order).map_err(unusable)
+    }
+
+    fn answer(&self, to: &str, agree: bool) -> Result<PaperContent, MailError> {
+        if to.len() < 8 {
+            return Err(MailError::Unusable("expected at least 8 digits of the offer's digest".into()));
+        }
+        match self.turn.offers(self.delivery, to).as_slice() {
+            [(digest, ..)] => Ok(PaperContent::Answer { to: *digest, agree }),
+            [] => Err(refused(format!("no offer of turn {} begins with `{to}`", self.turn.turn))),
+            _ => Err(refused(format!("several offers begin with `{to}`"))),
+        }
+    }
+
+    /// Returns the last stand, which has to be where the bundle's game ends.
+    fn stand(&self) -> Result<&DeliveredStand, MailError> {
+        let stand = self.turn.stand.as_ref().ok_or_else(|| refused("no turn has begun"))?;
+        if let Some(asked) = self.request.turn.filter(|asked| *asked != self.turn.turn) {
+            return Err(refused(format!("the bundle is of turn {}, not {asked}", self.turn.turn)));
+        }
+        let lines = &self.delivery.of_game()?.lines;
+        let line = lines.iter().find(|line| line.branch.as_str() == stand.line.as_str());
+        let is_there = line.is_some_and(|line| {
+            line.size() > stand.game_seq
+                && (line.size() != stand.game_seq.saturating_add(1) || line.link == stand.link)
+        });
+        if is_there {
+            Ok(stand)
+        } else {
+            Err(refused("the game in the bundle does not reach the turn's stand"))
+        }
+    }
+
+    fn chain(&self) -> Result<Chain, MailError> {
+        let match_id = self.delivery.of_game()?.genesis.match_id;
+        Ok(self.request.key.key.dice_chain(Owner { match_id, party: self.seat }))
+    }
+
+    /// FD-8: the element of a turn.
+    fn element(&self, turn: u32) -> Result<Digest, MailError> {
+        let index =
+            u16::try_from(turn).map_err(|_| refused("dice_exhausted: the chain of dice is at its end"))?;
+        Ok(self.chain()?.element(index))
+    }
+
+    /// Signs a paper, under the next number.
+    fn signed(&mut self, content: PaperContent, nonce: Nonce) -> Result<MailedPaper, MailError> {
+        let is_join = matches!(content, PaperContent::Join(_));
+        let number = if is_join { 0 } else { self.next_number()? };
+        let turn = if is_join { 0 } else { self.turn.turn };
+        let match_id = MatchId::new(self.delivery.of_game()?.genesis.match_id);
+        let head = PaperHead { match_id, seat: self.seat, number, turn, seen: self.delivery.seen, nonce };
+        let signed = SignedPaper::sign(Paper::new(head, content).map_err(unusable)?, &self.request.key.key);
+        Ok(MailedPaper { signed, name: self.request.key.key.name().clone() })
+    }
+
+    /// One above all that the key knows of or wrote before.
+    fn next_number(&mut self) -> Result<u32, MailError> {
+        let own = self.delivery.papers().map(|(_, signed)| signed.paper().head());
+        let known = own.filter(|head| head.seat == self.seat).map(|head| head.number).max();
+        let last = known.unwrap_or(0).max(self.kept.number);
+        self.kept.number = last.checked_add(1).ok_or_else(|| refused("the seat has no more numbers"))?;
+        Ok(self.kept.number)
+    }
+
+    /// Remembers what was accepted and what is written.
+    fn remember(&mut self, paper: &MailedPaper) -> Result<(), MailError> {
+        for origin in self.delivery.accept(self.memory)? {
+            if !self.kept.lines.contains(&origin) {
+                self.kept.lines.push(origin);
+            }
+        }
+        if matches!(paper.signed.paper().content(), PaperContent::Order(_)) {
+            self.kept.turn = self.kept.turn.max(self.turn.turn);
+        }
+        self.kept.write(self.memory, &self.folder)?;
+        if let PaperWords::Rekey(new) = &self.request.words {
+            let memory = KeyMemory::of(new)?;
+            self.delivery.accept(&memory)?;
+            self.kept.write(&memory, &self.folder)?;
+        }
+        Ok(())
+    }
+}
+
+fn refused(reason: impl Into<String>) -> MailError {
+    MailError::Refused(reason.into())
+}
+
+fn unusable(error: Malformed) -> MailError {
+    MailError::Unusable(error.0)
+}

@@ -1,0 +1,268 @@
+//! `mail write`: what a player's key makes of a bundle, and what it refuses (PM-16, PM-28, FD-8).
+
+use std::fs;
+use std::path::PathBuf;
+
+use turnfold_core::Seat;
+use turnfold_core::paper::{Nonce, PaperContent};
+use turnfold_replay::mail::{
+    Addresses, MailError, MailRoom, Outbox, PaperRequest, PaperWords, WrittenPaper, write_paper,
+};
+use turnfold_replay::signing::KeyFile;
+
+use super::post::{Post, day, key};
+use super::reports::opened;
+use crate::sandbox::workspace;
+
+/// A player with a key of its own and the bundle that it was sent last.
+struct Player {
+    key: KeyFile,
+    folder: tempfile::TempDir,
+    nonce: u8,
+}
+
+impl Player {
+    fn of(seat: Seat) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let key = KeyFile::create(&folder.path().join("player.key"), key(seat.name())).unwrap();
+        Self { key, folder, nonce: 0 }
+    }
+
+    fn bundle(&self) -> PathBuf {
+        self.folder.path().join("newest.bundle")
+    }
+
+    /// Saves the attachment of the newest report to a seat.
+    fn receive(&self, post: &Post, seat: Seat) {
+        fs::write(self.bundle(), newest(post, seat)).unwrap();
+    }
+
+    fn write(&mut self, post: &Post, words: PaperWords) -> Result<WrittenPaper, String> {
+        self.write_in(post, words, None)
+    }
+
+    fn write_in(
+        &mut self,
+        post: &Post,
+        words: PaperWords,
+        turn: Option<u32>,
+    ) -> Result<WrittenPaper, String> {
+        self.nonce += 2;
+        let nonces = [self.nonce, self.nonce + 1].map(|nonce| Nonce::new([nonce; 16]));
+        let request = PaperRequest {
+            bundle: &self.bundle(),
+            key: &self.key,
+            words,
+            turn,
+            is_untried: false,
+            nonces,
+            registry: &post.registry,
+        };
+        write_paper(&request).map_err(|error: MailError| error.to_string())
+    }
+}
+
+/// Returns the bundle of the newest report to a seat.
+fn newest(post: &Post, seat: Seat) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let room = MailRoom {
+        store: &post.store,
+        registry: &post.registry,
+        signers: &post.signers,
+        addresses: &Addresses::default(),
+        outbox: &Outbox::at(folder.path()),
+        game: &post.name,
+    };
+    let written = room.write_reports().unwrap();
+    let last = written.iter().rfind(|name| name.seat == seat).unwrap();
+    opened(&fs::read_to_string(folder.path().join(last.to_string())).unwrap()).1
+}
+
+fn plays(plays: &[&str]) -> PaperWords {
+    PaperWords::Order { plays: plays.iter().map(|play| play.parse().unwrap()).collect(), wait: false }
+}
+
+fn seal(plays: &[&str]) -> PaperWords {
+    PaperWords::Seal { plays: plays.iter().map(|play| play.parse().unwrap()).collect() }
+}
+
+/// Has the host take what a player wrote, and tells what becomes of it.
+fn send(post: &Post, written: &WrittenPaper) -> String {
+    let mail = format!("Hello,\n> {}\n-- \nyours", written.mail.replace('\n', "\n> "));
+    let taken = post.host().unwrap().take(mail.as_bytes(), &[Seat::P1, Seat::P2]).unwrap();
+    taken.iter().map(|taken| taken.outcome.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+const CYCLETAP: &str = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
+
+fn opened_with(terms: &str) -> Post {
+    let setup = fs::read_to_string(workspace().join("fixtures/cycletap/ford.toml")).unwrap();
+    let post = Post::new();
+    post.open("cycletap", &setup, terms).unwrap();
+    post
+}
+
+/// Both players join by letters alone, and the first turn begins.
+fn begun(terms: &str) -> (Post, Player, Player) {
+    let post = opened_with(terms);
+    let mut players = [Seat::P1, Seat::P2].map(|seat| (seat, Player::of(seat)));
+    for (seat, player) in &mut players {
+        player.receive(&post, *seat);
+        let join = player.write(&post, PaperWords::Join(*seat)).unwrap();
+        assert!(join.is_first);
+        assert_eq!(send(&post, &join), "applied");
+    }
+    post.run(day(1), &[]);
+    let [(_, p1), (_, p2)] = players;
+    p1.receive(&post, Seat::P1);
+    p2.receive(&post, Seat::P2);
+    (post, p1, p2)
+}
+
+fn number(written: &WrittenPaper) -> u32 {
+    written.paper.signed.paper().head().number
+}
+
+#[test]
+fn pm_28_papers_follow_from_the_bundle_and_the_key() {
+    let (post, mut p1, mut p2) = begun(CYCLETAP);
+    let first = p1.write(&post, plays(&["switch"])).unwrap();
+    let second = p1.write(&post, plays(&["tap 0,1", "switch"])).unwrap();
+    assert!(!first.is_first && number(&second) > number(&first), "no number twice, without a receipt");
+    assert_eq!(send(&post, &second), "applied");
+    assert_eq!(send(&post, &first), "ignored outdated");
+    let offer = p2.write(&post, PaperWords::Offer("end draw".parse().unwrap())).unwrap();
+    assert_eq!(send(&post, &offer), "applied");
+    p1.receive(&post, Seat::P1);
+    let to = offer.paper.signed.paper().digest().to_string();
+    let declined = p1.write(&post, PaperWords::Answer { to: to[..8].into(), agree: false }).unwrap();
+    assert_eq!(send(&post, &declined), "applied");
+    let resigned = p1.write(&post, PaperWords::Resign).unwrap();
+    assert_eq!(send(&post, &resigned), "applied");
+}
+
+#[test]
+fn pm_28_what_could_not_count_is_not_written() {
+    let (post, mut p1, mut p2) = begun(CYCLETAP);
+    let refused = |result: Result<WrittenPaper, String>, expected: &str| {
+        let error = result.map(|written| written.mail).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    };
+    refused(p1.write(&post, plays(&["switch", "switch"])), "the game would refuse the order: not_your_turn");
+    refused(p1.write(&post, PaperWords::Join(Seat::P2)), "has p1 already");
+    refused(p1.write(&post, PaperWords::Answer { to: "00000000".into(), agree: true }), "no offer of turn 1");
+    refused(p1.write(&post, PaperWords::Answer { to: "0".into(), agree: true }), "at least 8 digits");
+    refused(p1.write(&post, seal(&["switch"])), "no seal is asked of you");
+    refused(p1.write_in(&post, plays(&["switch"]), Some(2)), "of turn 1, not 2");
+    // In secret planning nothing is legal for p2 before p1 has played, so nothing is tried.
+    assert!(p2.write(&post, plays(&["switch"])).is_ok());
+    let mut stranger = Player::of(Seat::P3);
+    stranger.receive(&post, Seat::P1);
+    refused(stranger.write(&post, plays(&["switch"])), "has no seat in the bundle");
+    refused(stranger.write(&post, PaperWords::Join(Seat::P3)), "has no seat `p3`");
+}
+
+#[test]
+fn pm_28_nothing_is_written_on_a_bundle_that_fails_its_audit() {
+    let (post, mut p1, _) = begun(CYCLETAP);
+    let good = fs::read_to_string(p1.bundle()).unwrap();
+    let mut tried = |bundle: &str| {
+        fs::write(p1.bundle(), bundle).unwrap();
+        p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err()
+    };
+    let error = tried(&good.replacen("-- line main", "-- line niam", 1));
+    assert!(error.contains("bytes"), "{error}");
+    // A bundle that nobody signed, with a fitting end.
+    let (records, _) = good.split_once("-- checkpoint").unwrap();
+    let end =
+        sha2::Digest::finalize(sha2::Digest::chain_update(<sha2::Sha256 as sha2::Digest>::new(), records));
+    let end = turnfold_core::Digest::new(end.into());
+    let error = tried(&format!("{records}-- end {end}\n"));
+    assert!(error.contains("signature"), "{error}");
+    fs::write(p1.bundle(), &good).unwrap();
+    assert!(p1.write(&post, plays(&["switch"])).is_ok());
+}
+
+#[test]
+fn pm_28_a_desk_that_takes_something_back_or_has_another_history_is_refused() {
+    let (post, mut p1, _) = begun(CYCLETAP);
+    let old = fs::read_to_string(p1.bundle()).unwrap();
+    let order = p1.write(&post, plays(&["switch"])).unwrap();
+    assert_eq!(send(&post, &order), "applied");
+    post.run(day(5), &[]);
+    p1.receive(&post, Seat::P1);
+    p1.write(&post, PaperWords::Offer("end draw".parse().unwrap())).unwrap();
+    fs::write(p1.bundle(), old).unwrap();
+    let error = p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err();
+    assert!(error.contains("rolled back"), "{error}");
+    // The same players at a desk where p1 sent nothing: its clock went on instead.
+    let mut other = opened_with(CYCLETAP);
+    for seat in [Seat::P1, Seat::P2] {
+        other.join(seat);
+    }
+    for at in 1..9 {
+        other.run(day(at), &[]);
+    }
+    p1.receive(&other, Seat::P1);
+    let error = p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err();
+    assert!(error.contains("another history"), "{error}");
+    // The same id with other terms.
+    let terms = opened_with("together = true\nhours = 5\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n");
+    p1.receive(&terms, Seat::P1);
+    let error = p1.write(&post, PaperWords::Resign).map(|_| ()).unwrap_err();
+    assert!(error.contains("known with another beginning"), "{error}");
+}
+
+/// A false desk could coax a chain of dice out of a player, turn by turn.
+#[test]
+fn pm_28_an_order_long_after_the_last_has_to_be_meant() {
+    let terms =
+        "fair\nhours = 1\npatience = 0\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
+    let (post, mut p1, _) = begun(terms);
+    for at in 2..24 {
+        post.run(day(at), &[]);
+    }
+    p1.receive(&post, Seat::P1);
+    let turn = post.desk().state().turn();
+    assert!(turn > 20);
+    let error = p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err();
+    assert!(error.contains(&format!("add `--turn {turn}`")), "{error}");
+    let written = p1.write_in(&post, plays(&["switch"]), Some(turn)).unwrap();
+    assert_eq!(send(&post, &written), "applied", "with the element of its turn (FD-8)");
+    let PaperContent::Order(order) = written.paper.signed.paper().content().clone() else { panic!() };
+    assert_eq!(order.dice(), Some(post.chain(Seat::P1).element(u16::try_from(turn).unwrap())));
+    assert!(p1.write(&post, plays(&["switch"])).is_ok(), "now it is no jump any more");
+}
+
+#[test]
+fn pm_16_sealed_orders_are_kept_beside_the_key_until_all_have_sealed() {
+    let (post, mut p1, mut p2) = begun(&format!("sealed = true\n{CYCLETAP}"));
+    let error = p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err();
+    assert!(error.contains("sealed first"), "{error}");
+    let sealed = p1.write(&post, seal(&["tap 0,1", "switch"])).unwrap();
+    assert_eq!(send(&post, &sealed), "applied");
+    let error = p1.write(&post, seal(&["switch"])).map(|_| ()).unwrap_err();
+    assert!(error.contains("another order was sealed"), "{error}");
+    let theirs = p2.write(&post, seal(&["switch"])).unwrap();
+    assert_eq!(send(&post, &theirs), "applied");
+    p1.receive(&post, Seat::P1);
+    let error = p1.write(&post, plays(&["switch"])).map(|_| ()).unwrap_err();
+    assert!(error.contains("another order was sealed"), "{error}");
+    let order = p1.write(&post, plays(&[])).unwrap();
+    assert!(order.mail.contains("play: tap 0,1"), "{}", order.mail);
+    assert_eq!(send(&post, &order), "applied");
+}
+
+#[test]
+fn pm_22_a_new_key_knows_what_the_old_one_knew() {
+    let (post, mut p1, _) = begun(CYCLETAP);
+    let new = KeyFile::create(&p1.folder.path().join("new.key"), key("fresh")).unwrap();
+    let rekey = p1.write(&post, PaperWords::Rekey(new.clone())).unwrap();
+    assert_eq!(send(&post, &rekey), "applied");
+    post.run(day(5), &[]);
+    p1.receive(&post, Seat::P1);
+    p1.key = new;
+    let order = p1.write(&post, plays(&["switch"])).unwrap();
+    assert!(!order.is_first && number(&order) > number(&rekey));
+    assert_eq!(send(&post, &order), "applied");
+}
