@@ -8,6 +8,6 @@ pub(crate) const GROUPS: [(&str, &[&str]); 8] = [
     ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
     ("Prove and maintain", &["verify", "store", "selftest", "perft", "simulate"]),
     ("Sign and audit", &["key", "sign", "prove", "cosign", "bundle", "audit"]),
-    ("Play over a network", &["serve", "join"]),
+    ("Play over a network and by mail", &["serve", "join", "mail"]),
     ("Get to know turnfold", &["tour", "completions", "man", "help"]),
 ];

@@ -26,6 +26,7 @@ mod grammar;
 mod groups;
 mod identity;
 mod limits;
+mod mail_failure;
 mod origin;
 mod output;
 mod pager;

@@ -21,6 +21,7 @@ pub(crate) mod join;
 pub(crate) mod key;
 pub(crate) mod legal;
 pub(crate) mod log;
+pub(crate) mod mail;
 pub(crate) mod man;
 pub(crate) mod matches;
 pub(crate) mod new;
@@ -87,6 +88,7 @@ pub(crate) enum Command {
     Store(store::Args),
     Serve(serve::Args),
     Join(join::Args),
+    Mail(mail::Args),
     Tour(tour::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -147,6 +149,7 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Fai
         Command::Store(args) => store::run(&args, context),
         Command::Serve(args) => serve::run(&args, context),
         Command::Join(args) => join::run(&args, context),
+        Command::Mail(args) => mail::run(&args, context),
         Command::Tour(args) => tour::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),

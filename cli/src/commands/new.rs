@@ -108,7 +108,7 @@ pub(super) fn read_example(rules: &dyn AnyRules) -> Result<Vec<u8>, Failure> {
 }
 
 /// Names the file in what is wrong with a setup.
-fn bad_setup(path: &Path, error: &SetupError) -> Failure {
+pub(super) fn bad_setup(path: &Path, error: &SetupError) -> Failure {
     let path = path.display();
     Failure::usage(match error {
         SetupError::Text { line, column, message } => format!("{path}:{line}:{column}: {message}"),

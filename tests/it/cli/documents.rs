@@ -8,8 +8,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
+use turnfold_core::Seat;
 
 use self::contract::Contract;
+use crate::mail::mailbox::{Mailbox, open_line};
 use crate::sandbox::{Sandbox, workspace};
 use crate::serve::running::Running;
 
@@ -159,12 +161,36 @@ fn serve_and_join(contract: &mut Contract) -> [String; 2] {
     ["serve".into(), check_run(&line, 0, &output, contract)]
 }
 
+/// Plays a little by mail.
+fn by_mail(contract: &mut Contract) -> BTreeSet<String> {
+    let mut mailbox = Mailbox::new("hosted = []\n");
+    let mut verbs = BTreeSet::new();
+    let mut run = |mailbox: &Mailbox, code: i32, line: &str| {
+        let output = mailbox.sandbox.run(&format!("--format json {line}"));
+        verbs.insert(check_run(line, code, &output, contract));
+    };
+    run(&mailbox, 0, &open_line("initiative", "small-board.toml", ""));
+    for seat in [Seat::P1, Seat::P2] {
+        let paper = mailbox.players.join(&mailbox.known(), seat);
+        mailbox.save("join.txt", &[paper]);
+        run(&mailbox, 1, "mail take duel join.txt --key host.key");
+        run(&mailbox, 0, &format!("mail take duel join.txt --admit {seat} --key host.key"));
+    }
+    run(&mailbox, 0, "mail run duel --key host.key --roll 1 1 2 2");
+    mailbox.save_orders("orders.txt", &[(Seat::P1, &["stand"]), (Seat::P2, &["stand"])]);
+    run(&mailbox, 1, "mail take duel orders.txt --key host.key");
+    run(&mailbox, 1, "mail take duel desk.toml --key host.key");
+    run(&mailbox, 2, "mail take duel.desk orders.txt --key host.key");
+    verbs
+}
+
 #[test]
 fn every_verb_prints_exactly_the_documented_fields() {
     let sandbox = Sandbox::new();
     let mut contract = Contract::read();
     let mut verbs = run_all(&sandbox, &mut contract);
     verbs.extend(serve_and_join(&mut contract));
+    verbs.extend(by_mail(&mut contract));
     let in_help: BTreeSet<_> = verbs_of_help(&sandbox, "").into_iter().collect();
     assert_eq!(in_help, contract.verbs.keys().cloned().collect(), "the verbs of the help are documented");
     assert_eq!(in_help, verbs, "every verb is run");

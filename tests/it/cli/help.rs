@@ -71,9 +71,10 @@ Sign and audit:
   bundle       Write matches with all their branches into one file that others can check
   audit        Check a bundle, or the store, and say what is proven and what is not
 
-Play over a network:
+Play over a network and by mail:
   serve        Serve the store over HTTP, for players at their own computers
   join         Take a seat in a match that somebody serves, by the link of an invitation
+  mail         Host and play matches by mail: signed papers, deadlines and letters
 
 Get to know turnfold:
   tour         See it all at work in a minute, in a temporary store

@@ -1,15 +1,10 @@
 //! A match by mail in memory: a host with its key, and players who write papers as they know the desk.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use tempfile::TempDir;
 use turnfold_core::any::erase;
-use turnfold_core::dice::fair::{Chain, Owner};
-use turnfold_core::paper::{
-    DeskTime, Join, MatchId, Nonce, Order, Paper, PaperContent, PaperHead, SeatKey, SeenRoot, SignedPaper,
-};
-use turnfold_core::trust::{KeyKind, PrivateKey};
+use turnfold_core::paper::{DeskTime, PaperContent, SignedPaper};
 use turnfold_core::{AnyRules, DicePolicy, DueRoll, Registry, Seat};
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
 use turnfold_replay::bundle::StoreRecords;
@@ -19,6 +14,7 @@ use turnfold_replay::mail::{
 use turnfold_replay::signing::{KeyFile, Signers};
 use turnfold_store::{BranchName, MatchName, Store};
 
+use super::players::{DeskView, Players, Unlike, key};
 use super::siege::Siege;
 
 pub(super) const GAME_ID: [u8; 16] = [0x5f; 16];
@@ -28,24 +24,8 @@ pub(super) struct Post {
     pub(super) registry: Registry,
     pub(super) signers: Signers,
     pub(super) name: MatchName,
-    /// The keys of the players, by seat.
-    keys: BTreeMap<Seat, PrivateKey>,
-    numbers: BTreeMap<Seat, u32>,
-    nonce: u8,
+    pub(super) players: Players,
     _folder: TempDir,
-}
-
-/// What a paper says beside its content, where that is not what its player would say.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Unlike {
-    pub(super) turn: Option<u32>,
-    pub(super) number: Option<u32>,
-    pub(super) seen: Option<SeenRoot>,
-}
-
-pub(super) fn key(label: &str) -> PrivateKey {
-    let seed = blake3::derive_key("turnfold tests mail key", label.as_bytes());
-    PrivateKey::of_seed(format!("{label}.example").parse().unwrap(), KeyKind::Signer, &seed)
 }
 
 pub(super) fn time(text: &str) -> DeskTime {
@@ -80,9 +60,7 @@ impl Post {
             registry: Registry::standard().with(erase::<Siege>()),
             signers: Signers::open(&[path]).unwrap(),
             name: "duel".parse().unwrap(),
-            keys: BTreeMap::new(),
-            numbers: BTreeMap::new(),
-            nonce: 0,
+            players: Players::default(),
             _folder: folder,
         }
     }
@@ -141,50 +119,21 @@ impl Post {
         matches!(self.mail_match().genesis.dice, DicePolicy::Fair(_))
     }
 
-    pub(super) fn chain(&self, seat: Seat) -> Chain {
-        let key = self.keys.get(&seat).cloned().unwrap_or_else(|| key(seat.name()));
-        key.dice_chain(Owner { match_id: GAME_ID, party: seat })
-    }
-
-    /// Gives a seat another key to sign with.
-    #[expect(dead_code, reason = "papers signed with other keys follow")]
-    pub(super) fn use_key(&mut self, seat: Seat, key: PrivateKey) {
-        self.keys.insert(seat, key);
+    pub(super) fn desk_view(&self) -> DeskView {
+        DeskView { desk: self.desk(), match_id: GAME_ID, is_fair: self.is_fair() }
     }
 
     /// Writes a paper of a seat as its player knows the desk now.
     pub(super) fn write(&mut self, seat: Seat, content: PaperContent, unlike: Unlike) -> SignedPaper {
-        let desk = self.desk();
-        let number = self.numbers.entry(seat).or_default();
-        let is_join = matches!(content, PaperContent::Join(_));
-        *number += u32::from(!is_join);
-        self.nonce += 1;
-        let size = desk.head() + 1;
-        let head = PaperHead {
-            match_id: MatchId::new(GAME_ID),
-            seat,
-            number: unlike.number.unwrap_or(*number),
-            turn: unlike.turn.unwrap_or_else(|| desk.state().turn()),
-            seen: unlike.seen.unwrap_or_else(|| SeenRoot { size, root: desk.root(size).unwrap() }),
-            nonce: Nonce::new([self.nonce; 16]),
-        };
-        let key = self.keys.entry(seat).or_insert_with(|| key(seat.name()));
-        SignedPaper::sign(Paper::new(head, content).unwrap(), key)
+        self.players.write(&self.desk_view(), seat, content, unlike)
     }
 
     pub(super) fn write_order(&mut self, seat: Seat, plays: &[&str]) -> SignedPaper {
-        let desk = self.desk();
-        let turn = u16::try_from(desk.state().turn()).unwrap();
-        let dice = (self.is_fair() && desk.state().has_chain(seat)).then(|| self.chain(seat).element(turn));
-        let plays = plays.iter().map(|play| play.parse().unwrap()).collect();
-        let order = Order::new(desk.stand().unwrap().link, false, dice, plays).unwrap();
-        self.write(seat, PaperContent::Order(order), Unlike::default())
+        self.players.order(&self.desk_view(), seat, plays)
     }
 
     pub(super) fn join(&mut self, seat: Seat) -> TakenPaper {
-        let dice = self.is_fair().then(|| self.chain(seat).head());
-        let join = Join { key: SeatKey::of(&key(seat.name())).unwrap(), dice };
-        let paper = self.write(seat, PaperContent::Join(join), Unlike { turn: Some(0), ..Unlike::default() });
+        let paper = self.players.join(&self.desk_view(), seat);
         self.host().unwrap().take_paper(paper, &[seat]).unwrap()
     }
 

@@ -21,6 +21,8 @@ const UNSEEN_STAND: &str = "unseen_stand";
 /// A paper that was handed in, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenPaper {
+    /// The line of the mail on which it begins, from 1.
+    pub line: usize,
     /// The paper; `None` for what is none.
     pub paper: Option<SignedPaper>,
     /// What became of it.
@@ -39,7 +41,12 @@ pub enum PaperOutcome {
     /// It is recorded and changes nothing, for this reason.
     Ignored(&'static str),
     /// It is not recorded, for this reason.
-    Rejected(&'static str),
+    Rejected {
+        /// Its name.
+        code: &'static str,
+        /// In words.
+        message: String,
+    },
     /// It is no paper.
     Malformed(String),
     /// Who signed it has seen another history of the desk; it is not recorded.
@@ -57,7 +64,7 @@ impl PaperOutcome {
         match self {
             Self::Applied => "applied",
             Self::Ignored(_) => "ignored",
-            Self::Rejected(_) => "rejected",
+            Self::Rejected { .. } => "rejected",
             Self::Malformed(_) => "malformed",
             Self::Fork => "fork",
             Self::TooMany => "too_many",
@@ -69,16 +76,34 @@ impl PaperOutcome {
     #[must_use]
     pub const fn code(&self) -> Option<&'static str> {
         match self {
-            Self::Ignored(code) | Self::Rejected(code) => Some(code),
+            Self::Ignored(code) | Self::Rejected { code, .. } => Some(code),
             _ => None,
         }
+    }
+
+    /// Returns why it is not recorded, in words.
+    #[must_use]
+    pub fn message(&self) -> Option<String> {
+        Some(match self {
+            Self::Applied | Self::Ignored(_) => return None,
+            Self::Rejected { message, .. } | Self::Malformed(message) => message.clone(),
+            Self::Fork => "it names another history of the desk than the host has".into(),
+            Self::TooMany => format!("{PAPERS_MAX} papers of the seat came since the last stand"),
+            Self::NeedsAdmit(seat) => format!("the host has to admit the new player of {seat}"),
+        })
+    }
+
+    /// Returns `true` if the desk has the paper.
+    #[must_use]
+    pub const fn is_recorded(&self) -> bool {
+        matches!(self, Self::Applied | Self::Ignored(_))
     }
 }
 
 impl fmt::Display for PaperOutcome {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ignored(code) | Self::Rejected(code) => write!(out, "{} {code}", self.name()),
+            Self::Ignored(code) | Self::Rejected { code, .. } => write!(out, "{} {code}", self.name()),
             Self::Malformed(why) => write!(out, "malformed: {why}"),
             Self::NeedsAdmit(seat) => write!(out, "needs_admit {seat}"),
             _ => out.write_str(self.name()),
@@ -92,11 +117,11 @@ impl MailHost<'_> {
     /// # Errors
     /// Those of the store. What is wrong with a paper is no error.
     pub fn take(&mut self, mail: &[u8], admitted: &[Seat]) -> Result<Vec<TakenPaper>, MailError> {
-        let take = |FoundPaper { paper, .. }| match paper {
-            Ok(mailed) => self.take_paper(mailed.signed, admitted),
+        let take = |FoundPaper { line, paper }| match paper {
+            Ok(mailed) => Ok(TakenPaper { line, ..self.take_paper(mailed.signed, admitted)? }),
             Err(error) => {
                 let outcome = PaperOutcome::Malformed(error.to_string());
-                Ok(TakenPaper { paper: None, outcome, seq: None, is_new: false })
+                Ok(TakenPaper { line, paper: None, outcome, seq: None, is_new: false })
             }
         };
         MailedPaper::find(mail).into_iter().map(take).collect()
@@ -107,13 +132,13 @@ impl MailHost<'_> {
     /// # Errors
     /// Those of the store.
     pub fn take_paper(&mut self, signed: SignedPaper, admitted: &[Seat]) -> Result<TakenPaper, MailError> {
-        let (paper, digest) = (Some(signed.clone()), signed.paper().digest());
+        let (line, paper, digest) = (1, Some(signed.clone()), signed.paper().digest());
         if let Some(recorded) = self.desk.paper(&digest) {
             let outcome = recorded.ignored.map_or(PaperOutcome::Applied, PaperOutcome::Ignored);
-            return Ok(TakenPaper { paper, outcome, seq: Some(recorded.seq), is_new: false });
+            return Ok(TakenPaper { line, paper, outcome, seq: Some(recorded.seq), is_new: false });
         }
         if let Some(outcome) = self.objection(&signed, admitted) {
-            return Ok(TakenPaper { paper, outcome, seq: None, is_new: false });
+            return Ok(TakenPaper { line, paper, outcome, seq: None, is_new: false });
         }
         let seat = signed.paper().head().seat;
         let key = format!("paper:{digest}").parse().map_err(MailError::broken)?;
@@ -122,7 +147,7 @@ impl MailHost<'_> {
             Some(Verdict::Ignored(reason)) => PaperOutcome::Ignored(reason.ruling().code),
             _ => PaperOutcome::Applied,
         };
-        Ok(TakenPaper { paper, outcome, seq: Some(self.desk.head()), is_new: true })
+        Ok(TakenPaper { line, paper, outcome, seq: Some(self.desk.head()), is_new: true })
     }
 
     /// Returns why a paper is not recorded.
@@ -130,7 +155,10 @@ impl MailHost<'_> {
         let (paper, state) = (signed.paper(), self.desk.state());
         let seat = paper.head().seat;
         let judged = Desk::judge(state, seat, &Command::Paper(Box::new(signed.clone())));
-        let rejected = judged.as_ref().err().map(|denied| PaperOutcome::Rejected(denied.code()));
+        let rejected = judged
+            .as_ref()
+            .err()
+            .map(|denied| PaperOutcome::Rejected { code: denied.code(), message: denied.to_string() });
         if Desk::over(state) || !self.is_authentic(signed) {
             return rejected;
         }
@@ -140,7 +168,8 @@ impl MailHost<'_> {
         }
         // PM-33: it would count, and names no history that its turn is part of.
         if matches!(judged, Ok(Verdict::Applied(_))) && !self.has_seen_its_stand(paper) {
-            return Some(PaperOutcome::Rejected(UNSEEN_STAND));
+            let message = "the player had not seen the stand of its turn".into();
+            return Some(PaperOutcome::Rejected { code: UNSEEN_STAND, message });
         }
         let is_too_many = self.desk.papers_since_stand(seat) >= PAPERS_MAX;
         rejected.or(is_too_many.then_some(PaperOutcome::TooMany)).or_else(|| {

@@ -68,9 +68,7 @@ impl Signers {
 
     /// Returns the origin of a branch of the match with this id.
     pub(super) fn origin_of(&self, id: &[u8; 16], branch: &BranchName) -> Result<String, SigningError> {
-        let name = self.keys.first().map(|(file, _)| file.key.name());
-        let name = name.ok_or_else(|| SigningError::Unusable("no key is named".into()))?;
-        Ok(line_origin(name, id, branch.as_str()))
+        Ok(line_origin(self.first()?.name(), id, branch.as_str()))
     }
 
     /// Returns the notes that are remembered of a log.
@@ -110,6 +108,15 @@ impl Signers {
     pub fn key_of(&self, verifier: &VerifierKey) -> Option<&PrivateKey> {
         let mut keys = self.keys.iter().map(|(file, _)| &file.key);
         keys.find(|key| key.verifier() == *verifier)
+    }
+
+    /// Returns the first of the keys.
+    ///
+    /// # Errors
+    /// [`SigningError::Unusable`] where there is none.
+    pub fn first(&self) -> Result<&PrivateKey, SigningError> {
+        let first = self.keys.first().map(|(file, _)| &file.key);
+        first.ok_or_else(|| SigningError::Unusable("no key is named".into()))
     }
 
     /// Requires that a line goes on from all that has been signed of it, and signs nothing (TR-11).

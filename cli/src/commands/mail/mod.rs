@@ -1,0 +1,38 @@
+//! `turnfold mail`: matches that are played by mail, one verb a file.
+
+mod open;
+mod post;
+mod run;
+mod take;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+
+/// Host and play matches by mail: signed papers, deadlines and letters
+///
+/// A match by mail is a game and, beside it, its desk: a match NAME.desk that holds the players' signed papers, the host's
+/// clock and what was decided. turnfold sends and fetches no mail: the host saves mails as files, `mail take` records
+/// their papers, `mail run` carries out a turn that is ready, and the letters to the players wait in the outbox.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold mail run duel --key ann.key")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Open(open::Args),
+    Take(take::Args),
+    Run(run::Args),
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    match &args.command {
+        Command::Open(args) => open::run(args, context),
+        Command::Take(args) => take::run(args, context),
+        Command::Run(args) => run::run(args, context),
+    }
+}

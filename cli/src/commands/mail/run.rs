@@ -1,0 +1,104 @@
+//! `turnfold mail run`: the clock, and a turn that is ready (PM-27).
+
+use std::io;
+
+use turnfold_core::paper::DeskTime;
+use turnfold_core::rules::desk::Desk;
+use turnfold_core::{DicePolicy, DueRoll, Rules, Seat};
+use turnfold_replay::mail::{MailHost, TableDice};
+use turnfold_store::MatchName;
+
+use super::post::{self, HostArgs};
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::{clock, random};
+
+/// Let deadlines pass, carry out a turn that is ready, and begin the next
+///
+/// It may be run as often as you like: where nothing is due it changes nothing, and what a run that was killed has done is
+/// not done again. Take the mails that came with `mail take` first: what is taken behind the deadline is late.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  turnfold mail run duel --key ann.key
+  turnfold mail run duel --key ann.key --roll 3 4 1 1")]
+pub(crate) struct Args {
+    /// The match
+    #[arg(value_name = "MATCH")]
+    match_name: MatchName,
+
+    /// The time, such as `2026-12-01T18:00:00Z` [default: now]
+    #[arg(long, value_name = "TIME")]
+    at: Option<DeskTime>,
+
+    /// Take a time that is later than this machine's: the desk's clock never goes back
+    #[arg(long)]
+    force: bool,
+
+    /// The values that fell on your table, in order, for the rolls that fall due [default: the operating system's]
+    #[arg(long, value_name = "V", num_args = 1.., allow_negative_numbers = true)]
+    roll: Vec<i32>,
+
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+/// Rolls by the operating system.
+fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
+    random::roll(due).map_err(|failure| io::Error::other(failure.to_string()))
+}
+
+fn time(args: &Args) -> Result<DeskTime, Failure> {
+    let now = u64::try_from(clock::now_ms()? / 1000).ok().and_then(DeskTime::of_unix_seconds);
+    let now = now.ok_or_else(|| Failure::trouble("the clock of this machine is beyond the year 9999"))?;
+    match args.at {
+        Some(at) if at > now && !args.force => {
+            let message = format!("`--at {at}` is later than this machine's clock, which says {now}");
+            Err(Failure::usage(message).hint("with `--force` the desk is there, and never goes back"))
+        }
+        at => Ok(at.unwrap_or(now)),
+    }
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let at = time(args)?;
+    let room = args.host.post_room(context)?;
+    let store = context.open_store()?;
+    let recorded_at_ms = i64::try_from(at.unix_seconds().saturating_mul(1000)).unwrap_or(i64::MAX);
+    let name = &args.match_name;
+    let mut host = MailHost::of(&store, name, &context.registry, &room.signers, recorded_at_ms)?;
+    if !args.roll.is_empty() && matches!(host.mail_match().genesis.dice, DicePolicy::Fair(_)) {
+        return Err(Failure::usage(format!("`--roll` is for recorded dice; `{name}` has fair dice")));
+    }
+    let mut source = roll;
+    let mut table = TableDice::new(args.roll.clone(), &mut source);
+    let report = host.run(at, &mut table)?;
+    let unused = table.unused();
+    let who = Desk::query(host.desk().state(), Seat::Host, "who").ok().flatten();
+    let letters = room.write(&store, name, &[], context)?;
+    drop(store);
+    if unused > 0 {
+        tracing::warn!(unused, "values of `--roll` were not needed");
+    }
+    let output = &mut context.output;
+    if output.is_json() {
+        let played = report.played.iter().map(|step| {
+            serde_json::json!({ "branch": step.line.as_str(), "first": step.first, "last": step.last })
+        });
+        output.json(&serde_json::json!({
+            "match": name.to_string(),
+            "at": at.to_string(),
+            "effects": report.effects,
+            "played": played.collect::<Vec<_>>(),
+            "letters": letters,
+        }))?;
+        return Ok(Answer::Yes);
+    }
+    for effect in &report.effects {
+        output.line(effect)?;
+    }
+    if let Some(who) = who.filter(|_| report.effects.is_empty()) {
+        output.line(format_args!("nothing is due: {name} waits for {}", who.text))?;
+    }
+    post::tell(&letters, output)?;
+    Ok(Answer::Yes)
+}

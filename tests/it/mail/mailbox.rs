@@ -1,0 +1,91 @@
+//! A match by mail in a sandbox, hosted with the real binary.
+
+use std::process::Output;
+
+use turnfold_core::paper::SignedPaper;
+use turnfold_core::{DicePolicy, Registry, Seat};
+use turnfold_replay::mail::{DeskLog, MailMatch, MailedPaper};
+use turnfold_store::StoreReader;
+
+use super::players::{DeskView, Players, key};
+use crate::sandbox::Sandbox;
+
+/// The match `duel` and its players; the host's key is `host.key`, its terms are `desk.toml`.
+pub(crate) struct Mailbox {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) players: Players,
+}
+
+impl Mailbox {
+    /// Makes key and terms, and no match yet.
+    pub(crate) fn new(terms: &str) -> Self {
+        let sandbox = Sandbox::new();
+        sandbox.write("host.key", key("host").to_file());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let private = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(sandbox.path("host.key"), private).unwrap();
+        }
+        sandbox.write("desk.toml", terms);
+        Self { sandbox, players: Players::default() }
+    }
+
+    /// Opens a match of a ruleset with one of its fixtures.
+    pub(crate) fn opened(rules: &str, setup: &str, terms: &str, options: &str) -> Self {
+        let mailbox = Self::new(terms);
+        mailbox.sandbox.ok(&open_line(rules, setup, options));
+        mailbox
+    }
+
+    /// Returns what players know of the match now.
+    pub(crate) fn known(&self) -> DeskView {
+        let store = StoreReader::open(&self.sandbox.path(".turnfold")).unwrap();
+        let of = MailMatch::find(&store, &"duel".parse().unwrap(), &Registry::standard()).unwrap();
+        let is_fair = matches!(of.genesis.dice, DicePolicy::Fair(_));
+        DeskView { desk: DeskLog::read(&store, &of).unwrap(), match_id: of.genesis.match_id, is_fair }
+    }
+
+    /// Saves papers as a mail.
+    pub(crate) fn save(&self, file: &str, papers: &[SignedPaper]) {
+        let mails = papers.iter().map(|signed| {
+            let name = self.players.key(signed.paper().head().seat).name().clone();
+            MailedPaper { signed: signed.clone(), name }.write().unwrap()
+        });
+        self.sandbox.write(file, mails.collect::<Vec<_>>().join("\nand another\n\n"));
+    }
+
+    /// Has every seat join, in the order given.
+    pub(crate) fn join(&mut self, seats: &[Seat]) {
+        for seat in seats {
+            let paper = self.players.join(&self.known(), *seat);
+            self.save("join.txt", &[paper]);
+            self.sandbox.ok(&format!("mail take duel join.txt --admit {seat} --key host.key"));
+        }
+    }
+
+    /// Writes orders of seats as they know the desk now, in one mail.
+    pub(crate) fn save_orders(&mut self, file: &str, orders: &[(Seat, &[&str])]) {
+        let known = self.known();
+        let papers: Vec<_> =
+            orders.iter().map(|(seat, plays)| self.players.order(&known, *seat, plays)).collect();
+        self.save(file, &papers);
+    }
+
+    /// Takes a mail.
+    pub(crate) fn take(&self, file: &str) -> Output {
+        self.sandbox.run(&format!("mail take duel {file} --key host.key"))
+    }
+
+    /// Runs at a time of December 2026.
+    pub(crate) fn run(&self, at: &str, options: &str) -> Output {
+        self.sandbox.run(&format!("mail run duel --key host.key --force --at 2026-12-{at} {options}"))
+    }
+}
+
+/// The line that opens `duel`.
+pub(crate) fn open_line(rules: &str, setup: &str, options: &str) -> String {
+    format!(
+        "mail open duel --rules {rules} --setup fixtures/{rules}/{setup} --desk desk.toml --key host.key {options}"
+    )
+}

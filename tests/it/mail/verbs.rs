@@ -1,0 +1,207 @@
+//! The host's verbs on the real binary: `mail open`, `mail take` and `mail run` (PM-25 to PM-27).
+
+use std::fs;
+use std::process::Output;
+
+use turnfold_core::Seat;
+use turnfold_core::paper::{PaperContent, SeenRoot};
+use turnfold_core::trust::TreeHash;
+
+use super::mailbox::{Mailbox, open_line};
+use super::players::Unlike;
+
+const P1: Seat = Seat::P1;
+const P2: Seat = Seat::P2;
+const TERMS: &str = "hosted = []\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
+
+/// The exit code, standard output and standard error.
+fn told(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+/// Requires a line to fail with this code and to say this.
+fn fails(mailbox: &Mailbox, code: i32, line: &str, why: &str) {
+    let (found, _, stderr) = told(&mailbox.sandbox.run(line));
+    assert_eq!(found, code, "{line}: {stderr}");
+    assert!(stderr.contains(why) && stderr.lines().count() == 1, "{line}: {stderr}");
+}
+
+fn letters(mailbox: &Mailbox) -> Vec<String> {
+    let Ok(folder) = fs::read_dir(mailbox.sandbox.path(".turnfold/outbox")) else { return Vec::new() };
+    let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+fn begun() -> Mailbox {
+    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
+    mailbox.join(&[P1, P2]);
+    let (code, stdout, stderr) = told(&mailbox.run("01T12:00:00Z", "--roll 1 1 2 2"));
+    assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
+    mailbox
+}
+
+#[test]
+fn pm_25_to_27_a_turn_by_mail() {
+    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
+    assert_eq!(letters(&mailbox), ["00000001-p1.eml", "00000001-p2.eml"], "the invitations");
+    mailbox.join(&[P1, P2]);
+    let before = letters(&mailbox).len();
+    let (code, stdout, stderr) = told(&mailbox.run("01T12:00:00Z", "--roll 1 1 2 2"));
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert!(
+        stdout.contains("clocked at=2026-12-01T12:00:00Z") && stdout.contains("stood turn=1"),
+        "{stdout}"
+    );
+    assert!(letters(&mailbox).len() > before, "{stdout}");
+    // Nothing is due, and nobody is written to.
+    let before = letters(&mailbox);
+    let (code, stdout, _) = told(&mailbox.run("01T12:01:00Z", ""));
+    assert!(code == 0 && stdout.starts_with("nothing is due: duel waits for p1 since"), "{stdout}");
+    assert_eq!(letters(&mailbox), before);
+    mailbox.save_orders("order.txt", &[(P1, &["confirm", "stand"])]);
+    let (code, stdout, _) = told(&mailbox.take("order.txt"));
+    assert!(code == 0 && stdout.starts_with("order.txt:1: p1 order 1: applied\n"), "{stdout}");
+    // The same mail is one entry, and gets the same answer.
+    for _ in 0..2 {
+        let (code, stdout, _) = told(&mailbox.take("order.txt"));
+        assert_eq!((code, stdout.as_str()), (0, "order.txt:1: p1 order 1: applied, as before\n"));
+    }
+    told(&mailbox.run("01T13:00:00Z", ""));
+    let log = mailbox.sandbox.ok("log duel");
+    assert!(log.contains("2 p1 confirm") && log.contains("3 p1 stand"), "{log}");
+    assert_eq!(mailbox.sandbox.run("verify duel duel.desk").status.code(), Some(0));
+    assert_eq!(mailbox.sandbox.run("store check").status.code(), Some(0));
+}
+
+#[test]
+fn pm_3_terms_that_do_not_fit_the_game_are_named() {
+    for (terms, field) in [
+        ("", "desk.toml: hosted: expected the seats"),
+        ("hosted = []\nseats = 3\n", "desk.toml: seats: expected 2"),
+        ("hosted = []\nhours = 0\n", "desk.toml: hours: expected 1 to 8760"),
+        ("hosted = [\"p3\"]\n", "desk.toml: hosted[0]: expected a seat"),
+        ("hosted = []\ndefault = [\"stand\", \"dance\"]\n", "desk.toml: default[1]: expected"),
+        ("hosted = []\nbetween = [\"dance\"]\n", "desk.toml: between[0]: expected"),
+        ("hosted = []\nhead = \"00\"\n", "desk.toml: head: `mail open` fills it in"),
+        ("hosted = []\nnonsense = 1\n", "desk.toml:2:1: "),
+        ("hosted = []\nmissed = \"sometimes\"\n", "desk.toml:2:"),
+    ] {
+        let mailbox = Mailbox::new(terms);
+        fails(&mailbox, 2, &open_line("initiative", "small-board.toml", ""), field);
+        assert!(!mailbox.sandbox.ok("matches").contains("duel"), "{terms}");
+    }
+}
+
+#[test]
+fn pm_25_what_would_tell_secrets_is_refused() {
+    let mailbox = Mailbox::new("hosted = []\ndefault = []\n");
+    fails(&mailbox, 2, &open_line("channel", "dealt-for-two.toml", ""), "its setup is in every bundle");
+    fails(&mailbox, 2, &open_line("initiative", "small-board.toml", "--dice seeded"), "invalid value");
+    let long = open_line("initiative", "small-board.toml", "").replace("duel", &"d".repeat(60));
+    fails(&mailbox, 2, &long, "of at most 59 characters");
+    mailbox.sandbox.ok(&open_line("initiative", "small-board.toml", "--dice fair"));
+    fails(&mailbox, 2, &open_line("initiative", "small-board.toml", "--dice fair"), "already exists");
+    fails(&mailbox, 2, "mail run duel --key host.key --roll 1 1 1 1", "`duel` has fair dice");
+    mailbox.sandbox.ok("key new other.key --name other.example");
+    fails(&mailbox, 2, "mail run duel --key other.key", "the host of `duel` signs with `host.example+");
+    mailbox.sandbox.ok("new plain --rules initiative --setup fixtures/initiative/small-board.toml");
+    fails(&mailbox, 2, "mail run plain --key host.key", "`plain` is not played by mail");
+}
+
+#[test]
+fn pm_26_only_whom_the_host_admits_gets_a_seat() {
+    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
+    let join = mailbox.players.join(&mailbox.known(), P1);
+    mailbox.save("join.txt", &[join]);
+    let (code, stdout, _) = told(&mailbox.take("join.txt"));
+    assert!(code == 1 && stdout.starts_with("join.txt:1: p1 join 0: needs_admit p1\n"), "{stdout}");
+    assert!(mailbox.sandbox.ok("log duel.desk").trim().is_empty());
+    let (code, _, _) = told(&mailbox.sandbox.run("mail take duel join.txt --key host.key --admit p2"));
+    assert_eq!(code, 1, "another seat was admitted");
+    let (code, stdout, _) = told(&mailbox.sandbox.run("mail take duel join.txt --key host.key --admit p1"));
+    assert!(code == 0 && stdout.starts_with("join.txt:1: p1 join 0: applied\n"), "{stdout}");
+}
+
+#[test]
+fn pm_26_a_false_seen_beside_good_papers_is_a_fork() {
+    let mut mailbox = begun();
+    let known = mailbox.known();
+    let seen = Some(SeenRoot { size: 2, root: TreeHash::new([7; 32]) });
+    let order = mailbox.players.order_with(&known, P1, &["confirm", "stand"], false);
+    let unlike = Unlike { seen, ..Unlike::default() };
+    let forked = mailbox.players.write(&known, P1, PaperContent::Order(order), unlike);
+    let good = mailbox.players.order(&known, P1, &["confirm"]);
+    mailbox.save("mail.txt", &[forked, good]);
+    let (code, stdout, stderr) = told(&mailbox.take("mail.txt"));
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stderr.starts_with("error: fork: p1 has seen another history; keep that mail"), "{stderr}");
+    let outcomes: Vec<_> = stdout.lines().filter(|line| line.starts_with("mail.txt")).collect();
+    assert_eq!(outcomes.len(), 2, "{stdout}");
+    assert!(outcomes[0].ends_with("p1 order 1: fork") && outcomes[1].ends_with("p1 order 2: applied"));
+}
+
+#[test]
+fn pm_26_what_is_no_paper_is_said_and_what_is_too_long_is_not_read() {
+    let mut mailbox = begun();
+    mailbox.save_orders("good.txt", &[(P1, &["confirm", "stand"])]);
+    let good = mailbox.sandbox.read("good.txt");
+    mailbox.sandbox.write("empty.txt", "Hello,\nI am on holiday.\n");
+    mailbox.sandbox.write("cut.txt", good.replace("#turnfold end\n", ""));
+    mailbox.sandbox.write("altered.txt", good.replace("play: confirm", "play: cancel"));
+    mailbox.sandbox.write("more.txt", good.replace("play: confirm", "play: confirm\nplay: cycle"));
+    mailbox.sandbox.write("long.txt", " ".repeat((1 << 20) + 1));
+    let (code, stdout, _) = told(&mailbox.take("empty.txt cut.txt altered.txt more.txt"));
+    let lines: Vec<_> = stdout.lines().filter(|line| line.contains(".txt:")).collect();
+    assert_eq!(code, 1);
+    assert_eq!(lines[0], "empty.txt: no paper in it");
+    assert!(lines[1].starts_with("cut.txt:1: malformed: "), "{stdout}");
+    assert!(lines[2].ends_with("p1 order 1: rejected bad_signature"), "{stdout}");
+    assert!(lines[3].ends_with("p1 order 1: rejected bad_signature"), "{stdout}");
+    fails(&mailbox, 2, "mail take duel good.txt long.txt --key host.key", "at most 1048576 bytes");
+    let quoted = good.replace('\n', "\r\n> > ");
+    mailbox.sandbox.write("quoted.txt", format!("On Monday you wrote:\r\n> > {quoted}\r\n-- \r\nAnn\r\n"));
+    let (code, stdout, _) = told(&mailbox.take("quoted.txt"));
+    assert!(code == 0 && stdout.contains("p1 order 1: applied"), "{stdout}");
+}
+
+#[test]
+fn pm_27_a_time_to_come_needs_force() {
+    let mailbox = begun();
+    fails(&mailbox, 2, "mail run duel --key host.key --at 9999-01-01T00:00:00Z", "later than this machine's");
+    fails(&mailbox, 2, "mail run duel --key host.key --at tomorrow", "expected a time");
+    let (code, stdout, _) =
+        told(&mailbox.sandbox.run("mail run duel --key host.key --at 9999-01-01T00:00:00Z --force"));
+    assert!(code == 0 && stdout.contains("missed seat=p1"), "{stdout}");
+    // It stays readable, and the clock never goes back.
+    let (code, stdout, _) = told(&mailbox.run("02T12:00:00Z", ""));
+    assert!(code == 0 && stdout.starts_with("nothing is due"), "{stdout}");
+}
+
+#[test]
+fn pm_27_values_of_a_table_are_checked() {
+    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
+    mailbox.join(&[P1, P2]);
+    for (values, why) in [("1 1 2", "expected 4 values in 1..=6"), ("1 1 2 7", "found [1, 1, 2, 7]")] {
+        let (code, _, stderr) = told(&mailbox.run("01T12:00:00Z", &format!("--roll {values}")));
+        assert!(code == 2 && stderr.contains(why), "{stderr}");
+    }
+    let (code, _, stderr) = told(&mailbox.run("01T12:00:00Z", "--roll 1 1 2 2 6"));
+    assert!(code == 0 && stderr.contains("were not needed"), "{stderr}");
+    assert!(mailbox.sandbox.ok("log duel").starts_with("1 host roll 1 1 2 2"));
+}
+
+#[test]
+fn pm_29_letters_go_where_they_are_told_to() {
+    let mailbox = Mailbox::new(TERMS);
+    fs::create_dir(mailbox.sandbox.path("post")).unwrap();
+    mailbox.sandbox.write("post/addresses", "p1 = ann@example.org\n");
+    mailbox.sandbox.ok(&open_line("initiative", "small-board.toml", "--out post"));
+    let letter = mailbox.sandbox.read("post/outbox/00000001-p1.eml");
+    assert!(letter.starts_with("To: ann@example.org\r\n"), "{letter:.200}");
+    assert!(letters(&mailbox).is_empty());
+    mailbox.sandbox.write("post/addresses", "ann@example.org\n");
+    fails(&mailbox, 2, "mail run duel --key host.key --out post", "`post/addresses`: line 1: expected");
+}
