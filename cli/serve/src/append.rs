@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Outcome, Seat};
 use turnfold_replay::play::is_same_call;
 use turnfold_replay::position::keep_snapshots;
@@ -25,6 +26,9 @@ pub(crate) const ATTEMPTS: u32 = 3;
 
 /// The most commands of one request of a host.
 pub(crate) const COMMANDS_MAX: usize = 1000;
+
+/// The most commands that are judged without a thread for it.
+const QUICK_MAX: usize = 4;
 
 /// What is asked for.
 pub(crate) struct Append {
@@ -154,8 +158,13 @@ impl Append {
     }
 
     async fn attempt(self: &Arc<Self>, app: &Arc<App>, table: &Arc<Table>) -> Result<Appended, Stopped> {
-        let (append, of) = (Arc::clone(self), Arc::clone(table));
-        let accepted = match app.block(move |app| Ok(append.judge(app, &of))).await?? {
+        let judged = if self.is_quick(app, table) {
+            self.judge(app, table)?
+        } else {
+            let (append, of) = (Arc::clone(self), Arc::clone(table));
+            app.block(move |app| Ok(append.judge(app, &of))).await??
+        };
+        let accepted = match judged {
             Judged::Answered(appended) => return Ok(appended),
             Judged::Accepted(accepted) => *accepted,
         };
@@ -186,6 +195,14 @@ impl Append {
         Ok(app.block(move |app| append.shown(app, &of, before)).await?)
     }
 
+    /// Returns `true` if judging the commands asks no store and takes hardly any time, so that a thread for it would be
+    /// more work than it is.
+    fn is_quick(&self, app: &App, table: &Table) -> bool {
+        let may_be_taken = |line: &ScriptLine| self.seat.is_none() && line.seat != Some(Seat::Host);
+        let asks_store = self.key.is_some() || app.store.is_shared() || self.lines.iter().any(may_be_taken);
+        !asks_store && self.lines.len() <= QUICK_MAX && table.is_quick()
+    }
+
     /// Judges the commands and hands those that are accepted to the store.
     fn judge(&self, app: &Arc<App>, table: &Table) -> Result<Judged, Stopped> {
         // SV-12: seat, key, precondition, rules, store. A command without a seat has one in a state only.
@@ -204,6 +221,7 @@ impl Append {
             seats.require_own(first, state.as_ref())?;
         }
         self.require_expected(table, before, &shown)?;
+        let began = Instant::now();
         let (session, records) = self.play(&mut seats, rules, dice, before, state)?;
         if records.is_empty() {
             let nothing = NothingPlayed::in_state(session.state.as_ref());
@@ -220,6 +238,7 @@ impl Append {
             // It is worked out here, where that may take its time, and shown once the entries are durable.
             current.shown(self.view.eyes);
         }
+        table.note_judging(began.elapsed());
         let (line, (sender, stored)) = (table.line(), oneshot::channel());
         let then = move |stored| drop(sender.send(stored));
         let expected = BranchHead { id: table.id(), seq: before };

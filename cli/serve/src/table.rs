@@ -1,8 +1,9 @@
 //! One branch in use: where it stands, and the head that is watched (SV-17, SV-27).
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
 use turnfold_core::AnyState;
@@ -15,6 +16,9 @@ use crate::limits::{WAITING_MAX, Waiting};
 use crate::problem::{Answer, Problem};
 use crate::steps::Steps;
 use crate::world::World;
+
+/// What is judged in less time is judged at once the next time; a thread for it takes some tens of microseconds.
+const QUICK: Duration = Duration::from_micros(200);
 
 /// What is watched of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +47,7 @@ pub(crate) struct Table {
     pub(crate) steps: Steps,
     /// The last entries shown to those who look so many seconds late.
     shown_late: Mutex<BTreeMap<u64, u64>>,
+    is_judged_quickly: AtomicBool,
     used: AtomicU64,
     bytes: AtomicU64,
 }
@@ -76,6 +81,7 @@ impl Table {
             following: AsyncMutex::default(),
             steps: Steps::default(),
             shown_late: Mutex::default(),
+            is_judged_quickly: AtomicBool::new(false),
             used: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
         }
@@ -301,6 +307,19 @@ impl Table {
             return Err(StoreError::NoSuchBranch { match_name, branch }.into());
         }
         Ok(())
+    }
+
+    /// Notes how long it took to judge commands and to work out what the host is shown.
+    pub(crate) fn note_judging(&self, time: Duration) {
+        self.is_judged_quickly.store(time < QUICK, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if commands were judged quickly the last time, and where it stands is in memory and used by nobody
+    /// else just now.
+    pub(crate) fn is_quick(&self) -> bool {
+        let known = self.known_head();
+        self.is_judged_quickly.load(Ordering::Relaxed)
+            && self.place.try_lock().is_ok_and(|mut place| place.at(known).is_some())
     }
 
     /// Returns what a viewer sees at its head if that was worked out before and nobody else uses it just now.
