@@ -10,7 +10,8 @@ use turnfold_replay::mail::{
 };
 use turnfold_replay::signing::KeyFile;
 
-use super::post::{Post, day, key};
+use super::players::key;
+use super::post::{Post, day};
 use super::reports::opened;
 use crate::sandbox::workspace;
 
@@ -230,7 +231,10 @@ fn pm_28_an_order_long_after_the_last_has_to_be_meant() {
     let written = p1.write_in(&post, plays(&["switch"]), Some(turn)).unwrap();
     assert_eq!(send(&post, &written), "applied", "with the element of its turn (FD-8)");
     let PaperContent::Order(order) = written.paper.signed.paper().content().clone() else { panic!() };
-    assert_eq!(order.dice(), Some(post.chain(Seat::P1).element(u16::try_from(turn).unwrap())));
+    assert_eq!(
+        order.dice(),
+        Some(post.players.chain(&post.desk_view(), Seat::P1).element(u16::try_from(turn).unwrap()))
+    );
     assert!(p1.write(&post, plays(&["switch"])).is_ok(), "now it is no jump any more");
 }
 
