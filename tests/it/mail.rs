@@ -11,6 +11,7 @@ pub(crate) mod mailbox;
 pub(crate) mod players;
 mod post;
 mod properties;
+mod refusals;
 mod reports;
 mod secrecy;
 mod seen;

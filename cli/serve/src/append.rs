@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Outcome, Seat};
+use turnfold_replay::mail::desk_naming;
 use turnfold_replay::play::is_same_call;
 use turnfold_replay::position::keep_snapshots;
 use turnfold_replay::printed::NothingPlayed;
@@ -162,7 +163,11 @@ impl Append {
             self.judge(app, table)?
         } else {
             let (append, of) = (Arc::clone(self), Arc::clone(table));
-            app.block(move |app| Ok(append.judge(app, &of))).await??
+            app.block(move |app| {
+                require_not_by_mail(app, of.line())?;
+                Ok(append.judge(app, &of))
+            })
+            .await??
         };
         let accepted = match judged {
             Judged::Answered(appended) => return Ok(appended),
@@ -196,7 +201,7 @@ impl Append {
     }
 
     /// Returns `true` if judging the commands asks no store and takes hardly any time, so that a thread for it would be
-    /// more work than it is.
+    /// more work than it is. A line on which commands were judged before is none that is played by mail.
     fn is_quick(&self, app: &App, table: &Table) -> bool {
         let may_be_taken = |line: &ScriptLine| self.seat.is_none() && line.seat != Some(Seat::Host);
         let asks_store = self.key.is_some() || app.store.is_shared() || self.lines.iter().any(may_be_taken);
@@ -343,6 +348,13 @@ impl Append {
     fn given(&self, line: &ScriptLine) -> ScriptLine {
         ScriptLine { seat: line.seat.or(self.seat), ..line.clone() }
     }
+}
+
+/// PM-2: a line that a desk names takes commands by mail alone, whoever gives them.
+fn require_not_by_mail(app: &App, line: &Revision) -> Answer<()> {
+    let Some(desk) = desk_naming(&app.store, &line.match_name, &line.branch)? else { return Ok(()) };
+    let line = Revision { seq: None, ..line.clone() };
+    Err(Problem::forbidden(format!("`{line}` is played by mail: `{desk}` says what is on it")))
 }
 
 /// The seats whose commands a host may give: its own, and those that nobody else has (SV-11).

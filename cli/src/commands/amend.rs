@@ -14,6 +14,7 @@ use turnfold_replay::{
 use turnfold_store::BranchName;
 
 use self::report::{Names, Report};
+use super::play::require_not_by_mail;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -204,6 +205,7 @@ fn onto_branch(
     context: &mut Context,
 ) -> Result<Amendment, Failure> {
     let Revision { match_name, branch: from, .. } = revision;
+    require_not_by_mail(&context.read_store()?, revision)?;
     let log = context.read_store()?.read(match_name, from, None)?;
     let line_of_play = LineOfPlay::of_log(revision, log, &context.registry)?;
     args.check_seq(line_of_play.head())?;

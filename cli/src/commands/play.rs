@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use turnfold_core::{AnyRules, AnyState, DicePolicy};
+use turnfold_replay::mail::desk_naming;
 use turnfold_replay::{
     Detail, Eyes, LineOfPlay, NotPlayed, Position, RejectedLine, ReplayError, Revision, ScriptLine, Session,
     Sight, Sources, Tail, play::repeated, position::keep_snapshots, printed::NothingPlayed,
 };
-use turnfold_store::{IdempotencyKey, Store};
+use turnfold_store::{IdempotencyKey, Store, StoreReader};
 
 use crate::clock;
 use crate::context::Context;
@@ -28,7 +29,8 @@ const DICE: &str = "Dice options";
 /// Append commands to a match and print what becomes of each
 ///
 /// All commands of a call are recorded, or none of them: when one is rejected, nothing is recorded. In a seeded match
-/// due rolls are made at once, also before the first command; without any command only they are made.
+/// due rolls are made at once, also before the first command; without any command only they are made. On a line that is
+/// played by mail nothing is recorded: `mail take` and `mail run` do that.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'")]
 pub(crate) struct Args {
@@ -91,6 +93,18 @@ pub(crate) fn lines_of(
         eyes.give(&mut lines).map_err(ReplayError::from)?;
     }
     Ok(lines)
+}
+
+/// PM-2: requires a line that no desk names.
+pub(crate) fn require_not_by_mail(store: &StoreReader, line: &Revision) -> Result<(), Failure> {
+    let Revision { match_name, branch, .. } = line;
+    let Some(desk) = desk_naming(store, match_name, branch)? else { return Ok(()) };
+    let line = Revision { seq: None, ..line.clone() };
+    let failure = Failure::usage(format!("`{line}` is played by mail: `{desk}` says what is on it"));
+    Err(failure.hint(format!(
+        "orders come in with `turnfold mail take`; to try something out, \
+         `turnfold branch {line} NAME` and go on there"
+    )))
 }
 
 /// The end of the line of play, on which commands are played.
@@ -158,6 +172,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return play_on_service(args, &lines, &client, context);
     }
     let store = context.open_store()?;
+    require_not_by_mail(&store, &args.revision)?;
     let Revision { match_name, branch, .. } = &args.revision;
     if let Some(key) = &args.key
         && let Some(range) = store.find_idempotency_key(match_name, branch, key)?

@@ -128,7 +128,8 @@ Append commands to a match and print what becomes of each
 
 All commands of a call are recorded, or none of them: when one is rejected, nothing is recorded. In
 a seeded match due rolls are made at once, also before the first command; without any command only
-they are made.
+they are made. On a line that is played by mail nothing is recorded: `mail take` and `mail run` do
+that.
 
 Usage: turnfold play [OPTIONS] <REV> [COMMAND]...
 

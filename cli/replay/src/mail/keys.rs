@@ -25,12 +25,20 @@ impl DeskOf {
     /// # Errors
     /// [`Malformed`] when the name has more than 59 characters.
     pub fn game(name: &MatchName, match_id: &[u8; 16]) -> Result<Self, Malformed> {
-        let desk = format!("{name}{DESK}").parse().map_err(|_| {
-            Malformed::expected("the name of a match by mail, of at most 59 characters", name.as_str())
-        })?;
+        let desk = Self::name_of(name)?;
         let hash = blake3::derive_key("turnfold v1 desk", match_id);
         let [match_id, _] = hash.as_chunks::<16>().0 else { unreachable!("32 bytes are twice 16") };
         Ok(Self { name: desk, match_id: *match_id })
+    }
+
+    /// Returns the name of the desk of the game of this name (PM-1).
+    ///
+    /// # Errors
+    /// [`Malformed`] when the name has more than 59 characters.
+    pub fn name_of(name: &MatchName) -> Result<MatchName, Malformed> {
+        format!("{name}{DESK}").parse().map_err(|_| {
+            Malformed::expected("the name of a match by mail, of at most 59 characters", name.as_str())
+        })
     }
 }
 
