@@ -3,6 +3,7 @@
 mod audited;
 mod authorship;
 mod bundled;
+mod by_files;
 mod correspondence;
 mod fair_dice;
 mod form;

@@ -170,6 +170,12 @@ fn by_mail(contract: &mut Contract) -> BTreeSet<String> {
         verbs.insert(check_run(line, code, &output, contract));
     };
     run(&mailbox, 0, &open_line("initiative", "small-board.toml", ""));
+    run(&mailbox, 0, "mail status duel");
+    mailbox.sandbox.ok("key new ann.key --name ann.example");
+    mailbox.save_bundle("00000001-p1.eml", "p1.bundle");
+    run(&mailbox, 0, "mail write join p1 --from p1.bundle --key ann.key -o join.txt");
+    run(&mailbox, 1, "mail write resign --from p1.bundle --key ann.key -o resign.txt");
+    run(&mailbox, 2, "mail status plain");
     for seat in [Seat::P1, Seat::P2] {
         let paper = mailbox.players.join(&mailbox.known(), seat);
         mailbox.save("join.txt", &[paper]);

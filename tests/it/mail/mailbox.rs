@@ -8,6 +8,7 @@ use turnfold_replay::mail::{DeskLog, MailMatch, MailedPaper};
 use turnfold_store::StoreReader;
 
 use super::players::{DeskView, Players, key};
+use super::reports::opened;
 use crate::sandbox::Sandbox;
 
 /// The match `duel` and its players; the host's key is `host.key`, its terms are `desk.toml`.
@@ -53,6 +54,12 @@ impl Mailbox {
             MailedPaper { signed: signed.clone(), name }.write().unwrap()
         });
         self.sandbox.write(file, mails.collect::<Vec<_>>().join("\nand another\n\n"));
+    }
+
+    /// Saves the attachment of a letter in the outbox.
+    pub(crate) fn save_bundle(&self, letter: &str, file: &str) {
+        let letter = self.sandbox.read(&format!(".turnfold/outbox/{letter}"));
+        self.sandbox.write(file, opened(&letter).1);
     }
 
     /// Has every seat join, in the order given.

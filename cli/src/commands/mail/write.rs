@@ -1,0 +1,211 @@
+//! `turnfold mail write`: a player's paper (PM-28).
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use turnfold_core::Seat;
+use turnfold_core::paper::{DeskTime, Nonce, PaperLine};
+use turnfold_replay::mail::{PaperRequest, PaperWords, WrittenPaper, write_paper};
+use turnfold_replay::signing::KeyFile;
+
+use crate::context::Context;
+use crate::failure::{Answer, Failure};
+use crate::files::{self, NewFile};
+use crate::{clock, random};
+
+/// How far the host's clock may be ahead of this machine's before it is said, in seconds (PM-12).
+const CLOCK_AHEAD_MAX: u64 = 3600;
+
+/// Write a paper to the host: take a seat, order, seal, offer, answer, resign
+///
+/// The bundle is the attachment of the newest letter, as it was saved. It is audited first, against what the key
+/// remembers: on any FAIL nothing is written. Seat, turn and history come from it. What is written goes into a mail as it
+/// is; quoting, wrapping and words around it do no harm.
+///
+/// With `join` the host's key is printed: compare it with the one that the host tells elsewhere. From then on no other
+/// host is believed. Keep the folder FILE.seen beside the key: it holds what the key has seen and written, and the order
+/// behind a `seal`, which `write order` sends later.
+///
+/// Commands are tried on the game first, where nothing of it is left out of the bundle.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  turnfold mail write join p1 --from duel-1-p1.bundle --key ann.key -o reply.txt
+  turnfold mail write order \"move 2,-3\" stand --from duel-5-p1.bundle --key ann.key -o reply.txt
+  turnfold mail write offer end draw --from duel-5-p1.bundle --key ann.key -o reply.txt
+  turnfold mail write answer 8955f574b56c1390 agree --from duel-7-p1.bundle --key ann.key -o reply.txt")]
+pub(crate) struct Args {
+    /// What to write
+    #[arg(value_enum, value_name = "KIND")]
+    kind: Kind,
+
+    /// SEAT to join; commands to order or seal; an offer in its words; digits of an offer and `agree` or `decline`
+    #[arg(value_name = "ARG")]
+    words: Vec<String>,
+
+    /// The bundle that came with the newest letter
+    #[arg(long, value_name = "BUNDLE")]
+    from: PathBuf,
+
+    /// The player's key
+    #[arg(long, value_name = "FILE", env = "TURNFOLD_KEY")]
+    key: PathBuf,
+
+    /// Have the turn wait for its deadline, so that another order can take the place of this one
+    #[arg(long)]
+    wait: bool,
+
+    /// The turn, said by you: needed for one long after the last that you ordered in
+    #[arg(long, value_name = "T")]
+    turn: Option<u32>,
+
+    /// Do not try the commands on the game
+    #[arg(long)]
+    untried: bool,
+
+    /// The key to sign with from now on, with `rekey`
+    #[arg(long, value_name = "FILE")]
+    new_key: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: NewFile,
+}
+
+/// The kinds of papers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Take a free seat
+    Join,
+    /// Play commands in this turn
+    Order,
+    /// Commit to an order without showing it
+    Seal,
+    /// Offer something to the others
+    Offer,
+    /// Agree to an offer or decline it
+    Answer,
+    /// Leave the match
+    Resign,
+    /// Sign with another key from now on
+    Rekey,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+    let path = args.output.path()?;
+    if path.is_none() && context.output.is_json() {
+        return Err(Failure::usage("standard output cannot take both the paper and JSON")
+            .hint("name a file with `-o`, or leave out `--format json`"));
+    }
+    let words = args.words()?;
+    let key = KeyFile::open(&args.key)?;
+    let request = PaperRequest {
+        bundle: &args.from,
+        key: &key,
+        words,
+        turn: args.turn,
+        is_untried: args.untried,
+        nonces: [nonce()?, nonce()?],
+        registry: &context.registry,
+    };
+    let written = write_paper(&request)?;
+    warn_of_clock(written.clock)?;
+    let Some(path) = path else {
+        context.output.bytes()?.write_all(written.mail.as_bytes())?;
+        return Ok(Answer::Yes);
+    };
+    files::write_private(path, args.output.is_forced(), |file| {
+        file.write_all(written.mail.as_bytes())
+            .map_err(|error| Failure::trouble(format!("cannot write `{}`: {error}", path.display())))
+    })?;
+    tell(path, &written, context)
+}
+
+impl Args {
+    /// Reads what the paper is to say.
+    fn words(&self) -> Result<PaperWords, Failure> {
+        for (option, is_given, kind) in
+            [("--wait", self.wait, Kind::Order), ("--new-key", self.new_key.is_some(), Kind::Rekey)]
+        {
+            if is_given && self.kind != kind {
+                return Err(Failure::usage(format!("`{option}` means nothing here")));
+            }
+        }
+        let plays = || -> Result<Vec<PaperLine>, Failure> {
+            let plays = self.words.iter().map(|play| play.parse());
+            plays.collect::<Result<_, _>>().map_err(|error: turnfold_core::Malformed| Failure::usage(error.0))
+        };
+        let expected = |what: &str| Failure::usage(format!("expected {what}"));
+        match (self.kind, self.words.as_slice()) {
+            (Kind::Join, [seat]) => {
+                let seat: Option<Seat> = seat.parse().ok();
+                seat.map(PaperWords::Join).ok_or_else(|| expected("a seat such as `p1`"))
+            }
+            (Kind::Join, _) => Err(expected("the seat to join, such as `join p1`")),
+            (Kind::Order, _) => Ok(PaperWords::Order { plays: plays()?, wait: self.wait }),
+            (Kind::Seal, []) => Err(expected("the commands to seal")),
+            (Kind::Seal, _) => Ok(PaperWords::Seal { plays: plays()? }),
+            (Kind::Offer, words) => {
+                let offer = words.join(" ").parse();
+                offer
+                    .map(PaperWords::Offer)
+                    .map_err(|error: turnfold_core::Malformed| Failure::usage(error.0))
+            }
+            (Kind::Answer, [to, answer]) if matches!(answer.as_str(), "agree" | "decline") => {
+                Ok(PaperWords::Answer { to: to.clone(), agree: answer == "agree" })
+            }
+            (Kind::Answer, _) => {
+                Err(expected("digits of an offer and `agree` or `decline`, as the letter has them"))
+            }
+            (Kind::Resign | Kind::Rekey, [_, ..]) => Err(expected("no words behind this kind of paper")),
+            (Kind::Resign, []) => Ok(PaperWords::Resign),
+            (Kind::Rekey, []) => {
+                let path =
+                    self.new_key.as_ref().ok_or_else(|| expected("the new key as `--new-key FILE`"))?;
+                Ok(PaperWords::Rekey(KeyFile::open(path)?))
+            }
+        }
+    }
+}
+
+fn nonce() -> Result<Nonce, Failure> {
+    random::match_id().map(Nonce::new)
+}
+
+/// PM-12: the clock is the host's word.
+fn warn_of_clock(clock: Option<DeskTime>) -> Result<(), Failure> {
+    let now = u64::try_from(clock::now_ms()? / 1000).unwrap_or_default();
+    if let Some(clock) = clock.filter(|clock| clock.unix_seconds() > now.saturating_add(CLOCK_AHEAD_MAX)) {
+        tracing::warn!("the host's clock says {clock}, more than an hour later than this machine's");
+    }
+    Ok(())
+}
+
+fn tell(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<Answer, Failure> {
+    let paper = written.paper.signed.paper();
+    let (head, kind, file) = (paper.head(), paper.content().kind(), path.display().to_string());
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&serde_json::json!({
+            "file": file,
+            "match": written.game,
+            "seat": head.seat,
+            "kind": kind,
+            "number": head.number,
+            "turn": head.turn,
+            "digest": paper.digest().to_string(),
+            "host": written.host.to_string(),
+            "is_first": written.is_first,
+        }))?;
+        return Ok(Answer::Yes);
+    }
+    let game = &written.game;
+    output.line(format_args!(
+        "wrote `{file}`: {kind} {} of {} for {game}, turn {}",
+        head.number, head.seat, head.turn
+    ))?;
+    if written.is_first {
+        output.line(format_args!("its host signs with {}", written.host))?;
+        output.line("compare that with the key that the host tells elsewhere")?;
+    }
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,111 @@
+//! Players and host with the real binary and files alone (PM-24, PM-28, PM-29).
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::mailbox::Mailbox;
+use super::reports::{is_letter, opened};
+
+const TERMS: &str =
+    "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\nspectators = 1\n";
+
+/// Two players have joined by mail, and the first turn has begun.
+fn begun() -> Mailbox {
+    let mailbox = Mailbox::new(TERMS);
+    mailbox.sandbox.ok("key new ann.key --name ann.example");
+    mailbox.sandbox.ok("key new ben.key --name ben.example");
+    mailbox.sandbox.ok(&super::mailbox::open_line("cycletap", "ford.toml", ""));
+    mailbox.sandbox.write(".turnfold/addresses", "p1 = ann@example.org\np2 = ben@example.org\n");
+    for (seat, key) in [("p1", "ann.key"), ("p2", "ben.key")] {
+        mailbox.save_bundle(&format!("00000001-{seat}.eml"), "invitation.bundle");
+        let told = mailbox
+            .sandbox
+            .ok(&format!("mail write join {seat} --from invitation.bundle --key {key} -o join.txt --force"));
+        assert!(told.contains("its host signs with host.example+"), "{told}");
+        mailbox.sandbox.ok(&format!("mail take duel join.txt --admit {seat} --key host.key"));
+    }
+    assert!(mailbox.run("01T18:00:00Z", "").status.success());
+    mailbox
+}
+
+fn letters(mailbox: &Mailbox) -> Vec<String> {
+    let listed = fs::read_dir(mailbox.sandbox.path(".turnfold/outbox")).unwrap();
+    let mut names: Vec<_> = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Writes an order of a seat from its newest letter and has the host take it.
+fn order(mailbox: &Mailbox, seat: &str, key: &str, plays: &str) -> String {
+    let is_report = |name: &&String| name.len() == "00000001-p1.eml".len() && name.contains(seat);
+    let newest = letters(mailbox).iter().rfind(is_report).unwrap().clone();
+    mailbox.save_bundle(&newest, "newest.bundle");
+    let line = format!("mail write order {plays} --from newest.bundle --key {key} -o order.txt --force");
+    mailbox.sandbox.ok(&line);
+    mailbox.sandbox.ok("mail take duel order.txt --key host.key")
+}
+
+#[test]
+fn pm_24_and_28_a_turn_with_the_players_verb() {
+    let mailbox = begun();
+    let waits = "duel waits for p1, p2 since 2026-12-01T18:00:00Z until 2026-12-04T18:00:00Z\n";
+    let status = mailbox.sandbox.ok("mail status duel");
+    assert!(status.starts_with(waits), "{status}");
+    assert!(status.contains("p1  ann.example: asked"), "{status}");
+    let told = order(&mailbox, "p1", "ann.key", "\"tap 0,1\" switch");
+    assert!(told.starts_with("order.txt:1: p1 order 1: applied\n"), "{told}");
+    let status = mailbox.sandbox.ok("mail status duel");
+    assert!(status.starts_with("duel waits for p2 since"), "{status}");
+    order(&mailbox, "p2", "ben.key", "switch");
+    assert!(mailbox.run("02T18:00:00Z", "").status.success());
+    assert!(mailbox.sandbox.ok("log duel").contains("p1 tap 0,1"));
+    let names = letters(&mailbox);
+    assert!(names.contains(&"spectators.bundle".to_owned()), "{names:?}");
+}
+
+#[test]
+fn pm_29_addresses_and_keys_are_in_nothing_that_leaves_the_host() {
+    let mailbox = begun();
+    order(&mailbox, "p1", "ann.key", "\"tap 0,1\" switch");
+    order(&mailbox, "p2", "ben.key", "switch");
+    mailbox.run("02T18:00:00Z", "");
+    let sandbox = &mailbox.sandbox;
+    let mut secrets: Vec<Vec<u8>> = ["ann@example.org", "ben@example.org"].map(Into::into).into();
+    for key in ["host.key", "ann.key", "ben.key"] {
+        let key = sandbox.read(key);
+        let (_, seed) = key.trim_end().rsplit_once('+').unwrap();
+        secrets.push(seed.into());
+        // Of the bytes the first is the type of the key.
+        secrets.push(STANDARD.decode(seed).unwrap().split_off(1));
+    }
+    let tells = |what: &str, bytes: &[u8]| {
+        for secret in &secrets {
+            let is_there = bytes.windows(secret.len()).any(|window| window == secret);
+            assert!(!is_there, "{what} tells `{}`", String::from_utf8_lossy(secret));
+        }
+    };
+    for name in letters(&mailbox) {
+        let file = sandbox.read(&format!(".turnfold/outbox/{name}"));
+        if !is_letter(&name) {
+            tells(&name, file.as_bytes());
+            continue;
+        }
+        let (text, bundle) = opened(&file);
+        tells(&name, text.as_bytes());
+        tells(&name, bundle.as_bytes());
+        let to = file.lines().filter(|line| line.contains("@example.org")).count();
+        assert!(to <= 1, "an address stands in `To:` alone");
+        for line in bundle.lines().filter_map(|line| line.strip_prefix('+')) {
+            tells(&name, &STANDARD.decode(line).unwrap_or_default());
+        }
+    }
+    sandbox.ok("store backup store.backup");
+    tells("the backup", &fs::read(sandbox.path("store.backup")).unwrap());
+    for line in ["log duel --times", "log duel.desk", "mail status duel", "show duel.desk"] {
+        tells(line, sandbox.ok(line).as_bytes());
+    }
+    assert!(Path::new(&sandbox.path(".turnfold/addresses")).exists());
+}
