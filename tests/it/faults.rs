@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 
 use crate::sandbox::{Sandbox, binary, words};
 
+mod mailed;
 mod opening;
 
 const PLAY: &str = "play duel cycle";

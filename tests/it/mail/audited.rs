@@ -5,11 +5,7 @@ use turnfold_core::Seat::{P1, P2};
 use turnfold_core::paper::PaperContent;
 use turnfold_core::rules::desk::Desk;
 
-use super::post::{Post, day};
-
-fn fixture(path: &str) -> String {
-    std::fs::read_to_string(crate::sandbox::workspace().join("fixtures").join(path)).unwrap()
-}
+use super::post::{Post, day, fixture};
 
 #[test]
 fn pm_32_a_game_in_alternation() {

@@ -39,7 +39,6 @@ pub(crate) fn key(label: &str) -> PrivateKey {
 }
 
 impl Players {
-    #[expect(dead_code, reason = "tests of new keys follow")]
     /// Gives a seat another key to sign with.
     pub(crate) fn use_key(&mut self, seat: Seat, key: PrivateKey) {
         self.keys.insert(seat, key);

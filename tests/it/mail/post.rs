@@ -5,13 +5,15 @@ use std::io;
 use tempfile::TempDir;
 use turnfold_core::any::erase;
 use turnfold_core::paper::{DeskTime, PaperContent, SignedPaper};
-use turnfold_core::{AnyRules, DicePolicy, DueRoll, Registry, Seat};
+use turnfold_core::rules::desk::Desk;
+use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Rules, Seat};
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
 use turnfold_replay::bundle::StoreRecords;
 use turnfold_replay::mail::{
     DeskLog, MailError, MailHost, MailMatch, NewMailMatch, PaperOutcome, RunReport, TableDice, TakenPaper,
 };
 use turnfold_replay::signing::{KeyFile, Signers};
+use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, MatchName, Store};
 
 use super::players::{DeskView, Players, Unlike, key};
@@ -20,12 +22,18 @@ use super::siege::Siege;
 pub(super) const GAME_ID: [u8; 16] = [0x5f; 16];
 
 pub(super) struct Post {
+    /// What the store writes to.
+    pub(super) memory: MemoryBackend,
     pub(super) store: Store,
     pub(super) registry: Registry,
     pub(super) signers: Signers,
     pub(super) name: MatchName,
     pub(super) players: Players,
     _folder: TempDir,
+}
+
+pub(super) fn fixture(path: &str) -> String {
+    std::fs::read_to_string(crate::sandbox::workspace().join("fixtures").join(path)).unwrap()
 }
 
 pub(super) fn time(text: &str) -> DeskTime {
@@ -55,8 +63,10 @@ impl Post {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("host.key");
         KeyFile::create(&path, key("host")).unwrap();
+        let memory = MemoryBackend::new();
         Self {
-            store: Store::in_memory(),
+            store: Store::with_backend(Box::new(memory.clone())).unwrap(),
+            memory,
             registry: Registry::standard().with(erase::<Siege>()),
             signers: Signers::open(&[path]).unwrap(),
             name: "duel".parse().unwrap(),
@@ -156,6 +166,25 @@ impl Post {
     pub(super) fn hand_in(&mut self, seat: Seat, content: PaperContent) -> String {
         let paper = self.write(seat, content, Unlike::default());
         self.give(&paper)
+    }
+
+    /// Offers something and tells what becomes of it; what was offered can be answered by its digest.
+    pub(super) fn offer(&mut self, seat: Seat, offer: &str) -> (String, Digest) {
+        let offer = PaperContent::Offer(offer.parse().unwrap());
+        let paper = self.write(seat, offer, Unlike::default());
+        (self.give(&paper), paper.paper().digest())
+    }
+
+    pub(super) fn answer(&mut self, seat: Seat, to: Digest, agree: bool) -> String {
+        self.hand_in(seat, PaperContent::Answer { to, agree })
+    }
+
+    /// Tells the statuses of the seats that are asked, as `p1=ordered p2=none`, or how the match ended.
+    pub(super) fn asked(&self) -> String {
+        let view = Desk::view(self.desk().state(), Seat::Host);
+        let asked = view.seats.iter().filter_map(|seat| Some(format!("{}={}", seat.seat, seat.status?)));
+        let asked: Vec<_> = asked.collect();
+        view.result.unwrap_or_else(|| asked.join(" "))
     }
 
     pub(super) fn try_run(&self, at: DeskTime, values: &[i32]) -> Result<RunReport, MailError> {

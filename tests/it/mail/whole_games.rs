@@ -3,14 +3,10 @@
 use turnfold_core::Seat;
 use turnfold_core::paper::PaperContent;
 
-use super::post::{Post, day};
+use super::post::{Post, day, fixture};
 
 const P1: Seat = Seat::P1;
 const P2: Seat = Seat::P2;
-
-fn fixture(path: &str) -> String {
-    std::fs::read_to_string(crate::sandbox::workspace().join("fixtures").join(path)).unwrap()
-}
 
 #[test]
 fn pm_27_a_game_in_alternation_with_recorded_dice() {

@@ -1,0 +1,150 @@
+//! A run that is killed between any two writes, and run again, ends with the same bytes (PM-2, PM-27, FD-12).
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use turnfold_core::Seat::{P1, P2};
+use turnfold_core::paper::DeskTime;
+use turnfold_replay::bundle::{StoreRecords, write_bundle};
+use turnfold_store::Store;
+use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
+
+use super::post::{Post, day, fixture};
+
+/// Takes so many writes, and no more.
+#[derive(Clone)]
+struct Ending {
+    inner: MemoryBackend,
+    left: Arc<AtomicI64>,
+}
+
+impl Backend for Ending {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        self.inner.get(key)
+    }
+
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
+        self.inner.scan(range, limit)
+    }
+
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
+        self.inner.last(range)
+    }
+
+    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
+        if self.left.fetch_sub(1, Ordering::SeqCst) <= 0 {
+            return Err(BackendError::Damaged("the process is gone".into()));
+        }
+        self.inner.write(changes)
+    }
+
+    fn flush(&self) -> Result<(), BackendError> {
+        self.inner.flush()
+    }
+
+    fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
+        self.inner.watermark()
+    }
+
+    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
+        Ok(None)
+    }
+
+    fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
+        self.inner.set_watermark(watermark)
+    }
+}
+
+/// Everything that is recorded, byte for byte.
+fn bytes(store: &Store) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_bundle(&mut bytes, &StoreRecords::of_all(store).unwrap(), Vec::new()).unwrap();
+    bytes
+}
+
+/// Runs a match undisturbed; then ends the process before each of its writes, and runs again.
+fn check(mut post: Post, at: DeskTime, dice: &[i32], writes: usize) {
+    let before = post.memory.copy();
+    post.run(at, dice);
+    let expected = bytes(&post.store);
+    post.audited();
+    let mut count = 0;
+    loop {
+        let inner = before.copy();
+        let left = Arc::new(AtomicI64::new(i64::MAX));
+        post.store =
+            Store::with_backend(Box::new(Ending { inner: inner.clone(), left: left.clone() })).unwrap();
+        left.store(count, Ordering::SeqCst);
+        let is_whole = post.try_run(at, dice).is_ok();
+        post.store = Store::with_backend(Box::new(inner)).unwrap();
+        post.run(at, dice);
+        assert!(bytes(&post.store) == expected, "after {count} writes: {:#?}", post.game("main"));
+        if is_whole {
+            break;
+        }
+        count += 1;
+    }
+    assert_eq!(usize::try_from(count).unwrap(), writes, "each write was the last of a run");
+}
+
+#[test]
+fn pm_27_a_turn_with_orders_a_refusal_and_what_comes_between() {
+    let terms = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]";
+    let mut post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), terms);
+    post.run(day(1), &[]);
+    post.order(P1, &["tap 0,2", "switch"]);
+    post.order(P2, &["tap 1,-2", "switch"]);
+    check(post, day(2), &[], 6);
+    let mut post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), terms);
+    post.run(day(1), &[]);
+    post.order(P1, &["tap 0,2"]);
+    post.order(P2, &["switch"]);
+    check(post, day(2), &[], 4);
+}
+
+#[test]
+fn pm_27_a_deadline_that_passes() {
+    let terms = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]";
+    let mut post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), terms);
+    post.run(day(1), &[]);
+    post.order(P2, &["switch"]);
+    check(post, day(9), &[], 6);
+}
+
+#[test]
+fn fd_12_rolls_of_fair_dice_are_the_same_again() {
+    let terms = "fair\ndefault = [\"stay\"]\nbetween = [\"next\"]";
+    let post = Post::begun("siege", "begins_with_roll = true", terms);
+    check(post, day(1), &[], 3);
+    let mut post = Post::begun("siege", "begins_with_roll = true", terms);
+    post.run(day(1), &[]);
+    post.order(P1, &["attack", "stay"]);
+    post.order(P2, &["attack", "enter", "stay"]);
+    check(post, day(2), &[], 5);
+}
+
+#[test]
+fn pm_27_values_of_a_table_are_not_needed_twice() {
+    let terms = "default = [\"stay\"]\nbetween = [\"next\"]";
+    let mut post = Post::begun("siege", "begins_with_roll = true", terms);
+    post.run(day(1), &[2]);
+    post.order(P1, &["attack", "stay"]);
+    post.order(P2, &["attack", "stay"]);
+    check(post, day(2), &[1, 1, 2, 3], 6);
+}
+
+#[test]
+fn pm_27_the_branch_of_a_takeback_that_was_left_is_used() {
+    let terms = "fair\ndefault = [\"stay\"]\nbetween = [\"next\"]";
+    let mut post = Post::begun("siege", "begins_with_roll = true", terms);
+    post.run(day(1), &[]);
+    post.order(P1, &["attack", "stay"]);
+    post.order(P2, &["attack", "stay"]);
+    post.run(day(2), &[]);
+    let first = post.desk().turns()[0].stand.clone();
+    let (told, digest) = post.offer(P1, &format!("takeback {} {}", first.line, first.game_seq));
+    assert_eq!((told.as_str(), post.answer(P2, digest, true).as_str()), ("applied", "applied"));
+    check(post, day(3), &[], 2);
+}
