@@ -1,5 +1,6 @@
 //! Play by mail.
 
+mod audit_verb;
 mod audited;
 mod authorship;
 mod bundled;
@@ -10,6 +11,7 @@ mod form;
 mod killed;
 mod letters;
 pub(crate) mod mailbox;
+mod model;
 pub(crate) mod players;
 mod post;
 mod properties;

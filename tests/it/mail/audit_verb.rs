@@ -1,0 +1,92 @@
+//! `turnfold audit` of a match by mail, on the real binary: a store, the host's bundle and a seat's (PM-32, FD-19, FD-20).
+
+use turnfold_core::Seat::{P1, P2};
+
+use super::mailbox::Mailbox;
+
+const ALTERNATING: &str =
+    "hosted = []\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
+const TOGETHER: &str = "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
+
+fn row(rows: &str, name: &str) -> String {
+    let found = rows.lines().find(|line| line.starts_with(name)).unwrap();
+    found.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+}
+
+/// A turn with fair dice in which p1 ordered.
+fn fair() -> Mailbox {
+    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", ALTERNATING, "--dice fair");
+    mailbox.join(&[P1, P2]);
+    assert!(mailbox.run("01T12:00:00Z", "").status.success());
+    let who = mailbox.known().desk.stand().unwrap().seats[0];
+    mailbox.save_orders("orders.txt", &[(who, &["confirm", "stand"])]);
+    assert!(mailbox.take("orders.txt").status.success());
+    assert!(mailbox.run("02T12:00:00Z", "").status.success());
+    mailbox
+}
+
+#[test]
+fn fd_19_and_20_the_store_and_its_bundle_recompute_the_rolls() {
+    let mailbox = fair();
+    mailbox.sandbox.ok("bundle duel duel.desk -o duel.bundle");
+    for source in ["", "duel.bundle"] {
+        let rows = mailbox.sandbox.ok(&format!("audit {source} --require dice,rules,authorship"));
+        let dice = row(&rows, "dice");
+        assert!(dice.starts_with("PASS ") && dice.contains(" recomputed; "), "{rows}");
+        let authorship = row(&rows, "authorship");
+        assert!(authorship.starts_with("PASS 2 commands by signed orders, "), "{rows}");
+        assert!(
+            row(&rows, "consistency").ends_with("; the history that 3 papers named is this one"),
+            "{rows}"
+        );
+        let output = mailbox.sandbox.run(&format!("-v audit {source}"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        let rolls = said.lines().filter(|line| line.contains(" is roll ")).count();
+        assert_eq!(
+            format!("{rolls} roll"),
+            dice.split(' ').skip(1).take(2).collect::<Vec<_>>().join(" ").trim_end_matches('s')
+        );
+        assert!(said.contains("duel:1 is roll 1: host 1 ") && said.contains("; key "), "{said}");
+    }
+    // Nobody else can tell without the desk.
+    mailbox.sandbox.ok("bundle duel -o game.bundle");
+    let rows = mailbox.sandbox.ok("audit game.bundle");
+    assert_eq!(row(&rows, "dice"), "NOT CHECKED duel: fair dice are checked with the match's desk");
+    assert_eq!(row(&rows, "authorship"), "NOT CHECKED the host alone says who gave which command");
+}
+
+#[test]
+fn pm_32_a_seat_s_bundle_is_checked_up_to_what_is_left_out() {
+    let mut mailbox = Mailbox::opened("cycletap", "ford.toml", TOGETHER, "");
+    mailbox.join(&[P1, P2]);
+    assert!(mailbox.run("01T12:00:00Z", "").status.success());
+    let orders: [(_, &[&str]); 2] = [(P1, &["tap 0,2", "switch"]), (P2, &["tap 1,-2", "switch"])];
+    mailbox.save_orders("orders.txt", &orders);
+    assert!(mailbox.take("orders.txt").status.success());
+    assert!(mailbox.run("02T12:00:00Z", "").status.success());
+    let orders: [(_, &[&str]); 1] = [(P1, &["switch"])];
+    mailbox.save_orders("orders.txt", &orders);
+    assert!(mailbox.take("orders.txt").status.success());
+    for (options, authorship) in [
+        ("", "PASS 4 commands by signed orders, 1 by the host"),
+        ("--as p1", "PASS 4 commands by signed orders, 1 by the host"),
+        ("--as p2", "NOT CHECKED duel.desk: records are left out"),
+    ] {
+        mailbox.sandbox.ok(&format!("bundle duel duel.desk {options} -o seat.bundle"));
+        let rows = mailbox.sandbox.ok("audit seat.bundle");
+        assert_eq!(row(&rows, "authorship"), authorship, "{rows}");
+        assert_eq!(row(&rows, "dice"), "NOT CHECKED duel: values came from outside; range and count only");
+        std::fs::remove_file(mailbox.sandbox.path("seat.bundle")).unwrap();
+    }
+    let rows = mailbox.sandbox.run("audit --require authorship,chain,rules,bytes");
+    assert!(rows.status.success());
+}
+
+#[test]
+fn tr_28_matches_without_a_desk_beside_one_with_are_named() {
+    let mailbox = fair();
+    mailbox.sandbox.ok("new other --rules cycletap --setup fixtures/cycletap/ford.toml");
+    let rows = mailbox.sandbox.ok("audit");
+    assert_eq!(row(&rows, "authorship"), "NOT CHECKED other: the host alone says who gave which command");
+    assert_eq!(row(&rows, "dice"), "NOT CHECKED other: values came from outside; range and count only");
+}

@@ -1,0 +1,71 @@
+//! Random correspondences against a model of the turn rules that is written from the page.
+//!
+//! Toy games, in turn and all at once, openly and in secret, for two and three, under every policy. Each ends; a run
+//! always leaves a turn open with somebody asked, or the match over; every paper and every status is as the model has it.
+//! `TURNFOLD_CORRESPONDENCES=20000` plays so many; `TURNFOLD_CORRESPONDENCES_TALLY=FILE` says what was in them.
+
+mod cases;
+mod driver;
+mod relay;
+mod rules;
+mod turns;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use turnfold_replay::signing::{KeyFile, Signers};
+
+use self::cases::Tally;
+use self::driver::correspond;
+use super::players::key;
+
+/// How many are played where nobody says.
+const FEW: u64 = 200;
+
+#[test]
+fn pm_9_to_21_random_correspondences_go_as_the_model_says() {
+    let count = std::env::var("TURNFOLD_CORRESPONDENCES").map_or(FEW, |count| count.parse().unwrap());
+    let (next, tally) = (AtomicU64::new(0), Mutex::new(Tally::default()));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let folder = tempfile::tempdir().unwrap();
+                let path = folder.path().join("host.key");
+                KeyFile::create(&path, key("host")).unwrap();
+                let signers = Signers::open(&[path]).unwrap();
+                loop {
+                    let case = next.fetch_add(1, Ordering::Relaxed);
+                    if case >= count {
+                        break;
+                    }
+                    let found = correspond(case, &signers, case % 10 == 0);
+                    tally.lock().unwrap().add(found);
+                }
+            });
+        }
+    });
+    let Tally { outcomes, results, turns } = tally.into_inner().unwrap();
+    let tally = format!("{count} correspondences, {turns} turns, {outcomes:?}, {results:?}");
+    // Every outcome that a paper can have came up, so that each was held against the model.
+    for outcome in [
+        "applied",
+        "ignored gone",
+        "ignored late",
+        "ignored not_as_sealed",
+        "ignored not_due",
+        "ignored outdated",
+        "ignored seal_first",
+        "ignored stale_link",
+        "rejected match_over",
+        "rejected not_yet",
+        "rejected unseen_stand",
+        "rejected wait_for_seals",
+    ] {
+        assert!(outcomes.contains_key(outcome), "{outcome}: {tally}");
+    }
+    assert!(results.contains_key("played") && results.contains_key("p1"), "{tally}");
+    if let Some(path) = std::env::var_os("TURNFOLD_CORRESPONDENCES_TALLY") {
+        std::fs::write(path, tally).unwrap();
+    }
+}

@@ -1,0 +1,82 @@
+//! The terms and the game of each random correspondence, and what all of them had in them.
+
+use std::collections::BTreeMap;
+
+use turnfold_core::dice::DiceStream;
+
+use super::relay::{Move, Setup};
+use super::turns::Terms;
+
+/// What a correspondence had in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) outcomes: BTreeMap<String, u64>,
+    pub(crate) results: BTreeMap<String, u64>,
+    pub(crate) turns: u64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: Self) {
+        let Self { outcomes, results, turns } = other;
+        for (all, own) in [(&mut self.outcomes, outcomes), (&mut self.results, results)] {
+            for (name, count) in own {
+                *all.entry(name).or_default() += count;
+            }
+        }
+        self.turns += turns;
+    }
+}
+
+/// The terms and the game of a case.
+pub(crate) fn terms(chance: &mut DiceStream) -> (Terms, Setup) {
+    let mut one_in = |many: i32| chance.draw(1, many) == 1;
+    let seats = if one_in(2) { 2 } else { 3 };
+    let setup = Setup {
+        seats,
+        rounds: if one_in(2) { 2 } else { 4 },
+        at_once: one_in(2),
+        resolved: one_in(2),
+        secret: one_in(2),
+    };
+    let default = match (one_in(4), one_in(4)) {
+        (true, true) => vec![],
+        (true, false) => vec![Move::Add(9)],
+        (false, true) => vec![Move::Add(9), Move::Done],
+        (false, false) => vec![Move::Done],
+    };
+    let between = if setup.resolved && !one_in(8) { vec![Move::Resolve] } else { vec![] };
+    let terms = Terms {
+        together: one_in(2),
+        hurry: !one_in(3),
+        sealed: one_in(4),
+        hosted: (0..usize::from(seats)).filter(|_| one_in(6)).collect(),
+        waits: one_in(3),
+        default,
+        between,
+        patience: u32::from(!one_in(4)) * chance.draw(1, 3).unsigned_abs(),
+        hours: chance.draw(1, 80).unsigned_abs().into(),
+    };
+    (terms, setup)
+}
+
+pub(crate) fn toml(terms: &Terms, setup: &Setup) -> String {
+    let commands = |commands: &[Move]| {
+        let quoted: Vec<_> = commands.iter().map(|command| format!("\"{command}\"")).collect();
+        format!("[{}]", quoted.join(", "))
+    };
+    let hosted: Vec<_> = terms.hosted.iter().map(|seat| format!("\"p{}\"", seat + 1)).collect();
+    format!(
+        "seats = {}\nhours = {}\ntogether = {}\nhurry = {}\nsealed = {}\nhosted = [{}]\nmissed = \"{}\"\n\
+         default = {}\nbetween = {}\npatience = {}\n",
+        setup.seats,
+        terms.hours,
+        terms.together,
+        terms.hurry,
+        terms.sealed,
+        hosted.join(", "),
+        if terms.waits { "wait" } else { "default" },
+        commands(&terms.default),
+        commands(&terms.between),
+        terms.patience,
+    )
+}

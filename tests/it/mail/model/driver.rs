@@ -1,0 +1,353 @@
+//! Random correspondences, held against the model paper by paper and run by run.
+
+use std::collections::BTreeMap;
+
+use turnfold_core::any::erase;
+use turnfold_core::dice::DiceStream;
+use turnfold_core::paper::{
+    DeskTime, Join, MatchId, Nonce, Order, Paper as SignedText, PaperContent, PaperHead, SeatKey, SeenRoot,
+    SignedPaper,
+};
+use turnfold_core::rules::desk::Desk;
+use turnfold_core::{DueRoll, Registry, Rules, Seat};
+use turnfold_replay::audit::{AuditQuestion, RowName, RowResult, audit};
+use turnfold_replay::bundle::StoreRecords;
+use turnfold_replay::mail::{MailHost, NewMailMatch, TableDice};
+use turnfold_replay::signing::Signers;
+use turnfold_store::{MatchName, Store};
+
+use super::cases::{Tally, terms, toml};
+use super::relay::{Move, Relay};
+use super::rules::RelayRules;
+use super::turns::{Id, Kind, Model, Paper, Phase, Status};
+use crate::mail::players::key;
+
+const GAME_ID: [u8; 16] = [0x77; 16];
+
+/// How many things happen before everybody plays on to the end.
+const EVENTS: i32 = 40;
+
+/// The most turns of a match that everybody plays to the end.
+const LAST_TURNS: u32 = 40;
+
+struct Correspondence<'a> {
+    chance: DiceStream,
+    host: MailHost<'a>,
+    model: Model,
+    /// The papers that were written: as the model knows them, and signed.
+    written: Vec<(Paper, SignedPaper)>,
+    /// What became of those that were recorded.
+    recorded: BTreeMap<Id, String>,
+    numbers: Vec<u32>,
+    now: u64,
+    tally: Tally,
+    case: u64,
+}
+
+fn time(hours: u64) -> DeskTime {
+    let base: DeskTime = "2026-01-01T00:00:00Z".parse().unwrap();
+    base.after_hours(hours.try_into().unwrap())
+}
+
+fn no_dice(_: &DueRoll) -> std::io::Result<Vec<i32>> {
+    unreachable!("nothing is rolled")
+}
+
+/// Plays the correspondence of this number; every difference from the model panics.
+pub(crate) fn correspond(case: u64, signers: &Signers, audits: bool) -> Tally {
+    let mut chance = DiceStream::new(&blake3::derive_key("turnfold tests correspondences", b"1"), case);
+    let (terms, setup) = terms(&mut chance);
+    let registry = Registry::standard().with(erase::<RelayRules>());
+    let (store, name): (_, MatchName) = (Store::in_memory(), "relay".parse().unwrap());
+    let rules = registry.find("relay").unwrap();
+    let new = NewMailMatch {
+        name: &name,
+        rules,
+        setup: rules.read_setup(&toml::to_string(&setup).unwrap()).unwrap(),
+        terms: &toml(&terms, &setup),
+        is_fair: false,
+        match_id: GAME_ID,
+        created_at_ms: 1,
+    };
+    new.open(&store, &key("host")).unwrap();
+    let host = MailHost::of(&store, &name, &registry, signers, 1).unwrap();
+    let numbers = vec![0; setup.seats.into()];
+    let model = Model::new(terms, Relay::new(setup));
+    let mut found = Correspondence {
+        chance,
+        host,
+        model,
+        written: Vec::new(),
+        recorded: BTreeMap::new(),
+        numbers,
+        now: 0,
+        tally: Tally::default(),
+        case,
+    };
+    found.join_all();
+    found.run();
+    for _ in 0..found.chance.draw(1, EVENTS) {
+        found.happen();
+    }
+    found.play_on();
+    if audits {
+        let question = AuditQuestion { policy: None, held: &[], registry: &registry };
+        let rows = audit(&StoreRecords::of_all(&store).unwrap(), question).unwrap();
+        assert!(rows.iter().all(|row| row.result != RowResult::Fail), "case {case}: {rows:#?}");
+        let authorship = rows.iter().find(|row| row.row == RowName::Authorship).unwrap();
+        assert_eq!(authorship.result, RowResult::Pass, "case {case}: {rows:#?}");
+    }
+    found.tally
+}
+
+impl Correspondence<'_> {
+    fn seats(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn one_in(&mut self, many: i32) -> bool {
+        self.chance.draw(1, many) == 1
+    }
+
+    fn any_seat(&mut self) -> usize {
+        let last = i32::try_from(self.seats()).unwrap() - 1;
+        usize::try_from(self.chance.draw(0, last)).unwrap()
+    }
+
+    fn join_all(&mut self) {
+        let hosted = self.model.terms.hosted.clone();
+        let (first, others): (Vec<_>, Vec<_>) = (0..self.seats()).partition(|seat| hosted.contains(seat));
+        for seat in first.into_iter().chain(others) {
+            let name = Seat::players(8)[seat];
+            let join = Join { key: SeatKey::of(&key(name.name())).unwrap(), dice: None };
+            let signed = self.sign(seat, 0, 0, PaperContent::Join(join));
+            let taken = self.host.take_paper(signed, &[name]).unwrap();
+            assert_eq!(taken.outcome.to_string(), "applied");
+        }
+    }
+
+    fn sign(&self, seat: usize, number: u32, turn: u32, content: PaperContent) -> SignedPaper {
+        let size = self.host.desk().head() + 1;
+        let mut nonce = [0; 16];
+        nonce[..8].copy_from_slice(&(self.written.len() as u64).to_le_bytes());
+        let head = PaperHead {
+            match_id: MatchId::new(GAME_ID),
+            seat: Seat::players(8)[seat],
+            number,
+            turn,
+            seen: SeenRoot { size, root: self.host.desk().root(size).unwrap() },
+            nonce: Nonce::new(nonce),
+        };
+        SignedPaper::sign(SignedText::new(head, content).unwrap(), &key(Seat::players(8)[seat].name()))
+    }
+
+    /// Something happens: time goes on, or a paper comes.
+    fn happen(&mut self) {
+        match self.chance.draw(1, 20) {
+            1..=5 => {
+                let far = i32::try_from(self.model.terms.hours).unwrap();
+                self.now += u64::from(self.chance.draw(0, far).unsigned_abs());
+                self.run();
+            }
+            6 => {
+                self.now = self.now.max(self.model.deadline);
+                self.run();
+            }
+            7 => self.hand_in_again(),
+            8 if self.one_in(5) => {
+                let seat = self.any_seat();
+                let (number, turn) = self.number_and_turn(seat);
+                self.write(seat, number, turn.min(self.model.turn), true, Kind::Resign);
+                self.hand_in(self.written.len() - 1);
+            }
+            9..=12 => self.seal(),
+            _ => {
+                let seat = self.any_seat();
+                self.order(seat);
+                if !self.one_in(5) {
+                    self.hand_in(self.written.len() - 1);
+                }
+            }
+        }
+    }
+
+    /// The next number and this turn, mostly.
+    fn number_and_turn(&mut self, seat: usize) -> (u32, u32) {
+        let next = self.numbers[seat] + 1;
+        let number = match self.chance.draw(1, 12) {
+            1 => next.saturating_sub(2),
+            2 => next + 3,
+            _ => next,
+        };
+        self.numbers[seat] = self.numbers[seat].max(number);
+        let turn = match self.chance.draw(1, 16) {
+            1 => self.model.turn + 1,
+            2 => self.model.turn.saturating_sub(1),
+            _ => self.model.turn,
+        };
+        (number, turn)
+    }
+
+    fn order(&mut self, seat: usize) {
+        let (number, turn) = self.number_and_turn(seat);
+        let mut plays = Vec::new();
+        for _ in 0..self.chance.draw(0, 2) {
+            plays.push(if self.one_in(8) { Move::Add(9) } else { Move::Add(1) });
+        }
+        if plays.is_empty() || !self.one_in(4) {
+            plays.push(Move::Done);
+        }
+        let (waits, has_link) = (self.one_in(8), !self.one_in(16));
+        self.write(seat, number, turn, has_link, Kind::Order { waits, plays });
+    }
+
+    /// Seals an order that is written now and handed in later, or not.
+    fn seal(&mut self) {
+        let seat = self.any_seat();
+        self.order(seat);
+        let order = self.written.len() - 1;
+        let (number, turn) = self.number_and_turn(seat);
+        let has_link = !self.one_in(16);
+        let id = self.written[order].0.id;
+        self.write(seat, number, turn, has_link, Kind::Seal { order: id });
+        self.hand_in(self.written.len() - 1);
+        if self.one_in(2) {
+            self.hand_in(order);
+        }
+    }
+
+    fn write(&mut self, seat: usize, number: u32, turn: u32, has_link: bool, kind: Kind) {
+        let link = self.host.desk().stand().map(|stand| stand.link).filter(|_| has_link);
+        let link = link.unwrap_or_else(|| "0".repeat(64).parse().unwrap());
+        let content = match &kind {
+            Kind::Order { waits, plays } => {
+                let plays = plays.iter().map(|play| play.to_string().parse().unwrap()).collect();
+                PaperContent::Order(Order::new(link, *waits, None, plays).unwrap())
+            }
+            Kind::Seal { order } => {
+                let sealed = self.written.iter().find(|(paper, _)| paper.id == *order).unwrap();
+                PaperContent::Seal { link, digest: sealed.1.paper().digest() }
+            }
+            Kind::Resign => PaperContent::Resign,
+        };
+        let signed = self.sign(seat, number, turn, content);
+        let id = self.written.len().try_into().unwrap();
+        let seen_turn = self.model.turn;
+        self.written.push((Paper { id, seat, number, turn, seen_turn, has_link, kind }, signed));
+    }
+
+    fn hand_in_again(&mut self) {
+        if let Some(last) = self.written.len().checked_sub(1) {
+            let index = self.chance.draw(0, i32::try_from(last).unwrap());
+            self.hand_in(usize::try_from(index).unwrap());
+        }
+    }
+
+    /// Hands in a paper that was written, and requires what the model says.
+    fn hand_in(&mut self, index: usize) {
+        let (mut paper, signed) = self.written[index].clone();
+        // A stand that is at the same entry as an earlier one has its link too.
+        let link = signed.paper().content().link();
+        paper.has_link = link.is_none() || self.host.desk().stand().map(|stand| stand.link) == link;
+        let expected = match self.recorded.get(&paper.id) {
+            Some(outcome) => outcome.clone(),
+            None => self.model.take(&paper),
+        };
+        let found = self.host.take_paper(signed, &[]).unwrap().outcome.to_string();
+        assert_eq!(found, expected, "case {}: {paper:?}\n{:#?}", self.case, self.model);
+        if !expected.starts_with("rejected") {
+            self.recorded.insert(paper.id, expected.clone());
+        }
+        *self.tally.outcomes.entry(expected).or_default() += 1;
+        self.compare();
+    }
+
+    fn run(&mut self) {
+        self.model.run(self.now);
+        let mut source = no_dice;
+        self.host.run(time(self.now), &mut TableDice::new(Vec::new(), &mut source)).unwrap();
+        self.compare();
+        // Without `hurry`, those who were asked may all have missed or left while the deadline is still to come.
+        let asks = self.model.players.iter().any(|player| !matches!(player.status, Status::NotAsked));
+        let is_open = self.model.phase == Phase::Open && asks;
+        assert!(is_open || self.model.phase == Phase::Over, "case {}: {:#?}", self.case, self.model);
+    }
+
+    /// The desk stands where the model does.
+    fn compare(&self) {
+        let view = Desk::view(self.host.desk().state(), Seat::Host);
+        let Model { phase, turn, clock, deadline, players, result, .. } = &self.model;
+        let context = || format!("case {}: {view:#?}\n{:#?}", self.case, self.model);
+        let word = match phase {
+            Phase::Open => "open",
+            Phase::Ready => "ready",
+            Phase::Over => "over",
+        };
+        assert_eq!((view.phase, view.turn), (word, *turn), "{}", context());
+        assert_eq!(view.result, *result, "{}", context());
+        assert_eq!(view.clock, clock.map(time), "{}", context());
+        if *phase == Phase::Open {
+            assert_eq!(view.deadline, Some(time(*deadline)), "{}", context());
+        }
+        for (seat, player) in view.seats.iter().zip(players) {
+            assert_eq!((seat.misses, seat.gone), (player.misses, player.gone), "{}", context());
+            if *phase != Phase::Over {
+                assert_eq!(seat.status, player.status.word(), "{}", context());
+            }
+        }
+    }
+
+    /// Hands in what a seat sealed. Who sealed an order that cannot be taken has nothing left but to resign.
+    fn make_good(&mut self, seat: usize) {
+        let sealed = |model: &Model| match model.players[seat].status {
+            Status::Sealed(id) => Some(id),
+            _ => None,
+        };
+        let Some(id) = sealed(&self.model) else { return };
+        let order = self.written.iter().position(|(paper, _)| paper.id == id).unwrap();
+        self.hand_in(order);
+        if self.model.phase == Phase::Open && sealed(&self.model).is_some() {
+            let number = self.numbers[seat] + 1;
+            self.numbers[seat] = number;
+            self.write(seat, number, self.model.turn, true, Kind::Resign);
+            self.hand_in(self.written.len() - 1);
+        }
+    }
+
+    /// Everybody who is asked plays on, so that the match ends.
+    fn play_on(&mut self) {
+        for _ in 0..LAST_TURNS {
+            if self.model.phase == Phase::Over {
+                break;
+            }
+            let seats = 0..self.seats();
+            let is_free = |seat: &usize| matches!(self.model.players[*seat].status, Status::Nothing);
+            let asked: Vec<usize> = seats.filter(is_free).collect();
+            let mut orders = Vec::new();
+            for seat in asked {
+                let number = self.numbers[seat] + 2;
+                self.numbers[seat] = number;
+                let (turn, plays) = (self.model.turn, vec![Move::Done]);
+                self.write(seat, number - 1, turn, true, Kind::Order { waits: false, plays });
+                let order = self.written.len() - 1;
+                orders.push(order);
+                if self.model.must_seal(seat) {
+                    let id = self.written[order].0.id;
+                    self.write(seat, number, turn, true, Kind::Seal { order: id });
+                    self.hand_in(self.written.len() - 1);
+                }
+            }
+            for order in orders {
+                self.hand_in(order);
+            }
+            for seat in 0..self.seats() {
+                self.make_good(seat);
+            }
+            self.now = self.now.max(self.model.deadline);
+            self.run();
+        }
+        assert_eq!(self.model.phase, Phase::Over, "case {}: it does not end: {:#?}", self.case, self.model);
+        self.tally.turns += u64::from(self.model.turn);
+        *self.tally.results.entry(self.model.result.clone().unwrap()).or_default() += 1;
+    }
+}

@@ -1,0 +1,150 @@
+//! The toy game as a ruleset.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+use turnfold_core::admission::Issuer;
+use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
+use turnfold_core::picture::Picture;
+use turnfold_core::rules::Part;
+use turnfold_core::text::{Malformed, number};
+use turnfold_core::{Rules, Seat, SetupError};
+
+use super::relay::{Fault, Move, Relay, Setup};
+
+pub(crate) struct RelayRules;
+
+impl fmt::Display for Move {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Add(value) => write!(out, "add {value}"),
+            Self::Done => out.write_str("done"),
+            Self::Resolve => out.write_str("resolve"),
+        }
+    }
+}
+
+impl FromStr for Move {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        match (text, text.strip_prefix("add ")) {
+            ("done", _) => Ok(Self::Done),
+            ("resolve", _) => Ok(Self::Resolve),
+            (_, Some(value)) => number(value).map(Self::Add),
+            _ => Err(Malformed::expected("`add N`, `done` or `resolve`", text)),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "effect", rename_all = "snake_case")]
+pub(crate) enum Effect {
+    Moved,
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("moved")
+    }
+}
+
+/// Nothing is ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {}
+
+impl Ruled for Reason {
+    const ALL: &'static [Self] = &[];
+
+    fn ruling(self) -> Ruling {
+        match self {}
+    }
+}
+
+impl Ruled for Fault {
+    const ALL: &'static [Self] = &[Self::RoundEnded, Self::NotYourTurn, Self::TooMuch, Self::NotAllDone];
+
+    fn ruling(self) -> Ruling {
+        match self {
+            Self::RoundEnded => Ruling::of("round_ended", &[]).says("you are done"),
+            Self::NotYourTurn => Ruling::of("not_your_turn", &[]).says("others come first"),
+            Self::TooMuch => Ruling::of("too_much", &[]).says("that is too much"),
+            Self::NotAllDone => Ruling::of("not_all_done", &[]).says("somebody is not done"),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct View {
+    round: u8,
+}
+
+/// The index of a player; `None` for the host.
+pub(crate) fn index(seat: Seat) -> Option<usize> {
+    Seat::players(8).iter().position(|player| *player == seat)
+}
+
+impl Rules for RelayRules {
+    const NAME: &'static str = "relay";
+    const VERSION: u32 = 1;
+    const SUMMARY: &'static str = "adding in rounds";
+    const EXAMPLE: &'static str = "seats = 2\nrounds = 2\nat_once = true\nresolved = true\nsecret = true";
+    const RULEBOOK: &'static str = "";
+
+    type Setup = Setup;
+    type State = Relay;
+    type Command = Move;
+    type Plan = (Option<usize>, Move);
+    type Effect = Effect;
+    type Reason = Reason;
+    type Rejection = Fault;
+    type View = View;
+
+    fn start(setup: &Setup) -> Result<Relay, SetupError> {
+        Ok(Relay::new(setup.clone()))
+    }
+
+    fn decide(state: &Relay, seat: Seat, command: &Move) -> Result<Verdict<Self::Plan, Reason>, Fault> {
+        state.judge(index(seat), *command)?;
+        Ok(Verdict::Applied((index(seat), *command)))
+    }
+
+    fn carry_out(state: &mut Relay, (seat, command): Self::Plan, effects: &mut impl EffectSink<Effect>) {
+        state.carry_out(seat, command);
+        effects.push(|| Effect::Moved);
+    }
+
+    fn players(state: &Relay) -> &'static [Seat] {
+        Seat::players(state.setup.seats.into())
+    }
+
+    fn issuer(command: &Move) -> Issuer {
+        if *command == Move::Resolve { Issuer::Host } else { Issuer::Player }
+    }
+
+    fn over(state: &Relay) -> bool {
+        state.is_over()
+    }
+
+    fn candidates(_state: &Relay, seat: Seat) -> Vec<Move> {
+        if seat == Seat::Host { vec![Move::Resolve] } else { vec![Move::Add(1), Move::Add(9), Move::Done] }
+    }
+
+    fn view(state: &Relay, _viewer: Seat) -> View {
+        View { round: state.round }
+    }
+
+    fn picture(_state: &Relay, _viewer: Seat) -> Picture {
+        Picture { blocks: Vec::new() }
+    }
+
+    fn shows(after: &Relay, now: &Relay, part: &Part<'_, Self>, viewer: Seat) -> bool {
+        let Part::Command(seat, Move::Add(_)) = part else { return true };
+        !now.setup.secret
+            || *seat == viewer
+            || viewer == Seat::Host
+            || now.is_over()
+            || now.round > after.round
+    }
+}

@@ -1,0 +1,373 @@
+//! A model of the rules of turns, PM-9 to PM-21 without offers and dice, and of what `mail run` does with them (PM-14,
+//! PM-27). It is written from the page and knows nothing of the code.
+
+use super::relay::{Move, Relay};
+
+/// The terms of play, times in hours.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are those of the page")]
+pub(crate) struct Terms {
+    pub(crate) hours: u64,
+    pub(crate) together: bool,
+    pub(crate) hurry: bool,
+    pub(crate) sealed: bool,
+    pub(crate) hosted: Vec<usize>,
+    /// Who missed is waited for; else its default is played.
+    pub(crate) waits: bool,
+    pub(crate) default: Vec<Move>,
+    pub(crate) between: Vec<Move>,
+    pub(crate) patience: u32,
+}
+
+/// Papers are told apart by numbers of the test, which stand for their digests.
+pub(crate) type Id = u32;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Paper {
+    pub(crate) id: Id,
+    pub(crate) seat: usize,
+    pub(crate) number: u32,
+    pub(crate) turn: u32,
+    /// The turn whose stand its player had seen.
+    pub(crate) seen_turn: u32,
+    /// It names the link of the stand that is there when it is handed in.
+    pub(crate) has_link: bool,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    Order { waits: bool, plays: Vec<Move> },
+    Seal { order: Id },
+    Resign,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Open,
+    Ready,
+    Over,
+}
+
+/// What an asked seat has answered.
+#[derive(Clone, Debug)]
+pub(crate) enum Status {
+    NotAsked,
+    Nothing,
+    Sealed(Id),
+    Ordered { id: Id, is_sealed: bool, waits: bool, plays: Vec<Move> },
+    Defaulted,
+}
+
+impl Status {
+    /// How the view writes it.
+    pub(crate) const fn word(&self) -> Option<&'static str> {
+        match self {
+            Self::NotAsked => None,
+            Self::Nothing => Some("none"),
+            Self::Sealed(_) => Some("sealed"),
+            Self::Ordered { .. } => Some("ordered"),
+            Self::Defaulted => Some("defaulted"),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Player {
+    pub(crate) status: Status,
+    pub(crate) number: u32,
+    pub(crate) misses: u32,
+    pub(crate) gone: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    pub(crate) terms: Terms,
+    pub(crate) game: Relay,
+    pub(crate) players: Vec<Player>,
+    pub(crate) phase: Phase,
+    pub(crate) turn: u32,
+    pub(crate) clock: Option<u64>,
+    pub(crate) deadline: u64,
+    pub(crate) result: Option<String>,
+    /// PM-14: the seats of the round that have not played in it.
+    pub(crate) unplayed: Vec<usize>,
+}
+
+impl Model {
+    /// All seats are taken.
+    pub(crate) fn new(terms: Terms, game: Relay) -> Self {
+        let player = Player { status: Status::NotAsked, number: 0, misses: 0, gone: false };
+        Self {
+            players: vec![player; game.setup.seats.into()],
+            terms,
+            game,
+            phase: Phase::Ready,
+            turn: 0,
+            clock: None,
+            deadline: 0,
+            result: None,
+            unplayed: Vec::new(),
+        }
+    }
+
+    /// PM-16: a seat must seal when two or more are asked and all seal, or the host plays it.
+    pub(crate) fn must_seal(&self, seat: usize) -> bool {
+        let is_asked = |player: &Player| !matches!(player.status, Status::NotAsked);
+        let asked = self.players.iter().filter(|player| is_asked(player)).count();
+        is_asked(&self.players[seat])
+            && asked >= 2
+            && (self.terms.sealed || self.terms.hosted.contains(&seat))
+    }
+
+    fn is_waiting_for_seals(&self) -> bool {
+        (0..self.players.len())
+            .any(|seat| self.must_seal(seat) && matches!(self.players[seat].status, Status::Nothing))
+    }
+
+    /// Hands in a paper; returns what becomes of it.
+    pub(crate) fn take(&mut self, paper: &Paper) -> String {
+        match self.judge(paper) {
+            // PM-33
+            Ok(()) if paper.turn > paper.seen_turn => "rejected unseen_stand".into(),
+            Ok(()) => {
+                let waited = self.is_waiting_for_seals();
+                self.apply(paper);
+                self.go_on(waited);
+                "applied".into()
+            }
+            Err(outcome) => outcome.into(),
+        }
+    }
+
+    fn judge(&self, paper: &Paper) -> Result<(), &'static str> {
+        let player = &self.players[paper.seat];
+        // PM-10
+        match self.phase {
+            Phase::Over => return Err("rejected match_over"),
+            Phase::Ready => return Err("rejected not_yet"),
+            Phase::Open => {}
+        }
+        if player.gone {
+            return Err("ignored gone");
+        }
+        let sealed = match player.status {
+            Status::Sealed(id) | Status::Ordered { id, is_sealed: true, .. } => Some(id),
+            _ => None,
+        };
+        let is_order = matches!(paper.kind, Kind::Order { .. });
+        if paper.number <= player.number && !(is_order && sealed == Some(paper.id)) {
+            return Err("ignored outdated");
+        }
+        if matches!(paper.kind, Kind::Resign) {
+            return Ok(());
+        }
+        // PM-15
+        if paper.turn > self.turn {
+            return Err("rejected not_yet");
+        }
+        if paper.turn < self.turn {
+            return Err("ignored late");
+        }
+        if !paper.has_link {
+            return Err("ignored stale_link");
+        }
+        if matches!(player.status, Status::NotAsked | Status::Defaulted) {
+            return Err("ignored not_due");
+        }
+        // PM-16
+        if !is_order {
+            let is_free = matches!(player.status, Status::Nothing);
+            return if is_free { Ok(()) } else { Err("ignored not_due") };
+        }
+        if self.must_seal(paper.seat) && matches!(player.status, Status::Nothing) {
+            return Err("ignored seal_first");
+        }
+        if sealed.is_some_and(|sealed| sealed != paper.id) {
+            return Err("ignored not_as_sealed");
+        }
+        if self.is_waiting_for_seals() { Err("rejected wait_for_seals") } else { Ok(()) }
+    }
+
+    fn apply(&mut self, paper: &Paper) {
+        let player = &mut self.players[paper.seat];
+        player.number = player.number.max(paper.number);
+        match &paper.kind {
+            Kind::Order { waits, plays } => {
+                let is_sealed =
+                    !matches!(player.status, Status::Nothing | Status::Ordered { is_sealed: false, .. });
+                player.status =
+                    Status::Ordered { id: paper.id, is_sealed, waits: *waits, plays: plays.clone() };
+                player.misses = 0;
+            }
+            Kind::Seal { order } => player.status = Status::Sealed(*order),
+            Kind::Resign => self.leave(&[paper.seat]),
+        }
+    }
+
+    /// PM-21
+    fn leave(&mut self, seats: &[usize]) {
+        for seat in seats {
+            let player = &mut self.players[*seat];
+            player.gone = true;
+            if !matches!(player.status, Status::NotAsked) {
+                player.status = Status::Defaulted;
+            }
+        }
+        match self.living().as_slice() {
+            [] => self.end("void".into()),
+            [last] => self.end(format!("p{}", last + 1)),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, result: String) {
+        self.phase = Phase::Over;
+        self.result = Some(result);
+    }
+
+    pub(crate) fn living(&self) -> Vec<usize> {
+        (0..self.players.len()).filter(|seat| !self.players[*seat].gone).collect()
+    }
+
+    /// PM-16, PM-18: what follows.
+    fn go_on(&mut self, waited_for_seals: bool) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        if waited_for_seals && !self.is_waiting_for_seals() {
+            self.deadline += self.terms.hours;
+        }
+        let statuses = || self.players.iter().map(|player| &player.status);
+        let is_missing = statuses().any(|status| matches!(status, Status::Nothing | Status::Sealed(_)));
+        let waits = statuses().any(|status| matches!(status, Status::Ordered { waits: true, .. }));
+        let is_late = self.clock.is_some_and(|clock| clock >= self.deadline);
+        if !is_missing && (self.terms.hurry && !waits || is_late) {
+            self.phase = Phase::Ready;
+        }
+    }
+
+    /// PM-17
+    fn tick(&mut self, at: u64) {
+        self.clock = Some(at);
+        let waited = self.is_waiting_for_seals();
+        let misses = |seat: &usize| match self.players[*seat].status {
+            Status::Nothing => !waited || self.must_seal(*seat),
+            Status::Sealed(_) => !waited,
+            _ => false,
+        };
+        let missing: Vec<usize> = (0..self.players.len()).filter(misses).collect();
+        let mut going = Vec::new();
+        for seat in &missing {
+            let player = &mut self.players[*seat];
+            player.misses += 1;
+            if !self.terms.waits {
+                player.status = Status::Defaulted;
+            }
+            if self.terms.patience > 0 && player.misses >= self.terms.patience {
+                going.push(*seat);
+            }
+        }
+        if !going.is_empty() {
+            self.leave(&going);
+        }
+        let is_asked = |seat: &usize| !matches!(self.players[*seat].status, Status::Defaulted);
+        if self.phase == Phase::Open && missing.iter().any(is_asked) {
+            self.deadline = at + self.terms.hours;
+        }
+        self.go_on(waited);
+    }
+
+    /// PM-27
+    pub(crate) fn run(&mut self, at: u64) {
+        let is_later = self.clock.is_none_or(|clock| at > clock);
+        if self.phase == Phase::Open && at >= self.deadline && is_later {
+            self.tick(at);
+        }
+        if self.phase != Phase::Ready {
+            return;
+        }
+        let mut played = Vec::new();
+        for seat in 0..self.players.len() {
+            let has_played = match &self.players[seat].status {
+                Status::Ordered { plays, .. } => self.game_takes(seat, &plays.clone()),
+                Status::Defaulted => self.play_default(seat),
+                _ => false,
+            };
+            played.extend(has_played.then_some(seat));
+        }
+        let ends_round = self.play_between();
+        if self.clock.is_none_or(|clock| at > clock) {
+            self.clock = Some(at);
+        }
+        self.stand(&played, ends_round);
+    }
+
+    /// All of an order is played, or nothing of it.
+    fn game_takes(&mut self, seat: usize, plays: &[Move]) -> bool {
+        let mut game = self.game.clone();
+        let takes = plays.iter().all(|play| game.give(Some(seat), *play));
+        if takes {
+            self.game = game;
+        }
+        takes
+    }
+
+    fn give_first(&mut self, seat: Option<usize>, commands: &[Move]) -> bool {
+        commands.iter().any(|command| self.game.give(seat, *command))
+    }
+
+    fn play_default(&mut self, seat: usize) -> bool {
+        let default = self.terms.default.clone();
+        let mut count = 0;
+        while count < 1000 && self.game.has_legal(seat) && self.give_first(Some(seat), &default) {
+            count += 1;
+        }
+        count > 0
+    }
+
+    fn play_between(&mut self) -> bool {
+        let Terms { default, between, .. } = self.terms.clone();
+        let living = self.living();
+        let gone: Vec<usize> = (0..self.players.len()).filter(|seat| !living.contains(seat)).collect();
+        let (mut defaults, mut betweens) = (0, 0);
+        while !living.iter().any(|seat| self.game.has_legal(*seat)) {
+            let for_gone = defaults < 1000
+                && gone
+                    .iter()
+                    .any(|seat| self.game.has_legal(*seat) && self.give_first(Some(*seat), &default));
+            if for_gone {
+                defaults += 1;
+            } else if betweens < 1000 && self.give_first(None, &between) {
+                betweens += 1;
+            } else {
+                break;
+            }
+        }
+        betweens > 0
+    }
+
+    /// PM-13, PM-14
+    fn stand(&mut self, played: &[usize], ends_round: bool) {
+        let living = self.living();
+        let legal: Vec<usize> = living.iter().copied().filter(|seat| self.game.has_legal(*seat)).collect();
+        if self.turn == 0 || ends_round {
+            self.unplayed.clone_from(&living);
+        } else {
+            self.unplayed.retain(|seat| !played.contains(seat) && living.contains(seat));
+        }
+        let is_asked =
+            |seat: &usize| legal.contains(seat) || self.terms.together && self.unplayed.contains(seat);
+        let asked: Vec<usize> =
+            if legal.is_empty() { Vec::new() } else { living.into_iter().filter(is_asked).collect() };
+        self.turn += 1;
+        self.deadline = self.clock.unwrap() + self.terms.hours;
+        for (seat, player) in self.players.iter_mut().enumerate() {
+            player.status = if asked.contains(&seat) { Status::Nothing } else { Status::NotAsked };
+        }
+        self.phase = Phase::Open;
+        if asked.is_empty() {
+            self.end("played".into());
+        }
+    }
+}
