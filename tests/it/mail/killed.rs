@@ -148,3 +148,32 @@ fn pm_27_the_branch_of_a_takeback_that_was_left_is_used() {
     assert_eq!((told.as_str(), post.answer(P2, digest, true).as_str()), ("applied", "applied"));
     check(post, day(3), &[], 2);
 }
+
+#[test]
+fn pm_25_opening_a_match_is_made_good() {
+    for fair in ["", "fair\n"] {
+        let terms = format!("{fair}default = [\"stay\"]");
+        for writes in 0..3 {
+            let mut post = Post::new();
+            let (inner, left) = (MemoryBackend::new(), Arc::new(AtomicI64::new(i64::MAX)));
+            let ending = Ending { inner: inner.clone(), left: left.clone() };
+            post.store = Store::with_backend(Box::new(ending)).unwrap();
+            left.store(writes, Ordering::SeqCst);
+            let is_whole = post.open("siege", "begins_with_roll = true", &terms).is_ok();
+            assert_eq!(is_whole, writes == 2, "game and desk are a write each");
+            post.store = Store::with_backend(Box::new(inner)).unwrap();
+            let again = post.open("siege", "begins_with_roll = true", &terms);
+            assert_eq!(again.is_err(), is_whole, "{again:?}");
+            if let Err(error) = again {
+                assert!(error.to_string().contains("already exists"), "{error}");
+            }
+            assert_eq!(post.desk().head(), 0);
+        }
+    }
+    // Another game of that name is not taken for it.
+    let post = Post::new();
+    post.open("siege", "begins_with_roll = true", "default = [\"stay\"]").unwrap();
+    post.store.delete_match(&"duel.desk".parse().unwrap()).unwrap();
+    let other = post.open("siege", "begins_with_roll = false", "default = [\"stay\"]");
+    assert!(other.unwrap_err().to_string().contains("already exists"));
+}

@@ -16,6 +16,7 @@ use turnfold_replay::signing::{KeyFile, Signers};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, MatchName, Store};
 
+use super::council::Council;
 use super::players::{DeskView, Players, Unlike, key};
 use super::siege::Siege;
 
@@ -67,7 +68,7 @@ impl Post {
         Self {
             store: Store::with_backend(Box::new(memory.clone())).unwrap(),
             memory,
-            registry: Registry::standard().with(erase::<Siege>()),
+            registry: Registry::standard().with(erase::<Siege>()).with(erase::<Council>()),
             signers: Signers::open(&[path]).unwrap(),
             name: "duel".parse().unwrap(),
             players: Players::default(),

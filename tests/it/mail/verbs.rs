@@ -205,3 +205,83 @@ fn pm_29_letters_go_where_they_are_told_to() {
     mailbox.sandbox.write("post/addresses", "ann@example.org\n");
     fails(&mailbox, 2, "mail run duel --key host.key --out post", "`post/addresses`: line 1: expected");
 }
+
+/// Copies folders of the sandbox to others.
+fn copy(mailbox: &Mailbox, names: &[(&str, &str)]) {
+    for (from, to) in names {
+        let to = mailbox.sandbox.path(to);
+        let _ = fs::remove_dir_all(&to);
+        let copied =
+            std::process::Command::new("cp").arg("-r").args([mailbox.sandbox.path(from), to]).status();
+        assert!(copied.unwrap().success());
+    }
+}
+
+#[cfg(unix)] // cp
+#[test]
+fn fd_18_a_desk_that_was_rolled_back_or_forked_goes_no_further() {
+    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "--dice fair");
+    mailbox.join(&[P1, P2]);
+    copy(&mailbox, &[(".turnfold", "earlier")]);
+    mailbox.run("01T12:00:00Z", "");
+    copy(&mailbox, &[(".turnfold", "later"), ("earlier", ".turnfold")]);
+    for verb in ["mail run duel --key host.key", "mail take duel desk.toml --key host.key"] {
+        fails(&mailbox, 1, verb, "`duel.desk` was rolled back");
+        fails(&mailbox, 1, verb, "`turnfold import` of a bundle made since goes on");
+    }
+    // Another history that is long enough.
+    for minute in 10..30 {
+        mailbox.sandbox.ok(&format!("play duel.desk \"host: clock 2026-11-30T12:{minute}:00Z\""));
+    }
+    for verb in ["mail run duel --key host.key", "mail take duel desk.toml --key host.key"] {
+        fails(&mailbox, 1, verb, "`duel.desk` has another history");
+    }
+    // What is missing is imported, and play goes on.
+    copy(&mailbox, &[("earlier", ".turnfold")]);
+    mailbox.sandbox.ok("--store later bundle duel duel.desk -o missing.bundle");
+    mailbox.sandbox.ok("import missing.bundle");
+    let (code, stdout, _) = told(&mailbox.run("02T12:00:00Z", ""));
+    assert!(code == 0 && stdout.starts_with("nothing is due"), "{stdout}");
+}
+
+#[test]
+fn pm_21_the_host_ends_a_match_with_a_reason() {
+    let mut mailbox = begun();
+    mailbox.sandbox.ok("play duel.desk \"host: close draw the board was lost\"");
+    let (code, stdout, stderr) = told(&mailbox.run("02T12:00:00Z", ""));
+    assert!(code == 0 && stdout.starts_with("nothing is due"), "{stdout}{stderr}");
+    mailbox.save_orders("order.txt", &[(P1, &["stand"])]);
+    let (code, stdout, _) = told(&mailbox.take("order.txt"));
+    assert!(code == 1 && stdout.starts_with("order.txt:1: p1 order 1: rejected match_over"), "{stdout}");
+    let view = mailbox.sandbox.ok("show duel.desk --as p2");
+    assert!(view.contains("draw"), "{view}");
+}
+
+#[test]
+fn pm_29_a_store_in_a_database_needs_a_folder_for_letters() {
+    let mailbox = begun();
+    let line = "--store postgres://nobody@localhost/x mail run duel --key host.key";
+    fails(&mailbox, 2, line, "a store in a database has no folder for letters; name one with `--out DIR`");
+}
+
+#[test]
+fn fd_10_a_fair_match_from_end_to_end() {
+    let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "--dice fair");
+    mailbox.join(&[P1, P2]);
+    for turn in 1..=6 {
+        let (code, stdout, stderr) = told(&mailbox.run(&format!("{turn:02}T12:00:00Z"), ""));
+        assert!(code == 0 && stdout.contains(&format!("stood turn={turn}")), "{stdout}{stderr}");
+        let seat = mailbox.known().desk.stand().unwrap().seats[0];
+        mailbox.save_orders("order.txt", &[(seat, &["confirm", "stand", "cycle", "confirm", "stand"])]);
+        let (code, stdout, _) = told(&mailbox.take("order.txt"));
+        assert!(code == 0 && stdout.contains("applied"), "{stdout}");
+    }
+    let rolled =
+        mailbox.sandbox.ok("log duel.desk").lines().filter(|line| line.contains("rolled 1 ")).count();
+    assert_eq!(rolled, 1);
+    mailbox.sandbox.ok("bundle duel duel.desk --key host.key -o duel.bundle");
+    let rows = mailbox.sandbox.ok("audit duel.bundle --require authorship,dice,rules,chain");
+    assert!(rows.contains("recomputed"), "{rows}");
+    let (code, _, stderr) = told(&mailbox.sandbox.run("play duel \"p1: cycle\""));
+    assert_eq!(code, 2, "{stderr}");
+}

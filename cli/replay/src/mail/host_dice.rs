@@ -137,3 +137,63 @@ impl TurnDice<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use turnfold_core::trust::KeyKind;
+
+    use super::*;
+
+    const DUE: DueRoll = DueRoll { purpose: "test", count: 2, low: 1, high: 6 };
+
+    #[test]
+    fn pm_27_values_of_a_table_come_first_and_must_answer_the_roll() {
+        let mut source = |_: &DueRoll| Ok(vec![6, 6]);
+        let mut table = TableDice::new(vec![1, 2, 3, 4, 5], &mut source);
+        assert_eq!(table.roll(&DUE).unwrap(), [1, 2]);
+        // Those that a killed run recorded are not needed again; others are no part of them.
+        table.pass(&[5, 5]);
+        table.pass(&[3, 4]);
+        assert_eq!(table.unused(), 1);
+        assert!(matches!(table.roll(&DUE), Err(ReplayError::WrongValues { found, .. }) if found == [5]));
+        table.pass(&[5]);
+        assert_eq!(table.roll(&DUE).unwrap(), [6, 6]);
+        let mut table = TableDice::new(vec![1, 7], &mut source);
+        assert!(matches!(table.roll(&DUE), Err(ReplayError::WrongValues { .. })));
+    }
+
+    fn turn(last_roll: u16) -> FairTurn {
+        let key = PrivateKey::of_seed("ann.example".parse().unwrap(), KeyKind::Signer, &[7; 32]);
+        let plan = TurnPlan {
+            turn: 1,
+            from: ("main".parse().unwrap(), 0),
+            is_takeback: false,
+            steps: Vec::new(),
+            living: Vec::new(),
+            gone: Vec::new(),
+            contributions: Vec::new(),
+            last_roll: Some(last_roll),
+        };
+        FairTurn::new([9; 16], &key, &plan)
+    }
+
+    #[test]
+    fn fd_7_rolls_count_on_and_elements_are_those_of_the_chain() {
+        let mut fair = turn(30);
+        let rolls: Vec<_> = (0..40).map(|_| fair.roll(&DUE).unwrap()).collect();
+        assert_eq!(fair.last, 70);
+        assert_eq!(fair.element(31), fair.chain.element(31));
+        assert_eq!(fair.element(70), fair.chain.element(70));
+        let mut later = TurnDice::Fair(turn(30));
+        later.pass(&[0]).unwrap();
+        assert_eq!(later.roll(&DUE).unwrap(), rolls[1], "a roll that was made has its number");
+    }
+
+    #[test]
+    fn fd_17_there_is_no_roll_behind_the_last() {
+        let mut fair = turn(u16::MAX - 1);
+        assert!(fair.roll(&DUE).is_ok());
+        assert_eq!(fair.element(Chain::LAST), fair.chain.element(Chain::LAST));
+        assert!(matches!(fair.roll(&DUE), Err(ReplayError::DiceExhausted(Chain::LAST))));
+    }
+}
