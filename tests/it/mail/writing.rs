@@ -16,20 +16,20 @@ use super::reports::opened;
 use crate::sandbox::workspace;
 
 /// A player with a key of its own and the bundle that it was sent last.
-struct Player {
-    key: KeyFile,
+pub(super) struct Player {
+    pub(super) key: KeyFile,
     folder: tempfile::TempDir,
-    nonce: u8,
+    nonce: u64,
 }
 
 impl Player {
-    fn of(seat: Seat) -> Self {
+    pub(super) fn of(seat: Seat) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let key = KeyFile::create(&folder.path().join("player.key"), key(seat.name())).unwrap();
         Self { key, folder, nonce: 0 }
     }
 
-    fn bundle(&self) -> PathBuf {
+    pub(super) fn bundle(&self) -> PathBuf {
         self.folder.path().join("newest.bundle")
     }
 
@@ -38,7 +38,7 @@ impl Player {
         fs::write(self.bundle(), newest(post, seat)).unwrap();
     }
 
-    fn write(&mut self, post: &Post, words: PaperWords) -> Result<WrittenPaper, String> {
+    pub(super) fn write(&mut self, post: &Post, words: PaperWords) -> Result<WrittenPaper, String> {
         self.write_in(post, words, None)
     }
 
@@ -49,7 +49,8 @@ impl Player {
         turn: Option<u32>,
     ) -> Result<WrittenPaper, String> {
         self.nonce += 2;
-        let nonces = [self.nonce, self.nonce + 1].map(|nonce| Nonce::new([nonce; 16]));
+        let nonces = [self.nonce, self.nonce + 1];
+        let nonces = nonces.map(|nonce| Nonce::new(u128::from(nonce).to_le_bytes()));
         let request = PaperRequest {
             bundle: &self.bundle(),
             key: &self.key,

@@ -7,7 +7,6 @@ use turnfold_core::{Rules, Seat};
 use turnfold_store::Seq;
 
 use super::desk::DeskEntries;
-use super::error::LetterError;
 use super::mail::Mail;
 use super::prose::{Text, salutation};
 use super::report::Turn;
@@ -52,7 +51,7 @@ pub(super) fn write(
     mail: &Mail<'_>,
     state: &State,
     attached: &str,
-) -> Result<(String, String), LetterError> {
+) -> (String, String) {
     let (head, kind) = (answer.paper.head(), answer.paper.content().kind());
     let (seat, number) = (head.seat, head.number);
     let view = Desk::view(state, seat);
@@ -66,28 +65,20 @@ pub(super) fn write(
             text.paragraph("Nothing of it is on record.");
             code
         }
-        AnswerOutcome::Recorded(seq) => recorded(mail, (&what, seat, seq), &mut text)?,
+        AnswerOutcome::Recorded(seq) => recorded(mail, (&what, seat, seq), &mut text),
     };
     text.paragraph(&turn.waits());
     turn.offers(&mut text);
     text.paragraph("The digest of the paper is");
     text.block([answer.paper.digest().to_string().as_str()]);
-    Ok((format!("[{}] your {kind} {number}: {outcome}", mail.game), text.into_string()))
+    (format!("[{}] your {kind} {number}: {outcome}", mail.game), text.into_string())
 }
 
 /// Tells what became of a paper that the desk has as this entry; returns it in a word.
-fn recorded(
-    mail: &Mail<'_>,
-    (what, reader, seq): (&str, Seat, Seq),
-    text: &mut Text,
-) -> Result<&'static str, LetterError> {
-    let (mut told, mut ignored) = (Vec::new(), None);
-    mail.log.fold(seq.saturating_add(1), &mut |step| {
-        if step.entry.seq == seq {
-            (told, ignored) = (sentences(&step, reader), step.ignored);
-        }
-    })?;
-    let outcome = if let Some(reason) = ignored {
+fn recorded(mail: &Mail<'_>, (what, reader, seq): (&str, Seat, Seq), text: &mut Text) -> &'static str {
+    let entry = mail.log.entries.iter().find(|entry| entry.seq == seq);
+    let told = entry.map(|entry| sentences(entry, reader)).unwrap_or_default();
+    let outcome = if let Some(reason) = entry.and_then(|entry| entry.ignored) {
         let Ruling { code, text: why, .. } = reason.ruling();
         let why = why.unwrap_or_default();
         text.paragraph(&format!("{what} is on record and changes nothing: {code}, {why}."));
@@ -100,5 +91,5 @@ fn recorded(
     text.paragraph(&format!(
         "Your receipt is record {seq} of the desk in the attached bundle, under the host's signature."
     ));
-    Ok(outcome)
+    outcome
 }

@@ -1,4 +1,6 @@
-//! The log of a desk, read and folded under its own rules.
+//! The log of a desk, read and folded once: what each entry did, and how the desk stood where a letter is due.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, Setup, State};
@@ -10,7 +12,6 @@ use crate::line::{broken_entry, rules_of};
 use crate::revision::{Revision, SourceName};
 
 /// The log of a desk.
-#[derive(Clone, Debug)]
 pub(super) struct DeskEntries {
     /// How messages name it.
     name: SourceName,
@@ -18,37 +19,29 @@ pub(super) struct DeskEntries {
     pub(super) setup: Setup,
     /// The entries, numbered from 1.
     pub(super) entries: Vec<DeskEntry>,
+    /// How many records there are up to the end of the match, if it has ended.
+    over_at: Option<u64>,
 }
 
 /// An entry of a desk.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DeskEntry {
     /// Its number.
     pub(super) seq: u64,
-    /// Who gave it.
-    pub(super) seat: Seat,
+    seat: Seat,
     /// What was given.
     pub(super) command: Command,
-}
-
-/// An entry of a desk that is being folded.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DeskStep<'a> {
-    /// The entry.
-    pub(super) entry: &'a DeskEntry,
     /// What it did.
-    pub(super) effects: &'a [Effect],
+    pub(super) effects: Vec<Effect>,
     /// Why it did nothing.
     pub(super) ignored: Option<Reason>,
-    /// The desk after it.
-    pub(super) state: &'a State,
+    /// The seats that have to seal and have not, after it (PM-16).
+    pub(super) owing_seals: Vec<Seat>,
 }
 
-impl DeskStep<'_> {
+impl DeskEntry {
     /// Returns the number of records of the desk up to this one (TR-1).
-    #[must_use]
     pub(super) const fn size(&self) -> u64 {
-        self.entry.seq.saturating_add(1)
+        self.seq.saturating_add(1)
     }
 }
 
@@ -69,53 +62,75 @@ impl DeskEntries {
             return Err(SetupError::Bytes(format!("`{desk}` is no desk")).into());
         }
         let name = SourceName::Revision(revision);
-        let setup = decode_strictly(&log.genesis.setup);
+        let setup: Result<Setup, _> = decode_strictly(&log.genesis.setup);
         let setup = setup.map_err(|cause| SetupError::Bytes(cause.to_string()))?;
-        let entries = log.entries.into_iter().map(|entry| {
+        let mut found = Self { name, setup, entries: Vec::new(), over_at: None };
+        let mut state = Desk::start(&found.setup)?;
+        for entry in log.entries {
             let command = decode_strictly(&entry.command);
-            let undecodable = |cause| FoldError::Undecodable { seq: entry.seq, cause };
-            let command = command.map_err(undecodable);
-            Ok(DeskEntry { seq: entry.seq, seat: entry.seat, command: command? })
-        });
-        Ok(Self { name, setup, entries: entries.collect::<Result<_, FoldError>>()? })
+            let command = command.map_err(|cause| FoldError::Undecodable { seq: entry.seq, cause })?;
+            let mut entry = DeskEntry {
+                seq: entry.seq,
+                seat: entry.seat,
+                command,
+                effects: Vec::new(),
+                ignored: None,
+                owing_seals: Vec::new(),
+            };
+            (entry.effects, entry.ignored) = found.give(&mut state, &entry)?;
+            entry.owing_seals = state.awaited_seals();
+            if Desk::over(&state) {
+                found.over_at.get_or_insert(entry.size());
+            }
+            found.entries.push(entry);
+        }
+        Ok(found)
+    }
+
+    /// Gives an entry to the desk.
+    fn give(
+        &self,
+        state: &mut State,
+        entry: &DeskEntry,
+    ) -> Result<(Vec<Effect>, Option<Reason>), ReplayError> {
+        let mut effects = Vec::new();
+        match Desk::apply(state, entry.seat, &entry.command, &mut effects) {
+            Ok(Verdict::Applied(())) => Ok((effects, None)),
+            Ok(Verdict::Ignored(reason)) => Ok((effects, Some(reason))),
+            Err(denied) => {
+                let (seq, code, message) = (entry.seq, denied.code(), denied.to_string());
+                Err(broken_entry(&self.name, FoldError::Rejected { seq, code, message }))
+            }
+        }
     }
 
     /// Returns the number of records (TR-1).
-    #[must_use]
     pub(super) fn size(&self) -> u64 {
-        self.entries.last().map_or(0, |entry| entry.seq).saturating_add(1)
+        self.entries.last().map_or(1, DeskEntry::size)
     }
 
-    /// Returns the desk before its first entry.
-    ///
-    /// # Errors
-    /// [`ReplayError::BadSetup`].
-    pub(super) fn start(&self) -> Result<State, ReplayError> {
-        Ok(Desk::start(&self.setup)?)
+    /// Returns `true` if the match is over after so many records.
+    pub(super) fn is_over(&self, size: u64) -> bool {
+        self.over_at.is_some_and(|over| over <= size)
     }
 
-    /// Folds the first `size` records, showing each entry.
+    /// Returns the desk after each of these numbers of records.
     ///
     /// # Errors
     /// [`ReplayError::Entry`] at an entry that the rules reject.
-    pub(super) fn fold(
-        &self,
-        size: u64,
-        observe: &mut dyn FnMut(DeskStep<'_>),
-    ) -> Result<State, ReplayError> {
-        let mut state = self.start()?;
-        for entry in self.entries.iter().take_while(|entry| entry.seq < size) {
-            let mut effects = Vec::new();
-            let ignored = match Desk::apply(&mut state, entry.seat, &entry.command, &mut effects) {
-                Ok(Verdict::Applied(())) => None,
-                Ok(Verdict::Ignored(reason)) => Some(reason),
-                Err(denied) => {
-                    let (seq, code, message) = (entry.seq, denied.code(), denied.to_string());
-                    return Err(broken_entry(&self.name, FoldError::Rejected { seq, code, message }));
-                }
-            };
-            observe(DeskStep { entry, effects: &effects, ignored, state: &state });
+    pub(super) fn states(&self, sizes: &BTreeSet<u64>) -> Result<BTreeMap<u64, State>, ReplayError> {
+        let mut state = Desk::start(&self.setup)?;
+        let mut found = BTreeMap::new();
+        if sizes.contains(&1) {
+            found.insert(1, state.clone());
         }
-        Ok(state)
+        let last = sizes.last().copied().unwrap_or_default();
+        for entry in self.entries.iter().take_while(|entry| entry.size() <= last) {
+            self.give(&mut state, entry)?;
+            if sizes.contains(&entry.size()) {
+                found.insert(entry.size(), state.clone());
+            }
+        }
+        Ok(found)
     }
 }

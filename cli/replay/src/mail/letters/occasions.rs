@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use turnfold_core::Seat;
 use turnfold_core::rules::desk::Effect;
 
-use super::desk::{DeskEntries, DeskStep};
-use crate::error::ReplayError;
+use super::desk::{DeskEntries, DeskEntry};
 
 /// A size of the desk at which seats get a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,26 +15,26 @@ pub(super) struct Occasion {
 }
 
 /// Returns all of them so far: the invitations first, then each stand, new deadline, open offer and the end.
-pub(super) fn occasions(log: &DeskEntries) -> Result<Vec<Occasion>, ReplayError> {
+pub(super) fn occasions(log: &DeskEntries) -> Vec<Occasion> {
     let players = Seat::players(log.setup.seats.into());
     let mut found = vec![Occasion { size: 1, seats: players.to_vec() }];
     // PM-16: whoever plays against the host hears of a turn once the hosted seats have sealed.
     let mut held_back = BTreeSet::new();
-    log.fold(u64::MAX, &mut |step| {
+    for step in &log.entries {
         let mut due = std::mem::take(&mut held_back);
         if step.effects.iter().any(calls_for_reports) {
             due.extend(players);
         }
         due.extend(step.effects.iter().filter_map(newcomer));
-        if awaits_hosted(log, &step) {
+        if awaits_hosted(log, step) {
             held_back = due.iter().copied().filter(|seat| !log.setup.hosted.contains(seat)).collect();
             due.retain(|seat| log.setup.hosted.contains(seat));
         }
         if !due.is_empty() {
             found.push(Occasion { size: step.size(), seats: due.into_iter().collect() });
         }
-    })?;
-    Ok(found)
+    }
+    found
 }
 
 /// Whether all seats hear of it (PM-29).
@@ -51,6 +50,6 @@ const fn newcomer(effect: &Effect) -> Option<Seat> {
     if let Effect::Replaced { seat, .. } = effect { Some(*seat) } else { None }
 }
 
-fn awaits_hosted(log: &DeskEntries, step: &DeskStep<'_>) -> bool {
-    step.state.awaited_seals().iter().any(|seat| log.setup.hosted.contains(seat))
+fn awaits_hosted(log: &DeskEntries, step: &DeskEntry) -> bool {
+    step.owing_seals.iter().any(|seat| log.setup.hosted.contains(seat))
 }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use turnfold_core::Rules;
 use turnfold_core::paper::LineName;
-use turnfold_core::rules::desk::{Command, Desk};
+use turnfold_core::rules::desk::Command;
 use turnfold_core::trust::SignedNote;
 use turnfold_store::{BranchName, Seq};
 
@@ -40,7 +39,7 @@ impl Part {
             }
         }
         lines.entry(line.clone()).or_insert(0);
-        if Desk::over(&mail.log.fold(size, &mut |_| {})?) {
+        if mail.log.is_over(size) {
             let head = mail.store.head(&mail.game, &line)?;
             lines.insert(line.clone(), head);
         }

@@ -36,7 +36,7 @@ impl Report {
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
         text.paragraph(&turn.opening(mail));
-        self.happened(mail, &known, &mut text)?;
+        self.happened(mail, &known, &mut text);
         text.heading("The game as you see it");
         text.gap();
         known.picture.iter().for_each(|line| text.line(line));
@@ -47,14 +47,11 @@ impl Report {
     }
 
     /// Tells what happened since the report before, at the desk and in the game.
-    fn happened(&self, mail: &Mail<'_>, known: &KnownGame, text: &mut Text) -> Result<(), LetterError> {
-        let Some(since) = self.since else { return Ok(()) };
-        let mut told = Vec::new();
-        mail.log.fold(self.size, &mut |step| {
-            if step.size() > since {
-                told.extend(sentences(&step, self.seat));
-            }
-        })?;
+    fn happened(&self, mail: &Mail<'_>, known: &KnownGame, text: &mut Text) {
+        let Some(since) = self.since else { return };
+        let entries = mail.log.entries.iter();
+        let news = entries.filter(|entry| entry.size() > since && entry.size() <= self.size);
+        let told: Vec<_> = news.flat_map(|entry| sentences(entry, self.seat)).collect();
         text.heading("What happened since you were told last");
         text.gap();
         text.items(&told);
@@ -72,7 +69,6 @@ impl Report {
             let seq = record.seq.map(|seq| seq.to_string()).unwrap_or_default();
             text.fill(&format!("{seq:>4} "), &record.text());
         }
-        Ok(())
     }
 }
 

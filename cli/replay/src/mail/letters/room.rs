@@ -7,7 +7,7 @@ use turnfold_store::{MatchName, StoreReader};
 use super::answer::{self, PaperAnswer};
 use super::error::LetterError;
 use super::mail::Mail;
-use super::occasions::occasions;
+use super::occasions::{Occasion, occasions};
 use super::part::{Part, bundle};
 use super::report::Report;
 use super::spectators;
@@ -43,23 +43,27 @@ impl MailRoom<'_> {
     /// [`LetterError`]. What is interrupted is gone on with by the same call again.
     pub fn write_reports(&self) -> Result<Vec<LetterName>, LetterError> {
         let mail = Mail::read(self.store, self.registry, self.game)?;
-        let occasions = occasions(&mail.log)?;
+        let occasions = occasions(&mail.log);
+        let mut due = Vec::new();
+        for (index, Occasion { size, seats }) in occasions.iter().enumerate() {
+            for &seat in seats {
+                let name = LetterName { desk_size: *size, seat, answers: None };
+                if !self.outbox.has(name)? {
+                    let before = occasions.get(..index).unwrap_or_default();
+                    let before = before.iter().rfind(|earlier| earlier.seats.contains(&seat));
+                    let since = before.map(|earlier| earlier.size);
+                    due.push((name, Report { seat, size: *size, since }));
+                }
+            }
+        }
+        let states = mail.log.states(&due.iter().map(|(name, _)| name.desk_size).collect())?;
         let mut written = Vec::new();
-        for (index, occasion) in occasions.iter().enumerate() {
-            for &seat in &occasion.seats {
-                let name = LetterName { desk_size: occasion.size, seat, answers: None };
-                if self.outbox.has(name)? {
-                    continue;
-                }
-                let before = occasions.get(..index).unwrap_or_default();
-                let before = before.iter().rfind(|earlier| earlier.seats.contains(&seat));
-                let report = Report { seat, size: occasion.size, since: before.map(|earlier| earlier.size) };
-                let state = mail.log.fold(occasion.size, &mut |_| {})?;
-                let attached = attachment(&mail.game, occasion.size, seat);
-                let (subject, text) = report.write(&mail, &state, &attached)?;
-                if self.send(&mail, name, &state, (&subject, &text))? {
-                    written.push(name);
-                }
+        for (name, report) in due {
+            let Some(state) = states.get(&name.desk_size) else { continue };
+            let attached = attachment(&mail.game, name.desk_size, name.seat);
+            let (subject, text) = report.write(&mail, state, &attached)?;
+            if self.send(&mail, name, state, (&subject, &text))? {
+                written.push(name);
             }
         }
         if let Some(bundle) = spectators::bundle(&mail, self.signers)? {
@@ -80,16 +84,17 @@ impl MailRoom<'_> {
             return Ok(None);
         }
         let size = answer.size(&mail.log);
-        let state = mail.log.fold(size, &mut |_| {})?;
+        let states = mail.log.states(&[size].into())?;
+        let Some(state) = states.get(&size) else { return Ok(None) };
         let attached = attachment(&mail.game, size, seat);
-        let (subject, text) = answer::write(answer, &mail, &state, &attached)?;
+        let (subject, text) = answer::write(answer, &mail, state, &attached);
         // What is not recorded leaves the desk as it is, so the same paper again may meet another size of it.
         let line = format!("Subject: {subject}\r\n");
         if self.outbox.answers_to(seat, &digest)?.iter().any(|letter| letter.contains(&line)) {
             return Ok(None);
         }
         let name = LetterName { desk_size: size, seat, answers: Some(digest) };
-        Ok(self.send(&mail, name, &state, (&subject, &text))?.then_some(name))
+        Ok(self.send(&mail, name, state, (&subject, &text))?.then_some(name))
     }
 
     /// Puts a letter with the seat's bundle into the outbox; returns `true` if it was not there.

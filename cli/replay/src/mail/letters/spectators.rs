@@ -1,9 +1,10 @@
 //! The bundle for spectators: both matches as they were some turns ago (PM-31).
 
-use turnfold_core::rules::desk::{Command, Desk};
-use turnfold_core::{Rules, Seat};
+use turnfold_core::Seat;
+use turnfold_core::rules::desk::Command;
 use turnfold_store::BranchName;
 
+use super::desk::DeskEntry;
 use super::error::LetterError;
 use super::mail::Mail;
 use super::part::{self, Part};
@@ -15,7 +16,7 @@ use crate::signing::Signers;
 ///
 /// What not every seat may know now is left out, although it tells of an earlier turn.
 pub(super) fn bundle(mail: &Mail<'_>, signers: &Signers) -> Result<Option<Vec<u8>>, LetterError> {
-    let Some(size) = size(mail)? else { return Ok(None) };
+    let Some(size) = size(mail) else { return Ok(None) };
     let now = Part::of(mail, mail.log.size())?;
     let game = MatchPart { name: mail.game.clone(), lines: now.lines.into_iter().collect() };
     let desk_line = (BranchName::main(), mail.log.size().saturating_sub(1));
@@ -29,14 +30,12 @@ pub(super) fn bundle(mail: &Mail<'_>, signers: &Signers) -> Result<Option<Vec<u8
 }
 
 /// Returns how many records of the desk spectators see.
-fn size(mail: &Mail<'_>) -> Result<Option<u64>, LetterError> {
-    if Desk::over(&mail.log.fold(u64::MAX, &mut |_| {})?) {
-        return Ok(Some(mail.log.size()));
+fn size(mail: &Mail<'_>) -> Option<u64> {
+    if mail.log.is_over(mail.log.size()) {
+        return Some(mail.log.size());
     }
-    let Some(behind) = usize::try_from(mail.log.setup.spectators).ok().filter(|behind| *behind > 0) else {
-        return Ok(None);
-    };
+    let behind = usize::try_from(mail.log.setup.spectators).ok().filter(|behind| *behind > 0)?;
     let entries = mail.log.entries.iter().rev();
     let mut stands = entries.filter(|entry| matches!(entry.command, Command::Stand { .. }));
-    Ok(stands.nth(behind).map(|entry| entry.seq.saturating_add(1)))
+    stands.nth(behind).map(DeskEntry::size)
 }

@@ -3,14 +3,14 @@
 use turnfold_core::Seat;
 use turnfold_core::rules::desk::{Command, Effect};
 
-use super::desk::DeskStep;
+use super::desk::DeskEntry;
 use super::prose::{seat, time};
 
-/// Returns what a step did, as its reader is told. Of orders it says that they came, never what they are (PM-23).
-pub(super) fn sentences(step: &DeskStep<'_>, reader: Seat) -> Vec<String> {
-    let mut told: Vec<String> = step.effects.iter().filter_map(|effect| sentence(effect, reader)).collect();
+/// Returns what an entry did, as its reader is told. Of orders it says that they came, never what they are (PM-23).
+pub(super) fn sentences(entry: &DeskEntry, reader: Seat) -> Vec<String> {
+    let mut told: Vec<String> = entry.effects.iter().filter_map(|effect| sentence(effect, reader)).collect();
     // PM-21: everybody reads why.
-    if let Command::Extend { grounds, .. } | Command::Close { grounds, .. } = &step.entry.command {
+    if let Command::Extend { grounds, .. } | Command::Close { grounds, .. } = &entry.command {
         told.push(format!("The host says: {}", String::from(grounds.clone())));
     }
     told
