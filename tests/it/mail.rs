@@ -30,5 +30,6 @@ mod table;
 mod turns;
 mod verbs;
 mod weeks;
+mod went_back;
 mod whole_games;
 mod writing;

@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use tempfile::TempDir;
 use turnfold_core::dice::DiceStream;
+use turnfold_core::dice::fair::Owner;
 use turnfold_core::paper::{DeskTime, SignedPaper};
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::trust::TrustPolicy;
@@ -20,6 +23,7 @@ use turnfold_replay::{LineOfPlay, Revision};
 use turnfold_store::BranchName;
 
 use super::form::mailers;
+use super::players::key;
 use super::post::Post;
 use super::reports::opened;
 use super::writing::Player;
@@ -257,7 +261,33 @@ impl Correspondence {
             );
             room.write_answer(&PaperAnswer { paper, outcome }).unwrap();
         }
-        room.write_reports().unwrap()
+        let written = room.write_reports().unwrap();
+        self.require_unopened(&written);
+        written
+    }
+
+    /// Requires that letters have no element of fair dice which is opened later, and no key.
+    fn require_unopened(&self, written: &[LetterName]) {
+        let (desk, known) = (self.post.desk(), self.post.desk_view());
+        let Some(rolls) = desk.state().last_roll() else { return };
+        let turn = u16::try_from(desk.state().turn()).unwrap();
+        let host = Owner { match_id: known.match_id, party: Seat::Host };
+        let mut unopened = vec![key("host").dice_chain(host).element(rolls + 1)];
+        for seat in self.players.keys().filter(|seat| desk.state().key_of(**seat).is_some()) {
+            let owner = Owner { match_id: known.match_id, party: *seat };
+            unopened.push(key(seat.name()).dice_chain(owner).element(turn + 1));
+        }
+        for name in written {
+            let letter = fs::read_to_string(self.outbox.path().join(name.to_string())).unwrap();
+            let (text, bundle) = opened(&letter);
+            let records = bundle.lines().filter_map(|line| STANDARD.decode(line.strip_prefix('+')?).ok());
+            for told in records.chain([text.into_bytes()]) {
+                for element in &unopened {
+                    let has = |what: &[u8]| told.windows(what.len()).any(|window| window == what);
+                    assert!(!has(element.as_bytes()) && !has(element.to_string().as_bytes()), "{name}");
+                }
+            }
+        }
     }
 
     /// Audits everything there is at the end.

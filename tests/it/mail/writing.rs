@@ -80,7 +80,7 @@ fn newest(post: &Post, seat: Seat) -> String {
     opened(&fs::read_to_string(folder.path().join(last.to_string())).unwrap()).1
 }
 
-fn plays(plays: &[&str]) -> PaperWords {
+pub(super) fn plays(plays: &[&str]) -> PaperWords {
     PaperWords::Order { plays: plays.iter().map(|play| play.parse().unwrap()).collect(), wait: false }
 }
 
@@ -89,7 +89,7 @@ fn seal(plays: &[&str]) -> PaperWords {
 }
 
 /// Has the host take what a player wrote, and tells what becomes of it.
-fn send(post: &Post, written: &WrittenPaper) -> String {
+pub(super) fn send(post: &Post, written: &WrittenPaper) -> String {
     let mail = format!("Hello,\n> {}\n-- \nyours", written.mail.replace('\n', "\n> "));
     let taken = post.host().unwrap().take(mail.as_bytes(), &[Seat::P1, Seat::P2]).unwrap();
     taken.iter().map(|taken| taken.outcome.to_string()).collect::<Vec<_>>().join(", ")
