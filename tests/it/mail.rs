@@ -8,6 +8,7 @@ mod by_files;
 mod correspondence;
 mod council;
 mod fair_dice;
+mod forged;
 mod form;
 mod guesses;
 mod killed;
