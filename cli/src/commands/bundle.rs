@@ -24,7 +24,7 @@ use crate::output::counted;
 /// It tells everything: what players keep from each other, and the seed of seeded dice. Only its owner can read it. With
 /// `--as` a player, records of which that player may not know all are left out, and all that were appended with them.
 /// That is refused where they could be guessed: in seeded matches, where a setup deals secrets, and unless the keys of
-/// all that others gave begin with `order:`, `paper:` or `turn:`, which nobody can guess.
+/// all that other players gave begin with `order:`, `paper:` or `turn:`, which nobody can guess.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold bundle duel -o duel.bundle

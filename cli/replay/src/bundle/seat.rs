@@ -164,7 +164,7 @@ impl Hidden {
             let is_open = seat == eyes.seat() || seat == Seat::Host && !hidden.contains(&(line, seq));
             let is_safe =
                 key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
-            // Of all that others gave, left out or not: else the refusal would tell that they hide something.
+            // Of all that other players gave, left out or not: else the refusal would tell that they hide something.
             if !is_open && !is_safe {
                 return guessable(&format!(
                     "entry {seq} of `{}` has no key that begins with `order:`",
