@@ -129,8 +129,10 @@ fn number(written: &WrittenPaper) -> u32 {
 fn pm_28_papers_follow_from_the_bundle_and_the_key() {
     let (post, mut p1, mut p2) = begun(CYCLETAP);
     let first = p1.write(&post, plays(&["switch"])).unwrap();
-    let second = p1.write(&post, plays(&["tap 0,1", "switch"])).unwrap();
+    let second = p1.write(&post, plays(&["tap 9,9", "switch"])).unwrap();
     assert!(!first.is_first && number(&second) > number(&first), "no number twice, without a receipt");
+    assert_eq!(second.without_effect, ["`tap 9,9` would change nothing: no_friendly_unit"]);
+    assert_eq!(first.without_effect, [""; 0]);
     assert_eq!(send(&post, &second), "applied");
     assert_eq!(send(&post, &first), "ignored outdated");
     let offer = p2.write(&post, PaperWords::Offer("end draw".parse().unwrap())).unwrap();

@@ -27,7 +27,8 @@ const CLOCK_AHEAD_MAX: u64 = 3600;
 /// host is believed. Keep the folder FILE.seen beside the key: it holds what the key has seen and written, and the order
 /// behind a `seal`, which `write order` sends later.
 ///
-/// Commands are tried on the game first, where nothing of it is left out of the bundle.
+/// Commands are tried on the game first, where nothing of it is left out of the bundle: what the game would reject is not
+/// written, and what would change nothing is said.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold mail write join p1 --from duel-1-p1.bundle --key ann.key -o reply.txt
@@ -109,6 +110,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     };
     let written = write_paper(&request)?;
     warn_of_clock(written.clock)?;
+    written.without_effect.iter().for_each(|command| tracing::warn!("{command}"));
     let Some(path) = path else {
         context.output.bytes()?.write_all(written.mail.as_bytes())?;
         return Ok(Answer::Yes);
@@ -195,6 +197,7 @@ fn tell(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<An
             "digest": paper.digest().to_string(),
             "host": written.host.to_string(),
             "is_first": written.is_first,
+            "without_effect": written.without_effect,
         }))?;
         return Ok(Answer::Yes);
     }

@@ -1,6 +1,6 @@
 //! Commands tried on the position of the game before they are written, where nothing of it is left out (PM-28).
 
-use turnfold_core::{Registry, Seat};
+use turnfold_core::{Outcome, Registry, Seat};
 use turnfold_store::Entry;
 
 use super::delivery::Delivery;
@@ -11,22 +11,23 @@ use crate::error::ReplayError;
 use crate::line::rules_of;
 use crate::mail::error::MailError;
 use crate::mail::turn::{GameTurn, OrderEnd};
+use crate::record::Record;
 use crate::revision::Revision;
 
-/// Tries commands as the host would play them, up to a roll, of which nobody knows how it falls. Nothing is tried where
-/// the seat has nothing legal before others have played.
+/// Tries commands as the host would play them, up to a roll, of which nobody knows how it falls, and returns which of them
+/// would change nothing, and why. Nothing is tried where the seat has nothing legal before others have played.
 pub(super) fn try_plays(
     delivery: &Delivery,
     stand: &DeliveredStand,
     seat: Seat,
     plays: &[String],
     registry: &Registry,
-) -> Result<(), MailError> {
+) -> Result<Vec<String>, MailError> {
     let of = delivery.of_game()?;
     let line = of.lines.iter().position(|line| line.branch.as_str() == stand.line.as_str());
-    let Some(line) = line.filter(|line| !of.left_out(*line)) else { return Ok(()) };
+    let Some(line) = line.filter(|line| !of.left_out(*line)) else { return Ok(Vec::new()) };
     let branch = of.lines.get(line).map(|line| line.branch.clone());
-    let Some(branch) = branch else { return Ok(()) };
+    let Some(branch) = branch else { return Ok(Vec::new()) };
     let revision = Revision { match_name: of.name.clone(), branch, seq: None };
     let rules = rules_of(&of.genesis, &revision, registry)?;
     let mut state = rules.start(&of.genesis.setup).map_err(ReplayError::from)?;
@@ -34,7 +35,7 @@ pub(super) fn try_plays(
     let folded = state.fold(&logged(&entries), &of.genesis.dice, &mut |_| {});
     folded.map_err(ReplayError::from)?;
     if state.legal(seat).is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("nobody knows the roll yet")));
     let mut turn = GameTurn::new(state, stand.game_seq, Box::new(unknown));
@@ -43,8 +44,15 @@ pub(super) fn try_plays(
             "the game would refuse the order: {}: {}",
             rejected.code, rejected.message
         ))),
-        Ok(OrderEnd::Carried { .. }) | Err(_) => Ok(()),
+        Ok(OrderEnd::Carried { played, .. }) => Ok(played.iter().filter_map(without_effect).collect()),
+        Err(_) => Ok(Vec::new()),
     }
+}
+
+fn without_effect(record: &Record) -> Option<String> {
+    let Outcome::Ignored(code) = &record.outcome else { return None };
+    let why = record.message.as_ref().map_or_else(String::new, |message| format!(", {message}"));
+    Some(format!("`{}` would change nothing: {}{why}", record.command, code.as_str()))
 }
 
 /// Reads the first entries of a line, those that it shares with its parents included.

@@ -86,6 +86,8 @@ pub struct WrittenPaper {
     pub is_first: bool,
     /// The host's clock (PM-12).
     pub clock: Option<DeskTime>,
+    /// Which commands of an order would change nothing where the game stands, and why.
+    pub without_effect: Vec<String>,
 }
 
 /// Writes a paper. What was accepted and written is remembered beside the key before it is returned.
@@ -102,7 +104,8 @@ pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError
     let mail = paper.write().map_err(unusable)?;
     writer.remember(&paper)?;
     let (game, host) = (delivery.of_game()?.name.to_string(), delivery.host.clone());
-    Ok(WrittenPaper { paper, mail, game, host, is_first, clock: writer.turn.clock })
+    let Writer { turn, without_effect, .. } = writer;
+    Ok(WrittenPaper { paper, mail, game, host, is_first, clock: turn.clock, without_effect })
 }
 
 /// A player about to write.
@@ -117,6 +120,7 @@ struct Writer<'a> {
     has_chain: bool,
     folder: String,
     kept: KeptMatch,
+    without_effect: Vec<String>,
 }
 
 impl<'a> Writer<'a> {
@@ -141,7 +145,8 @@ impl<'a> Writer<'a> {
         let kept = kept.map_or_else(|| delivery.unknown(), Ok)?;
         let has_chain = is_of_join && delivery.terms.head.is_some();
         let folder = delivery.folder()?;
-        Ok(Self { request, memory, delivery, turn, key, seat, has_chain, folder, kept })
+        let without_effect = Vec::new();
+        Ok(Self { request, memory, delivery, turn, key, seat, has_chain, folder, kept, without_effect })
     }
 
     fn write(&mut self) -> Result<MailedPaper, MailError> {
@@ -220,9 +225,10 @@ impl<'a> Writer<'a> {
         Ok(order)
     }
 
-    fn order_of(&self, plays: &[PaperLine], wait: bool) -> Result<PaperContent, MailError> {
+    fn order_of(&mut self, plays: &[PaperLine], wait: bool) -> Result<PaperContent, MailError> {
         let turn = self.turn.turn;
         let stand = self.stand()?;
+        let link = stand.link;
         if !stand.seats.contains(&self.seat) {
             return Err(refused(format!("{} is not asked in turn {turn}", self.seat)));
         }
@@ -237,10 +243,10 @@ impl<'a> Writer<'a> {
         }
         if !self.request.is_untried {
             let plays: Vec<_> = plays.iter().map(|play| play.as_str().to_owned()).collect();
-            try_plays(self.delivery, stand, self.seat, &plays, self.request.registry)?;
+            self.without_effect = try_plays(self.delivery, stand, self.seat, &plays, self.request.registry)?;
         }
         let dice = self.has_chain.then(|| self.element(turn)).transpose()?;
-        Order::new(stand.link, wait, dice, plays.to_vec()).map(PaperContent::Order).map_err(unusable)
+        Order::new(link, wait, dice, plays.to_vec()).map(PaperContent::Order).map_err(unusable)
     }
 
     fn answer(&self, to: &str, agree: bool) -> Result<PaperContent, MailError> {
