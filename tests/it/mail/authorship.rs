@@ -364,6 +364,10 @@ fn pm_32_nothing_stands_behind_the_last_stand_of_a_line() {
     found.branch("takeback-1", 0);
     found.stand();
     fails(&found, &format!("duel:{at}: the entry is behind the last stand of its line"));
+    // While a turn is carried out on the new line, too.
+    let [first, _] = [found.order(P1, &["stay"]), found.order(P2, &["stay"])];
+    found.carry(first);
+    fails(&found, &format!("duel:{at}: the entry is behind the last stand of its line"));
 }
 
 #[test]

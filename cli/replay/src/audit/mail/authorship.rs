@@ -26,6 +26,7 @@ pub(super) struct Authorship<'a> {
     stands: Stands,
     /// Something is wrong, or nothing more can be told.
     has_ended: bool,
+    has_failed: bool,
 }
 
 /// What is wrong, and where. Without words nothing is: there is only nothing more to walk.
@@ -39,7 +40,7 @@ impl Fault {
 
 impl<'a> Authorship<'a> {
     pub(super) fn of(setup: &'a Setup, desk: &'a Revision) -> Self {
-        Self { setup, desk, stands: Stands::default(), has_ended: false }
+        Self { setup, desk, stands: Stands::default(), has_ended: false, has_failed: false }
     }
 
     /// Requires the entries of a turn to be those that follow from the desk.
@@ -50,6 +51,7 @@ impl<'a> Authorship<'a> {
         if let Err(Fault(fault)) = self.walk(segment, &mut rows.authors) {
             self.has_ended = true;
             if let Some((at, reason)) = fault {
+                self.has_failed = true;
                 rows.authorship.fail(Some(at), reason);
             }
         }
@@ -57,7 +59,7 @@ impl<'a> Authorship<'a> {
 
     /// Requires the lines that were played to end where they were played to: line, last entry of a turn, last entry.
     pub(super) fn finish(&self, lines: &[(Revision, u64, u64)], rows: &mut MailRows) {
-        if self.has_ended {
+        if self.has_failed {
             return;
         }
         for (at, to, _) in lines.iter().filter(|(_, to, head)| head > to) {
