@@ -351,7 +351,7 @@ impl Append {
 }
 
 /// PM-2: a line that a desk names takes commands by mail alone, whoever gives them.
-fn require_not_by_mail(app: &App, line: &Revision) -> Answer<()> {
+pub(crate) fn require_not_by_mail(app: &App, line: &Revision) -> Answer<()> {
     let Some(desk) = desk_naming(&app.store, &line.match_name, &line.branch)? else { return Ok(()) };
     let line = Revision { seq: None, ..line.clone() };
     Err(Problem::forbidden(format!("`{line}` is played by mail: `{desk}` says what is on it")))

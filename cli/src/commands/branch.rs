@@ -5,6 +5,7 @@ use turnfold_replay::Revision;
 use turnfold_replay::signing::Signers;
 use turnfold_store::{BranchName, StoreReader};
 
+use super::play::require_not_by_mail;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Output, Tone, paint};
@@ -63,6 +64,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Err(Failure::usage(format!("`--{option}` takes a whole branch, written MATCH@NAME")));
     }
     let store = context.open_store()?;
+    if args.rename || args.delete {
+        require_not_by_mail(&store, &args.revision)?;
+    }
     let (name, done) = match &args.name {
         Some(name) if args.rename => {
             store.rename_branch(match_name, branch, name)?;

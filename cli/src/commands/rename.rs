@@ -1,8 +1,9 @@
 //! `turnfold rename`: another name for a match.
 
 use serde::Serialize;
+use turnfold_replay::mail::{DeskOf, desk_naming};
 use turnfold_replay::revision::new_match_name;
-use turnfold_store::MatchName;
+use turnfold_store::{BranchName, MatchName, Store, StoreError};
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
@@ -10,7 +11,8 @@ use crate::output::{Tone, paint};
 
 /// Give a match another name
 ///
-/// Its branches and entries stay as they are. A branch is renamed with `branch --rename`.
+/// Its branches and entries stay as they are. The desk of a match by mail gets the name that goes with it. A branch is
+/// renamed with `branch --rename`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold rename duel final")]
 pub(crate) struct Args {
@@ -33,6 +35,7 @@ struct RenameJson<'a> {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let Args { match_name, new } = args;
     let store = context.open_store()?;
+    rename_desk(&store, match_name, new)?;
     store.rename_match(match_name, new)?;
     drop(store);
     if context.output.is_json() {
@@ -41,4 +44,23 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         context.output.line(format_args!("renamed {match_name} to {}", paint(Tone::Strong, new)))?;
     }
     Ok(Answer::Yes)
+}
+
+/// Gives the desk of a match by mail the name that goes with the new one, by which it is found (PM-1). If that is all that
+/// was done before the process ended, the same call again does the rest.
+fn rename_desk(store: &Store, match_name: &MatchName, new: &MatchName) -> Result<(), Failure> {
+    let main = BranchName::main();
+    if let Some(game) = match_name.as_str().strip_suffix(".desk").and_then(|game| game.parse().ok())
+        && desk_naming(store, &game, &main)?.as_ref() == Some(match_name)
+    {
+        let failure = Failure::usage(format!("`{match_name}` is the desk of `{game}`"));
+        return Err(failure.hint("rename the match; its desk goes with it"));
+    }
+    let Some(desk) = desk_naming(store, match_name, &main)? else { return Ok(()) };
+    let new_desk = DeskOf::name_of(new).map_err(|error| Failure::usage(error.0))?;
+    match store.genesis(new) {
+        Err(StoreError::NoSuchMatch { .. }) => Ok(store.rename_match(&desk, &new_desk)?),
+        Err(error) => Err(error.into()),
+        Ok(_) => Err(StoreError::AlreadyExists { match_name: new.clone() }.into()),
+    }
 }

@@ -79,7 +79,24 @@ fn pm_2_a_takeback_leaves_two_lines_that_are_named() {
     refused(&mailbox, r#"play duel@takeback-1 "p1: confirm""#);
     refused(&mailbox, r#"play duel "p2: confirm""#);
     refused(&mailbox, "amend duel@takeback-1:1 --drop --branch other");
+    refused(&mailbox, "branch --delete duel@takeback-1");
+    refused(&mailbox, "branch --rename duel@takeback-1 back");
     audit(&mailbox);
+}
+
+#[test]
+fn pm_1_a_desk_keeps_the_name_that_goes_with_its_game() {
+    let mailbox = begun();
+    let alone = mailbox.sandbox.run("rename duel.desk office");
+    assert_eq!(alone.status.code(), Some(2));
+    assert!(String::from_utf8(alone.stderr).unwrap().contains("`duel.desk` is the desk of `duel`"));
+    mailbox.sandbox.ok("new taken --rules initiative --setup fixtures/initiative/small-board.toml");
+    assert_eq!(mailbox.sandbox.run("rename duel taken").status.code(), Some(2));
+    mailbox.sandbox.ok("rename duel final");
+    let status = mailbox.sandbox.ok("mail status final");
+    assert!(status.starts_with("final waits for"), "{status}");
+    mailbox.sandbox.ok("bundle final final.desk -o final.bundle");
+    mailbox.sandbox.ok("audit final.bundle --require authorship");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use super::position::LineNames;
 use super::statuses::{Changed, Deleted, Document, Looked, Name};
 use crate::app::{App, to_end};
+use crate::append::require_not_by_mail;
 use crate::auth::{Access, Bearer, Viewpoint};
 use crate::http::{Form, List, created, json, json_body, name, text};
 use crate::limits::BRANCHES_MAX;
@@ -143,6 +144,7 @@ pub(crate) async fn delete(
         app.block(move |app| {
             let _turn = turn;
             table.require_there()?;
+            require_not_by_mail(app, table.line())?;
             app.store.delete_branch(&names.0, &names.1)?;
             app.tables.forget(&table);
             Ok(StatusCode::NO_CONTENT.into_response())
