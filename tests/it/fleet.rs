@@ -135,6 +135,7 @@ fn many_processes_play_one_match_at_once() {
     assert_eq!(sandbox.ok(&format!("--store {url} log duel")).lines().count(), 2);
 }
 
+/// FL-24: what stands for the watermark of a store on disk.
 #[test]
 fn heads_that_were_written_down_show_what_a_store_has_lost() {
     let sandbox = Sandbox::new();

@@ -112,6 +112,7 @@ fn a_key_gives_the_first_result_again_at_any_head() {
     });
 }
 
+/// In a database they are in one group, or in each other's way (FL-13).
 #[test]
 fn a_key_repeated_by_many_threads_at_once_appends_once() {
     on_each(|store| {

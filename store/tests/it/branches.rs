@@ -125,6 +125,7 @@ fn lists_tell_names_heads_and_parents() {
     });
 }
 
+/// Also where it is made in one transaction (FL-14).
 #[test]
 fn what_cannot_be_is_refused_and_changes_nothing() {
     on_each(|store| {

@@ -1,4 +1,4 @@
-//! The engines there are, for tests that all of them have to pass.
+//! The engines there are, for tests that all of them have to pass (FL-4, FL-5).
 
 use turnfold_store::Store;
 

@@ -41,7 +41,7 @@ fn fl_2_a_backup_goes_from_disk_to_a_database_and_back_byte_for_byte() {
     let Some(server) = shared() else { return };
     let disk = Store::in_memory();
     fill(&disk);
-    // A keyed append of more entries than a run takes, and one without a key.
+    // FL-7: a keyed append of more entries than a run takes, and one without a key.
     let long = branch("long");
     disk.create_branch(&name("m"), &long, &BranchName::main(), 0).unwrap();
     disk.append(&name("m"), &long, 0, (0..5000).map(opaque).collect(), Some(&"long".parse().unwrap()))
@@ -97,6 +97,7 @@ fn fl_10_a_schema_without_a_store_and_one_of_another_format_are_refused_by_name(
     assert!(error.contains("its tables have the format 2, this build knows 1"), "{error}");
 }
 
+/// What one process acknowledged, all see (FL-17).
 #[test]
 fn fl_8_who_saw_a_branch_that_was_deleted_and_made_again_does_not_write_to_the_old_one() {
     let Some(server) = shared() else { return };

@@ -1,4 +1,4 @@
-//! FL-26: random sessions, in which every engine has to answer the same.
+//! FL-26: random sessions, in which every engine has to answer the same, in the same order of names (FL-6).
 
 use turnfold_store::{BranchHead, BranchName, IdempotencyKey, MatchName, NamedBranch, NewEntry, Store};
 

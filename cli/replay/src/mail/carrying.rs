@@ -129,7 +129,8 @@ impl Carrying<'_, '_, '_, '_, '_> {
         Ok(ends_round)
     }
 
-    /// Finds a step that the game has already; it must be the next one there.
+    /// Finds a step that the game has already; it must be the next one there. So a run after a killed one makes no roll a
+    /// second time (FD-12).
     fn done(&self, key: &TurnKey) -> Result<Option<KeyedStep>, MailError> {
         let name = &self.host.of.name;
         let Some(step) = step_of(self.host.store, name, &self.branch, key)? else { return Ok(None) };

@@ -44,6 +44,7 @@ impl<'a> MailHost<'a> {
                 of.terms.host
             ))
         })?;
+        // FD-18: a desk that went back would open elements again that players know.
         signers.require_unforked(store, &of.desk_line())?;
         let desk = DeskLog::read(store, &of)?;
         Ok(Self { store, registry, of, desk, key, recorded_at_ms })

@@ -69,7 +69,7 @@ pub(super) struct FairTurn {
     match_id: [u8; 16],
     chain: Chain,
     contributions: Vec<Contribution>,
-    /// The number of the last roll (FD-7).
+    /// The number of the last roll (FD-7), which no takeback sets back (FD-16).
     last: u16,
     /// The elements from a number on.
     block: (u16, Vec<Digest>),

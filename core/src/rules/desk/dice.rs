@@ -31,7 +31,8 @@ impl State {
             && self.owner(Seat::Host).follows(element, number, &last.element, last.index)
     }
 
-    /// FD-9: the contributions of the turn, before anything of it is carried out.
+    /// FD-9: the contributions of the turn, before anything of it is carried out. A seat that opened nothing keeps what it
+    /// had, so nobody stops or delays a roll (FD-13).
     pub(super) fn renew_contributions(&mut self) {
         for seat in &mut self.seats {
             if let (Some(dice), Some(chosen)) = (&mut seat.dice, seat.asked.element())

@@ -11,6 +11,7 @@ use crate::game::{genesis, labels, name, opaque};
 use crate::postgres::{Server, shared};
 use crate::rescue::unobserved;
 
+/// FL-22: `verify` and `store check` are the same code for every engine.
 #[test]
 fn fl_9_every_kind_of_damage_to_a_run_is_named_and_never_served() {
     let Some(server) = shared() else { return };
@@ -94,6 +95,7 @@ fn fl_20_a_database_that_went_back_is_lost_and_refuses_writes_until_it_is_opened
     }
 }
 
+/// An append's caller waits so long, and no longer (FL-21).
 #[test]
 #[expect(clippy::disallowed_methods, reason = "it says whether time was up")]
 fn fl_20_when_time_is_up_it_may_have_been_recorded_and_the_key_tells_afterwards() {

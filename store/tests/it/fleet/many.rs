@@ -1,4 +1,4 @@
-//! FL-27: many processes that write to few branches, delete them and make them again, and know nothing of each other.
+//! FL-27, and with it FL-11 and FL-12: many processes that write to few branches, delete them and make them again, and know nothing of each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
