@@ -8,6 +8,7 @@ use turnfold_core::{Digest, Registry};
 use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store};
 
 use crate::auth::{Access, Bearer, Viewpoint, no_token};
+use crate::desks::Desks;
 use crate::ids::Ids;
 use crate::options::Options;
 use crate::outside::Outside;
@@ -22,6 +23,8 @@ pub(crate) struct App {
     pub(crate) world: World,
     pub(crate) tables: Tables,
     pub(crate) ids: Ids,
+    /// The desks of matches by mail, if the service hosts any.
+    pub(crate) desks: Option<Desks>,
     /// Where clients find the service, such as `https://play.example`.
     pub(crate) origin: String,
     admin: Digest,
@@ -49,6 +52,7 @@ impl App {
             world: World::new(store, registry, outside),
             tables: Tables::new(options.cache_bytes),
             ids: Ids::new(u64::from_le_bytes(random)),
+            desks: options.mail.clone().map(Desks::new),
             origin,
             admin: options.admin,
         })

@@ -75,7 +75,7 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
 }
 
 /// What asks for no token, or for one of its own, among what does not stand outside of `/v1`.
-const OPEN: [&str; 3] = ["/v1/rulesets", "/v1/openapi.json", "/v1/join"];
+const OPEN: [&str; 4] = ["/v1/rulesets", "/v1/openapi.json", "/v1/join", "/v1/matches/{match}/papers"];
 
 /// Tells whoever brings no token that counts no more than that (SV-12): queries and headers are read before it is
 /// looked up, which happens where it may block.

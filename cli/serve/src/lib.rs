@@ -18,7 +18,9 @@ mod auth;
 mod channel_body;
 mod counts;
 mod current;
+mod desks;
 mod follow;
+mod hosting;
 mod http;
 mod ids;
 mod known_grants;
@@ -40,6 +42,7 @@ mod timed_io;
 mod token;
 mod world;
 
+pub use desks::HostedMail;
 pub use options::Options;
 pub use outside::Outside;
 pub use router::description;

@@ -17,6 +17,9 @@ use crate::streams::{Place, Streams};
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 pub(crate) const REPLAY_BYTES_MAX: usize = 64 << 20;
 
+/// The longest paper of a match by mail (PM-31a).
+pub(crate) const PAPER_BYTES_MAX: usize = 64 << 10;
+
 /// The longest header block with its request line.
 pub(crate) const HEADER_BYTES_MAX: usize = 16 << 10;
 

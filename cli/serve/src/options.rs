@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use turnfold_core::Digest;
 
+use crate::desks::HostedMail;
+
 /// How the service runs.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -19,4 +21,6 @@ pub struct Options {
     pub admin: Digest,
     /// Where its metrics are told.
     pub metrics: Option<SocketAddr>,
+    /// How it hosts matches by mail; without it no papers are taken.
+    pub mail: Option<HostedMail>,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnfold_core::Digest;
+use turnfold_core::{Digest, DueRoll};
 
 /// The clock, chance and the identity of the build, which whoever runs the service gives to it.
 #[derive(Clone, Copy)]
@@ -11,6 +11,8 @@ pub struct Outside {
     pub now_ms: fn() -> i64,
     /// Fills bytes by the operating system's randomness, or says why it cannot.
     pub fill_random: fn(&mut [u8]) -> Result<(), String>,
+    /// Rolls recorded dice of matches by mail by the operating system, or says why it cannot.
+    pub roll: fn(&DueRoll) -> Result<Vec<i32>, String>,
     /// What tells this build from others, whose snapshots are not to be used; without it none are.
     pub build: Option<Digest>,
 }

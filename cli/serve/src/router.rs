@@ -16,8 +16,8 @@ use crate::app::App;
 use crate::around::around;
 use crate::problem::ProblemJson;
 use crate::resources::{
-    backup, branches, diff, entries, events, files, frames, grants, health, join, matches, pages, position,
-    rulesets,
+    backup, branches, diff, entries, events, files, frames, grants, health, join, matches, pages, papers,
+    position, rulesets,
 };
 
 /// What the description says beside its routes.
@@ -62,6 +62,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(grants::list, grants::create))
         .routes(routes!(grants::revoke))
         .routes(routes!(join::join))
+        .routes(routes!(papers::take))
         .routes(routes!(backup::backup))
         .routes(routes!(health::lives))
         .routes(routes!(health::is_ready))

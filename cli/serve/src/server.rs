@@ -18,6 +18,7 @@ use turnfold_core::Registry;
 use turnfold_store::{Store, StoreError};
 
 use crate::app::App;
+use crate::hosting;
 use crate::limits::{CLOSING_TIME, HEADER_BYTES_MAX, HEADER_TIME};
 use crate::metrics;
 use crate::notice;
@@ -100,6 +101,9 @@ async fn run(
     }
     if app.store.is_shared() {
         tasks.spawn(notice::listen(Arc::clone(app)));
+    }
+    if app.desks.is_some() {
+        tasks.spawn(hosting::keep(Arc::clone(app)));
     }
     loop {
         tokio::select! {

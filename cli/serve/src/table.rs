@@ -314,6 +314,11 @@ impl Table {
         self.is_judged_quickly.store(time < QUICK, Ordering::Relaxed);
     }
 
+    /// Has the next command judged where the store can be asked about the line.
+    pub(crate) fn judge_with_care(&self) {
+        self.is_judged_quickly.store(false, Ordering::Relaxed);
+    }
+
     /// Returns `true` if commands were judged quickly the last time, and where it stands is in memory and used by nobody
     /// else just now.
     pub(crate) fn is_quick(&self) -> bool {

@@ -154,6 +154,16 @@ impl Tables {
         }
     }
 
+    /// Has the table of a branch, if there is one, know where it ends now, as others than its own commands wrote to it.
+    pub(crate) fn hear(&self, world: &World, names: &Names) -> Answer<()> {
+        let is_there = self.lock().contains_key(names);
+        if is_there {
+            // A line may have come to be one that is played by mail.
+            self.ask(world, names)?.judge_with_care();
+        }
+        Ok(())
+    }
+
     /// Forgets a branch that is deleted, and tells whoever watches it.
     pub(crate) fn forget(&self, table: &Table) {
         let names = (table.line().match_name.clone(), table.line().branch.clone());

@@ -106,7 +106,7 @@ mod tests {
             bytes.fill(7);
             Ok(())
         };
-        Outside { now_ms: || 0, fill_random, build: None }
+        Outside { now_ms: || 0, fill_random, roll: |_| Err("no dice".into()), build: None }
     }
 
     #[test]

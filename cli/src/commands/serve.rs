@@ -4,10 +4,14 @@ use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
-use turnfold_serve::{AccessToken, Options, Outside, ServeError, TokenKind, serve};
+use turnfold_replay::mail::Outbox;
+use turnfold_replay::signing::Signers;
+use turnfold_serve::{AccessToken, HostedMail, Options, Outside, ServeError, TokenKind, serve};
 
+use super::mail;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::origin::read_origin;
@@ -22,11 +26,16 @@ const OTHERS: &str = "Options for running it for others";
 /// directory meanwhile; a store in a database may be served by many processes, with the same admin token. Whoever holds the admin's token can make matches, invite players and read everything; the token is told
 /// on stderr unless a file keeps it.
 ///
+/// With `--key` it hosts the matches by mail whose desk has that key: it takes papers at
+/// `POST /v1/matches/MATCH/papers`, all but those of somebody new, carries out turns when they are ready or their deadline
+/// has come, rolls recorded dice by the operating system, and writes letters to the outbox of a store on disk.
+///
 /// It speaks HTTP/1.1 without TLS. To serve others, put a proxy before it that ends TLS, say so with `--behind-proxy`,
 /// and where they find it with `--origin`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold serve\n  \
-    turnfold serve --behind-proxy --origin https://play.example --admin-token admin.token --listen 0.0.0.0:8017")]
+    turnfold serve --behind-proxy --origin https://play.example --admin-token admin.token --listen 0.0.0.0:8017\n  \
+    turnfold serve --key ann.key")]
 pub(crate) struct Args {
     /// Where to listen; port 0 is any
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
@@ -52,6 +61,10 @@ pub(crate) struct Args {
     #[arg(long, help_heading = OTHERS, value_name = "ADDR")]
     metrics: Option<SocketAddr>,
 
+    /// Host matches by mail with this key: take papers over HTTP, and carry out turns
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+
     /// How many MiB of states to keep in memory
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     cache: u64,
@@ -76,6 +89,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         Some(path) => (token_in(path, &outside)?, false),
         None => (AccessToken::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?, true),
     };
+    let mail = args.key.as_deref().map(|key| hosted_mail(key, context)).transpose()?;
     let options = Options {
         listen: args.listen,
         origin: args.origin.clone(),
@@ -83,6 +97,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         cache_bytes: args.cache << 20,
         admin: token.hash(),
         metrics: args.metrics,
+        mail,
     };
     let store = context.open_or_create_store()?;
     allow_many_connections();
@@ -142,6 +157,18 @@ fn require_proxy(args: &Args) -> Result<(), Failure> {
     Err(Failure::usage(message).hint("it speaks no TLS, so a proxy must"))
 }
 
+/// Takes the host's key. The letters wait beside the store; one in a database has no folder for them.
+fn hosted_mail(key: &Path, context: &Context) -> Result<HostedMail, Failure> {
+    let signers = Arc::new(Signers::open(&[key.to_path_buf()])?);
+    let letters = if context.fleet().is_some() {
+        None
+    } else {
+        let folder = context.store_dir()?;
+        Some((Outbox::at(&folder.join("outbox")), mail::addresses(&folder.join("addresses"))?))
+    };
+    Ok(HostedMail { signers, letters })
+}
+
 /// The world as the service sees it.
 pub(crate) fn outside() -> Result<Outside, Failure> {
     // The first look says whether the clock can be used; it does not go back before 1970 afterwards.
@@ -149,6 +176,7 @@ pub(crate) fn outside() -> Result<Outside, Failure> {
     Ok(Outside {
         now_ms: || clock::now_ms().unwrap_or(0),
         fill_random: |bytes| random::fill(bytes).map_err(|failure| failure.to_string()),
+        roll: |due| random::roll(due).map_err(|failure| failure.to_string()),
         build: identity::of_build(),
     })
 }

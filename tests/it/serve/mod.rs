@@ -13,6 +13,7 @@ mod fuzzer;
 mod http;
 mod kept;
 mod lost;
+mod papers;
 mod problems;
 #[cfg(unix)] // signals
 mod process;

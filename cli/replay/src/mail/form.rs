@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use turnfold_core::paper::{FIRST_LINE, KEYWORDS, PaperContent, PaperLine, SignedPaper};
 use turnfold_core::text::Malformed;
-use turnfold_core::trust::KeyName;
+use turnfold_core::trust::{KeyName, SignedNote};
 
 /// The most characters of a line (PM-6).
 const WIDTH: usize = 72;
@@ -51,6 +51,22 @@ impl MailedPaper {
         }
         fold(END, &mut mail);
         Ok(mail)
+    }
+
+    /// Reads a paper as the signed note that it is (PM-4).
+    ///
+    /// # Errors
+    /// [`Malformed`], also for a note with more than one signature.
+    pub fn read_note(text: &str) -> Result<Self, Malformed> {
+        let note = SignedNote::read(text.as_bytes())?;
+        let [signature] = note.signatures() else {
+            return Err(Malformed("expected one signature below the paper".into()));
+        };
+        let line = signature.to_string();
+        let mut words = line.trim_end_matches('=').split(' ').skip(1);
+        let (name, signature) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let signed = SignedPaper::new(note.text().parse()?, signature.parse()?);
+        Ok(Self { signed, name: name.parse()? })
     }
 
     /// Finds the papers in a mail, in their order, with whatever else stands around them (PM-7).

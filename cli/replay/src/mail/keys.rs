@@ -40,6 +40,12 @@ impl DeskOf {
             Malformed::expected("the name of a match by mail, of at most 59 characters", name.as_str())
         })
     }
+
+    /// Returns the name of the game whose desk has this name, if that is one of a desk.
+    #[must_use]
+    pub fn game_of(desk: &MatchName) -> Option<MatchName> {
+        desk.as_str().strip_suffix(DESK)?.parse().ok()
+    }
 }
 
 /// Why an entry of a game by mail is there: its idempotency key (PM-2).

@@ -12,6 +12,7 @@ pub(crate) mod health;
 pub(crate) mod join;
 pub(crate) mod matches;
 pub(crate) mod pages;
+pub(crate) mod papers;
 pub(crate) mod position;
 pub(crate) mod rulesets;
 pub(crate) mod statuses;

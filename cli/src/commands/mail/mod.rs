@@ -12,6 +12,8 @@ use clap::Subcommand;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 
+pub(crate) use post::addresses;
+
 /// Host and play matches by mail: signed papers, deadlines and letters
 ///
 /// A match by mail is a game and, beside it, its desk: a match NAME.desk that holds the players' signed papers, the host's

@@ -49,7 +49,7 @@ impl HostArgs {
 }
 
 /// Reads where the players get their letters; without the file letters are addressed to nobody.
-fn addresses(path: &Path) -> Result<Addresses, Failure> {
+pub(crate) fn addresses(path: &Path) -> Result<Addresses, Failure> {
     if !path.exists() {
         return Ok(Addresses::default());
     }

@@ -18,4 +18,4 @@ mod story;
 
 pub use answer::{AnswerOutcome, PaperAnswer};
 pub use error::LetterError;
-pub use room::MailRoom;
+pub use room::{MailRoom, seat_bundle};

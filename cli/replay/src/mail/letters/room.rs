@@ -105,9 +105,7 @@ impl MailRoom<'_> {
         state: &State,
         (subject, text): (&str, &str),
     ) -> Result<bool, LetterError> {
-        let records = Part::of(mail, name.desk_size)?.records(mail)?;
-        let records = SeatRecords::of(records, Eyes::of(name.seat), self.registry)?;
-        let attached = bundle(mail, self.signers, &records)?;
+        let attached = attached(mail, self.signers, (name.seat, name.desk_size))?;
         let letter = Letter {
             to: self.addresses.of(name.seat),
             subject,
@@ -118,6 +116,29 @@ impl MailRoom<'_> {
         };
         Ok(self.outbox.put(name, &letter.to_eml())?)
     }
+}
+
+/// Returns the bundle that a letter to a seat has attached which tells of so many records of the desk.
+///
+/// # Errors
+/// [`LetterError`].
+pub fn seat_bundle(
+    store: &StoreReader,
+    registry: &Registry,
+    signers: &Signers,
+    game: &MatchName,
+    (seat, desk_size): (Seat, u64),
+) -> Result<Vec<u8>, LetterError> {
+    attached(&Mail::read(store, registry, game)?, signers, (seat, desk_size))
+}
+
+fn attached(
+    mail: &Mail<'_>,
+    signers: &Signers,
+    (seat, desk_size): (Seat, u64),
+) -> Result<Vec<u8>, LetterError> {
+    let records = Part::of(mail, desk_size)?.records(mail)?;
+    bundle(mail, signers, &SeatRecords::of(records, Eyes::of(seat), mail.registry)?)
 }
 
 /// What a seat's bundle is called: short enough for a line to type.

@@ -1,0 +1,148 @@
+//! Hosting matches by mail: the desk in one hand at a time, and turns carried out when they are due (PM-31a).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+use turnfold_core::paper::DeskTime;
+use turnfold_replay::ReplayError;
+use turnfold_replay::mail::{DeskOf, LetterError, MailError, MailHost, MailRoom, TableDice, desk_naming};
+use turnfold_store::{BranchName, MatchName, StoreError};
+
+use crate::app::App;
+use crate::append::{ATTEMPTS, moves_on};
+use crate::auth::Viewpoint;
+use crate::desks::HostedMail;
+use crate::problem::{Answer, Code, Problem};
+
+/// How often it looks which deadlines have come, and after how many looks for desks that other processes made.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+const LOOKS_FOR_DESKS: u32 = 60;
+
+/// How long a desk is left alone on which something went wrong, in seconds.
+const AGAIN_SECONDS: u64 = 60;
+
+/// Does something on the desk of a game, while nobody else of this service writes to it; others see it afterwards.
+pub(crate) async fn at_desk<T: Send + 'static>(
+    app: &Arc<App>,
+    game: &MatchName,
+    mut work: impl FnMut(&App, &mut MailHost<'_>) -> Result<T, MailError> + Send + 'static,
+) -> Answer<T> {
+    let (of, main) = (game.clone(), BranchName::main());
+    // Whoever asks needs no token, so a match without a desk is not there.
+    let desk = app.block(move |app| {
+        let desk = desk_naming(&app.store, &of, &BranchName::main())?;
+        desk.ok_or_else(|| StoreError::NoSuchMatch { match_name: of }.into())
+    });
+    let desk = desk.await?;
+    let table = app.find_table(Viewpoint::HOST, desk.clone(), main.clone()).await?;
+    let _turn = table.turn().await?;
+    let game = game.clone();
+    app.block(move |app| {
+        let Some(desks) = &app.desks else { return Err(Problem::internal()) };
+        for _ in 0..ATTEMPTS {
+            let host = MailHost::of(&app.store, &game, &app.registry, &desks.mail.signers, app.now_ms());
+            let done = host.and_then(|mut host| work(app, &mut host));
+            app.tables.hear(app, &(desk.clone(), main.clone()))?;
+            for branch in app.store.branches(&game)? {
+                app.tables.hear(app, &(game.clone(), branch.name))?;
+            }
+            match done {
+                // Another process was there before.
+                Err(MailError::Replay(error)) if is_conflict(&error) => {}
+                done => return done.map_err(Problem::from).inspect_err(|problem| app.note(problem)),
+            }
+        }
+        Err(moves_on())
+    })
+    .await
+}
+
+fn is_conflict(error: &ReplayError) -> bool {
+    matches!(error, ReplayError::Store(StoreError::Conflict { .. }))
+}
+
+/// Carries out turns for as long as the service runs: at once where a paper came, and where a deadline has come.
+pub(crate) async fn keep(app: Arc<App>) {
+    let Some(desks) = &app.desks else { return };
+    let mut due: BTreeMap<MatchName, Option<DeskTime>> = BTreeMap::new();
+    for look in 0_u32.. {
+        if look.is_multiple_of(LOOKS_FOR_DESKS) {
+            for game in games(&app).await.unwrap_or_default() {
+                if !due.contains_key(&game) {
+                    desks.tell(game);
+                }
+            }
+        }
+        let mut now: BTreeSet<_> = desks.take_news();
+        let time = desk_time(&app);
+        let has_come = due.iter().filter(|(_, at)| at.is_some_and(|at| time.is_some_and(|time| time >= at)));
+        now.extend(has_come.map(|(game, _)| game.clone()));
+        for game in now {
+            let next = match run(&app, &game).await {
+                Ok(deadline) => deadline,
+                Err(problem) => {
+                    tracing::warn!(%game, detail = problem.detail(), "a turn by mail was not carried out");
+                    let later = time.and_then(|time| {
+                        DeskTime::of_unix_seconds(time.unix_seconds().saturating_add(AGAIN_SECONDS))
+                    });
+                    later.filter(|_| !matches!(problem.code(), Code::Forbidden | Code::NotFound))
+                }
+            };
+            due.insert(game, next);
+        }
+        // Whether it was woken or has waited, it looks again.
+        let _ = timeout(LOOK_EVERY, desks.notified()).await;
+    }
+}
+
+/// Lists the games that may have a desk.
+async fn games(app: &Arc<App>) -> Answer<Vec<MatchName>> {
+    app.block(|app| {
+        let mut games = Vec::new();
+        for found in app.store.matches_after(None)? {
+            games.extend(DeskOf::game_of(&found?.name));
+        }
+        Ok(games)
+    })
+    .await
+}
+
+fn desk_time(app: &App) -> Option<DeskTime> {
+    u64::try_from(app.now_ms() / 1000).ok().and_then(DeskTime::of_unix_seconds)
+}
+
+/// Goes on with a match as far as it goes now; returns the deadline that it waits for.
+async fn run(app: &Arc<App>, game: &MatchName) -> Answer<Option<DeskTime>> {
+    let deadline = at_desk(app, game, |app, host| {
+        let at =
+            desk_time(app).ok_or_else(|| MailError::Refused("the clock is beyond the year 9999".into()))?;
+        let mut source = |due: &_| (app.outside.roll)(due).map_err(io::Error::other);
+        host.run(at, &mut TableDice::new(Vec::new(), &mut source))?;
+        let state = host.desk().state();
+        Ok(state.deadline().filter(|_| state.is_open()))
+    })
+    .await?;
+    let of = game.clone();
+    app.block(move |app| {
+        if let Err(error) = write_letters(app, &of) {
+            tracing::warn!(game = %of, %error, "letters were not written");
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(deadline)
+}
+
+/// Writes the reports that are due (PM-29).
+fn write_letters(app: &App, game: &MatchName) -> Result<(), LetterError> {
+    let Some(HostedMail { signers, letters: Some((outbox, addresses)) }) =
+        app.desks.as_ref().map(|desks| &desks.mail)
+    else {
+        return Ok(());
+    };
+    let room = MailRoom { store: &app.store, registry: &app.registry, signers, addresses, outbox, game };
+    room.write_reports().map(|_| ())
+}

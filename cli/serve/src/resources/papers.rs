@@ -1,0 +1,171 @@
+//! Papers of matches by mail, taken over HTTP (PM-31a).
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use tokio::time::Instant;
+use turnfold_core::paper::SignedPaper;
+use turnfold_core::{Malformed, Seat};
+use turnfold_replay::mail::{MailedPaper, PaperOutcome, TakenPaper, seat_bundle};
+use turnfold_store::MatchName;
+use utoipa::ToSchema;
+
+use super::statuses::{Name, PaperProblems};
+use crate::app::{App, to_end};
+use crate::hosting::at_desk;
+use crate::http::{Form, body, json, name, text};
+use crate::limits::PAPER_BYTES_MAX;
+use crate::problem::{Answer, Code, Problem};
+
+/// A paper that the desk has, and the receipt for it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PaperTaken {
+    #[schema(value_type = String)]
+    seat: Seat,
+    kind: &'static str,
+    number: u32,
+    digest: String,
+    /// `applied` or `ignored`.
+    outcome: &'static str,
+    /// Why it is ignored.
+    reason: Option<&'static str>,
+    /// The entry of the desk that records it.
+    seq: u64,
+    /// Whether it was recorded just now.
+    is_new: bool,
+    /// The desk's checkpoint, signed by the host.
+    checkpoint: String,
+    /// The seat's bundle as base64, if the paper was recorded just now.
+    bundle: Option<String>,
+}
+
+/// Hand in a paper of a match by mail
+///
+/// Its signature is the right to do so: no token is needed.
+#[utoipa::path(post, path = "/v1/matches/{match}/papers", tag = "papers", security(()),
+    params(("match" = inline(Name), Path)),
+    request_body(content((String = "text/plain"))),
+    responses((status = 201, description = "the desk has recorded it", content(
+        (PaperTaken = "application/json"), (String = "text/plain"))),
+        (status = 200, description = "the desk had it already", content(
+        (PaperTaken = "application/json"), (String = "text/plain"))), PaperProblems))]
+pub(crate) async fn take(
+    State(app): State<Arc<App>>,
+    Path(match_name): Path<String>,
+    form: Form,
+    request: Request,
+) -> Answer {
+    if app.desks.is_none() {
+        return Err(Problem::forbidden("this service takes no papers: it hosts no matches by mail"));
+    }
+    let game: MatchName = name(&match_name)?;
+    let paper = body(request, "text/plain", PAPER_BYTES_MAX).await?;
+    let paper = read(&paper).map_err(|error| Problem::new(Code::Malformed, one_line(&error.0)))?;
+    // From here on, a client that goes away changes nothing.
+    to_end(async move {
+        let began = Instant::now();
+        let answered = perform(&app, game, paper, form).await;
+        app.metrics.append_done(began, &answered);
+        answered
+    })
+    .await
+}
+
+/// Reads the one paper of a body, in its mail form or as a signed note.
+fn read(body: &[u8]) -> Result<SignedPaper, Malformed> {
+    let text = str::from_utf8(body).map_err(|_| Malformed("expected UTF-8 text".into()))?;
+    if let Ok(note) = MailedPaper::read_note(text) {
+        return Ok(note.signed);
+    }
+    let mut found = MailedPaper::find(body).into_iter();
+    match (found.next(), found.next()) {
+        (Some(found), None) => Ok(found.paper?.signed),
+        (None, _) => Err(Malformed("expected a paper, found none".into())),
+        (Some(_), Some(_)) => Err(Malformed("expected one paper, found several".into())),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    turnfold_replay::text::printable(&text.replace('\n', " ")).into_owned()
+}
+
+async fn perform(app: &Arc<App>, game: MatchName, paper: SignedPaper, form: Form) -> Answer {
+    let permit = app.limits.fold().await?;
+    let signed = paper.clone();
+    let of = game.clone();
+    let (taken, told) = at_desk(app, &game, move |app, host| {
+        let taken = host.take_paper(signed.clone(), &[])?;
+        let told = taken.seq.map(|seq| receipt(app, &of, &host.mail_match().desk_line(), (&taken, seq)));
+        Ok((taken, told))
+    })
+    .await?;
+    drop(permit);
+    if taken.is_new
+        && let Some(desks) = &app.desks
+    {
+        desks.tell(game);
+    }
+    let Some(told) = told else { return Err(refused(&taken)) };
+    let told = told?;
+    let status = if taken.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(answer(&taken, &told, status, form))
+}
+
+/// Writes what is told of a paper that the desk has; only who handed it in first is sent the seat's bundle.
+fn receipt(
+    app: &App,
+    game: &MatchName,
+    desk: &turnfold_replay::Revision,
+    (taken, seq): (&TakenPaper, u64),
+) -> Answer<PaperTaken> {
+    let (Some(desks), Some(signed)) = (&app.desks, &taken.paper) else { return Err(Problem::internal()) };
+    let (paper, signers) = (signed.paper(), &desks.mail.signers);
+    let seat = paper.head().seat;
+    let bundle = if taken.is_new {
+        let bundle = seat_bundle(&app.store, &app.registry, signers, game, (seat, seq + 1))?;
+        Some(STANDARD.encode(bundle))
+    } else {
+        None
+    };
+    let signed = signers.sign(&app.store, desk, None)?;
+    Ok(PaperTaken {
+        seat,
+        kind: paper.content().kind(),
+        number: paper.head().number,
+        digest: paper.digest().to_string(),
+        outcome: taken.outcome.name(),
+        reason: taken.outcome.code(),
+        seq,
+        is_new: taken.is_new,
+        checkpoint: signed.note.to_string(),
+        bundle,
+    })
+}
+
+fn answer(taken: &TakenPaper, told: &PaperTaken, status: StatusCode, form: Form) -> Response {
+    if form == Form::Json {
+        return json(status, told);
+    }
+    let again = if told.is_new { "" } else { ", as before" };
+    let PaperTaken { seat, kind, number, seq, checkpoint, .. } = told;
+    let what = format!("{seat} {kind} {number}: {}{again}", taken.outcome);
+    text(status, format!("{what}\nrecord {seq} of the desk\n\n{checkpoint}"))
+}
+
+/// Says why the desk does not have a paper.
+fn refused(taken: &TakenPaper) -> Problem {
+    let code = match taken.outcome {
+        PaperOutcome::Malformed(_) => Code::Malformed,
+        PaperOutcome::NeedsAdmit(_) => Code::Forbidden,
+        _ => Code::Rejected,
+    };
+    let head = taken.paper.as_ref().map(|signed| (signed.paper().head(), signed.paper().content().kind()));
+    let what = head.map(|(head, kind)| format!("{} {kind} {}: ", head.seat, head.number));
+    let why = taken.outcome.message().unwrap_or_default();
+    Problem::new(code, format!("{}{}: {why}", what.unwrap_or_default(), taken.outcome))
+}
