@@ -10,7 +10,6 @@ use super::state::{Phase, State};
 use crate::paper::DeskTime;
 use crate::rules::Answer;
 use crate::seat::Seat;
-use crate::text::OrNone;
 
 /// Whom the match waits for.
 #[derive(Serialize)]
@@ -27,7 +26,9 @@ pub(super) fn query(state: &State, question: &str) -> Option<Answer> {
     let who = who(state);
     let names: Vec<&str> = who.seats.iter().map(|seat| seat.name()).collect();
     let names = if names.is_empty() { String::from("nobody") } else { names.join(", ") };
-    let text = format!("{names} since {} until {}", OrNone(who.since), OrNone(who.until));
+    let time =
+        |word: &str, time: Option<DeskTime>| time.map(|time| format!(" {word} {time}")).unwrap_or_default();
+    let text = format!("{names}{}{}", time("since", who.since), time("until", who.until));
     Some(Answer::new(text, &who))
 }
 
