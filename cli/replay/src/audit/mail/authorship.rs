@@ -1,19 +1,18 @@
 //! Who gave which command: every entry of the game is walked again from the papers of its desk (PM-2, PM-32).
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use turnfold_core::dice::DiceStream;
-use turnfold_core::paper::{Paper, PaperContent};
 use turnfold_core::rules::desk::Setup;
-use turnfold_core::{DueRoll, Seat};
+use turnfold_core::{Digest, DueRoll, Seat};
 use turnfold_store::{Entry, IdempotencyKey};
 
 use super::rows::{Authors, MailRows};
 use super::segment::{Segment, SegmentEnd};
 use super::stands::{Stands, TurnResult};
-use super::turns::{ReadyTurn, Settlement, StandEntry};
+use super::turns::{Settlement, StandEntry};
 use crate::error::ReplayError;
-use crate::mail::{GameTurn, OrderEnd, TurnKey};
+use crate::mail::{GameTurn, OrderEnd, SeatStep, TurnKey, TurnPlan};
 use crate::record::Record;
 use crate::revision::Revision;
 use crate::session::is_roll;
@@ -71,32 +70,31 @@ impl<'a> Authorship<'a> {
     fn walk(&mut self, segment: &Segment<'_>, authors: &mut Authors) -> Result<(), Fault> {
         let turn = segment.turn;
         let mut entries = Entries { segment, next: 0, desk: self.desk, authors };
-        let Some(ready) = &turn.ready else { return entries.end("") };
+        let Some(plan) = &turn.plan else { return entries.end("") };
         if turn.is_takeback && !segment.begins_there {
             let (line, seq) = &turn.from;
             let reason = format!("the line does not begin at entry {seq} of `{line}`, as was agreed");
             return Err(Fault::at(segment.at.clone(), reason));
         }
         let mut game = GameTurn::new(segment.start.fork(), turn.from.1, Box::new(recorded_dice(segment)));
-        let host = TurnKey::Host { turn: turn.number };
+        let host = plan.host_key();
         let Setup { default, between, .. } = self.setup;
         let mut played = Vec::new();
         if !turn.is_takeback {
             entries.take(&entries.played(game.roll_due())?, &host)?;
-            let seats: BTreeSet<Seat> = ready.orders.keys().chain(&ready.defaulted).copied().collect();
-            for seat in seats {
-                let has_played = if let Some(order) = ready.orders.get(&seat) {
-                    self.order(seat, order, &mut game, &mut entries)?
+            for step in &plan.steps {
+                let key = plan.key_of(step);
+                let has_played = if let Some(digest) = &step.order {
+                    self.order((step, digest), &key, &mut game, &mut entries)?
                 } else {
-                    let key = TurnKey::Missed { turn: turn.number, seat };
-                    let default = entries.played(game.default(seat, default))?;
+                    let default = entries.played(game.default(step.seat, default))?;
                     entries.take(&default, &key)?;
                     !default.is_empty()
                 };
-                played.extend(has_played.then_some(seat));
+                played.extend(has_played.then_some(step.seat));
             }
         }
-        let ReadyTurn { living, gone, .. } = ready;
+        let TurnPlan { living, gone, .. } = plan;
         let between = entries.played(game.between((living, gone), (default, between)))?;
         entries.take(&between.played, &host)?;
         entries.end("")?;
@@ -116,20 +114,18 @@ impl<'a> Authorship<'a> {
     /// `true` if it was carried out.
     fn order(
         &self,
-        seat: Seat,
-        paper: &Paper,
+        (step, digest): (&SeatStep, &Digest),
+        key: &TurnKey,
         game: &mut GameTurn<'_>,
         entries: &mut Entries<'_>,
     ) -> Result<bool, Fault> {
-        let turn = entries.segment.turn;
-        let settled = turn.settled.get(&paper.digest());
+        let seat = step.seat;
+        let settled = entries.segment.turn.settled.get(digest);
         let fault = |reason: String| {
             let at = settled.map_or_else(|| self.desk.clone(), |(seq, _)| self.desk.at(*seq));
             Fault::at(at, reason)
         };
-        let PaperContent::Order(order) = paper.content() else { return Ok(false) };
-        let plays = order.plays().iter().map(turnfold_core::paper::PaperLine::as_str);
-        let end = entries.played(game.order(seat, plays))?;
+        let end = entries.played(game.order(seat, step.plays()))?;
         match (end, settled.map(|(_, settlement)| settlement)) {
             (OrderEnd::Carried { .. }, Some(Settlement::Refused(_))) => {
                 Err(fault(format!("the order of {seat} is refused, and the game accepts it")))
@@ -138,8 +134,7 @@ impl<'a> Authorship<'a> {
                 if settlement.is_none() && entries.next().is_none() {
                     return Err(Fault(None));
                 }
-                let tag = paper.order_tag();
-                entries.take(&played, &TurnKey::Order { tag, turn: turn.number })?;
+                entries.take(&played, key)?;
                 match settlement {
                     Some(Settlement::Carried(said)) if usize::from(*said) != count => Err(fault(format!(
                         "the desk says that {said} commands of the order of {seat} were played; there are {count}"

@@ -112,7 +112,7 @@ impl FairDice {
         if !self.is_fair {
             return;
         }
-        let contributions = segment.turn.ready.as_ref().map(|ready| ready.contributions.clone());
+        let contributions = segment.turn.plan.as_ref().map(|plan| plan.contributions.clone());
         let contributions = contributions.unwrap_or_default();
         let mut rolled = segment.turn.rolled.iter().peekable();
         for roll in rolls(segment) {
@@ -142,7 +142,7 @@ impl FairDice {
                 rows.dice.fail(Some(desk.at(other.desk_seq)), names_no_roll(other));
             }
         }
-        if segment.turn.ready.is_some() {
+        if segment.turn.plan.is_some() {
             self.before = contributions;
         }
     }
@@ -260,10 +260,10 @@ fn lost_orders(desk: &DeskTurns) -> BTreeMap<String, BTreeSet<u32>> {
         for (seat, of) in &turn.late {
             name(format!("an order of {seat} was late"), *of);
         }
-        for (seat, order) in turn.ready.iter().flat_map(|ready| &ready.orders) {
-            let settlement = turn.settled.get(&order.digest()).map(|(_, settlement)| settlement);
-            if matches!(settlement, Some(Settlement::Refused(_))) {
-                name(format!("the order of {seat} was refused"), turn.number);
+        for step in turn.plan.iter().flat_map(|plan| &plan.steps) {
+            let settled = step.order.and_then(|digest| turn.settled.get(&digest));
+            if matches!(settled, Some((_, Settlement::Refused(_)))) {
+                name(format!("the order of {} was refused", step.seat), turn.number);
             }
         }
     }

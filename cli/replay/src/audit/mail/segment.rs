@@ -103,7 +103,7 @@ impl MailMatch<'_> {
                 (Some(_), _) if line.head() >= to => SegmentEnd::Stand,
                 (_, Some(reason)) => SegmentEnd::Unusable(reason),
                 (Some(_), None) => SegmentEnd::Short,
-                (None, None) if turn.ready.is_some() => SegmentEnd::Unfinished,
+                (None, None) if turn.plan.is_some() => SegmentEnd::Unfinished,
                 (None, None) => SegmentEnd::Idle,
             };
             let entries = line.between(turn.from.1, to);

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use turnfold_core::dice::fair::Contribution;
-use turnfold_core::paper::{LineName, Paper, PaperContent, SeenRoot};
+use turnfold_core::paper::{LineName, PaperContent, SeenRoot, SignedPaper};
 use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, Setup, State};
 use turnfold_core::{AnyRules, Digest, Rules, Seat, Verdict};
 use turnfold_store::{Entry, Seq};
 
 use super::kept::WholeLine;
+use crate::mail::TurnPlan;
 
 /// What a desk says of its turns.
 #[derive(Debug, Default)]
@@ -31,8 +31,8 @@ pub(super) struct DeskTurn {
     pub(super) from: (LineName, u64),
     /// It is an earlier stand, to which all agreed to go back (PM-20).
     pub(super) is_takeback: bool,
-    /// What there is to carry out, once that is known.
-    pub(super) ready: Option<ReadyTurn>,
+    /// What there is to carry out, once that is known (PM-18).
+    pub(super) plan: Option<TurnPlan>,
     pub(super) rolled: Vec<RolledEntry>,
     pub(super) settled: BTreeMap<Digest, (Seq, Settlement)>,
     pub(super) missed: Vec<Seat>,
@@ -40,17 +40,6 @@ pub(super) struct DeskTurn {
     pub(super) late: Vec<(Seat, u32)>,
     /// How it ended.
     pub(super) stand: Option<StandEntry>,
-}
-
-/// What is known when a turn becomes ready (PM-18).
-#[derive(Clone, Debug)]
-pub(super) struct ReadyTurn {
-    pub(super) orders: BTreeMap<Seat, Paper>,
-    pub(super) defaulted: Vec<Seat>,
-    pub(super) living: Vec<Seat>,
-    pub(super) gone: Vec<Seat>,
-    /// FD-9
-    pub(super) contributions: Vec<Contribution>,
 }
 
 /// A `rolled` of the desk (FD-10).
@@ -95,7 +84,7 @@ impl DeskTurns {
     pub(super) fn read(setup: &Setup, log: &WholeLine<'_>, rules: &dyn AnyRules) -> Self {
         let rejected = || Some("the rules reject an entry".into());
         let Ok(state) = Desk::start(setup) else { return Self { stuck: rejected(), ..Self::default() } };
-        let mut reader = Reader { state, papers: BTreeMap::new(), found: Self::default(), now: first_turn() };
+        let mut reader = Reader { state, orders: BTreeMap::new(), found: Self::default(), now: first_turn() };
         reader.found.stuck = log.unusable.map(Into::into);
         for entry in &log.entries {
             let text = rules.command_text(&entry.command).ok();
@@ -126,7 +115,7 @@ impl DeskTurn {
             number,
             from,
             is_takeback: false,
-            ready: None,
+            plan: None,
             rolled: Vec::new(),
             settled: BTreeMap::new(),
             missed: Vec::new(),
@@ -147,7 +136,7 @@ impl DeskTurn {
 struct Reader {
     state: State,
     /// The orders that counted.
-    papers: BTreeMap<Digest, Paper>,
+    orders: BTreeMap<Digest, SignedPaper>,
     found: DeskTurns,
     now: DeskTurn,
 }
@@ -163,7 +152,7 @@ impl Reader {
         });
         self.now.missed.extend(missed);
         match command {
-            Command::Paper(signed) => self.paper(entry.seq, signed.paper(), verdict),
+            Command::Paper(signed) => self.paper(entry.seq, signed, verdict),
             Command::Carried { digest, count } => {
                 let settlement = Settlement::Carried((*count).into());
                 self.now.settled.insert(*digest, (entry.seq, settlement));
@@ -201,12 +190,13 @@ impl Reader {
         Some(())
     }
 
-    fn paper(&mut self, desk_seq: Seq, paper: &Paper, verdict: Verdict<(), Reason>) {
+    fn paper(&mut self, desk_seq: Seq, signed: &SignedPaper, verdict: Verdict<(), Reason>) {
+        let paper = signed.paper();
         let (head, is_order) = (paper.head(), matches!(paper.content(), PaperContent::Order(_)));
         match verdict {
             Verdict::Applied(()) => {
                 if is_order {
-                    self.papers.insert(paper.digest(), paper.clone());
+                    self.orders.insert(paper.digest(), signed.clone());
                 }
                 let (seat, turn, root) = (head.seat, head.turn, head.seen);
                 self.found.seen.push(SeenBy { desk_seq, seat, turn, root });
@@ -217,21 +207,9 @@ impl Reader {
     }
 
     fn become_ready(&mut self) {
-        let state = &self.state;
-        if let Some((line, seq)) = state.agreed_takeback() {
-            self.now.from = (line.clone(), seq);
-            self.now.is_takeback = true;
-        }
-        let gone = state.gone();
-        let orders = state.orders_due().into_iter();
-        self.now.ready = Some(ReadyTurn {
-            orders: orders
-                .filter_map(|(seat, digest)| Some((seat, self.papers.get(&digest)?.clone())))
-                .collect(),
-            defaulted: state.defaulted(),
-            living: Desk::players(state).iter().copied().filter(|seat| !gone.contains(seat)).collect(),
-            gone,
-            contributions: state.contributions(),
-        });
+        let plan = TurnPlan::of(&self.state, &self.orders);
+        self.now.from.clone_from(&plan.from);
+        self.now.is_takeback = plan.is_takeback;
+        self.now.plan = Some(plan);
     }
 }
