@@ -67,7 +67,7 @@ enum MailDice {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
     let setup = read_setup(rules, &args.setup)?;
-    let terms = String::from_utf8(input::read_file(&args.desk, &limits::SETUP)?)
+    let terms = String::from_utf8(input::read_file(&args.desk, &limits::MAIL_TERMS)?)
         .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", args.desk.display())))?;
     let room = args.host.post_room(context)?;
     let name = &args.match_name;

@@ -82,7 +82,7 @@ pub struct WrittenPaper {
     pub game: String,
     /// The host's key.
     pub host: VerifierKey,
-    /// Whether the key writes for this match for the first time, so that the host's key is to be compared.
+    /// Whether the key joins or writes for this match for the first time, so that the host's key is to be compared.
     pub is_first: bool,
     /// The host's clock (PM-12).
     pub clock: Option<DeskTime>,
@@ -98,7 +98,8 @@ pub struct WrittenPaper {
 pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError> {
     let memory = KeyMemory::of(request.key)?;
     let (delivery, kept) = Delivery::open(request.bundle, &memory, request.registry)?;
-    let is_first = kept.is_none();
+    // A join that did not reach its file is written again, and its host still to be compared.
+    let is_first = kept.is_none() || matches!(request.words, PaperWords::Join(_));
     let mut writer = Writer::of(request, &memory, &delivery, kept)?;
     let paper = writer.write()?;
     let mail = paper.write().map_err(unusable)?;
