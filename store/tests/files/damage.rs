@@ -131,6 +131,17 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Does a share of the work on each processor: told its number and how many there are, it returns what it found.
+pub(crate) fn on_all_processors<T: Send>(share: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let share = &share;
+        let workers: Vec<_> =
+            (0..workers).map(|worker| scope.spawn(move || share(worker, workers))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    })
+}
+
 /// Does something to every place of every file, on all processors, and counts harmless and named outcomes by file.
 fn at_every_place(damage: impl Fn(&mut Vec<u8>, usize) + Sync) -> Vec<(String, usize, usize)> {
     let sample = Sample::new();
@@ -138,8 +149,7 @@ fn at_every_place(damage: impl Fn(&mut Vec<u8>, usize) + Sync) -> Vec<(String, u
     for (path, sound) in sample.files() {
         // sled's file ends with zeros that it has not used yet.
         let used = sound.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-        let workers = thread::available_parallelism().map_or(1, usize::from);
-        let share = |worker: usize| {
+        let outcomes = on_all_processors(|worker, workers| {
             let mut outcomes = [0, 0];
             for place in (0..used).step_by(stride()).skip(worker).step_by(workers) {
                 let outcome = sample.damage(&format!("{} at {place}", path.display()), |dir| {
@@ -150,13 +160,8 @@ fn at_every_place(damage: impl Fn(&mut Vec<u8>, usize) + Sync) -> Vec<(String, u
                 outcomes[usize::from(outcome != Outcome::Harmless)] += 1;
             }
             outcomes
-        };
-        let outcomes: Vec<_> = thread::scope(|scope| {
-            let share = &share;
-            let workers: Vec<_> = (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
-            workers.into_iter().map(|worker| worker.join().unwrap()).collect()
         });
-        let sum = |which: usize| outcomes.iter().map(|outcomes| outcomes[which]).sum();
+        let sum = |which: usize| outcomes.iter().map(|outcomes: &[usize; 2]| outcomes[which]).sum();
         counted.push((path.display().to_string(), sum(0), sum(1)));
     }
     counted

@@ -1,6 +1,6 @@
 //! The journal: a store whose process ended before its commits were moved into sled.
 //!
-//! `TURNFOLD_FLIPS=all` flips every bit of the commits in it.
+//! `TURNFOLD_FLIPS=all` flips every bit of the commits in it, and prints the figures.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,13 +8,14 @@ use std::path::Path;
 
 use turnfold_store::{Entry, ErrorKind, Store, StoreReader};
 
-use crate::damage::copy;
-use crate::opening::{branches, duel, files_in, flip, read_all, salvage};
+use crate::damage::{copy, on_all_processors};
+use crate::opening::{branches, duel, files_in, flip, is_all, read_all, salvage};
 use crate::session::{entry, genesis};
 
 /// One bit in so many is flipped, and after one flip in so many of these salvage is tried.
 const STRIDE: usize = 4_001;
 const SALVAGE_STRIDE: usize = 8;
+const SALVAGE_STRIDE_ALL: usize = 101;
 
 /// The entries of each branch of the match that stays.
 const ENTRIES: u64 = 70;
@@ -156,42 +157,66 @@ fn used(journal: &[u8]) -> usize {
     journal.iter().rposition(|byte| *byte != 0).unwrap() + 1
 }
 
-#[test]
-fn a_flipped_bit_in_the_journal_is_named_or_hides_no_more_than_its_last_commit() {
-    let is_all = std::env::var("TURNFOLD_FLIPS").is_ok_and(|which| which == "all");
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    let _ = leave(&at("left"), usize::MAX);
+/// How many flips were refused and how many served, and how many salvages were compared.
+#[derive(Clone, Copy, Debug, Default)]
+struct Figures {
+    refused: u64,
+    served: u64,
+    salvaged: u64,
+}
+
+/// Flips one bit of the journal of a store that was left, asks all that a verb could ask, and flips it back.
+fn flip_and_read(folder: &Path, bit: usize, is_salvaged: bool, figures: &mut Figures) {
+    let at = |name: &str| folder.join(name);
     let journal = at("left").join("sled/journal");
-    let used = used(&fs::read(&journal).unwrap());
-    let sound = files_in(&at("left"));
-    let (mut refused, mut served, mut salvaged) = (0, 0, 0);
-    for (number, bit) in (0..used * 8).step_by(if is_all { 11 } else { STRIDE }).enumerate() {
-        flip(&journal, bit);
-        let damaged = files_in(&at("left"));
-        // The last commit is that of the other branch.
-        match read_all(&at("left"), ENTRIES - 1) {
-            Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::Trouble, "bit {bit}: {error}");
-                refused += 1;
-            }
-            Ok(is_served) => served += usize::from(is_served),
+    flip(&journal, bit);
+    let damaged = files_in(&at("left"));
+    // The last commit is that of the other branch.
+    match read_all(&at("left"), ENTRIES - 1) {
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Trouble, "bit {bit}: {error}");
+            figures.refused += 1;
         }
-        assert!(files_in(&at("left")) == damaged, "bit {bit}: reading writes nothing");
-        if number % SALVAGE_STRIDE == 0 || bit + 2 * 512 * 8 > used * 8 {
-            copy(&at("left"), &at("opened"));
-            if let Ok(store) = Store::open(&at("opened")) {
-                store.append(&duel(), &branches()[0], ENTRIES, vec![entry(b"more")], None).unwrap();
-                store.close().unwrap();
-            }
-            let [before, after] = [at("left"), at("opened")].map(|dir| salvage(&dir, &at("new")));
-            assert!(after >= before, "bit {bit}: {after} entries saved, {before} from the untouched store");
-            fs::remove_dir_all(at("opened")).unwrap();
-            salvaged += 1;
-        }
-        flip(&journal, bit);
+        Ok(is_served) => figures.served += u64::from(is_served),
     }
-    assert!(files_in(&at("left")) == sound);
+    assert!(files_in(&at("left")) == damaged, "bit {bit}: reading writes nothing");
+    if is_salvaged {
+        copy(&at("left"), &at("opened"));
+        if let Ok(store) = Store::open(&at("opened")) {
+            store.append(&duel(), &branches()[0], ENTRIES, vec![entry(b"more")], None).unwrap();
+            store.close().unwrap();
+        }
+        let [before, after] = [at("left"), at("opened")].map(|dir| salvage(&dir, &at("new")));
+        assert!(after >= before, "bit {bit}: {after} entries saved, {before} from the untouched store");
+        fs::remove_dir_all(at("opened")).unwrap();
+        figures.salvaged += 1;
+    }
+    flip(&journal, bit);
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much it tried is worth knowing")]
+fn a_flipped_bit_in_the_journal_is_named_or_hides_no_more_than_its_last_commit() {
+    let (stride, salvage_stride) = if is_all() { (1, SALVAGE_STRIDE_ALL) } else { (STRIDE, SALVAGE_STRIDE) };
+    let folder = tempfile::tempdir().unwrap();
+    let _ = leave(&folder.path().join("left"), usize::MAX);
+    let used = used(&fs::read(folder.path().join("left/sled/journal")).unwrap());
+    let sound = files_in(&folder.path().join("left"));
+    let figures = on_all_processors(|worker, workers| {
+        let own = folder.path().join(worker.to_string());
+        copy(&folder.path().join("left"), &own.join("left"));
+        let mut figures = Figures::default();
+        for (number, bit) in (0..used * 8).step_by(stride).enumerate().skip(worker).step_by(workers) {
+            let is_salvaged = number % salvage_stride == 0 || bit + 2 * 512 * 8 > used * 8;
+            flip_and_read(&own, bit, is_salvaged, &mut figures);
+        }
+        assert!(files_in(&own.join("left")).values().eq(sound.values()));
+        figures
+    });
+    eprintln!("{used} bytes used; by worker: {figures:?}");
+    let sum = |of: fn(&Figures) -> u64| figures.iter().map(of).sum::<u64>();
+    let (refused, served, salvaged) =
+        (sum(|figures| figures.refused), sum(|figures| figures.served), sum(|figures| figures.salvaged));
     assert!(refused > served && salvaged > 5, "{refused} refused, {served} served, {salvaged} salvaged");
 }
 

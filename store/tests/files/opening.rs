@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use tempfile::TempDir;
 use turnfold_store::{BranchName, MatchName, RescueError, Store, StoreError, StoreReader};
 
-use crate::damage::{copy, overwrite_journal};
+use crate::damage::{copy, on_all_processors, overwrite_journal};
 use crate::session::{entry, genesis};
 
 /// One bit in so many is flipped, and after one flip in so many of these salvage is tried.
@@ -23,7 +22,7 @@ const SALVAGE_STRIDE_ALL: usize = 101;
 /// The entries of each of two branches, one of them a commit of its own each.
 const ENTRIES: u64 = 9;
 
-fn is_all() -> bool {
+pub(crate) fn is_all() -> bool {
     std::env::var("TURNFOLD_FLIPS").is_ok_and(|which| which == "all")
 }
 
@@ -201,8 +200,7 @@ fn whichever_bit_is_flipped_readers_change_nothing_and_salvage_saves_as_much_aft
     let used = used(&fs::read(dir.join("sled/db")).unwrap());
     let (stride, salvage_stride) =
         if is_all() { (1, SALVAGE_STRIDE_ALL) } else { (STRIDE, STRIDE * SALVAGE_STRIDE) };
-    let workers = thread::available_parallelism().map_or(1, usize::from);
-    let share = |worker: usize| {
+    let figures = on_all_processors(|worker, workers| {
         let mut flips = Flips::of(&dir);
         for bit in (0..used * 8).step_by(stride).skip(worker).step_by(workers) {
             flips.read(bit);
@@ -211,11 +209,6 @@ fn whichever_bit_is_flipped_readers_change_nothing_and_salvage_saves_as_much_aft
             flips.salvage(bit);
         }
         flips.figures
-    };
-    let figures: Vec<_> = thread::scope(|scope| {
-        let share = &share;
-        let workers: Vec<_> = (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
     });
     eprintln!("{used} bytes used; by worker: {figures:?}");
     assert!(figures.iter().all(|figures| figures.refused > figures.served && figures.saved_whole > 0));
