@@ -6,6 +6,7 @@ use serde::Serialize;
 use turnfold_replay::Sources;
 use turnfold_store::{MatchName, StoreReader};
 
+use super::mail::desk_going_along;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{self, Tone, counted, paint};
@@ -13,7 +14,8 @@ use crate::output::{self, Tone, counted, paint};
 /// Delete a match with all its branches
 ///
 /// Asks on a terminal; elsewhere it needs `--force`. Nothing brings the match back but a backup or a replay file made
-/// before. Exits with 1 if the answer is no. A branch is deleted with `branch --delete`.
+/// before. The desk of a match by mail goes with it. Exits with 1 if the answer is no. A branch is deleted with
+/// `branch --delete`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold delete duel\n  turnfold delete --force duel")]
 pub(crate) struct Args {
@@ -32,13 +34,17 @@ struct DeleteJson<'a> {
     match_name: &'a str,
     branches: u64,
     entries: u64,
+    /// The desk that went with it.
+    desk: Option<&'a str>,
 }
 
-/// How much goes with a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Extent {
+/// All that goes with a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Whole {
     branches: u64,
     entries: u64,
+    /// Its desk, if it is played by mail (PM-1).
+    desk: Option<MatchName>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
@@ -51,8 +57,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         .hint("`--force` deletes without asking"));
     }
     if !force {
-        let extent = Extent::of(match_name, &context.read_store()?)?;
-        let question = paint(Tone::Strong, format_args!("delete {match_name} with {extent} [y,n]?"));
+        let whole = Whole::of(match_name, &context.read_store()?)?;
+        let question = paint(Tone::Strong, format_args!("delete {match_name} with {whole} [y,n]?"));
         let output = &mut context.output;
         let mut say = |text: &str| output.text(text).and_then(|()| output.flush());
         if !agrees(&question, &mut io::stdin().lock(), &mut say)? {
@@ -61,15 +67,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         }
     }
     let store = context.open_store()?;
-    let extent = Extent::of(match_name, &store)?;
+    let whole = Whole::of(match_name, &store)?;
+    // The desk first: if the process ends in between, the same call again does the rest.
+    if let Some(desk) = &whole.desk {
+        store.delete_match(desk)?;
+    }
     store.delete_match(match_name)?;
     drop(store);
     if context.output.is_json() {
-        let Extent { branches, entries } = extent;
-        context.output.json(&DeleteJson { match_name: match_name.as_str(), branches, entries })?;
+        let Whole { branches, entries, desk } = &whole;
+        let desk = desk.as_ref().map(MatchName::as_str);
+        let (branches, entries) = (*branches, *entries);
+        context.output.json(&DeleteJson { match_name: match_name.as_str(), branches, entries, desk })?;
     } else {
         let name = paint(Tone::Strong, match_name);
-        context.output.line(format_args!("deleted {name} with {extent}"))?;
+        context.output.line(format_args!("deleted {name} with {whole}"))?;
     }
     Ok(Answer::Yes)
 }
@@ -94,21 +106,23 @@ fn agrees(
     }
 }
 
-impl Extent {
+impl Whole {
     fn of(match_name: &MatchName, store: &StoreReader) -> Result<Self, Failure> {
+        let desk = desk_going_along(store, match_name, "delete")?;
         let branches = store.branches(match_name)?;
         let own = branches.iter().map(|branch| {
             let forked_at = branch.parent.as_ref().map_or(0, |(_, at)| *at);
             branch.head.saturating_sub(forked_at)
         });
-        Ok(Self { branches: branches.len() as u64, entries: own.sum() })
+        Ok(Self { branches: branches.len() as u64, entries: own.sum(), desk })
     }
 }
 
-impl std::fmt::Display for Extent {
+impl std::fmt::Display for Whole {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let branches = counted(self.branches, "branch", "branches");
-        write!(out, "{branches} and {}", counted(self.entries, "entry", "entries"))
+        write!(out, "{branches} and {}", counted(self.entries, "entry", "entries"))?;
+        self.desk.as_ref().map_or(Ok(()), |desk| write!(out, ", and its desk {desk}"))
     }
 }
 

@@ -1,10 +1,11 @@
 //! `turnfold rename`: another name for a match.
 
 use serde::Serialize;
-use turnfold_replay::mail::{DeskOf, desk_naming};
+use turnfold_replay::mail::DeskOf;
 use turnfold_replay::revision::new_match_name;
-use turnfold_store::{BranchName, MatchName, Store, StoreError};
+use turnfold_store::{MatchName, Store, StoreError};
 
+use super::mail::desk_going_along;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, paint};
@@ -49,14 +50,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 /// Gives the desk of a match by mail the name that goes with the new one, by which it is found (PM-1). If that is all that
 /// was done before the process ended, the same call again does the rest.
 fn rename_desk(store: &Store, match_name: &MatchName, new: &MatchName) -> Result<(), Failure> {
-    let main = BranchName::main();
-    if let Some(game) = match_name.as_str().strip_suffix(".desk").and_then(|game| game.parse().ok())
-        && desk_naming(store, &game, &main)?.as_ref() == Some(match_name)
-    {
-        let failure = Failure::usage(format!("`{match_name}` is the desk of `{game}`"));
-        return Err(failure.hint("rename the match; its desk goes with it"));
-    }
-    let Some(desk) = desk_naming(store, match_name, &main)? else { return Ok(()) };
+    let Some(desk) = desk_going_along(store, match_name, "rename")? else { return Ok(()) };
     let new_desk = DeskOf::name_of(new).map_err(|error| Failure::usage(error.0))?;
     match store.genesis(new) {
         Err(StoreError::NoSuchMatch { .. }) => Ok(store.rename_match(&desk, &new_desk)?),

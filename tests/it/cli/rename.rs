@@ -190,7 +190,7 @@ exit 2
 $ turnfold matches
 ford  cycletap  0 entries, 1 branch  [TIME]
 $ turnfold --format json delete --force ford
-{"match":"ford","branches":1,"entries":0}
+{"match":"ford","branches":1,"entries":0,"desk":null}
 $ turnfold matches
 $ turnfold verify
 $ turnfold store check

@@ -100,6 +100,19 @@ fn pm_1_a_desk_keeps_the_name_that_goes_with_its_game() {
 }
 
 #[test]
+fn pm_1_a_desk_is_deleted_with_its_game() {
+    let mailbox = begun();
+    let alone = mailbox.sandbox.run("delete --force duel.desk");
+    assert_eq!(alone.status.code(), Some(2));
+    let stderr = String::from_utf8(alone.stderr).unwrap();
+    assert!(stderr.contains("`duel.desk` is the desk of `duel`; delete the match"), "{stderr}");
+    let deleted = mailbox.sandbox.ok("delete --force duel --format json");
+    let deleted: Value = serde_json::from_str(&deleted).unwrap();
+    assert_eq!(deleted, json!({"match": "duel", "desk": "duel.desk", "branches": 1, "entries": 1}));
+    assert_eq!(mailbox.sandbox.ok("matches --format json"), "");
+}
+
+#[test]
 fn pm_2_a_match_without_a_desk_of_its_own_is_played_as_ever() {
     let mailbox = Mailbox::new(TERMS);
     let setup = "--rules initiative --setup fixtures/initiative/small-board.toml";

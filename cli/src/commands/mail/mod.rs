@@ -1,5 +1,6 @@
 //! `turnfold mail`: matches that are played by mail, one verb a file.
 
+mod desk;
 mod open;
 mod post;
 mod run;
@@ -12,6 +13,7 @@ use clap::Subcommand;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 
+pub(crate) use desk::desk_going_along;
 pub(crate) use post::addresses;
 
 /// Host and play matches by mail: signed papers, deadlines and letters
