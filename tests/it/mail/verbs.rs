@@ -161,6 +161,12 @@ fn pm_26_what_is_no_paper_is_said_and_what_is_too_long_is_not_read() {
     assert!(lines[2].ends_with("p1 order 1: rejected bad_signature"), "{stdout}");
     assert!(lines[3].ends_with("p1 order 1: rejected bad_signature"), "{stdout}");
     fails(&mailbox, 2, "mail take duel good.txt long.txt --key host.key", "at most 1048576 bytes");
+    // PM-29: however many a stranger sends, they make one letter.
+    let many = (0..200).map(|number| good.replace("play: confirm", &format!("play: dance {number}")));
+    mailbox.sandbox.write("many.txt", many.collect::<String>());
+    let (code, stdout, _) = told(&mailbox.take("many.txt"));
+    assert_eq!((code, stdout.matches("rejected bad_signature").count()), (1, 200), "{stdout}");
+    assert_eq!(stdout.lines().filter(|line| line.starts_with("letter ")).count(), 1, "{stdout}");
     let quoted = good.replace('\n', "\r\n> > ");
     mailbox.sandbox.write("quoted.txt", format!("On Monday you wrote:\r\n> > {quoted}\r\n-- \r\nAnn\r\n"));
     let (code, stdout, _) = told(&mailbox.take("quoted.txt"));

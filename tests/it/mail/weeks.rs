@@ -9,15 +9,13 @@ use base64::engine::general_purpose::STANDARD;
 use tempfile::TempDir;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::dice::fair::Owner;
-use turnfold_core::paper::{DeskTime, SignedPaper};
+use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::trust::TrustPolicy;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, DueRoll, Logged, Rules, Seat};
 use turnfold_replay::audit::{AuditQuestion, RowName, RowResult, audit, read_held};
 use turnfold_replay::bundle::{BundleFile, StoreRecords};
-use turnfold_replay::mail::{
-    Addresses, AnswerOutcome, LetterName, MailRoom, Outbox, PaperAnswer, PaperWords, TableDice, TakenPaper,
-};
+use turnfold_replay::mail::{Addresses, LetterName, MailRoom, Outbox, PaperWords, TableDice, TakenPaper};
 use turnfold_replay::signing::write_signed_bundle;
 use turnfold_replay::{LineOfPlay, Revision};
 use turnfold_store::BranchName;
@@ -252,15 +250,7 @@ impl Correspondence {
             outbox: &outbox,
             game: &self.post.name,
         };
-        for TakenPaper { paper, outcome, seq, .. } in taken {
-            let Some(paper) = paper.as_ref().map(SignedPaper::paper) else { continue };
-            let code = outcome.code().unwrap_or(outcome.name());
-            let outcome = seq.map_or(
-                AnswerOutcome::NotRecorded { code, message: "it may not be" },
-                AnswerOutcome::Recorded,
-            );
-            room.write_answer(&PaperAnswer { paper, outcome }).unwrap();
-        }
+        room.write_answers(taken).unwrap();
         let written = room.write_reports().unwrap();
         self.require_unopened(&written);
         written

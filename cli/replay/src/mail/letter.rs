@@ -43,7 +43,7 @@ impl Letter<'_> {
         if let Some(to) = self.to {
             lines.push(format!("To: {to}"));
         }
-        lines.push(format!("Subject: {}", plain(self.subject).replace('\n', " ").trim()));
+        lines.push(subject_line(self.subject));
         if let Some(date) = self.date.and_then(rfc_date) {
             lines.push(format!("Date: {date}"));
         }
@@ -73,6 +73,11 @@ impl Letter<'_> {
             eml
         })
     }
+}
+
+/// Returns the header line with what a letter is about.
+pub(super) fn subject_line(subject: &str) -> String {
+    format!("Subject: {}", plain(subject).replace('\n', " ").trim())
 }
 
 fn is_of_file_name(character: char) -> bool {

@@ -34,7 +34,7 @@ pub use host::MailHost;
 pub use host_dice::TableDice;
 pub use keys::{DeskOf, TurnKey};
 pub use letter::Letter;
-pub use letters::{AnswerOutcome, LetterError, MailRoom, PaperAnswer, seat_bundle};
+pub use letters::{LetterError, MailRoom, seat_bundle};
 pub use named::desk_naming;
 pub use open::NewMailMatch;
 pub use outbox::{LetterName, Outbox};

@@ -14,7 +14,7 @@ pub struct LetterName {
     pub desk_size: u64,
     /// Who gets it.
     pub seat: Seat,
-    /// The digest of the paper that it answers; a report answers none.
+    /// The digest of the paper that it answers, or of several and what became of each; a report answers none.
     pub answers: Option<Digest>,
 }
 
@@ -83,12 +83,13 @@ impl Outbox {
         Ok(true)
     }
 
-    /// Returns what the letters say that answer this paper of a seat, sent ones too, whichever desk they tell of.
+    /// Returns what the letters say that answer the same to the same seat, sent ones too, whichever desk they tell of.
     ///
     /// # Errors
     /// What the file system says.
-    pub(super) fn answers_to(&self, seat: Seat, digest: &Digest) -> io::Result<Vec<String>> {
-        let end = format!("-{seat}-{digest:.8}.eml");
+    pub(super) fn alike(&self, name: LetterName) -> io::Result<Vec<String>> {
+        let name = name.to_string();
+        let end = name.split_once('-').map(|(_, end)| format!("-{end}")).unwrap_or_default();
         let mut found = Vec::new();
         for folder in [self.folder.clone(), self.folder.join(Self::SENT)] {
             let listed = match fs::read_dir(folder) {

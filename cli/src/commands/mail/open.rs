@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         error => error.into(),
     })?;
     let of = MailMatch::find(&store, name, &context.registry)?;
-    let letters = room.write(&store, name, &[], context)?;
+    let letters = room.write(&store, name, [], context)?;
     drop(store);
     let host: Option<VerifierKey> = of.terms.host.parse().ok();
     let output = &mut context.output;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use turnfold_replay::input;
-use turnfold_replay::mail::{Addresses, AnswerOutcome, MailRoom, Outbox, PaperAnswer, TakenPaper};
+use turnfold_replay::mail::{Addresses, MailRoom, Outbox, TakenPaper};
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
 
@@ -60,29 +60,20 @@ pub(crate) fn addresses(path: &Path) -> Result<Addresses, Failure> {
 }
 
 impl PostRoom {
-    /// Writes the answers to papers, and every report that the desk's log calls for and the outbox does not have.
-    /// Returns the names of the letters that were written now.
-    pub(super) fn write(
+    /// Writes the answers to the papers of mails, and every report that the desk's log calls for and the outbox does not
+    /// have. Returns the names of the letters that were written now.
+    pub(super) fn write<'a>(
         &self,
         store: &StoreReader,
         game: &MatchName,
-        papers: &[TakenPaper],
+        mails: impl IntoIterator<Item = &'a [TakenPaper]>,
         context: &Context,
     ) -> Result<Vec<String>, Failure> {
         let Self { signers, outbox, addresses } = self;
         let room = MailRoom { store, registry: &context.registry, signers, addresses, outbox, game };
         let mut written = Vec::new();
-        for taken in papers {
-            let Some(signed) = &taken.paper else { continue };
-            let message = taken.outcome.message().unwrap_or_default();
-            let outcome = match taken.seq {
-                Some(seq) => AnswerOutcome::Recorded(seq),
-                None => AnswerOutcome::NotRecorded {
-                    code: taken.outcome.code().unwrap_or(taken.outcome.name()),
-                    message: &message,
-                },
-            };
-            written.extend(room.write_answer(&PaperAnswer { paper: signed.paper(), outcome })?);
+        for papers in mails {
+            written.extend(room.write_answers(papers)?);
         }
         written.extend(room.write_reports()?);
         Ok(written.iter().map(ToString::to_string).collect())

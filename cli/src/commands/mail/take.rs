@@ -14,11 +14,12 @@ use crate::failure::{Answer, Failure};
 use crate::files::{input_name, read_input_or_stdin};
 use crate::{clock, limits};
 
-/// Record the papers of mails at the desk, and answer each
+/// Record the papers of mails at the desk, and answer them
 ///
 /// A mail is a file of at most 1 MiB, as a mailer saves it; `-` is standard input. All around the papers in it is ignored,
 /// and one that was taken already is answered as before and recorded once. Take the mails of a turn before `mail run`
-/// moves the clock.
+/// moves the clock. Each paper that is recorded is answered by a letter of its own, those of a mail that are not by one to
+/// each seat that they name.
 ///
 /// The exit code is 1 if a paper was not recorded; keep its mail. `fork` means that a player signed another history of the
 /// desk than this one: find out whose it is before you go on.
@@ -73,8 +74,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         let papers = host.take(mail, &args.admit)?;
         taken.push((name, papers));
     }
-    let papers: Vec<TakenPaper> = taken.iter().flat_map(|(_, papers)| papers).cloned().collect();
-    let letters = room.write(&store, &args.match_name, &papers, context)?;
+    let papers = taken.iter().map(|(_, papers)| papers.as_slice());
+    let letters = room.write(&store, &args.match_name, papers, context)?;
     drop(store);
     for (name, papers) in &taken {
         if papers.is_empty() {
@@ -85,7 +86,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if !context.output.is_json() {
         post::tell(&letters, &mut context.output)?;
     }
-    let forked = papers.iter().find(|paper| paper.outcome == PaperOutcome::Fork);
+    let forked =
+        taken.iter().flat_map(|(_, papers)| papers).find(|paper| paper.outcome == PaperOutcome::Fork);
     if let Some(seat) = forked.and_then(|paper| paper.paper.as_ref()).map(|paper| paper.paper().head().seat) {
         context.output.flush()?;
         let message = format!("fork: {seat} has seen another history");

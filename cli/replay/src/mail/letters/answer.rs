@@ -1,77 +1,146 @@
-//! Answers: what became of a paper, to whoever sent it (PM-29, PM-30).
+//! Answers: what became of the papers of a mail, to whoever sent them (PM-29, PM-30).
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::outcome::{Ruled, Ruling};
-use turnfold_core::paper::Paper;
+use turnfold_core::paper::{Paper, SignedPaper};
 use turnfold_core::rules::desk::{Desk, State};
-use turnfold_core::{Rules, Seat};
+use turnfold_core::{Digest, Rules, Seat};
 use turnfold_store::Seq;
 
-use super::desk::DeskEntries;
 use super::mail::Mail;
 use super::prose::{Text, salutation};
 use super::report::Turn;
 use super::story::sentences;
+use crate::mail::outbox::LetterName;
+use crate::mail::take::{PaperOutcome, TakenPaper};
 
-/// A paper that came, and what became of it.
-#[derive(Clone, Copy, Debug)]
-pub struct PaperAnswer<'a> {
-    /// The paper.
-    pub paper: &'a Paper,
-    /// What became of it.
-    pub outcome: AnswerOutcome<'a>,
+/// The most papers that a letter tells of one by one.
+const LISTED_MAX: usize = 20;
+
+/// A letter that answers a mail.
+pub(super) struct AnswerLetter<'a> {
+    pub(super) name: LetterName,
+    told: Told<'a>,
 }
 
-/// What became of a paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerOutcome<'a> {
-    /// The desk has it, now or since it came for the first time: its entry, which tells whether it counts.
-    Recorded(Seq),
-    /// It is not recorded.
-    NotRecorded {
-        /// Why, in one word.
-        code: &'a str,
-        /// Why, in words.
-        message: &'a str,
-    },
+/// What an answer tells of.
+enum Told<'a> {
+    /// A paper that the desk has, now or since it came for the first time: its entry tells whether it counts.
+    Receipt(&'a Paper, Seq),
+    /// Papers that are not recorded, one at least.
+    NotTaken(Vec<NotTaken<'a>>),
 }
 
-impl PaperAnswer<'_> {
-    /// Returns the size of the desk that the answer tells of.
-    pub(super) fn size(&self, log: &DeskEntries) -> u64 {
-        match self.outcome {
-            AnswerOutcome::Recorded(seq) => seq.saturating_add(1),
-            AnswerOutcome::NotRecorded { .. } => log.size(),
-        }
+/// A paper that is not recorded.
+struct NotTaken<'a> {
+    paper: &'a Paper,
+    digest: Digest,
+    outcome: &'a PaperOutcome,
+}
+
+impl NotTaken<'_> {
+    /// Says why, in one word.
+    fn code(&self) -> &'static str {
+        self.outcome.code().unwrap_or(self.outcome.name())
+    }
+
+    fn why(&self) -> String {
+        format!("{}, {}", self.code(), self.outcome.message().unwrap_or_default())
     }
 }
 
-/// Writes its subject and text.
-pub(super) fn write(
-    answer: &PaperAnswer<'_>,
-    mail: &Mail<'_>,
-    state: &State,
-    attached: &str,
-) -> (String, String) {
-    let (head, kind) = (answer.paper.head(), answer.paper.content().kind());
-    let (seat, number) = (head.seat, head.number);
-    let view = Desk::view(state, seat);
-    let turn = Turn { seat, state, view: &view, attached };
-    let mut text = Text::default();
-    text.line(&salutation(state, seat));
-    let what = format!("your {kind} (paper {number})");
-    let outcome = match answer.outcome {
-        AnswerOutcome::NotRecorded { code, message } => {
-            text.paragraph(&format!("{what} was not taken: {code}, {message}."));
-            text.paragraph("Nothing of it is on record.");
-            code
+impl<'a> AnswerLetter<'a> {
+    /// Returns the answers to the papers of a mail: for each that is recorded a receipt, and to each seat one letter about
+    /// all that are not, since anybody can send any number of those. Nobody is answered who has no seat.
+    pub(super) fn all(papers: &'a [TakenPaper], mail: &Mail<'_>) -> Vec<Self> {
+        let players = Seat::players(mail.log.setup.seats.into());
+        let (mut letters, mut not_taken) = (Vec::new(), BTreeMap::<Seat, Vec<NotTaken<'_>>>::new());
+        let mut known = BTreeSet::new();
+        for TakenPaper { paper, outcome, seq, .. } in papers {
+            let Some(paper) = paper.as_ref().map(SignedPaper::paper) else { continue };
+            let (seat, digest) = (paper.head().seat, paper.digest());
+            if !players.contains(&seat) || !known.insert((digest, outcome.name(), outcome.code())) {
+                continue;
+            }
+            match *seq {
+                Some(seq) => {
+                    let name = LetterName { desk_size: seq.saturating_add(1), seat, answers: Some(digest) };
+                    letters.push(Self { name, told: Told::Receipt(paper, seq) });
+                }
+                None => not_taken.entry(seat).or_default().push(NotTaken { paper, digest, outcome }),
+            }
         }
-        AnswerOutcome::Recorded(seq) => recorded(mail, (&what, seat, seq), &mut text),
-    };
-    text.paragraph(&turn.waits());
-    turn.offers(&mut text);
-    text.paragraph("The digest of the paper is");
-    text.block([answer.paper.digest().to_string().as_str()]);
-    (format!("[{}] your {kind} {number}: {outcome}", mail.game), text.into_string())
+        letters.extend(not_taken.into_iter().map(|(seat, papers)| {
+            let name = LetterName { desk_size: mail.log.size(), seat, answers: Some(answered(&papers)) };
+            Self { name, told: Told::NotTaken(papers) }
+        }));
+        letters
+    }
+
+    /// Writes its subject and text.
+    pub(super) fn write(&self, mail: &Mail<'_>, state: &State, attached: &str) -> (String, String) {
+        let seat = self.name.seat;
+        let view = Desk::view(state, seat);
+        let turn = Turn { seat, state, view: &view, attached };
+        let mut text = Text::default();
+        text.line(&salutation(state, seat));
+        let (subject, digest) = match &self.told {
+            Told::Receipt(paper, seq) => {
+                let outcome = recorded(mail, (&yours(paper), seat, *seq), &mut text);
+                (subject_of(paper, outcome), Some(paper.digest()))
+            }
+            Told::NotTaken(papers) => match papers.as_slice() {
+                [only] => {
+                    text.paragraph(&format!("{} was not taken: {}.", yours(only.paper), only.why()));
+                    text.paragraph("Nothing of it is on record.");
+                    (subject_of(only.paper, only.code()), Some(only.digest))
+                }
+                papers => {
+                    list(papers, &mut text);
+                    (format!("{} papers: not taken", papers.len()), None)
+                }
+            },
+        };
+        text.paragraph(&turn.waits());
+        turn.offers(&mut text);
+        if let Some(digest) = digest {
+            text.paragraph("The digest of the paper is");
+            text.block([digest.to_string().as_str()]);
+        }
+        (format!("[{}] {subject}", mail.game), text.into_string())
+    }
+}
+
+/// Returns the digest that names a letter: that of its paper, and of several one of theirs and of what became of each.
+fn answered(papers: &[NotTaken<'_>]) -> Digest {
+    if let [only] = papers {
+        return only.digest;
+    }
+    let told: Vec<_> = papers.iter().map(|paper| format!("{} {}", paper.digest, paper.code())).collect();
+    Digest::new(blake3::derive_key("turnfold v1 answer", told.join("\n").as_bytes()))
+}
+
+fn yours(paper: &Paper) -> String {
+    format!("your {} (paper {})", paper.content().kind(), paper.head().number)
+}
+
+fn subject_of(paper: &Paper, outcome: &str) -> String {
+    format!("your {} {}: {outcome}", paper.content().kind(), paper.head().number)
+}
+
+/// Tells of several papers that are not recorded.
+fn list(papers: &[NotTaken<'_>], text: &mut Text) {
+    text.paragraph(&format!("{} papers that came for you in one mail were not taken:", papers.len()));
+    let listed = papers.iter().take(LISTED_MAX);
+    let items: Vec<_> = listed
+        .map(|paper| format!("{}, digest {:.16}: {}.", yours(paper.paper), paper.digest, paper.why()))
+        .collect();
+    text.items(&items);
+    if let Some(more) = papers.len().checked_sub(LISTED_MAX).filter(|more| *more > 0) {
+        text.item(&format!("and {more} more."));
+    }
+    text.paragraph("Nothing of them is on record.");
 }
 
 /// Tells what became of a paper that the desk has as this entry; returns it in a word.

@@ -16,6 +16,5 @@ mod room;
 mod spectators;
 mod story;
 
-pub use answer::{AnswerOutcome, PaperAnswer};
 pub use error::LetterError;
 pub use room::{MailRoom, seat_bundle};

@@ -4,7 +4,7 @@ use turnfold_core::rules::desk::State;
 use turnfold_core::{Registry, Seat};
 use turnfold_store::{MatchName, StoreReader};
 
-use super::answer::{self, PaperAnswer};
+use super::answer::AnswerLetter;
 use super::error::LetterError;
 use super::mail::Mail;
 use super::occasions::{Occasion, occasions};
@@ -14,8 +14,9 @@ use super::spectators;
 use crate::bundle::SeatRecords;
 use crate::eyes::Eyes;
 use crate::mail::addresses::Addresses;
-use crate::mail::letter::Letter;
+use crate::mail::letter::{Letter, subject_line};
 use crate::mail::outbox::{LetterName, Outbox};
+use crate::mail::take::TakenPaper;
 use crate::signing::Signers;
 
 /// What letters are made of, and where they go.
@@ -72,29 +73,33 @@ impl MailRoom<'_> {
         Ok(written)
     }
 
-    /// Writes the answer to a paper, unless the outbox has it; returns its name if it was written now. Nobody is answered
-    /// who has no seat.
+    /// Writes the answers to the papers of a mail, but those that the outbox has. Returns those written now.
     ///
     /// # Errors
-    /// [`LetterError`].
-    pub fn write_answer(&self, answer: &PaperAnswer<'_>) -> Result<Option<LetterName>, LetterError> {
+    /// [`LetterError`]. What is interrupted is gone on with by the same call again.
+    pub fn write_answers(&self, papers: &[TakenPaper]) -> Result<Vec<LetterName>, LetterError> {
         let mail = Mail::read(self.store, self.registry, self.game)?;
-        let (seat, digest) = (answer.paper.head().seat, answer.paper.digest());
-        if !Seat::players(mail.log.setup.seats.into()).contains(&seat) {
-            return Ok(None);
+        let mut due = Vec::new();
+        for letter in AnswerLetter::all(papers, &mail) {
+            if !self.outbox.has(letter.name)? {
+                due.push(letter);
+            }
         }
-        let size = answer.size(&mail.log);
-        let states = mail.log.states(&[size].into())?;
-        let Some(state) = states.get(&size) else { return Ok(None) };
-        let attached = attachment(&mail.game, size, seat);
-        let (subject, text) = answer::write(answer, &mail, state, &attached);
-        // What is not recorded leaves the desk as it is, so the same paper again may meet another size of it.
-        let line = format!("Subject: {subject}\r\n");
-        if self.outbox.answers_to(seat, &digest)?.iter().any(|letter| letter.contains(&line)) {
-            return Ok(None);
+        let states = mail.log.states(&due.iter().map(|letter| letter.name.desk_size).collect())?;
+        let mut written = Vec::new();
+        for letter in due {
+            let name = letter.name;
+            let Some(state) = states.get(&name.desk_size) else { continue };
+            let attached = attachment(&mail.game, name.desk_size, name.seat);
+            let (subject, text) = letter.write(&mail, state, &attached);
+            // What is not recorded leaves the desk as it is, so the same paper again may meet another size of it.
+            let line = subject_line(&subject) + "\r\n";
+            let is_told = self.outbox.alike(name)?.iter().any(|letter| letter.contains(&line));
+            if !is_told && self.send(&mail, name, state, (&subject, &text))? {
+                written.push(name);
+            }
         }
-        let name = LetterName { desk_size: size, seat, answers: Some(digest) };
-        Ok(self.send(&mail, name, state, (&subject, &text))?.then_some(name))
+        Ok(written)
     }
 
     /// Puts a letter with the seat's bundle into the outbox; returns `true` if it was not there.
