@@ -141,7 +141,7 @@ impl<'a> Walk<'a> {
         };
         let (index, leaf) = (progress.tree.size(), record.leaf());
         progress.tree.push(leaf);
-        self.mail.take(line, index, &record, leaf);
+        self.mail.take(line, index, &record);
         match record {
             BundledRecord::LeftOut(_) => {
                 progress.link = None;

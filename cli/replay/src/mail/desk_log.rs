@@ -1,13 +1,15 @@
-//! The log of a desk, folded: papers and what became of them, turns that were carried out, and the turn of now.
+//! The log of a desk, folded: what each entry did, papers and what became of them, turns, and the turn of now.
+//!
+//! Host, letters and audit all read a desk here; what the audit holds the host to is recorded, never what the host found.
 
 use std::collections::BTreeMap;
 
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::outcome::Ruled;
 use turnfold_core::paper::{PaperContent, SignedPaper};
-use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, Rejection, Setup, State};
+use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, Setup, State};
 use turnfold_core::trust::{Tree, TreeHash};
-use turnfold_core::{Digest, FoldError, Rules, Seat, Verdict, admission::Denied, paper::LineName};
+use turnfold_core::{Digest, FoldError, Rules, Seat, Verdict, paper::LineName};
 use turnfold_store::{BranchName, Entry, Seq, StoreReader};
 
 use super::error::MailError;
@@ -67,17 +69,35 @@ pub struct StandRecord {
     pub game_seq: Seq,
     /// The link after that entry.
     pub link: Digest,
+    /// The game's state hash, unless something is concealed.
+    pub state: Option<Digest>,
     /// Who is asked.
     pub seats: Vec<Seat>,
 }
 
-/// What came of an entry.
+/// An entry, and what came of it.
 #[derive(Clone, Debug)]
 pub struct HeardEntry {
-    /// Whether it is applied.
-    pub verdict: Verdict<(), Reason>,
+    /// Its number.
+    pub seq: Seq,
+    /// Who gave it.
+    pub seat: Seat,
+    /// What was given.
+    pub command: Command,
+    /// Why it is ignored, if it is.
+    pub ignored: Option<Reason>,
     /// What happened.
     pub effects: Vec<Effect>,
+    /// The seats that have to seal and have not, after it (PM-16).
+    pub owing_seals: Vec<Seat>,
+}
+
+impl HeardEntry {
+    /// Returns the number of records of the desk up to this one (TR-1).
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.seq.saturating_add(1)
+    }
 }
 
 impl DeskLog {
@@ -126,46 +146,52 @@ impl DeskLog {
         let command: Command =
             decode_strictly(&entry.command).map_err(|cause| FoldError::Undecodable { seq, cause })?;
         let (was_ready, mut effects) = (self.state.is_ready(), Vec::new());
-        let verdict = Desk::apply(&mut self.state, entry.seat, &command, &mut effects)
-            .map_err(|denied| rejected(seq, denied))?;
+        let verdict = Desk::apply(&mut self.state, entry.seat, &command, &mut effects);
+        let ignored = match verdict {
+            Ok(Verdict::Applied(())) => None,
+            Ok(Verdict::Ignored(reason)) => Some(reason),
+            Err(denied) => {
+                return Err(FoldError::Rejected { seq, code: denied.code(), message: denied.to_string() });
+            }
+        };
+        let owing_seals = self.state.awaited_seals();
+        let heard = HeardEntry { seq, seat: entry.seat, command, ignored, effects, owing_seals };
         self.head = seq;
         self.tree.push(TreeHash::of_record(&entry.encode()));
         self.roots.push(self.tree.root());
-        self.note(seq, entry.seat, command, verdict);
-        for effect in &effects {
-            if let Effect::Carried { seat, .. } = effect {
-                self.carried.push(*seat);
-            }
-        }
+        self.note(&heard);
         if self.state.is_ready() && !was_ready {
             self.plan = Some(TurnPlan::of(&self.state, &self.orders));
         }
-        Ok(HeardEntry { verdict, effects })
+        Ok(heard)
     }
 
-    fn note(&mut self, seq: Seq, seat: Seat, command: Command, verdict: Verdict<(), Reason>) {
-        match command {
+    fn note(&mut self, heard: &HeardEntry) {
+        let seq = heard.seq;
+        match &heard.command {
             Command::Paper(paper) => {
                 let digest = paper.paper().digest();
-                let ignored = match verdict {
-                    Verdict::Applied(()) => None,
-                    Verdict::Ignored(reason) => Some(reason.ruling().code),
-                };
+                let ignored = heard.ignored.map(|reason| reason.ruling().code);
                 if ignored.is_none() && matches!(paper.paper().content(), PaperContent::Order(_)) {
-                    self.orders.insert(digest, *paper);
+                    self.orders.insert(digest, paper.as_ref().clone());
                 }
                 self.papers.entry(digest).or_insert(RecordedPaper { seq, ignored });
-                *self.since_stand.entry(seat).or_default() += 1;
+                *self.since_stand.entry(heard.seat).or_default() += 1;
             }
-            Command::Stand { line, seq: game_seq, link, seats, .. } => {
+            Command::Stand { line, seq: game_seq, link, state, seats } => {
                 self.orders.clear();
                 self.since_stand.clear();
-                let seats = seats.as_slice().to_vec();
-                let (stand, carried) =
-                    (StandRecord { seq, line, game_seq, link, seats }, std::mem::take(&mut self.carried));
+                let (line, seats) = (line.clone(), seats.as_slice().to_vec());
+                let stand = StandRecord { seq, line, game_seq: *game_seq, link: *link, state: *state, seats };
+                let carried = std::mem::take(&mut self.carried);
                 self.turns.extend(self.plan.take().map(|plan| EndedTurn { plan, carried, stand }));
             }
             _ => {}
+        }
+        for effect in &heard.effects {
+            if let Effect::Carried { seat, .. } = effect {
+                self.carried.push(*seat);
+            }
         }
     }
 
@@ -223,8 +249,4 @@ impl DeskLog {
     pub fn stand(&self) -> Option<&StandRecord> {
         self.turns.last().map(|turn| &turn.stand)
     }
-}
-
-fn rejected(seq: Seq, denied: Denied<Rejection>) -> FoldError {
-    FoldError::Rejected { seq, code: denied.code(), message: denied.to_string() }
 }

@@ -143,10 +143,9 @@ impl MailHost<'_> {
         let seat = signed.paper().head().seat;
         let key = format!("paper:{digest}").parse().map_err(MailError::broken)?;
         let heard = self.append(vec![(seat, Command::Paper(Box::new(signed)))], Some(&key))?;
-        let outcome = match heard.first().map(|heard| heard.verdict) {
-            Some(Verdict::Ignored(reason)) => PaperOutcome::Ignored(reason.ruling().code),
-            _ => PaperOutcome::Applied,
-        };
+        let ignored = heard.first().and_then(|heard| heard.ignored);
+        let outcome =
+            ignored.map_or(PaperOutcome::Applied, |reason| PaperOutcome::Ignored(reason.ruling().code));
         Ok(TakenPaper { line, paper, outcome, seq: Some(self.desk.head()), is_new: true })
     }
 

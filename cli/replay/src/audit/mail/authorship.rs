@@ -10,9 +10,9 @@ use turnfold_store::{Entry, IdempotencyKey};
 use super::rows::{Authors, MailRows};
 use super::segment::{Segment, SegmentEnd};
 use super::stands::{Stands, TurnResult};
-use super::turns::{Settlement, StandEntry};
+use super::turns::Settlement;
 use crate::error::ReplayError;
-use crate::mail::{GameTurn, OrderEnd, SeatStep, TurnKey, TurnPlan};
+use crate::mail::{GameTurn, OrderEnd, SeatStep, StandRecord, TurnKey, TurnPlan};
 use crate::record::Record;
 use crate::revision::Revision;
 use crate::session::is_roll;
@@ -107,7 +107,7 @@ impl<'a> Authorship<'a> {
         let ends_round = between.ends_round;
         let result = TurnResult { game: game.state(), living, played: &played, ends_round };
         let checked = self.stands.check(segment, stand, &result, self.setup);
-        checked.map_err(|reason| Fault::at(self.desk.at(stand.desk_seq), reason))
+        checked.map_err(|reason| Fault::at(self.desk.at(stand.seq), reason))
     }
 
     /// PM-19: an order is carried out as far as the game takes it, or refused for the reason that the game gives. Returns
@@ -229,17 +229,18 @@ impl Entries<'_> {
         match (&self.segment.turn.stand, self.segment.end) {
             (Some(stand), SegmentEnd::Stand) => {
                 let reason = format!("the stand leaves out `{}`", given(record));
-                Fault::at(self.desk.at(stand.desk_seq), reason)
+                Fault::at(self.desk.at(stand.seq), reason)
             }
             (Some(stand), SegmentEnd::Short) => self.short(stand),
             _ => Fault(None),
         }
     }
 
-    fn short(&self, stand: &StandEntry) -> Fault {
+    fn short(&self, stand: &StandRecord) -> Fault {
         let head = self.segment.turn.from.1.saturating_add(self.segment.entries.len() as u64);
-        let reason = format!("the stand is at entry {} of `{}`, which ends at {head}", stand.seq, stand.line);
-        Fault::at(self.desk.at(stand.desk_seq), reason)
+        let reason =
+            format!("the stand is at entry {} of `{}`, which ends at {head}", stand.game_seq, stand.line);
+        Fault::at(self.desk.at(stand.seq), reason)
     }
 
     fn unexpected(&self, entry: &Entry, expected: Option<&Record>, why: &str) -> Fault {

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use turnfold_core::Rules;
 use turnfold_core::paper::LineName;
-use turnfold_core::rules::desk::Desk;
 
 use super::authorship::Authorship;
 use super::dice::{FairDice, FairRoll};
@@ -20,17 +18,14 @@ use crate::mail::DeskOf;
 impl MailMatch<'_> {
     /// Holds the game against its desk, and tells each roll that is as it has to be (FD-20).
     pub(super) fn judge(&self, rows: &mut MailRows, tell: &mut dyn FnMut(&FairRoll)) {
-        let Self { outline, registry, tie, .. } = self;
+        let Self { outline, tie, .. } = self;
         let (Some(game), Some(desk_of)) = (outline.matches.get(tie.game), outline.matches.get(tie.desk))
         else {
             return;
         };
-        let (Some(rules), Some(at_desk)) = (registry.find(Desk::NAME), revision(outline, (tie.desk, 0)))
-        else {
-            return;
-        };
+        let Some(at_desk) = revision(outline, (tie.desk, 0)) else { return };
         let log = self.desk.line(desk_of, 0);
-        let desk = DeskTurns::read(&tie.setup, &log, rules);
+        let desk = DeskTurns::read(&tie.setup, &desk_of.genesis, &log);
         if let Some(reason) = self.other_desk(game, desk_of) {
             rows.authorship.fail(Some(at_desk.at(0)), reason);
         }
@@ -50,7 +45,7 @@ impl MailMatch<'_> {
             dice.not_checked(at.clone(), reason.clone(), rows);
             rows.authorship.not_checked(at, reason);
         }
-        check_seen(&desk, &log.leaves, &at_desk, rows);
+        check_seen(&desk, &at_desk, rows);
         let unplayed = unplayed(game, &desk);
         dice.finish(game.name.as_str(), &desk, &unplayed, rows);
         rows.unplayed.extend(unplayed);

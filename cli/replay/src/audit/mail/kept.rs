@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use turnfold_core::rules::desk::{self, Desk};
-use turnfold_core::trust::TreeHash;
 use turnfold_core::{Digest, Registry, Rules};
 use turnfold_store::{Entry, Genesis, Linker};
 
@@ -56,16 +55,13 @@ pub(super) struct KeptMatch {
 struct KeptLine {
     /// Its own, up to the first that cannot be used.
     entries: Vec<Entry>,
-    /// The leaves of all of its own records.
-    leaves: Vec<TreeHash>,
     unusable: Option<&'static str>,
 }
 
 impl KeptMatch {
     /// Takes the record of this index of a line.
-    pub(super) fn take(&mut self, line: usize, index: u64, record: &BundledRecord<'_>, leaf: TreeHash) {
+    pub(super) fn take(&mut self, line: usize, index: u64, record: &BundledRecord<'_>) {
         let line = self.lines.entry(line).or_default();
-        line.leaves.push(leaf);
         match record {
             _ if line.unusable.is_some() || index == 0 => {}
             BundledRecord::LeftOut(_) => line.unusable = Some("records are left out"),
@@ -88,9 +84,6 @@ impl KeptMatch {
             whole.entries.extend(&own.entries);
             whole.unusable = own.unusable;
         }
-        if let Some(own) = self.lines.get(&line) {
-            whole.leaves.extend(&own.leaves);
-        }
         whole
     }
 }
@@ -99,8 +92,6 @@ impl KeptMatch {
 #[derive(Debug, Default)]
 pub(super) struct WholeLine<'a> {
     pub(super) entries: Vec<&'a Entry>,
-    /// The leaves of all records, those included that are left out.
-    pub(super) leaves: Vec<TreeHash>,
     /// Why there are no more, if there should be.
     pub(super) unusable: Option<&'static str>,
     /// The links from the Genesis on, where they are asked for.
@@ -128,7 +119,6 @@ impl WholeLine<'_> {
     /// Keeps so many records.
     fn cut(&mut self, size: u64) {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
-        self.leaves.truncate(size);
         if self.entries.len() >= size.saturating_sub(1) {
             self.unusable = None;
         }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnfold_core::trust::TreeHash;
 use turnfold_core::{DicePolicy, Registry};
 use turnfold_store::Genesis;
 
@@ -37,15 +36,9 @@ impl<'a> MailLogs<'a> {
     }
 
     /// Takes the record of this index of a line.
-    pub(crate) fn take(
-        &mut self,
-        (of, line): LineIndex,
-        index: u64,
-        record: &BundledRecord<'_>,
-        leaf: TreeHash,
-    ) {
+    pub(crate) fn take(&mut self, (of, line): LineIndex, index: u64, record: &BundledRecord<'_>) {
         if let Some(kept) = self.kept.get_mut(&of) {
-            kept.take(line, index, record, leaf);
+            kept.take(line, index, record);
         }
     }
 

@@ -98,7 +98,7 @@ impl MailMatch<'_> {
                     state
                 }
             };
-            let to = turn.stand.as_ref().map_or(line.head(), |stand| stand.seq);
+            let to = turn.stand.as_ref().map_or(line.head(), |stand| stand.game_seq);
             let end = match (&turn.stand, line.unusable) {
                 (Some(_), _) if line.head() >= to => SegmentEnd::Stand,
                 (_, Some(reason)) => SegmentEnd::Unusable(reason),

@@ -5,9 +5,8 @@ use turnfold_core::rules::desk::{Secret, Setup};
 use turnfold_core::{AnyState, DicePolicy, Seat};
 
 use super::segment::Segment;
-use super::turns::StandEntry;
 use crate::entry::stored;
-use crate::mail::{AskedRound, TurnEnd};
+use crate::mail::{AskedRound, StandRecord, TurnEnd};
 
 /// The stands of a match so far.
 #[derive(Default)]
@@ -38,7 +37,7 @@ impl Stands {
     pub(super) fn check(
         &mut self,
         segment: &Segment<'_>,
-        stand: &StandEntry,
+        stand: &StandRecord,
         result: &TurnResult<'_>,
         setup: &Setup,
     ) -> Result<(), String> {
@@ -75,19 +74,19 @@ impl Stands {
             let (expected, found) = (names(&expected.seats), names(&stand.seats));
             return Err(format!("the stand asks {found}; {expected} had to be asked"));
         }
-        self.rounds.push((stand.line.clone(), stand.seq, expected));
+        self.rounds.push((stand.line.clone(), stand.game_seq, expected));
         Ok(())
     }
 
     /// Whether all players may know every part of every entry up to a stand.
-    fn is_shown(&mut self, segment: &Segment<'_>, stand: &StandEntry, game: &dyn AnyState) -> bool {
-        let kept = self.shown.take_if(|(line, seq, _)| *line != stand.line || *seq > stand.seq);
+    fn is_shown(&mut self, segment: &Segment<'_>, stand: &StandRecord, game: &dyn AnyState) -> bool {
+        let kept = self.shown.take_if(|(line, seq, _)| *line != stand.line || *seq > stand.game_seq);
         drop(kept);
         let (from, state) = match &self.shown {
             Some((_, seq, state)) => (*seq, state.fork()),
             None => (0, segment.beginning.fork()),
         };
-        let entries = segment.line.between(from, stand.seq);
+        let entries = segment.line.between(from, stand.game_seq);
         let log = stored(entries.iter().copied());
         let is_shown_to = |seat: &Seat| {
             let mut is_shown = true;
@@ -96,7 +95,7 @@ impl Stands {
         };
         let is_shown = game.players().iter().all(is_shown_to);
         if is_shown {
-            self.shown = Some((stand.line.clone(), stand.seq, game.fork()));
+            self.shown = Some((stand.line.clone(), stand.game_seq, game.fork()));
         }
         is_shown
     }

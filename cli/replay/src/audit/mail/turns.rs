@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use turnfold_core::paper::{LineName, PaperContent, SeenRoot, SignedPaper};
-use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, Setup, State};
-use turnfold_core::{AnyRules, Digest, Rules, Seat, Verdict};
-use turnfold_store::{Entry, Seq};
+use turnfold_core::paper::{LineName, PaperContent, PaperHead, SeenRoot, SignedPaper};
+use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, Setup};
+use turnfold_core::{Digest, Rules, Seat};
+use turnfold_store::{Genesis, Seq};
 
 use super::kept::WholeLine;
-use crate::mail::TurnPlan;
+use crate::mail::{DeskLog, HeardEntry, StandRecord, TurnPlan};
 
 /// What a desk says of its turns.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub(super) struct DeskTurn {
     /// The seats with an order that came too late, and its turn.
     pub(super) late: Vec<(Seat, u32)>,
     /// How it ended.
-    pub(super) stand: Option<StandEntry>,
+    pub(super) stand: Option<StandRecord>,
 }
 
 /// A `rolled` of the desk (FD-10).
@@ -59,17 +59,6 @@ pub(super) enum Settlement {
     Refused(String),
 }
 
-/// A `stand` of the desk (PM-13).
-#[derive(Clone, Debug)]
-pub(super) struct StandEntry {
-    pub(super) desk_seq: Seq,
-    pub(super) line: LineName,
-    pub(super) seq: u64,
-    pub(super) link: Digest,
-    pub(super) state: Option<Digest>,
-    pub(super) seats: Vec<Seat>,
-}
-
 /// What a paper that counted has seen of the desk (PM-33).
 #[derive(Clone, Debug)]
 pub(super) struct SeenBy {
@@ -77,30 +66,82 @@ pub(super) struct SeenBy {
     pub(super) seat: Seat,
     pub(super) turn: u32,
     pub(super) root: SeenRoot,
+    /// Whether it is the desk's before it.
+    pub(super) is_true: bool,
 }
 
 impl DeskTurns {
     /// Folds the entries of a desk, up to the first that cannot be.
-    pub(super) fn read(setup: &Setup, log: &WholeLine<'_>, rules: &dyn AnyRules) -> Self {
+    pub(super) fn read(setup: &Setup, genesis: &Genesis, log: &WholeLine<'_>) -> Self {
         let rejected = || Some("the rules reject an entry".into());
-        let Ok(state) = Desk::start(setup) else { return Self { stuck: rejected(), ..Self::default() } };
-        let mut reader = Reader { state, orders: BTreeMap::new(), found: Self::default(), now: first_turn() };
-        reader.found.stuck = log.unusable.map(Into::into);
+        let Ok(mut desk) = DeskLog::start(setup, &genesis.encode()) else {
+            return Self { stuck: rejected(), ..Self::default() };
+        };
+        let mut found = Self { stuck: log.unusable.map(Into::into), ..Self::default() };
+        let mut now = first_turn();
         for entry in &log.entries {
-            let text = rules.command_text(&entry.command).ok();
-            if text.and_then(|text| reader.take(entry, &text.parse().ok()?)).is_none() {
-                reader.found.stuck = rejected();
+            let Ok(heard) = desk.take(entry) else {
+                found.stuck = rejected();
                 break;
-            }
+            };
+            found.hear(&heard, &desk, &mut now);
         }
-        let Reader { state, mut found, now, .. } = reader;
+        let state = desk.state();
         let has_chain = |seat: &Seat| state.key_of(*seat).is_none() || state.has_chain(*seat);
-        found.ended_chains = Desk::players(&state).iter().copied().filter(|seat| !has_chain(seat)).collect();
+        found.ended_chains = Desk::players(state).iter().copied().filter(|seat| !has_chain(seat)).collect();
         // What a turn is that the rest of the desk would end, nobody knows.
         if found.stuck.is_none() {
             found.turns.push(now);
         }
         found
+    }
+
+    /// Takes what came of an entry, and the desk after it.
+    fn hear(&mut self, heard: &HeardEntry, desk: &DeskLog, now: &mut DeskTurn) {
+        now.missed.extend(heard.effects.iter().filter_map(|effect| match effect {
+            Effect::Missed { seat, .. } => Some(*seat),
+            _ => None,
+        }));
+        match &heard.command {
+            Command::Paper(signed) => self.paper(heard, signed, desk, now),
+            Command::Carried { digest, count } => {
+                now.settled.insert(*digest, (heard.seq, Settlement::Carried((*count).into())));
+            }
+            Command::Refused { digest, code } => {
+                now.settled.insert(*digest, (heard.seq, Settlement::Refused(code.clone().into())));
+            }
+            Command::Rolled { element, line, seq, .. } => now.rolled.push(RolledEntry {
+                desk_seq: heard.seq,
+                number: desk.state().last_roll().unwrap_or_default(),
+                element: *element,
+                line: line.clone(),
+                seq: *seq,
+            }),
+            Command::Stand { line, seq, .. } => {
+                let next = DeskTurn::new(now.number.saturating_add(1), (line.clone(), *seq));
+                let ended = std::mem::replace(now, next);
+                self.turns.push(DeskTurn { stand: desk.stand().cloned(), ..ended });
+            }
+            Command::Clock(_) | Command::Extend { .. } | Command::Close { .. } => {}
+        }
+        if let (None, Some(plan)) = (&now.plan, desk.plan()) {
+            now.from.clone_from(&plan.from);
+            now.is_takeback = plan.is_takeback;
+            now.plan = Some(plan.clone());
+        }
+    }
+
+    fn paper(&mut self, heard: &HeardEntry, signed: &SignedPaper, desk: &DeskLog, now: &mut DeskTurn) {
+        let PaperHead { seat, turn, seen: root, .. } = *signed.paper().head();
+        let is_order = matches!(signed.paper().content(), PaperContent::Order(_));
+        match heard.ignored {
+            None => {
+                let is_true = root.size <= heard.seq && desk.root(root.size) == Some(root.root);
+                self.seen.push(SeenBy { desk_seq: heard.seq, seat, turn, root, is_true });
+            }
+            Some(Reason::Late) if is_order => now.late.push((seat, turn)),
+            Some(_) => {}
+        }
     }
 }
 
@@ -130,86 +171,5 @@ impl DeskTurn {
         let rolled = || self.rolled.first().map(|rolled| &rolled.line);
         let same = || (!self.is_takeback).then_some(&self.from.0);
         stand.or_else(rolled).or_else(same)
-    }
-}
-
-struct Reader {
-    state: State,
-    /// The orders that counted.
-    orders: BTreeMap<Digest, SignedPaper>,
-    found: DeskTurns,
-    now: DeskTurn,
-}
-
-impl Reader {
-    fn take(&mut self, entry: &Entry, command: &Command) -> Option<()> {
-        let was_ready = self.state.is_ready();
-        let mut effects = Vec::new();
-        let verdict = Desk::apply(&mut self.state, entry.seat, command, &mut effects).ok()?;
-        let missed = effects.iter().filter_map(|effect| match effect {
-            Effect::Missed { seat, .. } => Some(*seat),
-            _ => None,
-        });
-        self.now.missed.extend(missed);
-        match command {
-            Command::Paper(signed) => self.paper(entry.seq, signed, verdict),
-            Command::Carried { digest, count } => {
-                let settlement = Settlement::Carried((*count).into());
-                self.now.settled.insert(*digest, (entry.seq, settlement));
-            }
-            Command::Refused { digest, code } => {
-                let settlement = Settlement::Refused(code.clone().into());
-                self.now.settled.insert(*digest, (entry.seq, settlement));
-            }
-            Command::Rolled { element, line, seq, .. } => self.now.rolled.push(RolledEntry {
-                desk_seq: entry.seq,
-                number: self.state.last_roll().unwrap_or_default(),
-                element: *element,
-                line: line.clone(),
-                seq: *seq,
-            }),
-            Command::Stand { line, seq, link, state, seats } => {
-                let line = line.clone();
-                let next = DeskTurn::new(self.now.number.saturating_add(1), (line.clone(), *seq));
-                let mut ended = std::mem::replace(&mut self.now, next);
-                ended.stand = Some(StandEntry {
-                    desk_seq: entry.seq,
-                    line,
-                    seq: *seq,
-                    link: *link,
-                    state: *state,
-                    seats: seats.as_slice().to_vec(),
-                });
-                self.found.turns.push(ended);
-            }
-            Command::Clock(_) | Command::Extend { .. } | Command::Close { .. } => {}
-        }
-        if !was_ready && self.state.is_ready() {
-            self.become_ready();
-        }
-        Some(())
-    }
-
-    fn paper(&mut self, desk_seq: Seq, signed: &SignedPaper, verdict: Verdict<(), Reason>) {
-        let paper = signed.paper();
-        let (head, is_order) = (paper.head(), matches!(paper.content(), PaperContent::Order(_)));
-        match verdict {
-            Verdict::Applied(()) => {
-                if is_order {
-                    self.orders.insert(paper.digest(), signed.clone());
-                }
-                let (seat, turn, root) = (head.seat, head.turn, head.seen);
-                self.found.seen.push(SeenBy { desk_seq, seat, turn, root });
-            }
-            Verdict::Ignored(Reason::Late) if is_order => self.now.late.push((head.seat, head.turn)),
-            Verdict::Ignored(_) => {}
-        }
-    }
-
-    fn become_ready(&mut self) {
-        let plan = TurnPlan::of(&self.state, &self.orders);
-        self.now.from.clone_from(&plan.from);
-        self.now.is_takeback = plan.is_takeback;
-        self.now.plan = Some(plan);
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use turnfold_core::Seat;
 use turnfold_core::rules::desk::Effect;
 
-use super::desk::{DeskEntries, DeskEntry};
+use super::desk::DeskEntries;
+use crate::mail::desk_log::HeardEntry;
 
 /// A size of the desk at which seats get a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +51,6 @@ const fn newcomer(effect: &Effect) -> Option<Seat> {
     if let Effect::Replaced { seat, .. } = effect { Some(*seat) } else { None }
 }
 
-fn awaits_hosted(log: &DeskEntries, step: &DeskEntry) -> bool {
+fn awaits_hosted(log: &DeskEntries, step: &HeardEntry) -> bool {
     step.owing_seals.iter().any(|seat| log.setup.hosted.contains(seat))
 }

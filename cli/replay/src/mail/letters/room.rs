@@ -57,7 +57,7 @@ impl MailRoom<'_> {
                 }
             }
         }
-        let states = mail.log.states(&due.iter().map(|(name, _)| name.desk_size).collect())?;
+        let states = mail.log.states(&due.iter().map(|(name, _)| name.desk_size).collect());
         let mut written = Vec::new();
         for (name, report) in due {
             let Some(state) = states.get(&name.desk_size) else { continue };
@@ -85,7 +85,7 @@ impl MailRoom<'_> {
                 due.push(letter);
             }
         }
-        let states = mail.log.states(&due.iter().map(|letter| letter.name.desk_size).collect())?;
+        let states = mail.log.states(&due.iter().map(|letter| letter.name.desk_size).collect());
         let mut written = Vec::new();
         for letter in due {
             let name = letter.name;

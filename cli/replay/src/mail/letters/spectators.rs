@@ -4,12 +4,12 @@ use turnfold_core::Seat;
 use turnfold_core::rules::desk::Command;
 use turnfold_store::BranchName;
 
-use super::desk::DeskEntry;
 use super::error::LetterError;
 use super::mail::Mail;
 use super::part::{self, Part};
 use crate::bundle::{MatchPart, SeatRecords, StoreRecords};
 use crate::eyes::Eyes;
+use crate::mail::desk_log::HeardEntry;
 use crate::signing::Signers;
 
 /// Writes the bundle; `None` while spectators see nothing.
@@ -37,5 +37,5 @@ fn size(mail: &Mail<'_>) -> Option<u64> {
     let behind = usize::try_from(mail.log.setup.spectators).ok().filter(|behind| *behind > 0)?;
     let entries = mail.log.entries.iter().rev();
     let mut stands = entries.filter(|entry| matches!(entry.command, Command::Stand { .. }));
-    stands.nth(behind).map(DeskEntry::size)
+    stands.nth(behind).map(HeardEntry::size)
 }
