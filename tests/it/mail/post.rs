@@ -5,7 +5,7 @@ use std::io;
 use tempfile::TempDir;
 use turnfold_core::any::erase;
 use turnfold_core::paper::{DeskTime, PaperContent, SignedPaper};
-use turnfold_core::rules::desk::Desk;
+use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Rules, Seat};
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
 use turnfold_replay::bundle::StoreRecords;
@@ -14,7 +14,7 @@ use turnfold_replay::mail::{
 };
 use turnfold_replay::signing::{KeyFile, Signers};
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::{BranchName, MatchName, Store};
+use turnfold_store::{BranchName, MatchName, NewEntry, Store};
 
 use super::council::Council;
 use super::players::{DeskView, Players, Unlike, key};
@@ -132,6 +132,14 @@ impl Post {
 
     pub(super) fn desk_view(&self) -> DeskView {
         DeskView { desk: self.desk(), match_id: GAME_ID, is_fair: self.is_fair() }
+    }
+
+    /// Has the host decide something at the desk.
+    pub(super) fn decide(&self, command: &str) {
+        let command: Command = command.parse().unwrap();
+        let entry = NewEntry { seat: Seat::Host, command: command.to_bytes(), recorded_at_ms: 1 };
+        let (desk, head) = (self.mail_match().desk, self.desk().head());
+        self.store.append(&desk, &BranchName::main(), head, vec![entry], None).unwrap();
     }
 
     /// Writes a paper of a seat as its player knows the desk now.

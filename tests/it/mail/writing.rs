@@ -264,6 +264,75 @@ fn pm_16_sealed_orders_are_kept_beside_the_key_until_all_have_sealed() {
 }
 
 #[test]
+fn pm_16_a_seal_is_missed_when_the_deadline_says_so_that_was_agreed() {
+    let (mut post, mut p1, mut p2) = begun(&format!("sealed = true\n{CYCLETAP}"));
+    let sealed = p1.write(&post, seal(&["tap 0,1", "switch"])).unwrap();
+    assert_eq!(send(&post, &sealed), "applied");
+    let earlier = p1.write(&post, PaperWords::Offer("extend 2026-12-02T12:00:00Z".parse().unwrap())).unwrap();
+    assert_eq!(send(&post, &earlier), "applied");
+    // An order that changes nothing is left out of what p1 gets, and in nobody's way.
+    assert_eq!(post.order(Seat::P2, &["switch"]), "ignored seal_first");
+    p2.receive(&post, Seat::P2);
+    let to = earlier.paper.signed.paper().digest().to_string();
+    let agreed = p2.write(&post, PaperWords::Answer { to, agree: true }).unwrap();
+    assert_eq!(send(&post, &agreed), "applied");
+    p1.receive(&post, Seat::P1);
+    assert!(fs::read_to_string(p1.bundle()).unwrap().contains("\n#"), "something is left out");
+    let error = p1.write(&post, plays(&[])).map(|_| ()).unwrap_err();
+    assert!(error.contains("p2 has not sealed"), "{error}");
+    post.run(day(2), &[]);
+    assert_eq!(post.asked(), "p1=sealed p2=defaulted");
+    p1.receive(&post, Seat::P1);
+    let order = p1.write(&post, plays(&[])).unwrap();
+    assert_eq!(send(&post, &order), "applied");
+}
+
+/// Where orders of earlier turns are left out, the desk cannot be folded.
+#[test]
+fn pm_16_nobody_has_missed_a_seal_who_was_given_more_time() {
+    for by_host in [true, false] {
+        let (post, mut p1, mut p2) = begun(&format!("sealed = true\nsecret = \"match\"\n{CYCLETAP}"));
+        for player in [&mut p1, &mut p2] {
+            let sealed = player.write(&post, seal(&["switch"])).unwrap();
+            assert_eq!(send(&post, &sealed), "applied");
+        }
+        for (seat, player) in [(Seat::P1, &mut p1), (Seat::P2, &mut p2)] {
+            player.receive(&post, seat);
+            let order = player.write(&post, plays(&[])).unwrap();
+            assert_eq!(send(&post, &order), "applied");
+        }
+        post.run(day(2), &[]);
+        p1.receive(&post, Seat::P1);
+        p2.receive(&post, Seat::P2);
+        assert!(fs::read_to_string(p1.bundle()).unwrap().contains("\n#"), "an order is left out");
+        let sealed = p1.write(&post, seal(&["switch"])).unwrap();
+        assert_eq!(send(&post, &sealed), "applied");
+        if by_host {
+            post.decide("extend 2026-12-09T12:00:00Z the mail was down");
+        } else {
+            let offer = PaperWords::Offer("extend 2026-12-09T12:00:00Z".parse().unwrap());
+            let later = p2.write(&post, offer).unwrap();
+            assert_eq!(send(&post, &later), "applied");
+            p1.receive(&post, Seat::P1);
+            let to = later.paper.signed.paper().digest().to_string();
+            let agreed = p1.write(&post, PaperWords::Answer { to, agree: true }).unwrap();
+            assert_eq!(send(&post, &agreed), "applied");
+        }
+        // The deadline of three days would be behind.
+        post.decide("clock 2026-12-06T12:00:00Z");
+        let draw = p2.write(&post, PaperWords::Offer("end draw".parse().unwrap())).unwrap();
+        assert_eq!(send(&post, &draw), "applied");
+        p1.receive(&post, Seat::P1);
+        let error = p1.write(&post, plays(&[])).map(|_| ()).unwrap_err();
+        assert!(error.contains("p2 has not sealed"), "{error}");
+        post.run(day(9), &[]);
+        p1.receive(&post, Seat::P1);
+        let order = p1.write(&post, plays(&[])).unwrap();
+        assert_eq!(send(&post, &order), "applied");
+    }
+}
+
+#[test]
 fn pm_22_a_new_key_knows_what_the_old_one_knew() {
     let (post, mut p1, _) = begun(CYCLETAP);
     let new = KeyFile::create(&p1.folder.path().join("new.key"), key("fresh")).unwrap();

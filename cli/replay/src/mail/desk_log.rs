@@ -156,14 +156,23 @@ impl DeskLog {
         };
         let owing_seals = self.state.awaited_seals();
         let heard = HeardEntry { seq, seat: entry.seat, command, ignored, effects, owing_seals };
-        self.head = seq;
-        self.tree.push(TreeHash::of_record(&entry.encode()));
-        self.roots.push(self.tree.root());
+        self.count(seq, TreeHash::of_record(&entry.encode()));
         self.note(&heard);
         if self.state.is_ready() && !was_ready {
             self.plan = Some(TurnPlan::of(&self.state, &self.orders));
         }
         Ok(heard)
+    }
+
+    /// Takes the leaf of an entry of which no more is known. It counts as a record, and does nothing.
+    pub(super) fn pass(&mut self, leaf: TreeHash) {
+        self.count(self.head.saturating_add(1), leaf);
+    }
+
+    fn count(&mut self, seq: Seq, leaf: TreeHash) {
+        self.head = seq;
+        self.tree.push(leaf);
+        self.roots.push(self.tree.root());
     }
 
     fn note(&mut self, heard: &HeardEntry) {

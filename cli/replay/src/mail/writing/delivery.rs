@@ -5,13 +5,14 @@ use std::path::Path;
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::paper::{MatchId, PaperContent, SeatKey, SeenRoot, SignedPaper};
 use turnfold_core::rules::desk::{self, Command, Desk};
-use turnfold_core::trust::{Checkpoint, SignedNote, Tree, TrustPolicy, VerifierKey, line_origin};
+use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey, line_origin};
 use turnfold_core::{Registry, Rules, Seat};
 use turnfold_store::Entry;
 
 use super::kept::KeptMatch;
 use crate::audit::{self, AuditQuestion, HeldCheckpoint, RowName, RowResult};
 use crate::bundle::{BundleError, BundleFile, BundledMatch, BundledRecord, LineRecords};
+use crate::mail::desk_log::DeskLog;
 use crate::mail::error::MailError;
 use crate::signing::KeyMemory;
 
@@ -28,6 +29,8 @@ pub(super) struct Delivery {
     pub(super) seen: SeenRoot,
     /// The entries of the desk that are there.
     pub(super) entries: Vec<DeskRecord>,
+    /// Who owes a seal, where the desk could be folded as far as that takes (PM-16).
+    pub(super) owing_seals: Option<Vec<Seat>>,
     /// The checkpoints of the host on the whole of each line.
     checkpoints: Vec<(SignedNote, Checkpoint)>,
 }
@@ -78,9 +81,9 @@ impl Delivery {
                 )));
             }
         }
-        let (entries, seen) = records(&bundle, desk)?;
+        let DeskRecords { entries, seen, owing_seals } = DeskRecords::read(&bundle, desk, &terms)?;
         let checkpoints = checkpoints(&bundle, &host, &policy)?;
-        Ok((Self { bundle, game, desk, terms, host, seen, entries, checkpoints }, kept))
+        Ok((Self { bundle, game, desk, terms, host, seen, entries, owing_seals, checkpoints }, kept))
     }
 
     /// Returns the game.
@@ -190,23 +193,51 @@ fn held(memory: &KeyMemory, kept: Option<&KeptMatch>) -> Result<Vec<HeldCheckpoi
     Ok(held)
 }
 
-/// Reads the line `main` of the desk: the entries that are there, and the root of all.
-fn records(bundle: &BundleFile, desk: usize) -> Result<(Vec<DeskRecord>, SeenRoot), MailError> {
-    let (mut entries, mut tree) = (Vec::new(), Tree::default());
-    bundle.each(&mut |line, record| {
-        if line != (desk, 0) {
-            return Ok(());
-        }
-        tree.push(record.leaf());
-        if let BundledRecord::Shown(bytes) = record
-            && let Ok(Entry { seq, command, .. }) = Entry::decode(bytes)
-            && let Ok(command) = decode_strictly(&command)
-        {
-            entries.push(DeskRecord { seq, command });
-        }
-        Ok(())
-    })?;
-    Ok((entries, SeenRoot { size: tree.size(), root: tree.root() }))
+/// What the line `main` of the desk tells.
+struct DeskRecords {
+    entries: Vec<DeskRecord>,
+    seen: SeenRoot,
+    owing_seals: Option<Vec<Seat>>,
+}
+
+impl DeskRecords {
+    /// Reads the entries that are there, and folds what can be.
+    fn read(bundle: &BundleFile, desk: usize, terms: &desk::Setup) -> Result<Self, MailError> {
+        let of = bundle.outline().matches.get(desk).ok_or_else(no_match)?;
+        let mut log = DeskLog::start(terms, &of.genesis.encode()).map_err(MailError::Terms)?;
+        let (mut entries, mut first_left_out, mut is_sound, mut is_genesis) = (Vec::new(), None, true, true);
+        bundle.each(&mut |line, record| {
+            if line != (desk, 0) || std::mem::take(&mut is_genesis) {
+                return Ok(());
+            }
+            let next = log.head().saturating_add(1);
+            let entry = match &record {
+                BundledRecord::Shown(bytes) => Entry::decode(bytes).ok(),
+                BundledRecord::LeftOut(_) => None,
+            };
+            if !entry.as_ref().is_some_and(|entry| entry.seq == next && log.take(entry).is_ok()) {
+                log.pass(record.leaf());
+                match record {
+                    BundledRecord::Shown(_) => is_sound = false,
+                    BundledRecord::LeftOut(_) => first_left_out = first_left_out.or(Some(next)),
+                }
+            }
+            if let Some(Entry { seq, command, .. }) = entry
+                && let Ok(command) = decode_strictly(&command)
+            {
+                entries.push(DeskRecord { seq, command });
+            }
+            Ok(())
+        })?;
+        // PM-16: what is left out is an order of another seat, and none counts while a seal is owed. So one behind the last
+        // stand does not change who owes any; one before it may.
+        let stand = log.stand().map(|stand| stand.seq);
+        let is_known = is_sound && first_left_out.is_none_or(|seq| stand.is_some_and(|stand| stand < seq));
+        let owing_seals = is_known.then(|| log.state().awaited_seals());
+        let size = log.head().saturating_add(1);
+        let root = log.root(size).ok_or_else(no_match)?;
+        Ok(Self { entries, seen: SeenRoot { size, root }, owing_seals })
+    }
 }
 
 /// Returns the host's checkpoint on the whole of each line; the audit found that each has one.

@@ -1,6 +1,7 @@
 //! The turn as a bundle tells it: its stand, who has still to seal, what is offered (PM-16, PM-28).
 //!
-//! Orders of others may be left out, so the desk is not folded; what is read here is never left out.
+//! Orders of others may be left out, so what is read here is never left out, and who owes a seal is read from it only
+//! where the desk cannot be folded.
 
 use turnfold_core::paper::{DeskTime, LineName, Offer, PaperContent};
 use turnfold_core::rules::desk::{Command, Missed};
@@ -59,10 +60,14 @@ impl DeliveredTurn {
         asked.len() >= 2 && asked.contains(&seat) && (terms.sealed || terms.hosted.contains(&seat))
     }
 
-    /// Returns the seats that must and have not, unless they have missed the deadline for it.
-    pub(super) fn owing_seals(&self, delivery: &Delivery) -> Vec<Seat> {
+    /// Returns the seats that must and have not, unless they have missed the deadline for it. Where the desk could not be
+    /// folded, nobody is taken to have missed who may not have.
+    pub(super) fn owing_seals(&self, delivery: &Delivery, reader: Seat) -> Vec<Seat> {
         let Some(stand) = &self.stand else { return Vec::new() };
-        let deadline = stand.since.map(|since| since.after_hours(delivery.terms.hours));
+        if let Some(owing) = &delivery.owing_seals {
+            return owing.clone();
+        }
+        let deadline = stand.deadline(delivery, reader);
         if delivery.terms.missed == Missed::Default && self.clock >= deadline {
             return Vec::new();
         }
@@ -86,5 +91,31 @@ impl DeliveredTurn {
             _ => None,
         });
         offers.filter(|(digest, ..)| digest.to_string().starts_with(digits)).collect()
+    }
+}
+
+impl DeliveredStand {
+    /// Returns the latest deadline that the turn may have had: an offer to move it needs the reader's consent, and one of its
+    /// own that of another.
+    fn deadline(&self, delivery: &Delivery, reader: Seat) -> Option<DeskTime> {
+        let since = self.since.map(|since| since.after_hours(delivery.terms.hours));
+        let agreed = |to: Digest, offered_by: Seat| {
+            let answer = PaperContent::Answer { to, agree: true };
+            let mut papers = delivery.papers().map(|(_, signed)| signed.paper());
+            papers
+                .any(|paper| *paper.content() == answer && [offered_by, paper.head().seat].contains(&reader))
+        };
+        let behind = delivery.entries.iter().filter(|entry| entry.seq > self.seq);
+        let moved = behind.filter_map(|entry| match &entry.command {
+            Command::Extend { until, .. } => Some(*until),
+            Command::Paper(signed) => match signed.paper().content() {
+                PaperContent::Offer(Offer::Extend(until)) => {
+                    agreed(signed.paper().digest(), signed.paper().head().seat).then_some(*until)
+                }
+                _ => None,
+            },
+            _ => None,
+        });
+        moved.chain(since).max()
     }
 }

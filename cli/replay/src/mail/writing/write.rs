@@ -173,7 +173,7 @@ impl<'a> Writer<'a> {
     }
 
     fn order(&mut self, plays: &[PaperLine], wait: bool) -> Result<MailedPaper, MailError> {
-        let owing = self.turn.owing_seals(self.delivery);
+        let owing = self.turn.owing_seals(self.delivery, self.seat);
         let kept = kept_order(self.memory, &self.folder, self.turn.turn)?;
         let must_seal = self.turn.must_seal(self.delivery, self.seat);
         if owing.contains(&self.seat) || must_seal && kept.is_none() && !owing.is_empty() {
