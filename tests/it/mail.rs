@@ -27,7 +27,6 @@ mod rows_of_turns;
 mod secrecy;
 mod seen;
 mod siege;
-mod table;
 mod turns;
 mod verbs;
 mod weeks;

@@ -1,6 +1,7 @@
 //! A match by mail in memory: a host with its key, and players who write papers as they know the desk.
 
 use std::io;
+use std::path::PathBuf;
 
 use tempfile::TempDir;
 use turnfold_core::any::erase;
@@ -10,7 +11,8 @@ use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Rules, Seat
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
 use turnfold_replay::bundle::StoreRecords;
 use turnfold_replay::mail::{
-    DeskLog, MailError, MailHost, MailMatch, NewMailMatch, PaperOutcome, RunReport, TableDice, TakenPaper,
+    Addresses, DeskLog, MailError, MailHost, MailMatch, MailRoom, NewMailMatch, Outbox, PaperOutcome,
+    RunReport, TableDice, TakenPaper,
 };
 use turnfold_replay::signing::{KeyFile, Signers};
 use turnfold_store::backend::memory::MemoryBackend;
@@ -30,7 +32,7 @@ pub(super) struct Post {
     pub(super) signers: Signers,
     pub(super) name: MatchName,
     pub(super) players: Players,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 pub(super) fn fixture(path: &str) -> String {
@@ -72,7 +74,7 @@ impl Post {
             signers: Signers::open(&[path]).unwrap(),
             name: "duel".parse().unwrap(),
             players: Players::default(),
-            _folder: folder,
+            folder,
         }
     }
 
@@ -132,6 +134,28 @@ impl Post {
 
     pub(super) fn desk_view(&self) -> DeskView {
         DeskView { desk: self.desk(), match_id: GAME_ID, is_fair: self.is_fair() }
+    }
+
+    pub(super) fn outbox(&self) -> PathBuf {
+        self.folder.path().join("outbox")
+    }
+
+    /// Does something with the mail room of the match.
+    pub(super) fn mail<T>(&self, work: impl FnOnce(&MailRoom<'_>) -> T) -> T {
+        work(&MailRoom {
+            store: &self.store,
+            registry: &self.registry,
+            signers: &self.signers,
+            addresses: &"p1 = ann@example.org\np2 = ben@example.org".parse::<Addresses>().unwrap(),
+            outbox: &Outbox::at(&self.outbox()),
+            game: &self.name,
+        })
+    }
+
+    /// Writes the reports that are due; returns the names of those written now.
+    pub(super) fn report(&self) -> Vec<String> {
+        let written = self.mail(|room| room.write_reports().unwrap());
+        written.iter().map(ToString::to_string).collect()
     }
 
     /// Has the host decide something at the desk.

@@ -7,12 +7,13 @@ use base64::engine::general_purpose::STANDARD;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 use turnfold_store::Entry;
 
+use super::post::{Post, time};
 use super::reports::{ford, is_letter, letters, opened};
-use super::table::Table;
 
 /// Returns plays of p1 that the game accepts, all of one length, that differ.
-fn plays(table: &Table) -> Vec<Vec<String>> {
-    let start = table.state();
+fn plays(post: &Post) -> Vec<Vec<String>> {
+    let of = post.mail_match();
+    let start = of.rules.start(&of.genesis.setup).unwrap();
     let taps = |state: &dyn AnyState| {
         state.legal(Seat::P1).into_iter().filter(|play| play.starts_with("tap")).collect::<Vec<_>>()
     };
@@ -29,16 +30,16 @@ fn plays(table: &Table) -> Vec<Vec<String>> {
 }
 
 /// Everything that p2 and spectators get, but for hashes, signatures and what is made of them.
-fn told_to_others(table: &Table) -> BTreeMap<String, String> {
+fn told_to_others(post: &Post) -> BTreeMap<String, String> {
     let is_for_others = |name: &str| name.contains("-p2") || name.starts_with("spectators");
-    let files = letters(table).into_iter().filter(|(name, _)| is_for_others(name));
+    let files = letters(post).into_iter().filter(|(name, _)| is_for_others(name));
     let told = files.map(|(name, file)| {
         let told = if is_letter(&name) {
             let (text, bundle) = opened(&file);
             let (headers, _) = file.split_once("MIME-Version").unwrap();
-            format!("{headers}\n{}\n{}", masked(&text), records(table, &bundle))
+            format!("{headers}\n{}\n{}", masked(&text), records(post, &bundle))
         } else {
-            records(table, &file)
+            records(post, &file)
         };
         // The first digits of a digest of p2's own paper, which names the history that it saw.
         let name = if name.len() > "00000012-p2.eml".len() && is_letter(&name) {
@@ -60,13 +61,13 @@ fn masked(text: &str) -> String {
 }
 
 /// Reads the records of a bundle as text.
-fn records(table: &Table, bundle: &str) -> String {
+fn records(post: &Post, bundle: &str) -> String {
     let mut told = Vec::new();
     let mut rules = None;
     // What follows the records are checkpoints: roots and signatures of all that stands above.
     for line in bundle.lines().take_while(|line| !line.starts_with("-- checkpoint")) {
         if let Some(name) = line.strip_prefix("-- match ") {
-            rules = table.registry.find(if name == table.desk.as_str() { "desk" } else { "cycletap" });
+            rules = post.registry.find(if name == "duel.desk" { "desk" } else { "cycletap" });
         }
         let entry = line.strip_prefix('+').and_then(|record| {
             let bytes = STANDARD.decode(record).unwrap();
@@ -92,28 +93,24 @@ fn records(table: &Table, bundle: &str) -> String {
 #[test]
 fn pm_23_and_30_what_p1_ordered_is_in_nothing_that_others_get() {
     let told = |plays: &[String]| {
-        let mut table = ford("spectators = 1\n");
+        let mut post = ford("spectators = 1\n");
         let plays: Vec<&str> = plays.iter().map(String::as_str).collect();
-        table.report();
-        table.order(Seat::P1, &plays);
-        table.host("extend 2026-12-05T18:00:00Z an order is in");
-        table.report();
-        table.order(Seat::P2, &["switch", "switch"]);
-        table.carry_out(&[]);
-        table.host("clock 2026-12-02T18:00:00Z");
-        table.stand(false, "p2");
-        table.report();
-        assert!(letters(&table)["spectators.bundle"].contains("-- line main - 0 1 "), "the first stand");
-        table.host("clock 2026-12-03T18:00:00Z");
-        table.order(Seat::P2, &["switch", "switch"]);
-        table.carry_out(&[]);
-        table.host("clock 2026-12-04T18:00:00Z");
-        table.stand(false, "p2");
-        table.report();
-        told_to_others(&table)
+        post.report();
+        post.order(Seat::P1, &plays);
+        post.decide("extend 2026-12-05T18:00:00Z an order is in");
+        post.report();
+        post.order(Seat::P2, &["switch", "switch"]);
+        post.run(time("2026-12-02T18:00:00Z"), &[]);
+        post.report();
+        assert!(letters(&post)["spectators.bundle"].contains("-- line main - 0 1 "), "the first stand");
+        post.decide("clock 2026-12-03T18:00:00Z");
+        post.order(Seat::P2, &["switch", "switch"]);
+        post.run(time("2026-12-04T18:00:00Z"), &[]);
+        post.report();
+        told_to_others(&post)
     };
-    let table = ford("");
-    let plays = plays(&table);
+    let post = ford("");
+    let plays = plays(&post);
     assert!(plays.len() >= 6, "{plays:?}");
     let first = told(&plays[0]);
     assert_eq!(first.len(), 1 + 4 + 1, "{:?}", first.keys());

@@ -6,7 +6,6 @@ use std::io;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use tempfile::TempDir;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::dice::fair::Owner;
 use turnfold_core::paper::DeskTime;
@@ -15,7 +14,7 @@ use turnfold_core::trust::TrustPolicy;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, DueRoll, Logged, Rules, Seat};
 use turnfold_replay::audit::{AuditQuestion, RowName, RowResult, audit, read_held};
 use turnfold_replay::bundle::{BundleFile, StoreRecords};
-use turnfold_replay::mail::{Addresses, LetterName, MailRoom, Outbox, PaperWords, TableDice, TakenPaper};
+use turnfold_replay::mail::{LetterName, PaperWords, TableDice, TakenPaper};
 use turnfold_replay::signing::write_signed_bundle;
 use turnfold_replay::{LineOfPlay, Revision};
 use turnfold_store::BranchName;
@@ -36,7 +35,6 @@ struct Correspondence {
     post: Post,
     /// The players, and the size of the desk of which the newest letter tells that each has.
     players: BTreeMap<Seat, (Player, u64)>,
-    outbox: TempDir,
     /// The letters that were sent.
     sent: BTreeSet<String>,
     /// Replies on their way, and the day on which each arrives.
@@ -56,7 +54,6 @@ impl Correspondence {
         Self {
             post,
             players: players.into(),
-            outbox: tempfile::tempdir().unwrap(),
             sent: BTreeSet::new(),
             replies: Vec::new(),
             chance: DiceStream::new(&[seed; 32], 0),
@@ -105,7 +102,7 @@ impl Correspondence {
 
     /// Brings what is new in the outbox, in any order; some of it is lost.
     fn deliver_letters(&mut self) {
-        let listed = fs::read_dir(self.outbox.path()).unwrap();
+        let listed = fs::read_dir(self.post.outbox()).unwrap();
         let names: Vec<String> =
             listed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         let mut names: Vec<_> = names.into_iter().filter(|name| name.contains("-p")).collect();
@@ -122,7 +119,7 @@ impl Correspondence {
             let (player, newest) = self.players.get_mut(&seat).unwrap();
             if size >= *newest {
                 *newest = size;
-                let letter = fs::read_to_string(self.outbox.path().join(&name)).unwrap();
+                let letter = fs::read_to_string(self.post.outbox().join(&name)).unwrap();
                 fs::write(player.bundle(), opened(&letter).1).unwrap();
             }
         }
@@ -241,17 +238,10 @@ impl Correspondence {
     }
 
     fn write_letters(&self, taken: &[TakenPaper]) -> Vec<LetterName> {
-        let outbox = Outbox::at(self.outbox.path());
-        let room = MailRoom {
-            store: &self.post.store,
-            registry: &self.post.registry,
-            signers: &self.post.signers,
-            addresses: &Addresses::default(),
-            outbox: &outbox,
-            game: &self.post.name,
-        };
-        room.write_answers(taken).unwrap();
-        let written = room.write_reports().unwrap();
+        let written = self.post.mail(|room| {
+            room.write_answers(taken).unwrap();
+            room.write_reports().unwrap()
+        });
         self.require_unopened(&written);
         written
     }
@@ -268,7 +258,7 @@ impl Correspondence {
             unopened.push(key(seat.name()).dice_chain(owner).element(turn + 1));
         }
         for name in written {
-            let letter = fs::read_to_string(self.outbox.path().join(name.to_string())).unwrap();
+            let letter = fs::read_to_string(self.post.outbox().join(name.to_string())).unwrap();
             let (text, bundle) = opened(&letter);
             let records = bundle.lines().filter_map(|line| STANDARD.decode(line.strip_prefix('+')?).ok());
             for told in records.chain([text.into_bytes()]) {
@@ -282,7 +272,7 @@ impl Correspondence {
 
     /// Audits everything there is at the end.
     fn audited(&self) -> BTreeMap<RowName, (RowResult, String)> {
-        let path = self.outbox.path().join("whole.bundle");
+        let path = self.post.outbox().join("whole.bundle");
         let desk = self.post.mail_match().desk;
         let records = StoreRecords::of(&self.post.store, &[self.post.name.clone(), desk]).unwrap();
         let mut file = File::create(&path).unwrap();
@@ -323,12 +313,12 @@ fn check(rules: &str, setup: &str, terms: &str, ends: &[&str]) {
             assert!(is_fine, "seed {seed}: {row} {found} {reason}");
         }
         // Nothing that was lost is lost for good: all is written again as it was.
-        let kept = |name: &str| fs::read(played.outbox.path().join(name)).ok();
+        let kept = |name: &str| fs::read(played.post.outbox().join(name)).ok();
         let is_report = |name: &&String| name.len() == "00000001-p1.eml".len();
         let names: Vec<_> = played.sent.iter().filter(is_report).rev().step_by(5).cloned().collect();
         let before: Vec<_> = names.iter().map(|name| kept(name)).collect();
         for name in &names {
-            fs::remove_file(played.outbox.path().join(name)).unwrap();
+            fs::remove_file(played.post.outbox().join(name)).unwrap();
         }
         played.write_letters(&[]);
         let after: Vec<_> = names.iter().map(|name| kept(name)).collect();

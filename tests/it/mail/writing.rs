@@ -5,15 +5,12 @@ use std::path::PathBuf;
 
 use turnfold_core::Seat;
 use turnfold_core::paper::{Nonce, PaperContent};
-use turnfold_replay::mail::{
-    Addresses, MailError, MailRoom, Outbox, PaperRequest, PaperWords, WrittenPaper, write_paper,
-};
+use turnfold_replay::mail::{MailError, PaperRequest, PaperWords, WrittenPaper, write_paper};
 use turnfold_replay::signing::KeyFile;
 
 use super::players::key;
-use super::post::{Post, day};
-use super::reports::opened;
-use crate::sandbox::workspace;
+use super::post::{Post, day, fixture};
+use super::reports::{letters, opened};
 
 /// A player with a key of its own and the bundle that it was sent last.
 pub(super) struct Player {
@@ -66,18 +63,10 @@ impl Player {
 
 /// Returns the bundle of the newest report to a seat.
 fn newest(post: &Post, seat: Seat) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let room = MailRoom {
-        store: &post.store,
-        registry: &post.registry,
-        signers: &post.signers,
-        addresses: &Addresses::default(),
-        outbox: &Outbox::at(folder.path()),
-        game: &post.name,
-    };
-    let written = room.write_reports().unwrap();
-    let last = written.iter().rfind(|name| name.seat == seat).unwrap();
-    opened(&fs::read_to_string(folder.path().join(last.to_string())).unwrap()).1
+    post.report();
+    let letters = letters(post);
+    let newest = letters.iter().rfind(|(name, _)| name.ends_with(&format!("-{seat}.eml")));
+    opened(newest.unwrap().1).1
 }
 
 pub(super) fn plays(plays: &[&str]) -> PaperWords {
@@ -98,9 +87,8 @@ pub(super) fn send(post: &Post, written: &WrittenPaper) -> String {
 const CYCLETAP: &str = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 
 fn opened_with(terms: &str) -> Post {
-    let setup = fs::read_to_string(workspace().join("fixtures/cycletap/ford.toml")).unwrap();
     let post = Post::new();
-    post.open("cycletap", &setup, terms).unwrap();
+    post.open("cycletap", &fixture("cycletap/ford.toml"), terms).unwrap();
     post
 }
 
