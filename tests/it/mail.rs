@@ -19,7 +19,7 @@ pub(crate) mod players;
 mod post;
 mod properties;
 mod refusals;
-mod reports;
+pub(crate) mod reports;
 mod rows_of_dice;
 mod rows_of_papers;
 mod rows_of_three;

@@ -36,7 +36,7 @@ pub(super) fn letters(post: &Post) -> BTreeMap<String, String> {
 }
 
 /// The text of a letter, and the bundle that goes with it.
-pub(super) fn opened(letter: &str) -> (String, String) {
+pub(crate) fn opened(letter: &str) -> (String, String) {
     let (_, body) = letter.split_once("\r\n\r\n").unwrap();
     let (_, body) = body.split_once("\r\n\r\n").unwrap();
     let (text, rest) = body.split_once("--turnfold-").unwrap();
