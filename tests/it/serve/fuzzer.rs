@@ -10,9 +10,10 @@ use std::process::{Command, Output};
 use serde_json::json;
 
 use super::http::{Call, import};
+use super::papers::{joined, serve};
 use super::running::Running;
 use super::times;
-use crate::sandbox::{Sandbox, workspace};
+use crate::sandbox::workspace;
 
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 
@@ -42,7 +43,7 @@ fn install(folder: &Path) -> Result<PathBuf, String> {
     Ok(folder.join("bin/schemathesis"))
 }
 
-/// Makes the matches that the configuration names, each with a branch.
+/// Makes the matches that the configuration names, each with a branch; one by mail is there.
 fn seed(service: &Running) {
     for (name, golden) in [("dice", "initiative/seeded-dice"), ("secrets", "cycletap/while-the-other-plans")]
     {
@@ -51,18 +52,21 @@ fn seed(service: &Running) {
         let side = json!({"name": "side", "from": "main:3"});
         Call::post(&format!("/v1/matches/{name}/branches"), &host, &side).to(service).is(201);
     }
+    let side = json!({"name": "side", "from": "main"});
+    Call::post("/v1/matches/duel/branches", service.admin(), &side).to(service).is(201);
 }
 
 /// SV-34: every phase, every check. The long form takes 5 minutes:
 /// `TURNFOLD_SERVE_LONG=1 cargo test --workspace --test it -- fuzzer`.
 #[test]
 fn sv_34_schemathesis_finds_no_failure() {
-    let sandbox = Sandbox::new();
+    let mailbox = joined();
+    let sandbox = &mailbox.sandbox;
     let schemathesis = match install(&sandbox.path("venv")) {
         Ok(path) => path,
         Err(why) => return skipped(&why),
     };
-    let service = Running::start(&sandbox);
+    let service = serve(&mailbox);
     seed(&service);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("it/serve/fuzzer");
     let seconds = times(45, 300).to_string();
@@ -89,5 +93,7 @@ fn sv_34_schemathesis_finds_no_failure() {
     assert!(said.contains("Test cases:"), "{said}");
     assert!(said.contains("Selected: 26/26"), "{said}");
     // It is still there, and so is what it was given.
-    Call::get("/v1/matches/dice", service.admin()).to(&service).is(200);
+    for name in ["dice", "duel"] {
+        Call::get(&format!("/v1/matches/{name}"), service.admin()).to(&service).is(200);
+    }
 }

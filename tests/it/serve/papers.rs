@@ -18,7 +18,7 @@ const TERMS: &str =
 const PAPERS: &str = "/v1/matches/duel/papers";
 
 /// Two players have joined by mail; nothing was played.
-fn joined() -> Mailbox {
+pub(super) fn joined() -> Mailbox {
     let mailbox = Mailbox::new(TERMS);
     mailbox.sandbox.ok(&open_line("cycletap", "ford.toml", ""));
     for seat in ["p1", "p2"] {
@@ -32,7 +32,8 @@ fn joined() -> Mailbox {
     mailbox
 }
 
-fn serve(mailbox: &Mailbox) -> Running {
+/// Serves it with the host's key.
+pub(super) fn serve(mailbox: &Mailbox) -> Running {
     Running::start_by(mailbox.sandbox.command(["serve", "--listen", "127.0.0.1:0", "--key", "host.key"]))
 }
 
