@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use postgres::Row;
 use uuid::Uuid;
 
 use super::address::FleetAddress;
@@ -14,7 +15,7 @@ use super::connect::{Connection, PATIENCE, Patience};
 use super::fault::Fault;
 use super::held::Names;
 use super::read::{column, get, uuid};
-use super::run::{INSERT, Run};
+use super::run::{INSERT, INSERT_ONE, Run};
 use crate::error::StoreError;
 use crate::names::IdempotencyKey;
 use crate::reader::found::MatchId;
@@ -251,6 +252,34 @@ pub(super) fn statement(
     connection: &mut Connection,
     rows: &[(&Runs, &Run)],
 ) -> Result<BTreeSet<Uuid>, Fault> {
+    let inserted = match rows {
+        [row] => insert_one(connection, row)?,
+        rows => insert_all(connection, rows)?,
+    };
+    let attempts = inserted.iter().map(|row| get::<Uuid>(row, 0)).collect::<Result<_, _>>();
+    Ok(attempts?)
+}
+
+fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Result<Vec<Row>, Fault> {
+    connection.query(
+        INSERT_ONE,
+        &[
+            &uuid(runs.of),
+            &runs.branch.cast_signed(),
+            &column(run.first),
+            &column(run.last),
+            &runs.attempt,
+            &run.key.as_ref().map(IdempotencyKey::as_str),
+            &run.before.as_bytes().as_slice(),
+            &run.link.as_bytes().as_slice(),
+            &run.records.as_slice(),
+            &runs.names.0.as_str(),
+            &runs.names.1.as_str(),
+        ],
+    )
+}
+
+fn insert_all(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Result<Vec<Row>, Fault> {
     let each = |read: &dyn Fn(&Run) -> i64| rows.iter().map(|(_, run)| read(run)).collect::<Vec<_>>();
     let of: Vec<_> = rows.iter().map(|(runs, _)| uuid(runs.of)).collect();
     let branches: Vec<_> = rows.iter().map(|(runs, _)| runs.branch.cast_signed()).collect();
@@ -262,7 +291,7 @@ pub(super) fn statement(
     let records: Vec<_> = rows.iter().map(|(_, run)| run.records.as_slice()).collect();
     let match_names: Vec<_> = rows.iter().map(|(runs, _)| runs.names.0.as_str()).collect();
     let branch_names: Vec<_> = rows.iter().map(|(runs, _)| runs.names.1.as_str()).collect();
-    let inserted = connection.query(
+    connection.query(
         INSERT,
         &[
             &of,
@@ -277,7 +306,5 @@ pub(super) fn statement(
             &match_names,
             &branch_names,
         ],
-    )?;
-    let attempts = inserted.iter().map(|row| get::<Uuid>(row, 0)).collect::<Result<_, _>>();
-    Ok(attempts?)
+    )
 }

@@ -55,9 +55,9 @@ fn child() {
         #[cfg(unix)]
         task if task.starts_with("write ") => {
             // The pipe is read when this process has ended, so it must not fill.
-            let mut told = Vec::new();
-            crate::fleet::many::write(&dir, &task[6..], &mut |line| told.push(line));
-            for line in told {
+            let told = std::sync::Mutex::default();
+            crate::fleet::many::write(&dir, &task[6..], &|line| Vec::push(&mut told.lock().unwrap(), line));
+            for line in told.into_inner().unwrap() {
                 println!("{line}");
             }
         }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Child;
 use std::sync::mpsc;
+use std::thread;
 
 use turnfold_store::{
     Appended, BranchHead, BranchName, FleetAddress, IdempotencyKey, MatchName, NewEntry, Store, StoreError,
 };
 
 use crate::chance::Chance;
-use crate::child::spawn;
+use crate::child::{Tell, spawn};
 use crate::game::{genesis, name, opaque};
 use crate::postgres::shared;
 use crate::rescue::unobserved;
@@ -38,13 +39,32 @@ fn append(
     answer.recv().unwrap()
 }
 
+/// The threads of a process, which share a writer, so that some of their appends share a statement (FL-13).
+const THREADS: u64 = 4;
+
 /// What a process does, `WRITER OPERATIONS BRANCHES`: appends to branches at random, repeats some appends elsewhere and
 /// makes some branches anew. Tells which labels were acknowledged in which branches, whatever their names.
-pub(crate) fn write(url: &Path, numbers: &str, tell: &mut dyn FnMut(String)) {
+pub(crate) fn write(url: &Path, numbers: &str, tell: Tell<'_>) {
     let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
     let [writer, operations, branches] = numbers[..] else { panic!("{numbers:?}") };
-    let address = FleetAddress::read(url.to_str().unwrap(), None).unwrap();
-    let (store, elsewhere) = (Store::open_fleet(&address).unwrap(), Store::open_fleet(&address).unwrap());
+    let open = || {
+        let address = FleetAddress::read(&format!("{}&connections=1%2B8", url.display()), None).unwrap();
+        Store::open_fleet(&address).unwrap()
+    };
+    let stores = (open(), open());
+    thread::scope(|scope| {
+        for number in writer * THREADS..(writer + 1) * THREADS {
+            let stores = (&stores.0, &stores.1);
+            scope.spawn(move || write_one(stores, (number, operations / THREADS, branches), tell));
+        }
+    });
+}
+
+fn write_one(
+    (store, elsewhere): (&Store, &Store),
+    (writer, operations, branches): (u64, u64, u64),
+    tell: Tell<'_>,
+) {
     let mut chance = Chance::new(writer + 1);
     let mut below = |count: u64| chance.below(usize::try_from(count).unwrap()) as u64;
     for operation in 0..operations {
@@ -72,11 +92,11 @@ pub(crate) fn write(url: &Path, numbers: &str, tell: &mut dyn FnMut(String)) {
                 Err(StoreError::NoSuchBranch { .. }) => continue,
                 Err(error) => panic!("{error}"),
             };
-            match append(&store, (&m, &branch), head, entries(), key.as_ref()) {
+            match append(store, (&m, &branch), head, entries(), key.as_ref()) {
                 Ok(appended) => {
                     assert_eq!((appended.last - appended.first + 1, appended.repeated), (count, false));
                     if key.is_some() && below(4) == 0 {
-                        match append(&elsewhere, (&m, &branch), head, entries(), key.as_ref()) {
+                        match append(elsewhere, (&m, &branch), head, entries(), key.as_ref()) {
                             Ok(again) => assert_eq!(again, Appended { repeated: true, ..appended }),
                             Err(StoreError::NoSuchBranch { .. }) => {}
                             Err(error) => panic!("{error}"),
