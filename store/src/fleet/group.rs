@@ -127,15 +127,31 @@ impl Drop for Writers {
 }
 
 fn run(address: &FleetAddress, jobs: &Receiver<Job>) {
-    let (mut waiting, mut connection) = (VecDeque::new(), None);
+    let (mut waiting, mut connection, mut served) = (VecDeque::new(), None, 0);
     loop {
         if waiting.is_empty() {
             let Ok(job) = jobs.recv() else { return };
             waiting.push_back(job);
         }
-        waiting.extend(jobs.try_iter().take(QUEUE_MAX));
+        let_in(&mut waiting, jobs, served);
         let group = gather(&mut waiting);
+        served = group.len();
         serve(address, &mut connection, group);
+    }
+}
+
+/// Lets in what has come. Those who were answered together often ask again at once, so as many are let in as were served
+/// last, as long as any comes.
+fn let_in(waiting: &mut VecDeque<Job>, jobs: &Receiver<Job>, served: usize) {
+    let mut has_waited = false;
+    loop {
+        let before = waiting.len();
+        waiting.extend(jobs.try_iter().take(QUEUE_MAX));
+        if waiting.len() >= served || has_waited && waiting.len() == before {
+            return;
+        }
+        std::thread::yield_now();
+        has_waited = true;
     }
 }
 
