@@ -3,10 +3,9 @@
 use uuid::Uuid;
 
 use super::engine::Fleet;
-use super::group::Runs;
 use super::held::Names;
 use super::read::{Ask as _, column, get, uuid};
-use super::run::{end_of, pack};
+use super::run::{Runs, end_of, pack};
 use super::schema::new_id;
 use crate::engine::{Append, EngineReader as _};
 use crate::entry::Seq;

@@ -7,18 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use postgres::Row;
 use uuid::Uuid;
 
 use super::address::FleetAddress;
 use super::connect::{Connection, PATIENCE, Patience};
 use super::fault::Fault;
-use super::held::Names;
-use super::read::{column, get, uuid};
-use super::run::{INSERT, INSERT_ONE, Run};
+use super::insert::statement;
+use super::read::uuid;
+use super::run::Runs;
 use crate::error::StoreError;
-use crate::names::IdempotencyKey;
-use crate::reader::found::MatchId;
 
 /// The most appends of a statement, and from how many bytes on no more are added.
 const GROUP_MAX: usize = 64;
@@ -26,15 +23,6 @@ const GROUP_BYTES: usize = 1 << 20;
 
 /// The most appends that wait for one writer.
 const QUEUE_MAX: usize = 256;
-
-/// The runs of one append, and whose it is.
-pub(super) struct Runs {
-    pub(super) names: Names,
-    pub(super) of: MatchId,
-    pub(super) branch: u64,
-    pub(super) attempt: Uuid,
-    pub(super) all: Vec<Run>,
-}
 
 /// An append on its way.
 struct Job {
@@ -261,66 +249,4 @@ fn insert_once(connection: &mut Connection, group: &[Job]) -> Result<BTreeSet<Uu
     }
     let rows: Vec<_> = group.iter().flat_map(|job| job.runs.all.iter().map(|run| (&job.runs, run))).collect();
     statement(connection, &rows)
-}
-
-/// Runs the one statement that appends.
-pub(super) fn statement(
-    connection: &mut Connection,
-    rows: &[(&Runs, &Run)],
-) -> Result<BTreeSet<Uuid>, Fault> {
-    let inserted = match rows {
-        [row] => insert_one(connection, row)?,
-        rows => insert_all(connection, rows)?,
-    };
-    let attempts = inserted.iter().map(|row| get::<Uuid>(row, 0)).collect::<Result<_, _>>();
-    Ok(attempts?)
-}
-
-fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Result<Vec<Row>, Fault> {
-    connection.query(
-        INSERT_ONE,
-        &[
-            &uuid(runs.of),
-            &runs.branch.cast_signed(),
-            &column(run.first),
-            &column(run.last),
-            &runs.attempt,
-            &run.key.as_ref().map(IdempotencyKey::as_str),
-            &run.before.as_bytes().as_slice(),
-            &run.link.as_bytes().as_slice(),
-            &run.records.as_slice(),
-            &runs.names.0.as_str(),
-            &runs.names.1.as_str(),
-        ],
-    )
-}
-
-fn insert_all(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Result<Vec<Row>, Fault> {
-    let each = |read: &dyn Fn(&Run) -> i64| rows.iter().map(|(_, run)| read(run)).collect::<Vec<_>>();
-    let of: Vec<_> = rows.iter().map(|(runs, _)| uuid(runs.of)).collect();
-    let branches: Vec<_> = rows.iter().map(|(runs, _)| runs.branch.cast_signed()).collect();
-    let (firsts, lasts) = (each(&|run| column(run.first)), each(&|run| column(run.last)));
-    let attempts: Vec<_> = rows.iter().map(|(runs, _)| runs.attempt).collect();
-    let keys: Vec<_> = rows.iter().map(|(_, run)| run.key.as_ref().map(IdempotencyKey::as_str)).collect();
-    let before: Vec<_> = rows.iter().map(|(_, run)| run.before.as_bytes().as_slice()).collect();
-    let links: Vec<_> = rows.iter().map(|(_, run)| run.link.as_bytes().as_slice()).collect();
-    let records: Vec<_> = rows.iter().map(|(_, run)| run.records.as_slice()).collect();
-    let match_names: Vec<_> = rows.iter().map(|(runs, _)| runs.names.0.as_str()).collect();
-    let branch_names: Vec<_> = rows.iter().map(|(runs, _)| runs.names.1.as_str()).collect();
-    connection.query(
-        INSERT,
-        &[
-            &of,
-            &branches,
-            &firsts,
-            &lasts,
-            &attempts,
-            &keys,
-            &before,
-            &links,
-            &records,
-            &match_names,
-            &branch_names,
-        ],
-    )
 }

@@ -12,6 +12,7 @@ mod fault;
 mod granting;
 mod group;
 mod held;
+mod insert;
 mod notice;
 mod open;
 mod read;

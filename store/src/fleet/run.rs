@@ -1,40 +1,13 @@
-//! Runs (FL-7): the entries of one append in a row, and the statement that inserts them.
+//! Runs (FL-7): the entries of one append in a row.
 
 use turnfold_core::Digest;
+use uuid::Uuid;
 
+use super::held::Names;
 use crate::chain::Linker;
 use crate::entry::{NewEntry, Seq, encode};
 use crate::names::IdempotencyKey;
-use crate::reader::found::Head;
-
-macro_rules! insert {
-    ($rows:literal) => {
-        concat!(
-            "INSERT INTO @run (match, branch, first, last, attempt, key, before, link, records) \
-             SELECT n.match, n.branch, n.first, n.last, n.attempt, n.key, n.before, n.link, n.records FROM ",
-            $rows,
-            " AS n(match, branch, first, last, attempt, key, before, link, records, match_name, branch_name) \
-             JOIN @match m ON m.id = n.match AND m.name = n.match_name \
-             JOIN @branch b ON b.match = n.match AND b.no = n.branch AND b.name = n.branch_name \
-             LEFT JOIN LATERAL (SELECT p.last, p.link FROM @run p WHERE p.match = n.match AND p.branch = n.branch \
-             ORDER BY p.first DESC LIMIT 1) h ON true \
-             WHERE coalesce(h.last, b.at) = n.first - 1 AND coalesce(h.link, b.before) = n.before \
-             ORDER BY n.match, n.branch ON CONFLICT DO NOTHING RETURNING attempt"
-        )
-    };
-}
-
-/// FL-11: inserts runs, each where its branch ends under the name by which it was asked for. What comes back is durable.
-pub(super) const INSERT: &str = insert!(
-    "unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::uuid[], $6::text[], $7::bytea[], \
-     $8::bytea[], $9::bytea[], $10::text[], $11::text[])"
-);
-
-/// The same for a run by itself, which costs the server a quarter less without arrays.
-pub(super) const INSERT_ONE: &str = insert!(
-    "(SELECT $1::uuid, $2::bigint, $3::bigint, $4::bigint, $5::uuid, $6::text, $7::bytea, $8::bytea, $9::bytea, \
-     $10::text, $11::text)"
-);
+use crate::reader::found::{Head, MatchId};
 
 /// The most bytes of a run, unless it is of a single entry.
 const RUN_BYTES_MAX: usize = 8 << 20;
@@ -48,6 +21,15 @@ pub(super) struct Run {
     pub(super) before: Digest,
     pub(super) link: Digest,
     pub(super) records: Vec<u8>,
+}
+
+/// The runs of one append, and whose it is.
+pub(super) struct Runs {
+    pub(super) names: Names,
+    pub(super) of: MatchId,
+    pub(super) branch: u64,
+    pub(super) attempt: Uuid,
+    pub(super) all: Vec<Run>,
 }
 
 /// Numbers entries from a head on, chains them and packs them into runs.
