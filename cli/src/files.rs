@@ -18,6 +18,9 @@ use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 use crate::failure::Failure;
 use crate::signals;
 
+/// How many symbolic links are followed to a file; Linux follows as many.
+const LINKS_MAX: u32 = 40;
+
 /// A file that a verb makes, unless standard output is to take it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewFile {
@@ -44,30 +47,36 @@ impl NewFile {
     }
 }
 
-/// Requires that a file to be written does not exist, unless it is to be overwritten.
+/// Requires that a file to be written does not exist, unless it is to be overwritten. A link that leads nowhere is
+/// there, too.
 pub(crate) fn check_new(path: &Path, force: bool) -> Result<(), Failure> {
-    if path.exists() && !force {
+    require_replaceable(path)?;
+    if fs::symlink_metadata(path).is_ok() && !force {
         return Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"));
     }
     Ok(())
 }
 
 /// Writes a file so that whoever looks sees the old content or the new, also after a crash: a temporary file beside
-/// it is synced and then takes its name. A file that is replaced keeps its permissions.
+/// it is synced and then takes its name. A file that is replaced keeps its permissions, and a link to it stays one.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    replace(path, content)
+    require_replaceable(path)?;
+    end_of_links(path)
+        .and_then(|path| replace(&path, content))
         .map_err(|error| Failure::trouble(format!("cannot write `{}`: {error}", path.display())))
 }
 
 /// Writes a file that only its owner can read, whole or not at all, as it comes. Unless `force` is set, a file that is
-/// there is kept.
+/// there is kept, and a link is not followed.
 pub(crate) fn write_private<T>(
     path: &Path,
     force: bool,
     write: impl FnOnce(&mut File) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let failed = |error: io::Error| Failure::trouble(format!("cannot write `{}`: {error}", path.display()));
-    let dir = dir_of(path);
+    require_replaceable(path)?;
+    let end = if force { end_of_links(path).map_err(failed)? } else { path.into() };
+    let dir = dir_of(&end);
     if !dir.is_dir() {
         let message = format!("cannot write `{}`: there is no directory `{}`", path.display(), dir.display());
         return Err(Failure::usage(message));
@@ -76,7 +85,7 @@ pub(crate) fn write_private<T>(
     let mut draft = DraftFile::file_in(dir, Readers::Owner).map_err(failed)?;
     let written = write(draft.file())?;
     draft.file().sync_all().map_err(failed)?;
-    draft.persist(path, force).map_err(failed)?;
+    draft.persist(&end, force).map_err(failed)?;
     sync_dir(dir).map_err(failed)?;
     Ok(written)
 }
@@ -85,6 +94,25 @@ pub(crate) fn write_private<T>(
 pub(crate) fn temporary_dir() -> io::Result<DraftDir> {
     signals::remove_drafts();
     DraftDir::dir_in(&env::temp_dir())
+}
+
+/// Requires what is at a path, if anything is, to be a file: in place of a device or a pipe, whoever uses it would
+/// find a file from then on.
+fn require_replaceable(path: &Path) -> Result<(), Failure> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(Failure::usage(format!("`{}` is no regular file; nothing was written", path.display())));
+    }
+    Ok(())
+}
+
+/// Returns where symbolic links lead, also to a file that is not there yet.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    let mut end = path.to_path_buf();
+    for _ in 0..=LINKS_MAX {
+        let Ok(target) = fs::read_link(&end) else { return Ok(end) };
+        end = dir_of(&end).join(target);
+    }
+    Err(io::Error::other("too many symbolic links"))
 }
 
 fn dir_of(path: &Path) -> &Path {

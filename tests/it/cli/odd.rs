@@ -1,7 +1,7 @@
 //! Odd files in a store, odd names, odd readers: refused in a line, without a hang.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileTypeExt, symlink};
 use std::process::{Command, Output, Stdio};
 
 use snapbox::str;
@@ -179,4 +179,68 @@ fn what_check_says_of_a_file_in_a_line_is_at_most_500_characters_long() {
         assert!(line.chars().count() <= 500, "{}: {line}", line.chars().count());
     }
     assert!(lines.iter().any(|line| line.contains('…') && line.chars().count() == 500), "{told}");
+}
+
+/// Lines that write over `out`: a replay whole, a bundle for its owner alone.
+const WRITERS: [&str; 4] = [
+    "export duel -o out --force",
+    "simulate --rules hexcapture --seed 7 --steps 3 -o out --force",
+    "bundle duel -o out --force",
+    "store backup out --force",
+];
+
+#[test]
+fn a_pipe_is_never_overwritten_by_a_file() {
+    let sandbox = duel();
+    assert!(Command::new("mkfifo").arg(sandbox.path("pipe")).status().unwrap().success());
+    symlink("pipe", sandbox.path("out")).unwrap();
+    let plain = "export duel -o pipe";
+    for line in WRITERS.into_iter().chain([plain]) {
+        let output = bounded(&sandbox, line);
+        let name = if line == plain { "pipe" } else { "out" };
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(told, format!("error: `{name}` is no regular file; nothing was written\n"), "{line}");
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(fs::metadata(sandbox.path("pipe")).unwrap().file_type().is_fifo(), "{line}");
+    }
+}
+
+#[test]
+fn a_link_is_followed_to_the_file_that_is_overwritten() {
+    for line in WRITERS {
+        for old in [Some("old"), None] {
+            let sandbox = duel();
+            fs::create_dir(sandbox.path("kept")).unwrap();
+            if let Some(old) = old {
+                sandbox.write("kept/file", old);
+            }
+            symlink("kept/file", sandbox.path("link")).unwrap();
+            symlink("link", sandbox.path("out")).unwrap();
+            let unforced = sandbox.run(&line.replace(" --force", ""));
+            let told = String::from_utf8(unforced.stderr).unwrap();
+            assert_eq!(told, "error: `out` exists; `--force` overwrites it\n", "{line}");
+            sandbox.ok(line);
+            for link in ["link", "out"] {
+                assert!(fs::symlink_metadata(sandbox.path(link)).unwrap().is_symlink(), "{line}: {link}");
+            }
+            let written = fs::read(sandbox.path("kept/file")).unwrap();
+            assert!(written.len() > 10, "{line}: {written:?}");
+        }
+    }
+    let sandbox = duel();
+    symlink("out", sandbox.path("out")).unwrap();
+    check(
+        &sandbox,
+        "export duel -o out --force
+         bundle duel -o out --force",
+        str![[r#"
+$ turnfold export duel -o out --force
+stderr| error: cannot write `out`: too many symbolic links
+exit 3
+$ turnfold bundle duel -o out --force
+stderr| error: cannot write `out`: too many symbolic links
+exit 3
+
+"#]],
+    );
 }
