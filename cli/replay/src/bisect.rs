@@ -16,8 +16,12 @@ use crate::sight::Sight;
 pub enum Bisection {
     /// It already holds in the setup, so no entry makes it true.
     InSetup,
+    /// It cannot be told of the setup.
+    UntoldInSetup,
     /// It is not true at the end.
     NotAtEnd,
+    /// It cannot be told of the end.
+    UntoldAtEnd,
     /// An entry makes it true.
     Found(Box<Flip>),
 }
@@ -54,16 +58,23 @@ pub fn bisect<E: From<ReplayError>>(
     let base = (0, sight.start()?);
     let mut probe = Probe { sight, question, base, survey: Survey::default(), probes: 0 };
     let end = sight.known_count();
-    if probe.ask(0)? != Judgment::No {
-        probe.check_condition(0)?;
-        return Ok(Bisection::InSetup);
+    match probe.ask(0)? {
+        Judgment::No => {}
+        Judgment::Yes => {
+            probe.check_condition(0)?;
+            return Ok(Bisection::InSetup);
+        }
+        Judgment::CannotTell => return Ok(Bisection::UntoldInSetup),
     }
-    let bracket = if linear { probe.step_through(end)? } else { probe.halve(end)? };
-    let Some(bracket) = bracket else {
-        probe.check_condition(if linear { end } else { 0 })?;
-        return Ok(Bisection::NotAtEnd);
-    };
-    Ok(Bisection::Found(Box::new(bracket.flip(sight, probe.probes)?)))
+    let found = if linear { probe.step_through(end)? } else { probe.halve(end)? };
+    match found {
+        Ok(bracket) => Ok(Bisection::Found(Box::new(bracket.flip(sight, probe.probes)?))),
+        Err(Judgment::CannotTell) => Ok(Bisection::UntoldAtEnd),
+        Err(Judgment::No | Judgment::Yes) => {
+            probe.check_condition(if linear { end } else { 0 })?;
+            Ok(Bisection::NotAtEnd)
+        }
+    }
 }
 
 /// The numbers of entries between which it becomes true: false after `low`, true after `high`.
@@ -146,12 +157,14 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(condition.check(&self.survey).map_err(ReplayError::from)?)
     }
 
-    /// Looks at one entry after another.
-    fn step_through(&mut self, end: usize) -> Result<Option<Bracket>, E> {
+    /// Looks at one entry after another. Where none makes it true, what is said of the end is the error.
+    fn step_through(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
         let mut low = 0;
+        let mut last = Judgment::No;
         for count in 1..=end {
-            match self.ask(count)? {
-                Judgment::Yes => return Ok(Some(Bracket { low, high: count })),
+            last = self.ask(count)?;
+            match last {
+                Judgment::Yes => return Ok(Ok(Bracket { low, high: count })),
                 Judgment::No => {
                     low = count;
                     self.advance(count)?;
@@ -159,13 +172,15 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
                 Judgment::CannotTell => {}
             }
         }
-        Ok(None)
+        Ok(Err(last))
     }
 
-    /// Halves what lies between, going around what cannot be told.
-    fn halve(&mut self, end: usize) -> Result<Option<Bracket>, E> {
-        if end == 0 || self.ask(end)? != Judgment::Yes {
-            return Ok(None);
+    /// Halves what lies between, going around what cannot be told. Where it is not true at the end, what is said of
+    /// the end is the error.
+    fn halve(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
+        let at_end = if end == 0 { Judgment::No } else { self.ask(end)? };
+        if at_end != Judgment::Yes {
+            return Ok(Err(at_end));
         }
         let (mut low, mut high) = (0, end);
         let mut unknown = BTreeSet::new();
@@ -173,7 +188,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
             let middle = low + (high - low) / 2;
             let candidates = (low + 1..high).filter(|count| !unknown.contains(count));
             let Some(count) = candidates.min_by_key(|count| count.abs_diff(middle)) else {
-                return Ok(Some(Bracket { low, high }));
+                return Ok(Ok(Bracket { low, high }));
             };
             match self.ask(count)? {
                 Judgment::No => {

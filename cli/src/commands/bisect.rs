@@ -75,8 +75,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             counted(sight.head(), "entry", "entries")
         ))
         .hint("`--linear` finds conditions that come and go")),
+        Bisection::UntoldInSetup => Err(untold("in the setup")),
+        Bisection::UntoldAtEnd => {
+            Err(untold(&format!("at the end, after {}", counted(sight.head(), "entry", "entries"))))
+        }
         Bisection::Found(flip) => report(args, *flip, &mut context.output),
     }
+}
+
+/// Says that the condition is neither true nor false where it has to be one of them.
+fn untold(place: &str) -> Failure {
+    Failure::usage(format!("the command of `--run` cannot tell {place}: its exit code is 125"))
+        .hint("it must say 0 (false) in the setup and 1 to 124 (true) at the end")
 }
 
 fn report(args: &Args, flip: Flip, output: &mut Output) -> Result<Answer, Failure> {

@@ -95,6 +95,30 @@ fn a_command_may_judge_the_prefixes() {
 }
 
 #[test]
+#[cfg(unix)]
+fn what_cannot_be_told_in_the_setup_or_at_the_end_is_no_answer() {
+    let sandbox = duel();
+    // After how many entries it can be told, and what is said then.
+    sandbox.write(
+        "judge.sh",
+        "count=$(grep -c '^[0-9]' \"$2\"); case $count in $1) exit 125;; *) exit 0;; esac\n",
+    );
+    let hint = "it must say 0 (false) in the setup and 1 to 124 (true) at the end";
+    for (untold, place) in
+        [("*", "in the setup"), ("0", "in the setup"), ("3", "at the end, after 3 entries")]
+    {
+        for linear in ["", " --linear"] {
+            let output =
+                sandbox.shell(&format!("turnfold bisect duel --run \"sh judge.sh '{untold}'\"{linear}"));
+            let told = String::from_utf8(output.stderr).unwrap();
+            let cause = format!("the command of `--run` cannot tell {place}: its exit code is 125");
+            assert_eq!(told, format!("error: {cause}; {hint}\n"), "{untold}{linear}");
+            assert_eq!(output.status.code(), Some(2), "{untold}{linear}");
+        }
+    }
+}
+
+#[test]
 fn a_whole_match_takes_as_many_steps_as_its_length_has_digits() {
     let golden = workspace().join("replays/initiative/lance-against-star.tfl");
     let told = Sandbox::new().ok(&format!("bisect \"{}\" --when \"/turn > 2\"", golden.display()));
