@@ -140,6 +140,10 @@ async fn read_body(mut body: Body, bytes_max: usize) -> Answer<Bytes> {
 /// Reads the body of a request as one JSON object.
 pub(crate) async fn json_body<T: DeserializeOwned>(request: Request) -> Answer<T> {
     let bytes = body(request, JSON, BODY_BYTES_MAX).await?;
+    // SV-5: serde would read the members of a structure from a list, too.
+    if bytes.iter().find(|byte| !b" \t\n\r".contains(byte)) != Some(&b'{') {
+        return Err(Problem::bad("the body: expected an object"));
+    }
     serde_json::from_slice(&bytes)
         .map_err(|error| Problem::bad(format!("the body: {}", one_line(&error.to_string()))))
 }

@@ -6,6 +6,7 @@ use super::http::{Call, main_of};
 use super::problems::ford;
 use super::running::Running;
 use crate::sandbox::Sandbox;
+use crate::script::fixture;
 
 /// SV-7, SV-5: what HTTP and the form of a request refuse.
 #[test]
@@ -70,6 +71,33 @@ fn sv_5_requests_of_another_form_are_refused() {
     // SV-4: hyper itself refuses it, without a problem.
     let header = Call::get("/v1/matches", &host).with("x-large", &"x".repeat(20_000)).to(&service);
     assert_eq!((header.status, header.body.as_str()), (431, ""));
+}
+
+/// SV-5: a list of the members in their order is no object, and nothing of it is done.
+#[test]
+fn sv_5_a_list_stands_for_no_object() {
+    let sandbox = Sandbox::new();
+    let service = Running::start(&sandbox);
+    let [host, p1, _] = ford(&service);
+    let posts = [
+        (
+            "/v1/matches",
+            service.admin(),
+            json!(["list", "cycletap", fixture("cycletap", "ford"), "recorded"]),
+        ),
+        ("/v1/matches/ford/branches", &host, json!(["list", "main:0"])),
+        ("/v1/matches/ford/branches/main/entries", &p1, json!([["tap 0,1"], true])),
+    ];
+    for (path, token, body) in posts {
+        let list = Call::new("POST", path, token).body("application/json", &format!(" \r\n\t{body}"));
+        let refused = list.to(&service).problem(400, "bad_request").json();
+        assert_eq!(refused["detail"], "the body: expected an object");
+    }
+    let shown = Call::get("/v1/matches/ford", &host).to(&service).is(200).json();
+    assert_eq!((&shown["head"], shown["branches"].as_array().map(Vec::len)), (&json!(0), Some(1)), "{shown}");
+    let object = " \r\n\t{\"commands\":[\"tap 0,1\"]}";
+    let call = Call::new("POST", &main_of("ford", "entries"), &p1).body("application/json", object);
+    call.to(&service).is(201);
 }
 
 /// SV-7, SV-31: 408 when a body does not come.
