@@ -29,7 +29,7 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     let mut response = serve(&app, request, next, &route).instrument(span.clone()).await;
     if let Some(problem) = problem_of(&mut response) {
         let problem = token_first(&app, &route, authorization.as_ref(), problem).await;
-        let problem = if app.store.is_shared() { problem.in_database() } else { problem };
+        let problem = if app.store.is_shared() { problem.in_database() } else { problem.in_directory() };
         span.in_scope(|| tracing::debug!(detail = problem.detail(), "a problem"));
         let (inner, body) = response.into_parts();
         drop(body);

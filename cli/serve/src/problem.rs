@@ -7,7 +7,9 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use turnfold_replay::printed::json_line;
 use turnfold_replay::{Record, ReplayError};
-use turnfold_store::{NEXT_STEP, NEXT_STEP_IN_DATABASE, StoreError};
+use turnfold_store::{
+    NEXT_STEP, NEXT_STEP_IN_DATABASE, NEXT_STEP_WHEN_FULL, NEXT_STEP_WHEN_STOPPED, StoreError,
+};
 use utoipa::ToSchema;
 
 /// What kinds of failure there are. Each has one status.
@@ -144,6 +146,16 @@ impl Problem {
     /// Says of damage what helps where the store is in a database.
     pub(crate) fn in_database(self) -> Self {
         Self { detail: self.detail.replace(NEXT_STEP, NEXT_STEP_IN_DATABASE).into(), ..self }
+    }
+
+    /// Says of a store that stopped accepting writes what helps where it is a directory, which the service has open.
+    pub(crate) fn in_directory(self) -> Self {
+        let (said, helps) = match self.code {
+            Code::Full => (NEXT_STEP_WHEN_FULL, "free some space and restart the service"),
+            Code::Store => (NEXT_STEP_WHEN_STOPPED, "restart the service"),
+            _ => return self,
+        };
+        Self { detail: self.detail.replace(said, helps).into(), ..self }
     }
 
     /// Leaves out where something is damaged.

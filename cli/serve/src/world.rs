@@ -76,9 +76,14 @@ impl World {
         !*self.closing.borrow() && !self.has_failed.load(Ordering::Relaxed)
     }
 
-    /// Notes that the store failed, if that is the problem.
+    /// Notes that the store failed, if that is the problem. On a full disk only a directory stops accepting writes.
     pub(crate) fn note(&self, problem: &Problem) {
-        if problem.code() == Code::Store {
+        let has_stopped = match problem.code() {
+            Code::Store => true,
+            Code::Full => !self.store.is_shared(),
+            _ => false,
+        };
+        if has_stopped {
             self.has_failed.store(true, Ordering::Relaxed);
             self.metrics.store_failed.set(1);
         }

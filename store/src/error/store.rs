@@ -18,6 +18,12 @@ pub const NEXT_STEP: &str = "save what is sound with `turnfold store salvage DIR
 /// instead of [`NEXT_STEP`].
 pub const NEXT_STEP_IN_DATABASE: &str = "restore it from the database's archive or a backup";
 
+/// What to do about a full disk, where each process opens the store anew.
+pub const NEXT_STEP_WHEN_FULL: &str = "free some space and try again";
+
+/// What to do with a store that stopped accepting writes.
+pub const NEXT_STEP_WHEN_STOPPED: &str = "open it again";
+
 /// What a store refuses or fails to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -258,9 +264,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The disk is full; what was acknowledged is safe.
-    #[error(
-        "the store's disk is full: free some space and try again; nothing of this call was kept ({source})"
-    )]
+    #[error("the store's disk is full: {NEXT_STEP_WHEN_FULL}; nothing of this call was kept ({source})")]
     Full {
         /// What the operating system says.
         source: io::Error,
@@ -312,7 +316,7 @@ pub enum StoreError {
         found: u64,
     },
     /// An earlier write failed, so this handle takes no more; what was acknowledged is safe.
-    #[error("the store stopped accepting writes: {reason}; open it again")]
+    #[error("the store stopped accepting writes: {reason}; {NEXT_STEP_WHEN_STOPPED}")]
     Failed {
         /// What failed first.
         reason: String,

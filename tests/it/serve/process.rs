@@ -6,10 +6,10 @@ use std::thread;
 
 use serde_json::json;
 
-use super::http::{Call, create, import, main_of};
+use super::http::{Answer, Call, create, import, main_of};
 use super::running::Running;
 use super::streams::terminate;
-use crate::sandbox::{Sandbox, workspace};
+use crate::sandbox::{Sandbox, binary, workspace};
 use crate::script::fixture;
 
 /// SV-1: whoever can be reached by others needs a proxy, an origin and a token that stays.
@@ -177,4 +177,43 @@ fn sv_1_a_store_is_served_once() {
     let mut second: Command = sandbox.command(["serve", "--listen", "127.0.0.1:0"]);
     let output = second.output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
+}
+
+/// SV-28: on a full disk a store stops accepting writes, so space alone does not help; the service says what does.
+#[test]
+fn sv_28_after_a_full_disk_the_service_is_to_be_restarted() {
+    let sandbox = Sandbox::new();
+    // A file that may not grow any more is a full disk. Its signal would end the process before it sees the error.
+    let limited =
+        format!("trap '' XFSZ; ulimit -f 1500; exec '{}' serve --listen 127.0.0.1:0", binary().display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &limited]).current_dir(sandbox.path("")).env_clear();
+    let service = Running::start_by(shell);
+    let host = create(&service, "ford", "cycletap", &fixture("cycletap", "ford"));
+    // Ignored, but recorded.
+    let many =
+        Call::post(&main_of("ford", "entries"), &host, &json!({"commands": vec!["p1: tap 9,9"; 1000]}));
+    let full = (0..100).map(|_| many.to(&service)).find(|answer| answer.status != 201);
+    check_full(&full.expect("the disk was never full"));
+    Call::get("/readyz", "").to(&service).problem(503, "closing");
+    // Whether the database fails where it is read or where it is written to is up to its threads.
+    let stopped = many.to(&service);
+    if stopped.status == 507 {
+        check_full(&stopped);
+    } else {
+        let stopped = stopped.problem(503, "store").json();
+        let detail = stopped["detail"].as_str().unwrap();
+        assert!(detail.starts_with("the store stopped accepting writes: its disk is full ("), "{detail}");
+        assert!(detail.ends_with("); free some space; restart the service"), "{detail}");
+    }
+    drop(service);
+    let again = Running::start(&sandbox);
+    let call = Call::post(&main_of("ford", "entries"), again.admin(), &json!({"commands": ["p1: tap 9,9"]}));
+    call.to(&again).is(201);
+}
+
+fn check_full(answer: &Answer) {
+    let full = answer.clone().problem(507, "full").json();
+    let detail = full["detail"].as_str().unwrap();
+    assert!(detail.contains("disk is full: free some space and restart the service; nothing of"), "{detail}");
 }

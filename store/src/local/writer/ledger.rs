@@ -237,7 +237,10 @@ impl Ledger {
 
     fn fail(&mut self, error: &StoreError) {
         tracing::debug!(%error, "the store stops accepting writes");
-        self.failed.get_or_insert_with(|| error.to_string());
+        self.failed.get_or_insert_with(|| match error {
+            StoreError::Full { source } => format!("its disk is full ({source}); free some space"),
+            error => error.to_string(),
+        });
     }
 }
 
