@@ -41,7 +41,3 @@ pub(crate) const MAIL_TERMS: Limits = Limits { what: "terms", ..SETUP };
 /// Mails with papers (PM-26).
 pub(crate) const MAIL: Limits =
     Limits { what: "mail", bytes_max: 1 << 20, lines_max: 1 << 20, line_bytes_max: 1 << 20 };
-
-/// Addresses of at most eight players, and comments.
-pub(crate) const MAIL_ADDRESSES: Limits =
-    Limits { what: "file of addresses", bytes_max: 1 << 16, lines_max: 1 << 10, line_bytes_max: 1 << 10 };

@@ -21,6 +21,8 @@ impl From<LetterError> for Failure {
             LetterError::Replay(error) => (*error).into(),
             LetterError::Bundle(error) => (*error).into(),
             LetterError::Signing(error) => (*error).into(),
+            LetterError::Input(error) => error.into(),
+            LetterError::Addresses { .. } => Self::usage(error.to_string()),
             LetterError::Outbox(_) => Self::trouble(error.to_string()),
         }
     }

@@ -1,10 +1,11 @@
 //! The desks of matches by mail that the service hosts: its key, and which games have news (PM-31a).
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use turnfold_replay::mail::{Addresses, LetterError, MailError, Outbox};
+use turnfold_replay::mail::{LetterError, MailError};
 use turnfold_replay::signing::{Signers, SigningError};
 use turnfold_store::MatchName;
 
@@ -15,8 +16,8 @@ use crate::problem::{Code, Problem};
 pub struct HostedMail {
     /// The host's key.
     pub signers: Arc<Signers>,
-    /// Where letters wait to be sent, and to whom; without it none are written.
-    pub letters: Option<(Outbox, Addresses)>,
+    /// The folder in which letters wait to be sent; without it none are written.
+    pub letters: Option<PathBuf>,
 }
 
 /// The matches by mail that are hosted.

@@ -8,7 +8,9 @@ use std::time::Duration;
 use tokio::time::timeout;
 use turnfold_core::paper::DeskTime;
 use turnfold_replay::ReplayError;
-use turnfold_replay::mail::{DeskOf, LetterError, MailError, MailHost, MailRoom, TableDice, desk_naming};
+use turnfold_replay::mail::{
+    DeskOf, LetterError, MailError, MailHost, MailRoom, PostFolder, TableDice, desk_naming,
+};
 use turnfold_store::{BranchName, MatchName, StoreError};
 
 use crate::app::App;
@@ -138,11 +140,12 @@ async fn run(app: &Arc<App>, game: &MatchName) -> Answer<Option<DeskTime>> {
 
 /// Writes the reports that are due (PM-29).
 fn write_letters(app: &App, game: &MatchName) -> Result<(), LetterError> {
-    let Some(HostedMail { signers, letters: Some((outbox, addresses)) }) =
-        app.desks.as_ref().map(|desks| &desks.mail)
+    let Some(HostedMail { signers, letters: Some(folder) }) = app.desks.as_ref().map(|desks| &desks.mail)
     else {
         return Ok(());
     };
+    let post = PostFolder::of(folder, &app.store, game)?;
+    let (outbox, addresses) = (&post.outbox(), &post.addresses()?);
     let room = MailRoom { store: &app.store, registry: &app.registry, signers, addresses, outbox, game };
     room.write_reports().map(|_| ())
 }

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use turnfold_replay::mail::Outbox;
+use turnfold_replay::mail::addresses_in;
 use turnfold_replay::signing::Signers;
 use turnfold_serve::{AccessToken, HostedMail, Options, Outside, ServeError, TokenKind, serve};
 
-use super::mail;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::origin::read_origin;
@@ -160,12 +159,8 @@ fn require_proxy(args: &Args) -> Result<(), Failure> {
 /// Takes the host's key. The letters wait beside the store; one in a database has no folder for them.
 fn hosted_mail(key: &Path, context: &Context) -> Result<HostedMail, Failure> {
     let signers = Arc::new(Signers::open(&[key.to_path_buf()])?);
-    let letters = if context.fleet().is_some() {
-        None
-    } else {
-        let folder = context.store_dir()?;
-        Some((Outbox::at(&folder.join("outbox")), mail::addresses(&folder.join("addresses"))?))
-    };
+    let letters = if context.fleet().is_some() { None } else { Some(context.store_dir()?.to_path_buf()) };
+    letters.as_deref().map_or(Ok(()), |folder| addresses_in(folder).map(|_| ()))?;
     Ok(HostedMail { signers, letters })
 }
 

@@ -212,6 +212,42 @@ fn pm_29_letters_go_where_they_are_told_to() {
     fails(&mailbox, 2, "mail run duel --key host.key --out post", "`post/addresses`: line 1: expected");
 }
 
+/// Letters are named by desk size and seat, addresses by seat: neither is another match's.
+#[test]
+fn pm_29_matches_of_one_store_share_no_outbox_and_no_addresses() {
+    let mailbox = Mailbox::new(TERMS);
+    let open = |name: &str| {
+        open_line("initiative", "small-board.toml", "").replace("open duel", &format!("open {name}"))
+    };
+    mailbox.sandbox.ok("new plain --rules cycletap");
+    mailbox.sandbox.write(".turnfold/addresses", "p1 = ann@one.example\n");
+    let told = mailbox.sandbox.ok(&open("one"));
+    assert!(told.ends_with("letter 00000001-p1.eml\nletter 00000001-p2.eml\n"), "{told}");
+    let one = mailbox.sandbox.read(".turnfold/outbox/00000001-p1.eml");
+    assert!(one.starts_with("To: ann@one.example\r\nSubject: [one] "), "{one:.100}");
+    let folder_of = |told: &str| {
+        let line = told.lines().find_map(|line| line.strip_prefix("its letters and `addresses` are in "));
+        line.unwrap_or_else(|| panic!("{told}")).to_owned()
+    };
+    let told = mailbox.sandbox.ok(&open("two"));
+    let two = folder_of(&told);
+    assert!(told.ends_with(&format!("letter {two}/outbox/00000001-p2.eml\n")), "{told}");
+    let letter = mailbox.sandbox.read(&format!("{two}/outbox/00000001-p1.eml"));
+    assert!(letter.starts_with("Subject: [two] "), "{letter:.100}");
+    assert!(two.starts_with(".turnfold/mail/") && !mailbox.sandbox.path(&two).join("addresses").exists());
+    // Renamed, it has the same; another of the name that was deleted has another.
+    mailbox.sandbox.ok("rename two three");
+    fs::remove_dir_all(mailbox.sandbox.path(&two).join("outbox")).unwrap();
+    mailbox.sandbox.write(&format!("{two}/addresses"), "p1 = ben@three.example\n");
+    let told = mailbox.sandbox.ok("mail run three --key host.key");
+    assert!(told.contains(&format!("letter {two}/outbox/00000001-p1.eml")), "{told}");
+    let letter = mailbox.sandbox.read(&format!("{two}/outbox/00000001-p1.eml"));
+    assert!(letter.starts_with("To: ben@three.example\r\nSubject: [three] "), "{letter:.100}");
+    mailbox.sandbox.ok("delete --force one");
+    assert_ne!(folder_of(&mailbox.sandbox.ok(&open("one"))), two);
+    assert_eq!(mailbox.sandbox.read(".turnfold/outbox/00000001-p1.eml"), one);
+}
+
 /// Copies folders of the sandbox to others.
 fn copy(mailbox: &Mailbox, names: &[(&str, &str)]) {
     for (from, to) in names {

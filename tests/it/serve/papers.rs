@@ -127,6 +127,36 @@ fn pm_31a_a_match_over_http() {
     mailbox.sandbox.ok("verify duel duel.desk");
 }
 
+/// A service writes each match's letters where the verbs do (PM-29).
+#[test]
+fn pm_31a_a_service_keeps_the_letters_of_matches_apart() {
+    let mailbox = joined();
+    let open = open_line("cycletap", "ford.toml", "--format json").replace("open duel", "open other");
+    let told: serde_json::Value = serde_json::from_str(&mailbox.sandbox.ok(&open)).unwrap();
+    let letters = told["letters"].as_array().unwrap();
+    let paths = letters.iter().map(|letter| mailbox.sandbox.path(letter.as_str().unwrap()));
+    let paths: Vec<_> = paths.collect();
+    assert_eq!(paths.len(), 2);
+    let invitations = ["p1", "p2"].map(|seat| newest(&mailbox, seat));
+    for path in &paths {
+        fs::remove_file(path).unwrap();
+    }
+    let _service = serve(&mailbox);
+    for (seat, invitation) in [("p1", &invitations[0]), ("p2", &invitations[1])] {
+        wait(&mailbox, seat, invitation);
+    }
+    for _ in 0..6000 {
+        if paths.iter().all(|path| path.exists()) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    for path in paths {
+        let letter = fs::read_to_string(path).unwrap();
+        assert!(letter.starts_with("Subject: [other] "), "{letter:.100}");
+    }
+}
+
 #[test]
 fn pm_31a_what_is_not_recorded_brings_a_problem_and_no_bundle() {
     let mailbox = joined();

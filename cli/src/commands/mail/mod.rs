@@ -14,7 +14,6 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 
 pub(crate) use desk::desk_going_along;
-pub(crate) use post::addresses;
 
 /// Host and play matches by mail: signed papers, deadlines and letters
 ///

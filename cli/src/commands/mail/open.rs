@@ -70,6 +70,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let terms = String::from_utf8(input::read_file(&args.desk, &limits::MAIL_TERMS)?)
         .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", args.desk.display())))?;
     let room = args.host.post_room(context)?;
+    room.require_readable_addresses()?;
     let name = &args.match_name;
     let new = NewMailMatch {
         name,
@@ -86,7 +87,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         error => error.into(),
     })?;
     let of = MailMatch::find(&store, name, &context.registry)?;
-    let letters = room.write(&store, name, [], context)?;
+    let post = room.of(&store, name)?;
+    let letters = post.write(&room, &store, name, [], context)?;
     drop(store);
     let host: Option<VerifierKey> = of.terms.host.parse().ok();
     let output = &mut context.output;
@@ -110,6 +112,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         of.desk
     ))?;
     output.line(format_args!("its host signs with {}", of.terms.host))?;
+    if let Some(folder) = post.own_folder() {
+        output.line(format_args!("its letters and `addresses` are in {}", folder.display()))?;
+    }
     super::post::tell(&letters, output)?;
     Ok(Answer::Yes)
 }

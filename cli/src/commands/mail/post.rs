@@ -2,14 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use turnfold_replay::input;
-use turnfold_replay::mail::{Addresses, MailRoom, Outbox, TakenPaper};
+use turnfold_replay::mail::{Addresses, LetterName, MailRoom, PostFolder, TakenPaper, addresses_in};
 use turnfold_replay::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::limits;
 use crate::output::Output;
 
 /// The host's key and its folder.
@@ -19,7 +17,8 @@ pub(super) struct HostArgs {
     #[arg(long, value_name = "FILE", env = "TURNFOLD_KEY")]
     key: PathBuf,
 
-    /// The folder with the letters that wait to be sent, in `outbox`, and the players' `addresses` [default: the store's]
+    /// The folder with the letters that wait to be sent, in `outbox`, and the players' `addresses`; of more than one match
+    /// each but the first has its own in `mail` [default: the store's]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -27,12 +26,17 @@ pub(super) struct HostArgs {
 /// The host at work.
 pub(super) struct PostRoom {
     pub(super) signers: Signers,
-    outbox: Outbox,
+    folder: PathBuf,
+}
+
+/// The post of a match.
+pub(super) struct Post {
+    folder: PostFolder,
     addresses: Addresses,
 }
 
 impl HostArgs {
-    /// Takes the key, and finds outbox and addresses. A store in a database has no folder for them.
+    /// Takes the key, and finds the folder with all post. A store in a database has none.
     pub(super) fn post_room(&self, context: &Context) -> Result<PostRoom, Failure> {
         let folder = match &self.out {
             Some(folder) => folder.as_path(),
@@ -42,41 +46,53 @@ impl HostArgs {
             }
             None => context.store_dir()?,
         };
-        let addresses = addresses(&folder.join("addresses"))?;
-        let signers = Signers::open(std::slice::from_ref(&self.key))?;
-        Ok(PostRoom { signers, outbox: Outbox::at(&folder.join("outbox")), addresses })
+        Ok(PostRoom { signers: Signers::open(std::slice::from_ref(&self.key))?, folder: folder.into() })
     }
-}
-
-/// Reads where the players get their letters; without the file letters are addressed to nobody.
-pub(crate) fn addresses(path: &Path) -> Result<Addresses, Failure> {
-    if !path.exists() {
-        return Ok(Addresses::default());
-    }
-    let bytes = input::read_file(path, &limits::MAIL_ADDRESSES)?;
-    let unusable = |why: String| Failure::usage(format!("`{}`: {why}", path.display()));
-    let text = String::from_utf8(bytes).map_err(|_| unusable("expected UTF-8 text".into()))?;
-    text.parse().map_err(|error: turnfold_core::Malformed| unusable(error.to_string()))
 }
 
 impl PostRoom {
+    /// Requires the addresses that a first match would have to be in order, before there is a match.
+    pub(super) fn require_readable_addresses(&self) -> Result<(), Failure> {
+        addresses_in(&self.folder)?;
+        Ok(())
+    }
+
+    /// Finds the post of a match. What is wrong with its addresses is said before anything is recorded.
+    pub(super) fn of(&self, store: &StoreReader, game: &MatchName) -> Result<Post, Failure> {
+        let folder = PostFolder::of(&self.folder, store, game)?;
+        Ok(Post { addresses: folder.addresses()?, folder })
+    }
+}
+
+impl Post {
+    /// Returns the folder, where it is not the one with all post.
+    pub(super) fn own_folder(&self) -> Option<&Path> {
+        self.folder.is_within().then_some(self.folder.path())
+    }
+
     /// Writes the answers to the papers of mails, and every report that the desk's log calls for and the outbox does not
-    /// have. Returns the names of the letters that were written now.
+    /// have. Returns the names of the letters that were written now, with their folder where the match has its own.
     pub(super) fn write<'a>(
         &self,
+        room: &PostRoom,
         store: &StoreReader,
         game: &MatchName,
         mails: impl IntoIterator<Item = &'a [TakenPaper]>,
         context: &Context,
     ) -> Result<Vec<String>, Failure> {
-        let Self { signers, outbox, addresses } = self;
-        let room = MailRoom { store, registry: &context.registry, signers, addresses, outbox, game };
+        let (outbox, addresses) = (&self.folder.outbox(), &self.addresses);
+        let registry = &context.registry;
+        let room = MailRoom { store, registry, signers: &room.signers, addresses, outbox, game };
         let mut written = Vec::new();
         for papers in mails {
             written.extend(room.write_answers(papers)?);
         }
         written.extend(room.write_reports()?);
-        Ok(written.iter().map(ToString::to_string).collect())
+        let shown = |name: &LetterName| match self.own_folder() {
+            Some(folder) => folder.join("outbox").join(name.to_string()).display().to_string(),
+            None => name.to_string(),
+        };
+        Ok(written.iter().map(shown).collect())
     }
 }
 

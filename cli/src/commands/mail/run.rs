@@ -69,12 +69,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if !args.roll.is_empty() && matches!(host.mail_match().genesis.dice, DicePolicy::Fair(_)) {
         return Err(Failure::usage(format!("`--roll` is for recorded dice; `{name}` has fair dice")));
     }
+    let post = room.of(&store, name)?;
     let mut source = roll;
     let mut table = TableDice::new(args.roll.clone(), &mut source);
     let report = host.run(at, &mut table)?;
     let unused = table.unused();
     let who = Desk::query(host.desk().state(), Seat::Host, "who").ok().flatten();
-    let letters = room.write(&store, name, [], context)?;
+    let letters = post.write(&room, &store, name, [], context)?;
     drop(store);
     if unused > 0 {
         tracing::warn!(unused, "values of `--roll` were not needed");

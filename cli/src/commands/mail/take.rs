@@ -69,13 +69,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let store = context.open_store()?;
     let now_ms = clock::now_ms()?;
     let mut host = MailHost::of(&store, &args.match_name, &context.registry, &room.signers, now_ms)?;
+    let post = room.of(&store, &args.match_name)?;
     let mut taken = Vec::new();
     for (name, mail) in &mails {
         let papers = host.take(mail, &args.admit)?;
         taken.push((name, papers));
     }
     let papers = taken.iter().map(|(_, papers)| papers.as_slice());
-    let letters = room.write(&store, &args.match_name, papers, context)?;
+    let letters = post.write(&room, &store, &args.match_name, papers, context)?;
     drop(store);
     for (name, papers) in &taken {
         if papers.is_empty() {

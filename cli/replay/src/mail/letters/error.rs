@@ -1,9 +1,11 @@
 //! Why a letter cannot be written.
 
 use std::io;
+use std::path::PathBuf;
 
 use crate::bundle::BundleError;
 use crate::error::ReplayError;
+use crate::input::InputError;
 use crate::signing::SigningError;
 
 /// Why a letter cannot be written.
@@ -18,6 +20,17 @@ pub enum LetterError {
     /// The host's signature.
     #[error(transparent)]
     Signing(Box<SigningError>),
+    /// The file with addresses cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The file with addresses holds something else.
+    #[error("`{}`: {why}", path.display())]
+    Addresses {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, by line.
+        why: String,
+    },
     /// The folder of letters.
     #[error("cannot write to the outbox: {0}")]
     Outbox(#[from] io::Error),
