@@ -30,6 +30,24 @@ fn tr_9_a_key_file_is_private_and_never_overwritten() {
 
 #[cfg(unix)]
 #[test]
+#[cfg(unix)]
+fn tr_9_a_key_that_cannot_be_written_whole_leaves_no_file() {
+    let sandbox = Sandbox::new();
+    let line = "key new ann.key --name games.example/ann";
+    let output = sandbox.shell(&format!("trap '' XFSZ; ulimit -f 0; turnfold {line}"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(
+        said.starts_with("error: cannot write key file `ann.key`: ") && said.lines().count() == 1,
+        "{said}"
+    );
+    let files: Vec<_> =
+        fs::read_dir(sandbox.path("")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(files, ["fixtures"]);
+    sandbox.ok(line);
+}
+
+#[test]
 fn tr_9_a_key_that_others_may_read_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = duel();

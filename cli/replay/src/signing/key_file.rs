@@ -1,10 +1,11 @@
 //! Key files: one line that only its owner may read (TR-9).
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use turnfold_core::trust::{KeyKind, PrivateKey};
+use turnfold_store::draft::{DraftFile, Readers};
 use turnfold_store::open_regular;
 
 use super::error::SigningError;
@@ -52,7 +53,7 @@ impl KeyFile {
         Ok(Self { path: path.into(), key })
     }
 
-    /// Writes a new key file, for its owner alone. One that is there is never overwritten.
+    /// Writes a new key file, for its owner alone, whole or not at all. One that is there is never overwritten.
     ///
     /// # Errors
     /// [`SigningError::Unusable`] and [`SigningError::Io`].
@@ -66,13 +67,15 @@ impl KeyFile {
             }
             _ => SigningError::Io { doing: "write key file", path: path.into(), cause },
         };
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path).map_err(failed)?;
-        let written = file.write_all(key.to_file().as_bytes()).and_then(|()| file.sync_all());
-        written.and_then(|()| sync_folder_of(path)).map_err(failed)?;
+        let write = || {
+            let mut draft = DraftFile::file_in(folder_of(path), Readers::Owner)?;
+            draft.file().write_all(key.to_file().as_bytes())?;
+            draft.file().sync_all()?;
+            draft.persist(path, false)?;
+            // A key of which nobody was told would keep the name from the next try.
+            sync_folder_of(path).inspect_err(|_| drop(fs::remove_file(path)))
+        };
+        write().map_err(failed)?;
         Ok(Self { path: path.into(), key })
     }
 
@@ -101,13 +104,14 @@ impl KeyFile {
 /// Makes the names in a file's folder durable.
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
-    {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-    }
+    File::open(folder_of(path))?.sync_all()?;
     #[cfg(not(unix))]
     let _ = path;
     Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use turnfold_replay::signing::KeyFile;
 
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
-use crate::random;
+use crate::{random, signals};
 
 /// Make a key and print its verifier key
 ///
@@ -35,6 +35,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let mut seed = [0; 32];
     random::fill(&mut seed)?;
     let kind = if args.witness { KeyKind::Witness } else { KeyKind::Signer };
+    signals::remove_drafts();
     let key = KeyFile::create(&args.file, PrivateKey::of_seed(args.name.clone(), kind, &seed))?.key;
     let vkey = key.verifier().to_string();
     if context.output.is_json() {
