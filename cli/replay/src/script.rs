@@ -18,12 +18,14 @@ pub struct ScriptLine {
 }
 
 impl ScriptLine {
-    /// Reads a line without its comment. A seat that does not exist makes the command malformed, as any other bad
-    /// text does, so that a script goes on where it is told to.
+    /// Reads a line without its comment. What stands before the first colon is a seat, unless it holds a space: then
+    /// the colon is the command's own, as in a time. A seat that does not exist makes the command malformed, as any
+    /// other bad text does, so that a script goes on where it is told to.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let whole = |malformed| Self { seat: None, command: text.into(), malformed, number: None };
-        let Some((seat, command)) = text.split_once(':') else { return whole(None) };
+        let named = text.split_once(':').filter(|(seat, _)| !seat.contains(char::is_whitespace));
+        let Some((seat, command)) = named else { return whole(None) };
         match seat.parse::<Seat>() {
             Ok(seat) => {
                 let command = command.strip_prefix(' ').unwrap_or(command);
@@ -85,11 +87,17 @@ mod tests {
 
     #[test]
     fn scripts_name_seats_and_carry_comments() {
-        let lines = parse("# head\n\np1: tap 1,2\n  host:tick # tail\nroll 3 4\np9: x\n");
+        let lines = parse("# head\n\np1: tap 1,2\n  host:tick # tail\nroll 3 4\nextend T18:00\np9: x\n");
         let found: Vec<_> = lines.iter().map(|line| (line.seat, line.command.as_str())).collect();
-        let expected =
-            [(Some(Seat::P1), "tap 1,2"), (Some(Seat::Host), "tick"), (None, "roll 3 4"), (None, "p9: x")];
+        let expected = [
+            (Some(Seat::P1), "tap 1,2"),
+            (Some(Seat::Host), "tick"),
+            (None, "roll 3 4"),
+            (None, "extend T18:00"),
+            (None, "p9: x"),
+        ];
         assert_eq!(found, expected);
+        assert!(lines.iter().rev().skip(1).all(|line| line.malformed.is_none()));
         assert!(lines.last().unwrap().malformed.as_ref().unwrap().contains("unknown seat `p9`"));
     }
 }

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{check, duel};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, workspace};
 
 #[test]
 fn commands_are_appended_and_their_outcomes_printed() {
@@ -58,6 +58,30 @@ stderr| error: invalid value 'p9' for '--as <SEAT>': unknown seat `p9`: seats ar
 exit 2
 $ turnfold log duel -n 1
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
+
+"#]],
+    );
+}
+
+#[test]
+fn a_time_in_a_command_is_no_seat() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&format!("import \"{}\"", workspace().join("replays/desk/deadlines.tfl").display()));
+    sandbox.ok("branch deadlines:9 open");
+    check(
+        &sandbox,
+        "play deadlines@open \"extend 2026-12-04T18:00:00Z the mail was down\"
+         play deadlines@open \"clock 2026-12-03T17:00:00Z\"
+         play deadlines@open \"hots: clock 2027-01-01T18:00:00Z\"",
+        str![[r#"
+$ turnfold play deadlines@open "extend 2026-12-04T18:00:00Z the mail was down"
+10 host extend 2026-12-04T18:00:00Z the mail was down => extended until=2026-12-04T18:00:00Z #defdbdc81332bed7
+$ turnfold play deadlines@open "clock 2026-12-03T17:00:00Z"
+11 host clock 2026-12-03T17:00:00Z => clocked at=2026-12-03T17:00:00Z #ce7619558413cc33
+$ turnfold play deadlines@open "hots: clock 2027-01-01T18:00:00Z"
+! hots: clock 2027-01-01T18:00:00Z => rejected malformed (unknown seat `hots`: seats are `p1` to `p8` and `host`)
+stderr| error: the command was rejected; nothing was recorded; `turnfold rules desk malformed` explains it
+exit 1
 
 "#]],
     );
