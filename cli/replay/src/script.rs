@@ -64,9 +64,10 @@ impl Eyes {
     }
 }
 
-/// Reads a script.
+/// Reads a script, which may begin with a byte order mark, as some editors write it.
 #[must_use]
 pub fn parse(text: &str) -> Vec<ScriptLine> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines().map(|line| without_comment(line).trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty());
     lines.map(|(number, line)| ScriptLine { number: Some(number), ..ScriptLine::parse(line) }).collect()

@@ -41,3 +41,14 @@ exit 3
 "#]],
     );
 }
+
+#[test]
+fn a_script_may_begin_with_a_byte_order_mark() {
+    let sandbox = Sandbox::new();
+    let run = "run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt";
+    let script = "roll 1 2 3 4\nconfirm\n";
+    sandbox.write("script.txt", script);
+    let without = sandbox.ok(run);
+    sandbox.write("script.txt", format!("\u{feff}{script}"));
+    assert_eq!(sandbox.ok(run), without);
+}
