@@ -59,6 +59,17 @@ mod tests {
     }
 
     #[test]
+    fn every_verb_is_listed_in_80_columns() {
+        let help = grammar().render_help().to_string();
+        let (verbs, _) = help.split_once("Options:").unwrap();
+        let listed: Vec<_> = verbs.lines().filter(|line| line.starts_with("  ")).collect();
+        assert!(listed.len() > 30);
+        for line in listed {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+
+    #[test]
     fn the_grammar_is_consistent() {
         grammar().debug_assert();
     }

@@ -22,7 +22,7 @@ use crate::files;
 use crate::output::{Tone, counted, paint, progress};
 use crate::record;
 
-/// Change one entry and play the rest again on top, as a new branch or file
+/// Change one entry and play the rest again, as a branch or file
 ///
 /// The command takes the place of the entry; with `--insert` it comes before it, with `--drop` the entry is left out.
 /// The new line of play begins after the entry before; the original is never touched.

@@ -14,7 +14,7 @@ use crate::files;
 use crate::limits::POLICY;
 use crate::output::{Tone, paint};
 
-/// Check a bundle, or the store, and say what is proven and what is not
+/// Check a bundle or the store, and say what is proven
 ///
 /// Prints eight rows, always all of them: `bytes` (the form), `chain` (numbers and links), `signature` (checkpoints by
 /// keys of the policy), `consistency` (what you kept is still there), `cosignatures` (witnesses), `dice` (seeded and fair

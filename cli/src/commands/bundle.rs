@@ -15,7 +15,7 @@ use crate::failure::{Answer, Failure};
 use crate::files::{self, NewFile};
 use crate::output::counted;
 
-/// Write matches with all their branches into one file that others can check
+/// Write matches into one file that others can check
 ///
 /// A bundle holds every record as it is stored, with its id, times, keys and links: `turnfold audit` checks it, and
 /// `turnfold import` takes it into another store. With a key every branch is signed at its head, and what the key signed

@@ -18,7 +18,7 @@ use crate::remote::client::{Asked, Client, Sent};
 use crate::remote::look::document;
 use crate::{files, token_file};
 
-/// Take a seat in a match that somebody serves, by the link of an invitation
+/// Take a seat in a served match, by the link of an invitation
 ///
 /// Makes the seat's token, which is written to a file that only you can read, and spends the invitation for it. If no
 /// answer comes, give the same command again: an invitation is spent once, but for the same token as often as need be.

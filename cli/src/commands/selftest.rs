@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
 
-/// Serialise, reload and fold again at every entry, and compare hashes
+/// Reload and fold again at every entry, and compare hashes
 ///
 /// At each entry the state of some entries ago is written to bytes, read back and folded forward. A state that forgets
 /// something in its bytes, or a rule that depends on anything but the state, shows as a hash that differs.

@@ -18,7 +18,7 @@ use crate::render::printable;
 
 mod quoted;
 
-/// Audit stored matches and replay files: chain, decoding, rules, seeded dice
+/// Audit matches and replay files: chain, decoding, rules, dice
 ///
 /// Every entry's link is recomputed, every command decoded and folded again, every seeded roll recomputed. A match is
 /// audited with all its branches and all that the store keeps beside them, a revision up to its entry. In a replay file

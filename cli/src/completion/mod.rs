@@ -6,6 +6,7 @@
 mod bash;
 mod names;
 
+use std::any::TypeId;
 use std::env;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -17,6 +18,8 @@ use clap_complete::{
     engine::ValueCompleter,
 };
 use turnfold_core::{Registry, Seat};
+use turnfold_replay::Revision;
+use turnfold_replay::audit::RowName;
 
 use bash::Bash;
 
@@ -45,7 +48,7 @@ pub(crate) fn script(shell: &str) -> Option<String> {
 
 /// Adds to the arguments of every verb what can be offered for them, by what their values are called.
 fn completed(command: Command, registry: &Registry) -> Command {
-    let makes_a_match = matches!(command.get_name(), "new" | "import");
+    let makes_a_match = matches!(command.get_name(), "new" | "import" | "open" | "simulate");
     let command = command.mut_args(|arg| completed_arg(arg, makes_a_match, registry));
     command.mut_subcommands(|verb| completed(verb, registry))
 }
@@ -59,8 +62,14 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
             arg.add(ArgValueCandidates::new(move || rulesets(&registry)))
         }
         "SEAT" => arg.add(ArgValueCandidates::new(seats)),
+        "ROW" => arg.add(ArgValueCandidates::new(rows)),
         "MATCH" if makes_a_match => arg,
-        "REV" | "REV:SEQ" | "REV|FILE" | "REV:SEQ|FILE:SEQ" | "MATCH" | "A" | "B" => {
+        "MATCH" => arg.add(ArgValueCompleter::new(stored)),
+        // Some verbs write to the line, so it is no file.
+        "REV" if arg.get_value_parser().type_id() == TypeId::of::<Revision>() => {
+            arg.add(ArgValueCompleter::new(stored))
+        }
+        "REV" | "REV:SEQ" | "REV|FILE" | "REV:SEQ|FILE:SEQ" | "MATCH|REV|FILE" | "A" | "B" => {
             arg.add(ArgValueCompleter::new(revisions))
         }
         _ => arg,
@@ -77,15 +86,24 @@ fn seats() -> Vec<CompletionCandidate> {
     Seat::ALL.into_iter().map(|seat| CompletionCandidate::new(seat.name())).collect()
 }
 
+fn rows() -> Vec<CompletionCandidate> {
+    RowName::ALL.into_iter().map(|row| CompletionCandidate::new(row.name())).collect()
+}
+
 /// Offers matches, the branches of a match once `@` is typed, and replay files.
 fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let is_replay = |path: &Path| path.extension().is_some_and(|extension| extension == "tfl");
     let mut offered = PathCompleter::any().filter(is_replay).complete(typed);
+    offered.extend(stored(typed));
+    offered
+}
+
+/// Offers matches, and the branches of a match once `@` is typed.
+fn stored(typed: &OsStr) -> Vec<CompletionCandidate> {
     let text = typed.to_string_lossy();
     let branched = text.split_once('@').map(|(match_name, _)| match_name);
     let names = names::revisions(&store_dir(env::args_os()), branched).unwrap_or_default();
-    offered.extend(names.into_iter().filter(|name| name.starts_with(&*text)).map(CompletionCandidate::new));
-    offered
+    names.into_iter().filter(|name| name.starts_with(&*text)).map(CompletionCandidate::new).collect()
 }
 
 /// Finds the store that is meant: the one named among the words so far, the one of the environment, or the usual one.

@@ -43,7 +43,7 @@ Matches in the store:
 
 Branch and compare:
   branch       Begin a new line of play from any point, rename or delete one
-  amend        Change one entry and play the rest again on top, as a new branch or file
+  amend        Change one entry and play the rest again, as a branch or file
   diff         Show where two lines of play part and how their states differ
   bisect       Find the first entry at which something becomes true
   blame        Show which entry last changed a field of the view
@@ -57,24 +57,24 @@ Files and golden logs:
   impact       Show what the rules of this build change over a corpus of logs
 
 Prove and maintain:
-  verify       Audit stored matches and replay files: chain, decoding, rules, seeded dice
+  verify       Audit matches and replay files: chain, decoding, rules, dice
   store        Check, back up, restore, salvage, compact and measure a store
-  selftest     Serialise, reload and fold again at every entry, and compare hashes
+  selftest     Reload and fold again at every entry, and compare hashes
   perft        Count the command sequences that the rules offer from a setup
   simulate     Play at random, for logs of any length
 
 Sign and audit:
-  key          Make keys that sign and cosign, and print what others check them with
+  key          Make keys that sign, and print what others check them with
   sign         Sign which entries a branch has
   prove        Prove that a signed branch has an entry
   cosign       Cosign a checkpoint as a witness
-  bundle       Write matches with all their branches into one file that others can check
-  audit        Check a bundle, or the store, and say what is proven and what is not
+  bundle       Write matches into one file that others can check
+  audit        Check a bundle or the store, and say what is proven
 
 Play over a network and by mail:
   serve        Serve the store over HTTP, for players at their own computers
-  join         Take a seat in a match that somebody serves, by the link of an invitation
-  mail         Host and play matches by mail: signed papers, deadlines and letters
+  join         Take a seat in a served match, by the link of an invitation
+  mail         Host and play matches by mail: papers, deadlines and letters
 
 Get to know turnfold:
   tour         See it all at work in a minute, in a temporary store
@@ -315,8 +315,19 @@ fn bash_completes_rulesets_seats_matches_and_branches() {
         ["main", "flank"]
     );
     assert!(completed(&sandbox, "turnfold new du", &["turnfold", "new", "du"]).is_empty());
+    assert_eq!(
+        completed(&sandbox, "turnfold audit --require ch", &["turnfold", "audit", "--require", "ch"]),
+        ["chain"]
+    );
     let elsewhere = ["turnfold", "--store", "none", "log", "du"];
     assert!(completed(&sandbox, "turnfold --store none log du", &elsewhere).is_empty());
     assert!(!sandbox.path("none").exists());
+    // Files are offered to verbs that read them.
+    sandbox.write("dust.tfl", "");
+    for (verb, is_offered) in [("show", true), ("verify", true), ("play", false), ("delete", false)] {
+        let offered = completed(&sandbox, &format!("turnfold {verb} du"), &["turnfold", verb, "du"]);
+        assert_eq!(offered.contains(&"dust.tfl".into()), is_offered, "{verb}: {offered:?}");
+        assert!(offered.contains(&"dusk".into()), "{verb}: {offered:?}");
+    }
     assert_eq!(crate::sandbox::without_links(&sandbox.ok("log duel")), before);
 }

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use crate::context::Context;
 use crate::failure::{Answer, Failure};
 
-/// Make keys that sign and cosign, and print what others check them with
+/// Make keys that sign, and print what others check them with
 ///
 /// A key file holds a private key in one line. It is not encrypted: keep it on a disk that is, or wrap it with `age -p`.
 /// Beside it lies what it has signed, so that it never signs two histories: a copy of a key without that folder could.

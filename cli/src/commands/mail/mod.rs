@@ -15,7 +15,7 @@ use crate::failure::{Answer, Failure};
 
 pub(crate) use desk::desk_going_along;
 
-/// Host and play matches by mail: signed papers, deadlines and letters
+/// Host and play matches by mail: papers, deadlines and letters
 ///
 /// A match by mail is a game and, beside it, its desk: a match NAME.desk that holds the players' signed papers, the host's
 /// clock and what was decided. turnfold sends and fetches no mail: the host saves mails as files, `mail take` records
