@@ -1,5 +1,6 @@
 //! `turnfold ask`: a ruleset's queries.
 
+use clap::{Arg, ArgMatches, FromArgMatches};
 use turnfold_replay::{Eyes, SourceName, printed, sight::seek};
 
 use crate::context::Context;
@@ -16,24 +17,70 @@ pub(crate) struct Args {
     #[arg(value_name = "REV")]
     source: SourceName,
 
-    /// The question, such as `reach atlas`
-    #[arg(value_name = "QUERY", required = true, allow_hyphen_values = true)]
-    query: Vec<String>,
+    #[command(flatten)]
+    question: Question,
 
     /// Who asks [default: host]
     #[arg(long = "as", value_name = "SEAT")]
     eyes: Option<Eyes>,
 }
 
+/// The words of a question, which may begin with a hyphen, as `-1,2` does.
+///
+/// Each is an argument of its own: clap takes whatever follows a word of this kind for the next one where an argument
+/// has several, also `--as p1`.
+#[derive(Debug)]
+struct Question(String);
+
+/// The names of the words; a question of more stands in quotes.
+const WORDS: [&str; 12] = ["q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12"];
+
+impl clap::Args for Question {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let word = |(number, name): (usize, &'static str)| {
+            let word = Arg::new(name).value_name("QUERY").value_parser(read_word);
+            let word = word.allow_hyphen_values(true).required(number == 0).hide(number > 0);
+            word.help("The question, such as `reach atlas`, in one word or several")
+        };
+        command.args(WORDS.into_iter().enumerate().map(word))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Question {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let words = WORDS.iter().filter_map(|name| matches.get_one::<String>(name));
+        Ok(Self(words.map(String::as_str).collect::<Vec<_>>().join(" ")))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Reads a word, which is no option that there is none of.
+fn read_word(word: &str) -> Result<String, &'static str> {
+    match word.strip_prefix('-') {
+        Some(rest) if rest.starts_with(|first: char| first == '-' || first.is_ascii_alphabetic()) => {
+            Err("there is no such option")
+        }
+        _ => Ok(word.into()),
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let question = args.query.join(" ");
+    let Question(question) = &args.question;
     if let Some((client, revision)) = context.service_with(&args.source)? {
         let mut query = look::seen_at(revision.seq, args.eyes);
-        query.push(("q", question));
+        query.push(("q", question.clone()));
         return look::print(&client, (revision, "ask"), query, &mut context.output);
     }
     let (eyes, state) = seek(args.eyes.unwrap_or(Eyes::HOST), &args.source, context)?;
-    let answer = eyes.ask(state.as_ref(), &question);
+    let answer = eyes.ask(state.as_ref(), question);
     let answer = answer.map_err(|error| Failure::usage(error.to_string()))?;
     let output = &mut context.output;
     if output.is_json() {

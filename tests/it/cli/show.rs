@@ -170,6 +170,64 @@ exit 2
     );
 }
 
+#[test]
+fn options_stand_before_a_question_in_it_or_behind_it() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
+    sandbox.ok("new caps --rules hexcapture --setup fixtures/hexcapture/small-world.toml");
+    check(
+        &sandbox,
+        "ask --as p1 duel reach atlas
+         ask duel reach atlas --as p1
+         ask duel reach --as p1 atlas
+         ask duel --as p1 \"reach atlas\"
+         ask duel reach atlas --format json
+         ask caps chance -1,1
+         ask caps chance -1,1 --as=p2
+         ask caps chance -1,1 --as p9
+         ask caps -1,1
+         ask duel reach atlas --sa p1
+         ask duel 1 2 3 4 5 6 7 8 9 10 11 12 13
+         ask duel --as p1
+         ask duel reach atlas --as",
+        str![[r#"
+$ turnfold ask --as p1 duel reach atlas
+-2,1 -2,2 -1,0 -1,1 0,1 1,-1 1,0 1,1 2,-1 2,0
+$ turnfold ask duel reach atlas --as p1
+-2,1 -2,2 -1,0 -1,1 0,1 1,-1 1,0 1,1 2,-1 2,0
+$ turnfold ask duel reach --as p1 atlas
+-2,1 -2,2 -1,0 -1,1 0,1 1,-1 1,0 1,1 2,-1 2,0
+$ turnfold ask duel --as p1 "reach atlas"
+-2,1 -2,2 -1,0 -1,1 0,1 1,-1 1,0 1,1 2,-1 2,0
+$ turnfold ask duel reach atlas --format json
+[[-2,1],[-2,2],[-1,0],[-1,1],[0,1],[1,-1],[1,0],[1,1],[2,-1],[2,0]]
+$ turnfold ask caps chance -1,1
+none
+$ turnfold ask caps chance -1,1 --as=p2
+none
+$ turnfold ask caps chance -1,1 --as p9
+stderr| error: invalid value 'p9' for '--as <SEAT>': unknown seat `p9`: seats are `p1` to `p8` and `host`; see `--help`
+exit 2
+$ turnfold ask caps -1,1
+stderr| error: unknown query `-1,1`: `hexcapture` answers `chance Q,R`
+exit 2
+$ turnfold ask duel reach atlas --sa p1
+stderr| error: invalid value '--sa' for '[QUERY]': there is no such option; see `--help`
+exit 2
+$ turnfold ask duel 1 2 3 4 5 6 7 8 9 10 11 12 13
+stderr| error: unexpected argument '13' found; see `--help`
+exit 2
+$ turnfold ask duel --as p1
+stderr| error: the following required arguments were not provided: <QUERY>; see `--help`
+exit 2
+$ turnfold ask duel reach atlas --as
+stderr| error: a value is required for '--as <SEAT>' but none was supplied; see `--help`
+exit 2
+
+"#]],
+    );
+}
+
 /// VW-35: `*` is what the entry shown changed, `+` what `legal` names with the same `--as`.
 #[test]
 fn what_changed_and_what_is_in_reach_is_marked() {
