@@ -96,6 +96,13 @@ fn pm_3_terms_that_do_not_fit_the_game_are_named() {
 }
 
 #[test]
+fn pm_3_a_default_that_nobody_wrote_is_named_as_such() {
+    let mailbox = Mailbox::new("hosted = []\n");
+    let why = "desk.toml: default: it is `stand` if it is left out, so give it for `cycletap`: expected";
+    fails(&mailbox, 2, &open_line("cycletap", "ford.toml", ""), why);
+}
+
+#[test]
 fn pm_25_what_would_tell_secrets_is_refused() {
     let mailbox = Mailbox::new("hosted = []\ndefault = []\n");
     fails(&mailbox, 2, &open_line("channel", "dealt-for-two.toml", ""), "its setup is in every bundle");

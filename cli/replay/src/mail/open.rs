@@ -120,7 +120,9 @@ impl NewMailMatch<'_> {
         let setup = read_terms(self.terms, &filled).map_err(MailError::Terms)?;
         let terms: desk::Setup = decode_strictly(&setup)
             .map_err(|error| MailError::Terms(SetupError::Bytes(error.to_string())))?;
-        require_fitting(&terms, self.rules, game).map_err(MailError::Terms)?;
+        let is_default_given =
+            self.terms.parse::<toml::Table>().is_ok_and(|table| table.contains_key("default"));
+        require_fitting(&terms, is_default_given, self.rules, game).map_err(MailError::Terms)?;
         Ok(Genesis {
             format: Genesis::FORMAT,
             ruleset: Desk::NAME.into(),
@@ -156,7 +158,12 @@ fn read_terms(toml: &str, filled: &[(&str, String)]) -> Result<Vec<u8>, SetupErr
 }
 
 /// Requires that terms fit a game (PM-3).
-fn require_fitting(terms: &desk::Setup, rules: &dyn AnyRules, game: &dyn AnyState) -> Result<(), SetupError> {
+fn require_fitting(
+    terms: &desk::Setup,
+    is_default_given: bool,
+    rules: &dyn AnyRules,
+    game: &dyn AnyState,
+) -> Result<(), SetupError> {
     let (players, seats) = (game.players().len(), usize::from(terms.seats));
     if players != seats {
         let message = format!("expected {players}, the players of this `{}`, found {seats}", rules.name());
@@ -165,7 +172,16 @@ fn require_fitting(terms: &desk::Setup, rules: &dyn AnyRules, game: &dyn AnyStat
     for (field, commands) in [("default", &terms.default), ("between", &terms.between)] {
         for (index, command) in commands.iter().enumerate() {
             let read = rules.canonical(command);
-            read.map_err(|error| SetupError::value(format!("{field}[{index}]"), error.to_string()))?;
+            read.map_err(|error| match field {
+                "default" if !is_default_given => SetupError::value(
+                    field,
+                    format!(
+                        "it is `{command}` if it is left out, so give it for `{}`: {error}",
+                        rules.name()
+                    ),
+                ),
+                _ => SetupError::value(format!("{field}[{index}]"), error.to_string()),
+            })?;
         }
     }
     Ok(())
