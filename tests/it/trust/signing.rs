@@ -230,12 +230,16 @@ fn tr_13_and_tr_14_proofs_of_stored_lines_hold_and_go_accepts_them() {
         let go = ask("inclusion", vkey.trim_end(), &sandbox.path(&file), &[]);
         assert!(go.is_none_or(|said| said.is_ok()));
     }
-    assert!(failing(&sandbox, 1, "prove duel:5 --key ann.key").contains("is signed up to entry 4, not 5"));
+    assert!(
+        failing(&sandbox, 2, "prove duel:5 --key ann.key").contains("`duel` has no entry 5; its last is 4")
+    );
     assert!(
         failing(&sandbox, 1, "prove duel@flank:1 --key ann.key")
             .contains("nothing of `duel@flank` is signed")
     );
     assert!(failing(&sandbox, 2, "sign duel --key ann.key --since 6").contains("at most 5"));
+    sandbox.ok("play duel cycle");
+    assert!(failing(&sandbox, 1, "prove duel:5 --key ann.key").contains("is signed up to entry 4, not 5"));
 }
 
 #[test]

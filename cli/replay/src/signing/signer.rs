@@ -226,18 +226,17 @@ pub fn prove(
     let known = KeyMemory::of(file)?.of_log(&origin)?;
     let known = known.ok_or_else(|| unsigned_yet(revision, file))?;
     let size = known.checkpoint.size;
+    let whole = Revision { seq: None, ..revision.clone() };
+    let line = Line { revision: revision.clone(), size, ..Line::of(store, &whole)? };
     let builder = ProofBuilder::inclusion(seq, size).ok_or_else(|| {
+        if seq >= line.full {
+            return no_entry(revision, seq, line.full);
+        }
         SigningError::Refused(format!(
-            "`{}` is signed up to entry {}, not {seq}; `turnfold sign` signs the rest",
-            Revision { seq: None, ..revision.clone() },
+            "`{whole}` is signed up to entry {}, not {seq}; `turnfold sign` signs the rest",
             size.saturating_sub(1)
         ))
     })?;
-    let line = Line {
-        revision: revision.clone(),
-        size,
-        ..Line::of(store, &Revision { seq: None, ..revision.clone() })?
-    };
     let (_, hashes) = line.compare([&known].into_iter(), Some(builder))?;
     let record = match seq {
         0 => store.genesis(&revision.match_name)?.encode(),
