@@ -149,6 +149,11 @@ fn heads_that_were_written_down_show_what_a_store_has_lost() {
         sandbox.ok(&format!("--store {store} play duel cycle"));
         let output = sandbox.run(&format!("--store {store} store check --against {file}"));
         assert_eq!(output.status.code(), Some(3));
+        assert!(
+            stderr(&output).contains("restore") && !stderr(&output).contains("salvage"),
+            "{}",
+            stderr(&output)
+        );
         let said = String::from_utf8(output.stdout).unwrap();
         assert!(said.contains("duel@twig:2: match `duel` has no branch `twig`"), "{said}");
         assert!(!said.contains("duel@main") && !said.contains("duel@line"), "{said}");

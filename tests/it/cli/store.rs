@@ -195,7 +195,7 @@ $ turnfold store restore missing.tfb other
 stderr| error: cannot read backup `missing.tfb`: No such file or directory (os error 2)
 exit 2
 $ turnfold store restore fixtures/initiative/no-units.toml other
-stderr| error: not a turnfold backup: unrecognized header; name a file that `store backup` wrote
+stderr| error: `fixtures/initiative/no-units.toml` is not a turnfold backup: unrecognized header; name a file that `store backup` wrote
 exit 2
 $ turnfold --store nowhere store backup none.tfb
 stderr| error: no store at `nowhere`: create a match first, or name the right directory

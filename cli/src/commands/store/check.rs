@@ -13,6 +13,9 @@ use crate::context::Context;
 use crate::failure::{Answer, Failure};
 use crate::output::{Tone, counted, paint};
 
+/// What to do about a directory that is sound, but lacks something.
+const RESTORE: &str = "restore a backup that has what is missing";
+
 /// Audit the store itself: records, chains, counts; without rules
 ///
 /// Every record is read, every entry's link computed again, matches and branches are counted, and records that belong
@@ -50,6 +53,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let progress = Progress::new("checking");
     let mut check = store.check(&mut progress.observer())?;
     drop(progress);
+    let is_sound = check.damage.is_empty();
     if let Some(path) = &args.against {
         check.damage.extend(missing(path, &store)?);
     }
@@ -76,5 +80,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     output.flush()?;
     let findings = counted(check.damage.len() as u64, "finding", "findings");
-    Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(NEXT_STEP))
+    // Nothing salvages what a store does not have.
+    let next_step = if is_sound && context.fleet().is_none() { RESTORE } else { NEXT_STEP };
+    Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(next_step))
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use turnfold_replay::input;
@@ -45,12 +45,16 @@ enum Target {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
     signals::remove_drafts();
     let progress = Progress::new("restoring");
-    let totals = if is_standard(&args.file) {
-        args.to.fill(io::stdin().lock(), &progress)?
+    let filled = if is_standard(&args.file) {
+        args.to.fill(io::stdin().lock(), &progress)
     } else {
-        args.to.fill(BufReader::new(input::open(&args.file, "backup")?), &progress)?
+        args.to.fill(BufReader::new(input::open(&args.file, "backup")?), &progress)
     };
     drop(progress);
+    let totals = filled.map_err(|error| match error {
+        RescueError::NotABackup => not_a_backup(&args.file),
+        error => error.into(),
+    })?;
     if context.output.is_json() {
         context.output.json(&serde_json::json!({
             "store": args.to.to_string(),
@@ -63,6 +67,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let dir = paint(Tone::Strong, args.to.to_string());
     context.output.line(format_args!("restored store {dir}: {}", told(totals)))?;
     Ok(Answer::Yes)
+}
+
+/// Says which file is none; the library reads it without knowing its name.
+fn not_a_backup(file: &Path) -> Failure {
+    let name = if is_standard(file) { "standard input".into() } else { format!("`{}`", file.display()) };
+    Failure::usage(format!("{name} is not a turnfold backup: unrecognized header"))
+        .hint("name a file that `store backup` wrote")
 }
 
 impl Target {
