@@ -48,3 +48,40 @@ fn a_flipped_byte_in_a_stored_entry_is_named_by_verify() {
         }
     }
 }
+
+#[test]
+fn a_store_whose_format_is_damaged_or_missing_is_to_be_salvaged() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
+    sandbox.ok("play duel \"roll 1 2 3 4\"");
+    let log = sandbox.ok("log duel");
+    for (number, format) in [Some("turnfold st"), Some(""), None].into_iter().enumerate() {
+        match format {
+            Some(text) => sandbox.write(".turnfold/FORMAT", text),
+            None => fs::remove_file(sandbox.path(".turnfold/FORMAT")).unwrap(),
+        }
+        for line in ["log duel", "matches", "play duel confirm", "verify"] {
+            let output = sandbox.run(line);
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(3), "{line}: {stderr}");
+            assert!(stderr.contains("turnfold store salvage DIR NEWDIR"), "{line}: {stderr}");
+            assert!(!stderr.contains("another directory"), "{line}: {stderr}");
+        }
+        sandbox.ok(&format!("store salvage .turnfold saved{number}"));
+        assert_eq!(sandbox.ok(&format!("--store saved{number} log duel")), log);
+    }
+}
+
+#[test]
+fn salvage_names_the_files_of_the_store_and_not_those_of_its_copy() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
+    sandbox.overwrite_journal(".turnfold");
+    sandbox.ok("play duel \"roll 1 2 3 4\"");
+    fs::OpenOptions::new().write(true).open(sandbox.path(".turnfold/sled/db")).unwrap().set_len(1).unwrap();
+    let output = sandbox.run("store salvage .turnfold saved");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains(": sled cannot open `.turnfold/sled`: "), "{stderr}");
+    assert!(!stderr.contains("draft"), "{stderr}");
+}

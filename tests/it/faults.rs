@@ -230,3 +230,19 @@ fn salvage_reads_the_watermark_again_before_it_is_called_unreadable() {
         assert_eq!(stdout.starts_with("saved everything"), code == 0, "{stdout}");
     }
 }
+
+#[test]
+fn a_store_that_may_not_be_read_is_not_called_unwritable() {
+    if !can_trace() {
+        return;
+    }
+    let rig = Rig::new();
+    rig.reset();
+    let options = ["-e", "trace=openat", "-P", ".turnfold/FORMAT", "-e", "inject=openat:error=EACCES"]
+        .map(str::to_owned);
+    let (output, trace) = rig.strace("matches", &options);
+    assert!(trace.contains("(INJECTED)"), "{trace}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("error: cannot read store `.turnfold`: Permission denied"), "{stderr}");
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+}

@@ -52,6 +52,9 @@ impl StoreError {
     /// Says what failed with a file of a store's directory.
     pub(crate) fn in_dir(dir: &Path, action: &str, path: &Path, source: io::Error) -> Self {
         match source.kind() {
+            io::ErrorKind::PermissionDenied if action == "read" => {
+                Self::Unreadable { dir: dir.to_owned(), source }
+            }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::Unwritable { dir: dir.to_owned(), source }
             }

@@ -37,6 +37,7 @@ impl StoreError {
             Self::Locked { .. }
             | Self::Missing { .. }
             | Self::NotAStore { .. }
+            | Self::Unreadable { .. }
             | Self::Unwritable { .. }
             | Self::UnknownFormat { .. }
             | Self::Lost { .. }

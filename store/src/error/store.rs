@@ -50,6 +50,14 @@ pub enum StoreError {
         /// Why not.
         reason: String,
     },
+    /// The operating system does not let us read here.
+    #[error("cannot read store `{}`: {source}; check its owner and permissions", dir.display())]
+    Unreadable {
+        /// The store's directory.
+        dir: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
     /// The operating system does not let us write here.
     #[error("cannot write to store `{}`: {source}; check its owner and permissions", dir.display())]
     Unwritable {

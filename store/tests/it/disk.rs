@@ -124,7 +124,9 @@ fn other_formats_and_missing_files_are_named() {
     fs::write(dir.join("FORMAT"), "turnfold").unwrap();
     check_open(&dir, "its file `FORMAT` does not say");
     fs::remove_file(dir.join("FORMAT")).unwrap();
-    assert!(matches!(Store::open(&dir).unwrap_err(), StoreError::NotAStore { .. }));
+    let error = Store::open(&dir).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+    assert!(error.to_string().contains("it has no file `FORMAT`"), "{error}");
     let error = Store::open_or_create(&dir).unwrap_err();
     assert!(error.to_string().contains("it holds 3 entries"), "{error}");
     fs::write(dir.join("FORMAT"), "turnfold store 3\n").unwrap();

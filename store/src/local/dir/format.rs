@@ -9,7 +9,9 @@ use super::private::{self, sync_dir};
 use super::regular::read_at_most;
 use super::swap;
 use crate::error::StoreError;
+use crate::local::backend::BackendError;
 use crate::local::backend::sled::journal;
+use crate::local::backend::sled::opening::require_nothing_committed;
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
@@ -71,7 +73,7 @@ fn require_store(dir: &Path) -> Result<Format, StoreError> {
     if names(dir)?.is_empty() {
         return Err(StoreError::Missing { dir: dir.to_owned() });
     }
-    Err(StoreError::not_a_store(dir, "it has no file `FORMAT`"))
+    Err(not_said_to_be_a_store(dir, "it has no file `FORMAT`"))
 }
 
 /// Takes the lock of a store or of a directory that may become one, which is made if need be.
@@ -89,7 +91,7 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
         let foreign = names(dir)?.into_iter().find(|name| !ours.contains(&name.as_str()));
         if let Some(name) = foreign {
             let reason = format!("it has no file `FORMAT`, but `{}`", name.escape_debug());
-            return Err(StoreError::not_a_store(dir, &reason));
+            return Err(not_said_to_be_a_store(dir, &reason));
         }
     }
     let lock = Lock::take(dir)?;
@@ -197,7 +199,16 @@ fn find_format(dir: &Path) -> Result<Option<Format>, StoreError> {
             let found = other.trim_end().to_owned();
             Err(StoreError::UnknownFormat { dir: dir.to_owned(), found })
         }
-        _ => Err(StoreError::not_a_store(dir, "its file `FORMAT` does not say `turnfold store 3`")),
+        _ => Err(not_said_to_be_a_store(dir, "its file `FORMAT` does not say `turnfold store 3`")),
+    }
+}
+
+/// Says of a directory whose file FORMAT does not say so that it is no store, or, where something was committed, that it
+/// is a damaged one.
+fn not_said_to_be_a_store(dir: &Path, reason: &str) -> StoreError {
+    match require_nothing_committed(dir) {
+        Err(BackendError::Damaged(_)) => StoreError::damaged(format!("`{}`: {reason}", dir.display())),
+        _ => StoreError::not_a_store(dir, reason),
     }
 }
 

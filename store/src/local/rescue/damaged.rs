@@ -45,15 +45,17 @@ pub(super) fn open(dir: &Path, scratch: &Path) -> Result<Damaged, RescueError> {
     for (number, without) in WAYS.into_iter().enumerate() {
         let copy = scratch.join(number.to_string());
         copy_all(dir, &copy).map_err(|source| RescueError::io("copy", dir, source))?;
+        // The copy is gone when somebody reads of it; its files are called as in the store.
+        let of_store = |reason: String| reason.replace(&*copy.to_string_lossy(), &dir.to_string_lossy());
         match open_copy(&copy, without) {
             Ok(records) => {
-                let Err(reason) = whole::require(&records, &marks, &db) else {
+                let Err(reason) = whole::require(&records, &marks, &db).map_err(of_store) else {
                     return Ok(Damaged::whole(records, marks));
                 };
                 found.add_opened(scan_leniently(&records, &(vec![0]..vec![u8::MAX])));
                 reasons.push(reason);
             }
-            Err(error) => reasons.push(error),
+            Err(error) => reasons.push(of_store(error)),
         }
     }
     if let Err(error) = raw::each_candidate(&db, &mut |candidate| found.add_raw(candidate)) {
