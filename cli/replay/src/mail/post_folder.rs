@@ -28,7 +28,7 @@ impl PostFolder {
     const OTHERS: &str = "mail";
     const FIRST: &str = "first";
 
-    /// Finds that of a match in the host's folder, which needs not be there.
+    /// Finds that of a match in the host's folder, which need not be there.
     ///
     /// # Errors
     /// What the store or the file system says.

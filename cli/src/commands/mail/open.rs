@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     })?;
     let of = MailMatch::find(&store, name, &context.registry)?;
     let post = room.of(&store, name)?;
-    let letters = post.write(&room, &store, name, [], context)?;
+    let letters = post.write(&store, [], context)?;
     drop(store);
     let host: Option<VerifierKey> = of.terms.host.parse().ok();
     let output = &mut context.output;

@@ -30,7 +30,9 @@ pub(super) struct PostRoom {
 }
 
 /// The post of a match.
-pub(super) struct Post {
+pub(super) struct Post<'a> {
+    room: &'a PostRoom,
+    game: &'a MatchName,
     folder: PostFolder,
     addresses: Addresses,
 }
@@ -58,13 +60,13 @@ impl PostRoom {
     }
 
     /// Finds the post of a match. What is wrong with its addresses is said before anything is recorded.
-    pub(super) fn of(&self, store: &StoreReader, game: &MatchName) -> Result<Post, Failure> {
+    pub(super) fn of<'a>(&'a self, store: &StoreReader, game: &'a MatchName) -> Result<Post<'a>, Failure> {
         let folder = PostFolder::of(&self.folder, store, game)?;
-        Ok(Post { addresses: folder.addresses()?, folder })
+        Ok(Post { room: self, game, addresses: folder.addresses()?, folder })
     }
 }
 
-impl Post {
+impl Post<'_> {
     /// Returns the folder, where it is not the one with all post.
     pub(super) fn own_folder(&self) -> Option<&Path> {
         self.folder.is_within().then_some(self.folder.path())
@@ -74,15 +76,13 @@ impl Post {
     /// have. Returns the names of the letters that were written now, with their folder where the match has its own.
     pub(super) fn write<'a>(
         &self,
-        room: &PostRoom,
         store: &StoreReader,
-        game: &MatchName,
         mails: impl IntoIterator<Item = &'a [TakenPaper]>,
         context: &Context,
     ) -> Result<Vec<String>, Failure> {
-        let (outbox, addresses) = (&self.folder.outbox(), &self.addresses);
-        let registry = &context.registry;
-        let room = MailRoom { store, registry, signers: &room.signers, addresses, outbox, game };
+        let Self { room: PostRoom { signers, .. }, game, folder, addresses } = self;
+        let (outbox, registry) = (&folder.outbox(), &context.registry);
+        let room = MailRoom { store, registry, signers, addresses, outbox, game };
         let mut written = Vec::new();
         for papers in mails {
             written.extend(room.write_answers(papers)?);

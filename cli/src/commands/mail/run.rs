@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let report = host.run(at, &mut table)?;
     let unused = table.unused();
     let who = Desk::query(host.desk().state(), Seat::Host, "who").ok().flatten();
-    let letters = post.write(&room, &store, name, [], context)?;
+    let letters = post.write(&store, [], context)?;
     drop(store);
     if unused > 0 {
         tracing::warn!(unused, "values of `--roll` were not needed");

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         taken.push((name, papers));
     }
     let papers = taken.iter().map(|(_, papers)| papers.as_slice());
-    let letters = post.write(&room, &store, &args.match_name, papers, context)?;
+    let letters = post.write(&store, papers, context)?;
     drop(store);
     for (name, papers) in &taken {
         if papers.is_empty() {
