@@ -86,7 +86,7 @@ impl Context {
         }
     }
 
-    /// Returns the service that has a line of play and where in it to look; a replay file is read here.
+    /// Returns the service that has a history and where in it to look; a replay file is read here.
     pub(crate) fn service_with<'a>(
         &self,
         source: &'a SourceName,

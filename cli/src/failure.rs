@@ -15,7 +15,7 @@ const MESSAGE_CHARACTERS_MAX: usize = 400;
 
 /// What a command answers when nothing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum ExitStatus {
     /// Done, equal, all good.
     Yes,
     /// A negative answer that has been printed: a mismatch, a difference, a rejected command.
@@ -293,11 +293,11 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<Answer> for ExitCode {
-    fn from(answer: Answer) -> Self {
+impl From<ExitStatus> for ExitCode {
+    fn from(answer: ExitStatus) -> Self {
         match answer {
-            Answer::Yes => Self::SUCCESS,
-            Answer::No => Self::from(1),
+            ExitStatus::Yes => Self::SUCCESS,
+            ExitStatus::No => Self::from(1),
         }
     }
 }

@@ -57,7 +57,7 @@ use turnfold_store::FleetAddress;
 
 use crate::args::Args;
 use crate::context::Context;
-use crate::failure::{Answer, Failure, FailureKind};
+use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::output::{Format, Output};
 
 /// Runs the command line on the arguments of the process, for the rulesets of turnfold, and returns its exit code.
@@ -95,7 +95,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> Exit
     }
 }
 
-fn answer(args: Args, registry: Registry) -> Result<Answer, Failure> {
+fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     // When it goes at the end, however that comes, a pager is waited for before anything is said on stderr.
     let output = Output::new(args.format, !args.no_pager);
     let mut context = Context::new((args.store, args.token), output, grammar::grammar(), registry)?;

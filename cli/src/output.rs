@@ -37,22 +37,22 @@ pub(crate) enum Format {
 pub(crate) fn style_of(tone: Tone) -> Style {
     match tone {
         Tone::Plain => Style::new(),
-        Tone::Faint => Style::new().dimmed(),
+        Tone::Dim => Style::new().dimmed(),
         Tone::Strong => Style::new().bold(),
-        Tone::New => AnsiColor::Green.on_default(),
-        Tone::Old => AnsiColor::Red.on_default(),
-        Tone::Odd => AnsiColor::Yellow.on_default(),
+        Tone::Added => AnsiColor::Green.on_default(),
+        Tone::Removed => AnsiColor::Red.on_default(),
+        Tone::Warning => AnsiColor::Yellow.on_default(),
     }
 }
 
 /// The marks of painted text: characters that Unicode keeps for a program's own use, one for each tone.
 const MARKS: [(char, Tone); 6] = [
     ('\u{fdd0}', Tone::Plain),
-    ('\u{fdd1}', Tone::Faint),
+    ('\u{fdd1}', Tone::Dim),
     ('\u{fdd2}', Tone::Strong),
-    ('\u{fdd3}', Tone::New),
-    ('\u{fdd4}', Tone::Old),
-    ('\u{fdd5}', Tone::Odd),
+    ('\u{fdd3}', Tone::Added),
+    ('\u{fdd4}', Tone::Removed),
+    ('\u{fdd5}', Tone::Warning),
 ];
 
 /// Marks text with its tone, for [`Output`] to color.
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn painted_text_is_colored_and_escaped_all_the_same() {
-        let line = format!("{} {}", paint(Tone::Old, "a\u{1b}[2J"), paint(Tone::Strong, "b"));
+        let line = format!("{} {}", paint(Tone::Removed, "a\u{1b}[2J"), paint(Tone::Strong, "b"));
         assert_eq!(marked(&line, |_| false), "\u{1b}[31ma\\u{1b}[2J\u{1b}[0m \u{1b}[1mb\u{1b}[0m");
     }
 

@@ -1,7 +1,7 @@
 //! An entry printed: a line like those of replay files, or a JSON line.
 
 use turnfold_core::Outcome;
-use turnfold_replay::{LoggedRecord, Record, SpacedLine, StyledLine, Tone, printed};
+use turnfold_replay::{LoggedRecord, Record, SpacedLine, StyledLine, Tone, render};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -18,7 +18,7 @@ pub(crate) fn print(record: &Record, output: &mut Output) -> Result<(), Failure>
         output.json(record)?;
         return Ok(());
     }
-    print_folded(printed::record(record), output)
+    print_folded(render::record(record), output)
 }
 
 /// Prints an entry of a log in the output's format; text tells its time where that is wanted.
@@ -31,7 +31,7 @@ pub(crate) fn print_logged(
         output.json(entry)?;
         return Ok(());
     }
-    print_folded(printed::logged(entry, with_time), output)
+    print_folded(render::logged(entry, with_time), output)
 }
 
 /// Prints the record of a rejected command; text says where in a script it stands.
@@ -44,7 +44,7 @@ pub(crate) fn print_rejected(
         output.json(record)?;
         return Ok(());
     }
-    output.styled(&StyledLine::from(printed::rejection(record, place)))?;
+    output.styled(&StyledLine::from(render::rejection(record, place)))?;
     Ok(())
 }
 
@@ -83,7 +83,7 @@ mod tests {
 
     fn line() -> SpacedLine {
         let pieces = ["12", "p1", "tap\u{1b}[2J 1,2", "=>", "placed order=1 at=1,2;", "queued \u{fdd3}"];
-        SpacedLine(pieces.map(|piece| (Tone::Odd, piece.to_string())).into())
+        SpacedLine(pieces.map(|piece| (Tone::Warning, piece.to_string())).into())
     }
 
     #[test]

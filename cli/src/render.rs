@@ -5,7 +5,7 @@ use std::io;
 use anstyle::{AnsiColor, Color, RgbColor, Style};
 use turnfold_core::picture::{Picture, Tint};
 use turnfold_replay::drawing::{Highlights, Ink};
-use turnfold_replay::printed;
+use turnfold_replay::render;
 
 use crate::output::Output;
 pub(crate) use crate::output::printable;
@@ -21,7 +21,7 @@ pub(crate) fn print_highlighted(
     highlights: &Highlights,
     output: &mut Output,
 ) -> io::Result<()> {
-    for line in printed::picture(picture, highlights) {
+    for line in render::picture(picture, highlights) {
         output.spans(line.spans.iter().map(|span| {
             let style = style(span.tint);
             let is_changed = span.spot.is_some_and(|spot| highlights.changed.contains(&spot));

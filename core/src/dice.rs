@@ -120,7 +120,7 @@ impl DicePolicy {
         }
     }
 
-    /// Returns the values of the `roll`-th roll of a line of play, counted from 1, or `None` where any values in range
+    /// Returns the values of the `roll`-th roll of a history, counted from 1, or `None` where any values in range
     /// are accepted.
     #[must_use]
     pub fn values(&self, roll: u64, due: &DueRoll) -> Option<Vec<i32>> {

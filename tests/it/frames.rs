@@ -1,11 +1,11 @@
-//! Frames: what one viewer sees of a line of play, entry by entry (VW-10, VW-11).
+//! Frames: what one viewer sees of a history, entry by entry (VW-10, VW-11).
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use turnfold_core::Registry;
-use turnfold_replay::{FrameDocument, FrameLimits, FramePicture, LineOfPlay, Sight, tfl};
+use turnfold_replay::{FrameDocument, FrameLimits, FramePicture, History, SeatHistory, tfl};
 
 use crate::goldens::goldens;
 use crate::sandbox::Sandbox;
@@ -13,10 +13,10 @@ use crate::sandbox::Sandbox;
 const ALL: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: usize::MAX };
 
 /// A replay file, looked at by a seat.
-pub(crate) fn sight(path: &Path, text: &str, eyes: &str) -> Sight {
+pub(crate) fn sight(path: &Path, text: &str, viewer: &str) -> SeatHistory {
     let replay = tfl::read_also_seen(&path.display().to_string(), text.as_bytes(), &Registry::standard());
-    let line = LineOfPlay::of_replay(path, &replay.unwrap()).unwrap();
-    Sight::of(eyes.parse().unwrap(), line).unwrap()
+    let line = History::of_replay(path, &replay.unwrap()).unwrap();
+    SeatHistory::of(viewer.parse().unwrap(), line).unwrap()
 }
 
 /// The viewers of a match: the host, its players, and a seat that has no part in it.
@@ -26,7 +26,7 @@ pub(crate) fn viewers(path: &Path, text: &str) -> Vec<String> {
     players.chain(["host".into(), "p8".into()]).collect()
 }
 
-fn document(sight: &Sight) -> Value {
+fn document(sight: &SeatHistory) -> Value {
     serde_json::to_value(FrameDocument::of(sight, 0, ALL).unwrap()).unwrap()
 }
 
@@ -75,8 +75,8 @@ fn vw_11_changes_applied_to_the_first_picture_make_the_picture_after_every_entry
     let (mut changed, mut unchanged) = (0, 0);
     for path in goldens() {
         let text = fs::read_to_string(&path).unwrap();
-        for eyes in viewers(&path, &text) {
-            let sight = sight(&path, &text, &eyes);
+        for viewer in viewers(&path, &text) {
+            let sight = sight(&path, &text, &viewer);
             let document = document(&sight);
             let mut frames = document["frames"].as_array().unwrap().iter();
             let mut picture = document["picture"].clone();
@@ -88,7 +88,7 @@ fn vw_11_changes_applied_to_the_first_picture_make_the_picture_after_every_entry
                     let frame = frames.next().unwrap();
                     step(&mut picture, frame);
                     let expected = serde_json::to_value(FramePicture::from(seen.picture())).unwrap();
-                    let place = format!("{} as {eyes}, entry {}", path.display(), seen.seq());
+                    let place = format!("{} as {viewer}, entry {}", path.display(), seen.seq());
                     assert_eq!(picture, expected, "{place}");
                     assert_eq!(
                         frame["record"],
@@ -107,7 +107,7 @@ fn vw_11_changes_applied_to_the_first_picture_make_the_picture_after_every_entry
                 })
                 .unwrap();
             assert_eq!(frames.next(), None);
-            assert_eq!([&document["head"], &document["viewer"]], [&json!(sight.head()), &json!(eyes)]);
+            assert_eq!([&document["head"], &document["viewer"]], [&json!(sight.head()), &json!(viewer)]);
         }
     }
     assert!(
@@ -162,7 +162,7 @@ fn vw_11_frames_are_the_same_whatever_is_concealed() {
         sandbox.ok(&format!("play ford {plan} switch"));
         sandbox.ok("play ford \"tap 1,-2\" \"tap 1,-3\"");
         let text = sandbox.ok("export ford");
-        ["p2", "p8", "host"].map(|eyes| document(&sight(Path::new("ford.tfl"), &text, eyes)).to_string())
+        ["p2", "p8", "host"].map(|viewer| document(&sight(Path::new("ford.tfl"), &text, viewer)).to_string())
     });
     for other in &told[1..] {
         assert_eq!((&told[0][0], &told[0][1]), (&other[0], &other[1]));

@@ -44,7 +44,7 @@ fn a_lance_and_a_star_play_four_turns_and_their_log_becomes_golden() {
     let diff = sandbox.run("diff duel duel@bold");
     assert_eq!(diff.status.code(), Some(1));
     let diff = String::from_utf8(diff.stdout).unwrap();
-    assert!(diff.starts_with(&format!("the lines of play part at entry {}\n", TURNING_POINT + 1)), "{diff}");
+    assert!(diff.starts_with(&format!("the histories part at entry {}\n", TURNING_POINT + 1)), "{diff}");
     assert!(diff.contains("\n  /turn 4 → 3\n"), "{diff}");
 
     sandbox.ok("export duel -o duel.tfl");

@@ -40,10 +40,10 @@ const SHOWN: [&str; 5] = [
 ];
 
 /// Makes the page of a golden log as a seat sees it.
-fn page_of(golden: &str, eyes: &str) -> String {
+fn page_of(golden: &str, viewer: &str) -> String {
     let path = workspace().join("replays").join(golden);
     let text = fs::read_to_string(&path).unwrap();
-    Page::of(sight(Path::new("golden.tfl"), &text, eyes), None, PAGE_BYTES_MAX).unwrap().html
+    Page::of(sight(Path::new("golden.tfl"), &text, viewer), None, PAGE_BYTES_MAX).unwrap().html
 }
 
 /// The parts of a page before its document, the document, and those after it.

@@ -5,7 +5,7 @@ use std::fs;
 use turnfold_core::Registry;
 use turnfold_core::picture::Picture;
 use turnfold_replay::drawing::{Highlights, svg};
-use turnfold_replay::{Eyes, LineOfPlay, Sight, tfl};
+use turnfold_replay::{History, SeatHistory, Viewer, tfl};
 
 use crate::goldens::goldens;
 
@@ -28,11 +28,11 @@ fn pictures(file: &std::path::Path) -> Vec<Picture> {
     let name = file.display().to_string();
     let replay = tfl::read(&name, &fs::read(file).unwrap(), &Registry::standard()).unwrap();
     let sight =
-        Sight::of("p1".parse::<Eyes>().unwrap(), LineOfPlay::of_replay(file, &replay).unwrap()).unwrap();
+        SeatHistory::of("p1".parse::<Viewer>().unwrap(), History::of_replay(file, &replay).unwrap()).unwrap();
     let mut all = Vec::new();
     sight.fold(&mut |seen| all.push(seen.picture())).unwrap();
     let half = all.len() / 2;
-    let end = sight.eyes().picture(sight.state().unwrap().as_ref());
+    let end = sight.viewer().picture(sight.state().unwrap().as_ref());
     all.into_iter().skip(half).take(1).chain([end]).collect()
 }
 

@@ -5,11 +5,11 @@ use turnfold_core::{AnyState, Outcome, Seat, Step};
 use crate::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::entry::{Attempt, LogEntry, logged};
 use crate::error::ReplayError;
-use crate::eyes::Eyes;
 use crate::record::{Detail, Record};
 use crate::script::ScriptLine;
 use crate::session::{Roller, Session, is_roll};
 use crate::tfl::{Replay, ReplayLine};
+use crate::viewer::Viewer;
 
 /// What happens to an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Amending {
     Drop,
 }
 
-/// A line of play worked out anew.
+/// A history worked out anew.
 pub struct Amendment {
     /// The number of the changed entry.
     pub seq: u64,
@@ -42,7 +42,7 @@ pub struct Amendment {
     pub rolls: Vec<ChangedRoll>,
     /// The state at the end of the original.
     pub before: Box<dyn AnyState>,
-    /// The whole line of play, without state hashes and closing line.
+    /// The whole history, without state hashes and closing line.
     pub replay: Replay,
     session: Session,
     rolls_by_seed: bool,
@@ -83,7 +83,7 @@ pub fn amend(
     let mut target = None;
     fold(original, before.as_mut(), rest, &mut |step| {
         if step.seq() == seq {
-            target = Some(Record::of(step, Detail::new(Eyes::HOST)));
+            target = Some(Record::of(step, Detail::new(Viewer::HOST)));
         }
     })?;
     let roller = Roller::of(&dice);
@@ -98,7 +98,7 @@ pub fn amend(
         rolls: Vec::new(),
         before,
         replay: Replay { lines: prefix.to_vec(), closing: None, ..original.clone() },
-        session: Session::new(state, dice, roller, seq, Detail::new(Eyes::HOST)),
+        session: Session::new(state, dice, roller, seq, Detail::new(Viewer::HOST)),
         rolls_by_seed: matches!(roller, Roller::Seeded),
     };
     for line in rest {
@@ -143,7 +143,7 @@ impl Amendment {
         self.session.state.as_ref()
     }
 
-    /// Returns the number of entries of the whole line of play.
+    /// Returns the number of entries of the whole history.
     #[must_use]
     pub fn head(&self) -> u64 {
         self.seq - 1 + self.entries.len() as u64

@@ -10,7 +10,7 @@ use crate::difference::{Difference, differences};
 use crate::error::ReplayError;
 use crate::question::{Judgment, Question};
 use crate::record::Record;
-use crate::sight::Sight;
+use crate::seat_history::SeatHistory;
 
 /// What a search came to.
 pub enum Bisection {
@@ -46,9 +46,9 @@ pub const RUN: &str = "the command of `--run` is given whole replay files";
 ///
 /// # Errors
 /// [`ReplayError::Concealed`] where a player asks for whole replay files, [`ReplayError::Condition`] for a condition
-/// that makes no sense in the view, what is wrong with the line of play, and what the judge says.
+/// that makes no sense in the view, what is wrong with the history, and what the judge says.
 pub fn bisect<E: From<ReplayError>>(
-    sight: &Sight,
+    sight: &SeatHistory,
     question: Question<'_, E>,
     linear: bool,
 ) -> Result<Bisection, E> {
@@ -84,7 +84,7 @@ struct Bracket {
 }
 
 impl Bracket {
-    fn flip(&self, sight: &Sight, probes: u64) -> Result<Flip, ReplayError> {
+    fn flip(&self, sight: &SeatHistory, probes: u64) -> Result<Flip, ReplayError> {
         let mut before = sight.start()?;
         sight.advance(before.as_mut(), 0, self.high - 1)?;
         let suspects = self.low as u64 + 1..=self.high as u64;
@@ -100,9 +100,9 @@ impl Bracket {
     }
 }
 
-/// Asks the question after some number of entries, as the eyes count them.
+/// Asks the question after some number of entries, as the viewer counts them.
 struct Probe<'a, 'q, E> {
-    sight: &'a Sight,
+    sight: &'a SeatHistory,
     question: Question<'q, E>,
     /// A state known to be before whatever is asked next, and its number of entries.
     base: (usize, Box<dyn AnyState>),

@@ -3,7 +3,7 @@
 use crate::difference::Difference;
 use crate::error::ReplayError;
 use crate::record::Record;
-use crate::sight::Sight;
+use crate::seat_history::SeatHistory;
 
 /// An entry that changed a field.
 pub struct FieldChange {
@@ -16,8 +16,12 @@ pub struct FieldChange {
 /// Shows each entry that changes the field at a path, in order; returns `true` if any view has that field.
 ///
 /// # Errors
-/// What is wrong with the line of play.
-pub fn blame(sight: &Sight, path: &str, observe: &mut dyn FnMut(FieldChange)) -> Result<bool, ReplayError> {
+/// What is wrong with the history.
+pub fn blame(
+    sight: &SeatHistory,
+    path: &str,
+    observe: &mut dyn FnMut(FieldChange),
+) -> Result<bool, ReplayError> {
     let mut value = sight.field(sight.start()?.as_ref(), path);
     let mut found = value.is_some();
     sight.fold(&mut |seen| {
@@ -38,7 +42,7 @@ mod tests {
 
     use super::*;
     use crate::example::random_play;
-    use crate::eyes::Eyes;
+    use crate::viewer::Viewer;
 
     type Change = (u64, Option<Value>, Option<Value>);
 
@@ -47,12 +51,12 @@ mod tests {
     }
 
     /// Compares whole documents; returns whether any has the field, and its changes.
-    fn blame_plainly(sight: &Sight, eyes: Eyes, path: &str) -> (bool, Vec<Change>) {
+    fn blame_plainly(sight: &SeatHistory, viewer: Viewer, path: &str) -> (bool, Vec<Change>) {
         let field = |view: &str| document(view).pointer(path).cloned();
-        let mut value = field(&eyes.view_json(sight.start().unwrap().as_ref()));
+        let mut value = field(&viewer.view_json(sight.start().unwrap().as_ref()));
         let (mut found, mut changes) = (value.is_some(), Vec::new());
         let folded = sight.fold(&mut |seen| {
-            let new = field(&eyes.step_view(seen.step));
+            let new = field(&viewer.step_view(seen.step));
             found |= new.is_some();
             if new != value {
                 changes.push((seen.seq(), std::mem::replace(&mut value, new.clone()), new));
@@ -103,10 +107,10 @@ mod tests {
     #[test]
     fn blame_is_what_comparing_whole_documents_finds_on_every_ruleset_for_every_eyes() {
         let mut changes = 0;
-        for eyes in ["host", "p1", "p2"].map(|seat| seat.parse::<Eyes>().unwrap()) {
+        for viewer in ["host", "p1", "p2"].map(|seat| seat.parse::<Viewer>().unwrap()) {
             for line in random_play(5, 60) {
-                let sight = Sight::of(eyes, line).unwrap();
-                let end = document(&eyes.view_json(sight.state().unwrap().as_ref()));
+                let sight = SeatHistory::of(viewer, line).unwrap();
+                let end = document(&viewer.view_json(sight.state().unwrap().as_ref()));
                 let paths = paths(&end);
                 let some = paths.iter().map(String::as_str).step_by(paths.len().div_ceil(12));
                 for path in some.chain(["", "/ruleset", "/nowhere", "/units/0", "no path"]) {
@@ -116,8 +120,8 @@ mod tests {
                         observed.push((record.seq.unwrap(), difference.old, difference.new));
                     });
                     changes += observed.len();
-                    let plain = blame_plainly(&sight, eyes, path);
-                    assert_eq!((found.unwrap(), observed), plain, "{} {eyes} {path}", sight.name());
+                    let plain = blame_plainly(&sight, viewer, path);
+                    assert_eq!((found.unwrap(), observed), plain, "{} {viewer} {path}", sight.name());
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Comparing: where two lines of play part, and how their outcomes and states differ.
+//! Comparing: where two histories part, and how their outcomes and states differ.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +14,10 @@ use crate::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
 use crate::record::Record;
 use crate::revision::SourceName;
-use crate::sight::Sight;
+use crate::seat_history::SeatHistory;
 use crate::text::printable;
 
-/// A line of play folded and written out.
+/// A history folded and written out.
 struct Folded {
     side: Side,
     game: Game,
@@ -26,8 +26,8 @@ struct Folded {
 }
 
 impl Folded {
-    /// Folds a line of play as eyes may know it.
-    fn of(sight: &Sight) -> Result<Self, ReplayError> {
+    /// Folds a history as a viewer may know it.
+    fn of(sight: &SeatHistory) -> Result<Self, ReplayError> {
         let mut played = Vec::new();
         let mut contradicted_at = None;
         let state = sight.fold(&mut |seen| {
@@ -85,11 +85,11 @@ struct Played {
     outcome: Outcome,
 }
 
-/// How two lines of play compare.
+/// How two histories compare.
 pub struct Comparison {
     /// What differs, counted.
     pub stat: DiffStat,
-    /// The first line of play.
+    /// The first history.
     pub a: Side,
     /// The second.
     pub b: Side,
@@ -100,7 +100,7 @@ pub struct Comparison {
     pub commands: String,
     /// The numbers of the entries that only one has or whose outcomes differ, aligned.
     pub pairs: Vec<(Option<u64>, Option<u64>)>,
-    /// The same commands with two outcomes, with their number in the second line of play.
+    /// The same commands with two outcomes, with their number in the second history.
     pub outcomes: Vec<(Divergence, u64)>,
     /// The fields in which the views at the end differ.
     pub state: Vec<Difference>,
@@ -115,7 +115,7 @@ pub struct DiffStat {
     pub same_game: bool,
     /// The first entry that is not the same in both.
     pub parts_at: Option<u64>,
-    /// How many commands only the first line of play has.
+    /// How many commands only the first history has.
     pub only_in_a: u64,
     /// How many commands only the second has.
     pub only_in_b: u64,
@@ -125,7 +125,7 @@ pub struct DiffStat {
     pub fields_differ: u64,
 }
 
-/// One of two lines of play that are compared.
+/// One of two histories that are compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Side {
     /// Where it comes from.
@@ -158,21 +158,21 @@ impl Comparison {
     }
 }
 
-/// Aligns the commands of two lines of play, whatever their numbers, and compares their outcomes; unified diffs have so
+/// Aligns the commands of two histories, whatever their numbers, and compares their outcomes; unified diffs have so
 /// many lines of context.
 ///
 /// # Errors
-/// What is wrong with either line of play.
-pub fn compare(a: &Sight, b: &Sight, context: usize) -> Result<Comparison, ReplayError> {
+/// What is wrong with either history.
+pub fn compare(a: &SeatHistory, b: &SeatHistory, context: usize) -> Result<Comparison, ReplayError> {
     Ok(compare_folded(Folded::of(a)?, Folded::of(b)?, context))
 }
 
-/// Folds a line of play again, for the records of some entries.
+/// Folds a history again, for the records of some entries.
 ///
 /// # Errors
-/// What is wrong with the line of play.
+/// What is wrong with the history.
 pub fn records_of(
-    sight: &Sight,
+    sight: &SeatHistory,
     seqs: impl Iterator<Item = u64>,
 ) -> Result<BTreeMap<u64, Record>, ReplayError> {
     let seqs: BTreeSet<_> = seqs.collect();
@@ -245,7 +245,7 @@ impl Played {
     }
 }
 
-/// Two lines of play with their commands aligned.
+/// Two histories with their commands aligned.
 struct Alignment<'a> {
     a: &'a Folded,
     b: &'a Folded,
@@ -253,7 +253,7 @@ struct Alignment<'a> {
 }
 
 impl Alignment<'_> {
-    /// Finds where the lines of play part: the number of the first entry that differs, in whichever has one.
+    /// Finds where the histories part: the number of the first entry that differs, in whichever has one.
     fn parts_at(&self) -> Option<u64> {
         let (a, b) = (&self.a.played, &self.b.played);
         let same = a.iter().zip(b).take_while(|(a, b)| a.given == b.given && a.seq == b.seq).count();
@@ -289,7 +289,7 @@ impl Alignment<'_> {
         differ.map(|(a, b)| (seq(a), seq(b))).collect()
     }
 
-    /// Writes the commands as a unified diff, each with its number in its own line of play.
+    /// Writes the commands as a unified diff, each with its number in its own history.
     fn unified(&self, context: usize) -> String {
         let mut text = format!("--- {}\n+++ {}\n", self.a.side.shown(), self.b.side.shown());
         for group in self.diff.grouped_ops(context) {

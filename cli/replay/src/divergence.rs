@@ -1,4 +1,4 @@
-//! Where two accounts of a line of play differ: what a source records, and what the rules compute.
+//! Where two accounts of a history differ: what a source records, and what the rules compute.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +24,7 @@ pub struct Divergence {
     pub hashes: Option<Hashes>,
 }
 
-/// A part of a line of play.
+/// A part of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A recorded command.

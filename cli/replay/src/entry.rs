@@ -1,4 +1,4 @@
-//! Entries of a line of play, as its source records them, from file and store alike.
+//! Entries of a history, as its source records them, from file and store alike.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use turnfold_core::{CommandSource, Digest, Logged, Outcome, Seat, Step};
 use turnfold_store::{Entry, IdempotencyKey, NewEntry};
 
-/// An entry of a line of play, with what its source records of it.
+/// An entry of a history, with what its source records of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     /// Its number, from 1.

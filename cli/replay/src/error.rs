@@ -1,4 +1,4 @@
-//! What can go wrong with a line of play: what happened and where, never what to type next.
+//! What can go wrong with a history: what happened and where, never what to type next.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,15 +8,15 @@ use turnfold_core::{DueRoll, FoldError, Rejected, SetupError};
 use turnfold_store::{MatchName, StoreError};
 
 use crate::condition::ConditionError;
-use crate::eyes::{Concealed, Eyes, NotOfSeat};
 use crate::input::InputError;
 use crate::limits::REPLAY_ENTRIES_MAX;
 use crate::page::PageError;
 use crate::revision::SourceName;
 use crate::script::OtherSeat;
 use crate::tfl::TflError;
+use crate::viewer::{Concealed, NotOfSeat, Viewer};
 
-/// What went wrong with a line of play, and where.
+/// What went wrong with a history, and where.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
@@ -71,10 +71,10 @@ pub enum ReplayError {
         /// The version that the registry has.
         known: u32,
     },
-    /// An entry that the line of play does not have.
+    /// An entry that the history does not have.
     #[error("`{line}` has no entry {seq}; its last is {head}")]
     NoEntry {
-        /// The line of play.
+        /// The history.
         line: SourceName,
         /// The entry's number.
         seq: u64,
@@ -84,7 +84,7 @@ pub enum ReplayError {
     /// A setup that its own rules refuse.
     #[error("`{line}`: {cause}")]
     Setup {
-        /// The line of play.
+        /// The history.
         line: SourceName,
         /// What is wrong.
         cause: SetupError,
@@ -92,7 +92,7 @@ pub enum ReplayError {
     /// An entry that its own rules refuse.
     #[error("`{line}`: {cause}")]
     Entry {
-        /// The line of play.
+        /// The history.
         line: SourceName,
         /// The entry and what is wrong with it.
         cause: FoldError,
@@ -100,7 +100,7 @@ pub enum ReplayError {
     /// An entry that its own rules refuse, of which a player is told no more.
     #[error("`{line}`: its rules do not accept an entry")]
     ConcealedEntry {
-        /// The line of play.
+        /// The history.
         line: SourceName,
     },
     /// A log that this build cannot read to its end, or not at all.
@@ -117,10 +117,10 @@ pub enum ReplayError {
     /// An entry that this build cannot fold.
     #[error(transparent)]
     BadEntry(#[from] FoldError),
-    /// A line of play too long for a replay file.
+    /// A history too long for a replay file.
     #[error("`{line}` has more than {REPLAY_ENTRIES_MAX} entries, too many for a replay file")]
     TooLong {
-        /// The line of play.
+        /// The history.
         line: SourceName,
     },
     /// An entry of a replay file that its rules compute otherwise.
@@ -153,12 +153,12 @@ pub enum ReplayError {
     NotOfSeat(#[from] NotOfSeat),
     /// A match of which no file can tell what a seat may know: without the rest, its rules show that seat something
     /// else.
-    #[error("`{line}`: without what {eyes} may not know, `{}` shows {eyes} something else", rules)]
+    #[error("`{line}`: without what {viewer} may not know, `{}` shows {viewer} something else", rules)]
     NotSeparable {
-        /// The line of play.
+        /// The history.
         line: SourceName,
         /// Whose knowledge it is.
-        eyes: Eyes,
+        viewer: Viewer,
         /// The ruleset.
         rules: &'static str,
     },

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use turnfold_core::{DicePolicy, Registry, Simulation};
 
-use crate::line::LineOfPlay;
+use crate::history::History;
 use crate::tfl::{Replay, read};
 
 /// One unit each on a board of radius 3, with recorded dice.
@@ -47,7 +47,7 @@ pub(crate) fn body(replay: &Replay) -> String {
 }
 
 /// Returns random play of every ruleset, from the setups of some golden logs each.
-pub(crate) fn random_play(seed: u64, count: u64) -> Vec<LineOfPlay> {
+pub(crate) fn random_play(seed: u64, count: u64) -> Vec<History> {
     let registry = Registry::standard();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../replays");
     let mut lines = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn random_play(seed: u64, count: u64) -> Vec<LineOfPlay> {
         files.sort();
         for path in files.iter().step_by(files.len() / 2) {
             let replay = read(&path.to_string_lossy(), &fs::read(path).unwrap(), &registry).unwrap();
-            let line = LineOfPlay::of_replay(path, &replay).unwrap();
+            let line = History::of_replay(path, &replay).unwrap();
             let (mut state, mut commands) = (line.start().unwrap(), Vec::new());
             let played =
                 Simulation::new(seed).play(state.as_mut(), &DicePolicy::Recorded, 1, count, &mut |step| {

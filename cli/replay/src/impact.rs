@@ -9,7 +9,7 @@ use crate::difference::{Difference, differences, view_of};
 use crate::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::entry::{CommandForm, LogEntry, ShortHash, logged};
 use crate::error::ReplayError;
-use crate::line::find_rules;
+use crate::history::find_rules;
 use crate::revision::Revision;
 use crate::tfl::{Replay, ReplayLine, TflError};
 
@@ -32,7 +32,7 @@ pub struct RecordedLog {
 
 /// Where the rules of this build first depart from a log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Departure {
+pub struct FirstDifference {
     /// The entry, the attempt or the end, and what the log and the rules say of it.
     pub divergence: Divergence,
     /// What logs that depart alike have in common, such as `applied → ignored not_adjacent`.
@@ -88,7 +88,7 @@ impl RecordedLog {
     ///
     /// # Errors
     /// [`ReplayError`] with the name of the log when its setup or a command cannot be read.
-    pub fn departure(&self) -> Result<Option<Departure>, ReplayError> {
+    pub fn departure(&self) -> Result<Option<FirstDifference>, ReplayError> {
         let mut state = self.start()?;
         let mut other_state = None;
         let mut seq = 0;
@@ -130,7 +130,7 @@ impl RecordedLog {
             computed: Claim::Digest(computed),
             hashes: None,
         });
-        Ok(other_end.map(|divergence| Departure {
+        Ok(other_end.map(|divergence| FirstDifference {
             group: cause::group(&divergence, None),
             divergence,
             field: None,
@@ -180,7 +180,7 @@ impl RecordedLog {
     }
 
     /// Folds up to a line once more, for the first field that it changes.
-    fn depart(&self, index: usize, divergence: Divergence) -> Result<Departure, ReplayError> {
+    fn depart(&self, index: usize, divergence: Divergence) -> Result<FirstDifference, ReplayError> {
         let (before, rest) = self.lines.split_at(index);
         let mut state = self.start()?;
         let entries = before
@@ -195,7 +195,7 @@ impl RecordedLog {
             let _ = self.fold(entry, state.as_mut());
         }
         let field = differences(&view, &view_of(state.as_ref(), Seat::Host)).into_iter().next();
-        Ok(Departure { group: cause::group(&divergence, field.as_ref()), divergence, field })
+        Ok(FirstDifference { group: cause::group(&divergence, field.as_ref()), divergence, field })
     }
 }
 

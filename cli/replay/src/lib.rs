@@ -1,6 +1,6 @@
-//! Lines of play of turnfold: folded, compared, explained, checked, blessed, searched and shrunk.
+//! Histories of turnfold: folded, compared, explained, checked, blessed, searched and shrunk.
 //!
-//! A *line of play* is a setup and its entries, from a file or from a store. Everything here works on lines of play of
+//! A *history* is a setup and its entries, from a file or from a store. Everything here works on histories of
 //! any ruleset, and says what it finds as values: nothing prints, reads the environment or knows a terminal. The program
 //! `turnfold` prints it; a game's own test suite asks it.
 //!
@@ -26,7 +26,7 @@
 //! ```
 //! use turnfold_core::Registry;
 //! use turnfold_replay::bisect::bisect;
-//! use turnfold_replay::{Bisection, Eyes, LineOfPlay, Question, ReplayError, Sight, bless, tfl};
+//! use turnfold_replay::{Bisection, Viewer, History, Question, ReplayError, SeatHistory, bless, tfl};
 //!
 //! let script = b"turnfold replay 2
 //! +++
@@ -43,24 +43,24 @@
 //! let entry = replay.entries().next().expect("there is one");
 //! assert!(entry.to_string().starts_with("1 host roll 1 2 3 4 => rolled p1=3 p2=7; "));
 //!
-//! // Look at it with the eyes of a seat, and find the entry that makes something true.
-//! let line = LineOfPlay::of_replay("duel.tfl".as_ref(), &replay)?;
-//! let sight = Sight::of(Eyes::HOST, line)?;
+//! // Look at it with the viewer of a seat, and find the entry that makes something true.
+//! let line = History::of_replay("duel.tfl".as_ref(), &replay)?;
+//! let sight = SeatHistory::of(Viewer::HOST, line)?;
 //! let condition = "/initiative/winner == p2".parse().expect("it is a condition");
 //! let found = bisect::<ReplayError>(&sight, Question::Holds(&condition), false)?;
 //! assert!(matches!(found, Bisection::Found(flip) if *flip.suspects.end() == 1));
 //! # Ok::<(), ReplayError>(())
 //! ```
 //!
-//! Start reading in [`line`](mod@line) (a line of play), [`entry`](mod@entry) (what is recorded of a command),
-//! [`record`] (what the rules compute of it) and [`divergence`] (where the two differ). [`eyes`] and [`sight`] are the
-//! only way to what a player may know. [`session`] plays on, and [`printed`] is what verbs print, for programs that
+//! Start reading in [`history`](mod@line) (a history), [`entry`](mod@entry) (what is recorded of a command),
+//! [`record`] (what the rules compute of it) and [`divergence`] (where the two differ). [`viewer`] and [`seat_history`] are the
+//! only way to what a player may know. [`session`] plays on, and [`render`] is what verbs print, for programs that
 //! print or send it. What can go wrong is a [`ReplayError`], which says what
 //! happened and where.
 
 pub mod divergence;
 pub mod entry;
-pub mod line;
+pub mod history;
 pub mod position;
 pub mod record;
 pub mod revision;
@@ -69,11 +69,11 @@ pub mod session;
 pub mod sources;
 
 pub mod play;
-pub mod printed;
+pub mod render;
 
-pub mod eyes;
-pub mod seen;
-pub mod sight;
+pub mod seat_history;
+pub mod viewed_entry;
+pub mod viewer;
 
 pub mod tfl;
 
@@ -127,13 +127,12 @@ pub use difference::Difference;
 pub use divergence::{Claim, Divergence, DivergenceKind, Hashes, Subject};
 pub use entry::{Attempt, CommandForm, LogEntry, ShortHash};
 pub use error::ReplayError;
-pub use eyes::{Concealed, Eyes, NotOfSeat};
 pub use frames::{Frame, FrameDocument, FrameLimits, FramePicture, PictureChange, Shown};
-pub use impact::{Departure, RecordedLog};
+pub use history::History;
+pub use impact::{FirstDifference, RecordedLog};
 pub use import::Imported;
 pub use input::InputError;
 pub use limits::Limits;
-pub use line::LineOfPlay;
 pub use links::QuotedLink;
 pub use page::{Page, PageError};
 pub use play::NotPlayed;
@@ -142,12 +141,13 @@ pub use question::{Judgment, Question};
 pub use record::{Detail, LoggedRecord, Record};
 pub use revision::{EntryName, FileName, RangeName, Revision, SourceName};
 pub use script::{OtherSeat, ScriptLine};
-pub use seen::{Seen, look_on};
+pub use seat_history::SeatHistory;
 pub use session::{RejectedLine, Roller, Session};
 pub use shrink::{Least, Shrinking};
-pub use sight::Sight;
 pub use sources::Sources;
-pub use stepper::{Hit, SearchDirection, Stepper, ToldEntry};
+pub use stepper::{Hit, SearchDirection, ShownEntry, Stepper};
 pub use text::{SpacedLine, StyledLine, Tone};
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
 pub use verify::{Finding, FindingKind, LeftToCheck, Verification, VerifiedBranch};
+pub use viewed_entry::{ViewedEntry, fold_as_viewer};
+pub use viewer::{Concealed, NotOfSeat, Viewer};

@@ -1,4 +1,4 @@
-//! Links quoted by somebody else: where two stores' lines of play part.
+//! Links quoted by somebody else: where two stores' histories part.
 
 use std::fmt;
 use std::str::FromStr;
@@ -48,14 +48,14 @@ impl fmt::Display for QuotedLink {
 }
 
 impl QuotedLink {
-    /// Returns `true` if it is the link of its entry in a line of play with these links, from that of the setup.
+    /// Returns `true` if it is the link of its entry in a history with these links, from that of the setup.
     fn is_among(&self, links: &[Digest]) -> bool {
         let own = usize::try_from(self.seq).ok().and_then(|seq| links.get(seq));
         own.is_some_and(|own| own.to_string().starts_with(&self.digits))
     }
 }
 
-/// What quoted links say of a line of play. A link proves all entries before it, so one that is equal proves that two
+/// What quoted links say of a history. A link proves all entries before it, so one that is equal proves that two
 /// lines are the same up to there, and one that is not only that they part somewhere before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuotedFinding {
@@ -67,7 +67,7 @@ pub enum QuotedFinding {
     Wrongly(Seq),
 }
 
-/// Where two lines of play part.
+/// Where two histories part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parting {
     /// The last entry up to which they are known to be the same, 0 for the setup; `None` when not even the setup is.
@@ -76,7 +76,7 @@ pub struct Parting {
     pub differ: Seq,
     /// The branch of the same match, in this store, that has the quoted link.
     pub branch: Option<BranchName>,
-    /// The last entry of the line of play, if the quoted one is longer than that.
+    /// The last entry of the history, if the quoted one is longer than that.
     pub ends: Option<Seq>,
 }
 
@@ -99,7 +99,7 @@ impl Parting {
     }
 }
 
-/// Compares a line of play with links quoted for it.
+/// Compares a history with links quoted for it.
 ///
 /// # Errors
 /// What is wrong with the store or the revision.

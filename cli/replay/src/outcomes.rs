@@ -32,7 +32,7 @@ fn compared(expected: &[Cow<'_, str>], actual: &[Cow<'_, str>]) -> Vec<(Tone, St
     let unchanged = |count: usize| {
         (count > 0).then(|| {
             let effects = if count == 1 { "effect" } else { "effects" };
-            (Tone::Faint, format!("  … {count} equal {effects}"))
+            (Tone::Dim, format!("  … {count} equal {effects}"))
         })
     };
     for group in diff.grouped_ops(CONTEXT) {
@@ -41,8 +41,8 @@ fn compared(expected: &[Cow<'_, str>], actual: &[Cow<'_, str>]) -> Vec<(Tone, St
         shown = group.last().map_or(start, |op| op.old_range().end);
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             lines.push(match change.tag() {
-                ChangeTag::Delete => (Tone::Old, format!("- {}", change.value())),
-                ChangeTag::Insert => (Tone::New, format!("+ {}", change.value())),
+                ChangeTag::Delete => (Tone::Removed, format!("- {}", change.value())),
+                ChangeTag::Insert => (Tone::Added, format!("+ {}", change.value())),
                 ChangeTag::Equal => (Tone::Plain, format!("  {}", change.value())),
             });
         }
@@ -58,7 +58,7 @@ fn slices<'a>(parts: &'a [Cow<'_, str>]) -> Vec<&'a str> {
 /// Returns an outcome where there was none, one effect a line.
 #[must_use]
 pub fn added_lines(actual: &Outcome) -> Vec<(Tone, String)> {
-    parts(actual).iter().map(|effect| (Tone::New, format!("+ {effect}"))).collect()
+    parts(actual).iter().map(|effect| (Tone::Added, format!("+ {effect}"))).collect()
 }
 
 #[cfg(test)]

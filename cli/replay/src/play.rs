@@ -8,24 +8,24 @@ use turnfold_core::AnyRules;
 use turnfold_store::Store;
 
 use crate::error::ReplayError;
-use crate::eyes::Eyes;
-use crate::line::LineOfPlay;
+use crate::history::History;
 use crate::position::{Position, Tail};
 use crate::record::Record;
 use crate::revision::Revision;
 use crate::script::ScriptLine;
+use crate::seat_history::SeatHistory;
 use crate::session::is_roll;
-use crate::sight::Sight;
 use crate::sources::Sources;
 use crate::text::error_text;
+use crate::viewer::Viewer;
 
-/// Why nothing of a call is recorded, although nothing is wrong with the line of play.
+/// Why nothing of a call is recorded, although nothing is wrong with the history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPlayed {
     /// The last entry is not the expected one.
     #[error("expected `{line}` at entry {expected}, but its last entry is {head}")]
     OtherHead {
-        /// The line of play.
+        /// The history.
         line: Revision,
         /// The expected entry.
         expected: u64,
@@ -35,7 +35,7 @@ pub enum NotPlayed {
     /// The key stands for a call with other commands.
     #[error("the key was used for other commands{} of `{line}`", among(entries.as_ref()))]
     KeyUsed {
-        /// The line of play.
+        /// The history.
         line: Revision,
         /// The entries that the key stands for. Whose commands they were, and so how many, may be a secret.
         entries: Option<RangeInclusive<u64>>,
@@ -73,19 +73,19 @@ impl NotPlayed {
 
     /// Returns the one line of the error: message and hint, printable and of bounded length.
     #[must_use]
-    pub fn detail(&self, asked: Option<Eyes>) -> String {
+    pub fn detail(&self, asked: Option<Viewer>) -> String {
         let hint = self.hint(asked).map(|hint| format!("; {hint}")).unwrap_or_default();
         error_text("error: ", &format!("{self}{hint}"))
     }
 
-    /// Returns what to type next, which follows the message after `; `. `asked` are the eyes of the call, if it named
+    /// Returns what to type next, which follows the message after `; `. `asked` are the viewer of the call, if it named
     /// some.
     #[must_use]
-    pub fn hint(&self, asked: Option<Eyes>) -> Option<String> {
+    pub fn hint(&self, asked: Option<Viewer>) -> Option<String> {
         match self {
             Self::OtherHead { line, .. } => Some(format!(
                 "look at `turnfold log {line}{}` and try again, or branch off with `turnfold branch`",
-                Eyes::as_option(asked)
+                Viewer::as_option(asked)
             )),
             Self::KeyUsed { .. } => Some("choose a new key".into()),
             Self::Rejected { ruleset, code, .. } => {
@@ -95,16 +95,16 @@ impl NotPlayed {
     }
 }
 
-/// Returns what the first call with a key recorded, as its eyes may know it, if this call has the same commands. `range`
+/// Returns what the first call with a key recorded, as its viewer may know it, if this call has the same commands. `range`
 /// are the entries that the key stands for.
 ///
 /// The inner result is [`NotPlayed::KeyUsed`] for other commands.
 ///
 /// # Errors
-/// What is wrong with the line of play.
+/// What is wrong with the history.
 pub fn repeated(
     line: &Revision,
-    eyes: Eyes,
+    viewer: Viewer,
     commands: &[ScriptLine],
     range: RangeInclusive<u64>,
     sources: &dyn Sources,
@@ -120,13 +120,13 @@ pub fn repeated(
     position.fold(&mut |seen| records.push(seen.record()))?;
     if !is_same_call(commands, &records, position.rules) {
         let line = Revision { seq: None, ..revision };
-        return Ok(Err(NotPlayed::KeyUsed { line, entries: eyes.see_all().then_some(range) }));
+        return Ok(Err(NotPlayed::KeyUsed { line, entries: viewer.see_all().then_some(range) }));
     }
-    if eyes.see_all() {
+    if viewer.see_all() {
         return Ok(Ok(records));
     }
     let log = store.read(&revision.match_name, &revision.branch, None)?;
-    let sight = Sight::of(eyes, LineOfPlay::of_log(&revision, log, registry)?)?;
+    let sight = SeatHistory::of(viewer, History::of_log(&revision, log, registry)?)?;
     let until = |seq: u64| usize::try_from(seq).unwrap_or(usize::MAX);
     Ok(Ok(sight.cut(until(last)).records_after(until(first.saturating_sub(1)))?))
 }

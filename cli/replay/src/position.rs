@@ -1,25 +1,25 @@
-//! Where a line of play stands, reached from the nearest snapshot rather than from the first entry.
+//! Where a history stands, reached from the nearest snapshot rather than from the first entry.
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry};
 use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
 use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
-use crate::eyes::Eyes;
-use crate::line::{LineOfPlay, broken_entry, broken_setup, rules_of};
+use crate::history::{History, broken_entry, broken_setup, rules_of};
 use crate::revision::{Revision, SourceName};
-use crate::seen::{Seen, look_on};
 use crate::sources::Sources;
+use crate::viewed_entry::{ViewedEntry, fold_as_viewer};
+use crate::viewer::Viewer;
 
-/// A state of a line of play, and the entries between it and the revision or the end of the file.
+/// A state of a history, and the entries between it and the revision or the end of the file.
 pub struct Position {
-    /// How messages name the line of play.
+    /// How messages name the history.
     pub name: SourceName,
     /// The rules that fold it.
     pub rules: &'static dyn AnyRules,
     /// Where rolls come from.
     pub dice: DicePolicy,
-    /// The number of the last entry the line of play has, whether or not the revision is earlier.
+    /// The number of the last entry the history has, whether or not the revision is earlier.
     pub head: u64,
     /// The state.
     pub state: Box<dyn AnyState>,
@@ -27,7 +27,7 @@ pub struct Position {
     pub entries: Vec<LogEntry>,
 }
 
-/// The entries at the end of a line of play that somebody wants to see.
+/// The entries at the end of a history that somebody wants to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// The most of them.
@@ -43,10 +43,10 @@ impl Tail {
         Self { count, first: 1 }
     }
 
-    /// Returns the number of the entry before those wanted, in a line of play that ends at entry `to`.
+    /// Returns the number of the entry before those wanted, in a history that ends at entry `to`.
     ///
     /// # Errors
-    /// [`ReplayError::NoEntry`] and what is wrong with the line of play.
+    /// [`ReplayError::NoEntry`] and what is wrong with the history.
     pub fn before(self, name: &SourceName, to: u64) -> Result<u64, ReplayError> {
         let before = self.first.saturating_sub(1);
         if before > to {
@@ -61,7 +61,7 @@ impl Position {
     /// Seeks the state before the last entries of a revision or replay file.
     ///
     /// # Errors
-    /// [`ReplayError::NoEntry`] and what is wrong with the line of play.
+    /// [`ReplayError::NoEntry`] and what is wrong with the history.
     pub fn before(tail: Tail, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
             SourceName::Revision(revision) => Self::before_entries_of(
@@ -72,7 +72,7 @@ impl Position {
                 sources.build().as_ref(),
                 None,
             ),
-            SourceName::File(file) => Self::of_line(tail, LineOfPlay::of_file(file, sources)?),
+            SourceName::File(file) => Self::of_line(tail, History::of_file(file, sources)?),
         }
     }
 
@@ -126,12 +126,12 @@ impl Position {
         Ok(Self { name, rules, dice, head: beginning.head, state, entries })
     }
 
-    fn of_line(tail: Tail, mut line: LineOfPlay) -> Result<Self, ReplayError> {
+    fn of_line(tail: Tail, mut line: History) -> Result<Self, ReplayError> {
         let head = line.head();
         let target = tail.before(&line.name, head)?;
         let entries = line.entries.split_off(line.entries.partition_point(|entry| entry.seq <= target));
         let state = line.state()?;
-        let LineOfPlay { name, rules, dice, .. } = line;
+        let History { name, rules, dice, .. } = line;
         Ok(Self { name, rules, dice, head, state, entries })
     }
 
@@ -139,10 +139,10 @@ impl Position {
     ///
     /// # Errors
     /// [`ReplayError::Entry`].
-    pub fn fold(&mut self, observe: &mut dyn FnMut(&mut Seen<'_>)) -> Result<(), ReplayError> {
+    pub fn fold(&mut self, observe: &mut dyn FnMut(&mut ViewedEntry<'_>)) -> Result<(), ReplayError> {
         let Self { name, dice, state, entries, .. } = self;
         let before = entries.first().map_or(0, |entry| entry.seq.saturating_sub(1));
-        let folded = look_on(Eyes::HOST, state.as_mut(), before, entries, dice, observe);
+        let folded = fold_as_viewer(Viewer::HOST, state.as_mut(), before, entries, dice, observe);
         folded.map_err(|cause| broken_entry(name, cause))
     }
 }

@@ -1,9 +1,9 @@
-//! What is asked of a line of play in search of the entry, or of the smallest log, that shows something.
+//! What is asked of a history in search of the entry, or of the smallest log, that shows something.
 
 use crate::condition::Condition;
 use crate::tfl::Replay;
 
-/// What is asked of each point of a line of play.
+/// What is asked of each point of a history.
 pub enum Question<'a, E> {
     /// Whether a condition holds in the view.
     Holds(&'a Condition),

@@ -4,24 +4,24 @@ use serde::{Serialize, Serializer};
 use turnfold_core::{AnyState, Digest, Json, Outcome, Rejected, Seat, Step, Verdict};
 use turnfold_store::NewEntry;
 
-use crate::eyes::Eyes;
+use crate::viewer::Viewer;
 
 /// What to keep of each entry beside its outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct Detail {
-    /// For whose eyes.
-    pub eyes: Eyes,
-    /// The view of these eyes after it.
+    /// For which viewer.
+    pub viewer: Viewer,
+    /// The view of this viewer after it.
     pub state: bool,
-    /// The views of these players after it, as far as the eyes may see them.
+    /// The views of these players after it, as far as the viewer may see them.
     pub views: &'static [Seat],
 }
 
 impl Detail {
     /// Keeps nothing beside the outcome.
     #[must_use]
-    pub const fn new(eyes: Eyes) -> Self {
-        Self { eyes, state: false, views: &[] }
+    pub const fn new(viewer: Viewer) -> Self {
+        Self { viewer, state: false, views: &[] }
     }
 }
 
@@ -42,11 +42,11 @@ pub struct Record {
     pub outcome: Outcome,
     /// Why it was ignored or rejected, in words.
     pub message: Option<String>,
-    /// Whether the eyes may not know of it.
+    /// Whether the viewer may not know of it.
     #[serde(skip)]
     pub is_concealed: bool,
     effects: Json,
-    /// The hash of the state after it, where the eyes may know it.
+    /// The hash of the state after it, where the viewer may know it.
     pub state_hash: Option<Digest>,
     #[serde(skip_serializing_if = "Option::is_none")]
     view: Option<Json>,
@@ -67,7 +67,7 @@ impl Record {
     /// Returns the record of an entry just folded.
     #[must_use]
     pub fn of(step: &mut dyn Step, detail: Detail) -> Self {
-        let Detail { eyes, state, views } = detail;
+        let Detail { viewer, state, views } = detail;
         let message = match step.verdict() {
             Verdict::Applied(()) => None,
             Verdict::Ignored(ruling) => ruling.text.map(Into::into),
@@ -81,9 +81,9 @@ impl Record {
             message,
             is_concealed: step.concealed(),
             effects: step.effects_json(),
-            state_hash: eyes.step_hash(step),
-            view: state.then(|| eyes.step_view(step)),
-            views: eyes.may_look_as(views).map(|seat| (seat, step.view(seat))).collect(),
+            state_hash: viewer.step_hash(step),
+            view: state.then(|| viewer.step_view(step)),
+            views: viewer.may_look_as(views).map(|seat| (seat, step.view(seat))).collect(),
         }
     }
 
@@ -96,7 +96,7 @@ impl Record {
         state: &dyn AnyState,
         detail: Detail,
     ) -> Self {
-        let eyes = detail.eyes;
+        let viewer = detail.viewer;
         Self {
             seq: None,
             seat,
@@ -106,9 +106,9 @@ impl Record {
             message: Some(rejected.message),
             is_concealed: false,
             effects: Json::of(&[(); 0]),
-            state_hash: eyes.state_hash(state),
-            view: detail.state.then(|| eyes.view_json(state)),
-            views: eyes.may_look_as(detail.views).map(|seat| (seat, state.view(seat))).collect(),
+            state_hash: viewer.state_hash(state),
+            view: detail.state.then(|| viewer.view_json(state)),
+            views: viewer.may_look_as(detail.views).map(|seat| (seat, state.view(seat))).collect(),
         }
     }
 
@@ -135,7 +135,7 @@ pub struct LoggedRecord {
     pub record: Record,
     /// When it was recorded, in Unix milliseconds; a replay file does not tell.
     pub recorded_at_ms: Option<i64>,
-    /// The key that it was recorded with, where the eyes may know it.
+    /// The key that it was recorded with, where the viewer may know it.
     pub key: Option<String>,
     /// The link of the chain after it, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]

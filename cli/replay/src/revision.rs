@@ -10,7 +10,7 @@ use turnfold_store::{BranchName, MatchName};
 
 use crate::text::printable;
 
-/// A point in a line of play.
+/// A point in a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
     /// The match.
@@ -22,7 +22,7 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// The same line of play, at a certain entry.
+    /// The same history, at a certain entry.
     #[must_use]
     pub fn at(&self, seq: u64) -> Self {
         Self { seq: Some(seq), ..self.clone() }
@@ -76,7 +76,7 @@ pub fn new_match_name(text: &str) -> Result<MatchName, String> {
     text.parse().map_err(|error: turnfold_store::NotAName| error.to_string())
 }
 
-/// Where a line of play comes from: the store, or a replay file.
+/// Where a history comes from: the store, or a replay file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceName {
     /// A revision of the store.
@@ -109,7 +109,7 @@ impl SourceName {
         }
     }
 
-    /// Returns the same line of play up to another entry; `None` is its last.
+    /// Returns the same history up to another entry; `None` is its last.
     #[must_use]
     pub fn up_to(&self, seq: Option<u64>) -> Self {
         match self {
@@ -182,10 +182,10 @@ pub fn shell_path(path: &str) -> String {
     format!("'{}'", printable(&path.replace('\'', r"'\''")))
 }
 
-/// An entry of a line of play, written `MATCH[@BRANCH]:SEQ` or `FILE:SEQ`.
+/// An entry of a history, written `MATCH[@BRANCH]:SEQ` or `FILE:SEQ`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryName {
-    /// The whole line of play.
+    /// The whole history.
     pub source: SourceName,
     /// The entry's number; 0 is the setup.
     pub seq: u64,
@@ -203,10 +203,10 @@ impl FromStr for EntryName {
     }
 }
 
-/// Entries of a line of play, written `MATCH[@BRANCH][:FIRST..LAST]` or `FILE[:FIRST..LAST]`.
+/// Entries of a history, written `MATCH[@BRANCH][:FIRST..LAST]` or `FILE[:FIRST..LAST]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeName {
-    /// The line of play up to the last entry.
+    /// The history up to the last entry.
     pub source: SourceName,
     /// The first entry.
     pub first: u64,

@@ -2,7 +2,7 @@
 
 use turnfold_core::Seat;
 
-use crate::eyes::Eyes;
+use crate::viewer::Viewer;
 
 /// A command as a user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +45,10 @@ pub struct OtherSeat {
     /// The command.
     pub command: String,
     /// The seat that plays.
-    pub own: Eyes,
+    pub own: Viewer,
 }
 
-impl Eyes {
+impl Viewer {
     /// Makes every command one of this seat's own.
     ///
     /// # Errors

@@ -7,15 +7,15 @@ use turnfold_core::AnyState;
 
 use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
-use crate::line::LineOfPlay;
+use crate::history::History;
 
 /// Serializes, reloads and folds again at every entry; returns the first entry after which the state hashes differ.
 ///
 /// At each entry the state of `window` entries ago is written to bytes, read back and folded forward.
 ///
 /// # Errors
-/// [`ReplayError::NotReloadable`], and what is wrong with the line of play.
-pub fn first_unsynced(line: &LineOfPlay, window: usize) -> Result<Option<u64>, ReplayError> {
+/// [`ReplayError::NotReloadable`], and what is wrong with the history.
+pub fn first_unsynced(line: &History, window: usize) -> Result<Option<u64>, ReplayError> {
     let mut state = line.start()?;
     // The last states, oldest first: after entry i−window … i.
     let store = |state: &dyn AnyState| (state.state_bytes(), state.rolls());
@@ -39,6 +39,6 @@ pub fn first_unsynced(line: &LineOfPlay, window: usize) -> Result<Option<u64>, R
     Ok(None)
 }
 
-fn fold(line: &LineOfPlay, state: &mut dyn AnyState, entries: &[LogEntry]) -> Result<(), ReplayError> {
+fn fold(line: &History, state: &mut dyn AnyState, entries: &[LogEntry]) -> Result<(), ReplayError> {
     state.fold(&logged(entries), &line.dice, &mut |_| {}).map_err(|cause| line.broken_entry(cause))
 }

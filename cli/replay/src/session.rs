@@ -177,7 +177,7 @@ impl Session {
         let mut played = None;
         let detail = self.detail;
         let observe = &mut |step: &mut dyn Step| played = Some(Record::of(step, detail));
-        let folded = detail.eyes.fold(self.state.as_mut(), &[logged], &self.dice, observe);
+        let folded = detail.viewer.fold(self.state.as_mut(), &[logged], &self.dice, observe);
         folded.map_err(|error| rejected(&error))?;
         self.next_seq += 1;
         Ok(played.expect("a fold that succeeds shows its entry"))

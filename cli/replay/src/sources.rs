@@ -1,4 +1,4 @@
-//! Where lines of play are found.
+//! Where histories are found.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use turnfold_store::StoreReader;
 use crate::error::ReplayError;
 use crate::tfl::Replay;
 
-/// What lines of play are read from.
+/// What histories are read from.
 pub trait Sources {
     /// Returns the rulesets there are.
     fn registry(&self) -> &Registry;

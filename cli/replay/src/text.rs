@@ -12,15 +12,15 @@ pub enum Tone {
     /// Nothing special.
     Plain,
     /// Of little weight.
-    Faint,
+    Dim,
     /// A heading or a name.
     Strong,
     /// Good news, or the new side of a difference.
-    New,
+    Added,
     /// Bad news, or the old side of a difference.
-    Old,
+    Removed,
     /// Something to look at twice.
-    Odd,
+    Warning,
 }
 
 /// Returns `true` if a character could rewrite, reorder or break what a terminal shows: controls, marks of writing

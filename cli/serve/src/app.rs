@@ -8,20 +8,20 @@ use turnfold_core::{Digest, Registry};
 use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store};
 
 use crate::auth::{Access, Bearer, Viewpoint, no_token};
+use crate::branch_cache::BranchCache;
 use crate::desks::Desks;
 use crate::ids::Ids;
+use crate::open_branch::OpenBranch;
 use crate::options::Options;
 use crate::outside::Outside;
-use crate::problem::{Answer, Problem};
-use crate::table::Table;
-use crate::tables::Tables;
+use crate::problem::{ApiResult, Problem};
 use crate::token::TokenKind;
 use crate::world::World;
 
 /// The service: the world, and the branches that are in use.
 pub(crate) struct App {
     pub(crate) world: World,
-    pub(crate) tables: Tables,
+    pub(crate) tables: BranchCache,
     pub(crate) ids: Ids,
     /// The desks of matches by mail, if the service hosts any.
     pub(crate) desks: Option<Desks>,
@@ -50,7 +50,7 @@ impl App {
         (outside.fill_random)(&mut random).map_err(io::Error::other)?;
         Ok(Self {
             world: World::new(store, registry, outside),
-            tables: Tables::new(options.cache_bytes),
+            tables: BranchCache::new(options.cache_bytes),
             ids: Ids::new(u64::from_le_bytes(random)),
             desks: options.mail.clone().map(Desks::new),
             origin,
@@ -69,7 +69,7 @@ impl App {
         view: Viewpoint,
         match_name: &MatchName,
         branch: &BranchName,
-    ) -> Answer<Arc<Table>> {
+    ) -> ApiResult<Arc<OpenBranch>> {
         self.tables.get(self, view, match_name, branch)
     }
 
@@ -80,7 +80,7 @@ impl App {
     }
 
     /// Finds what a token may do, and counts a request of it; the store is read only where it has to be.
-    pub(crate) async fn admit(self: &Arc<Self>, bearer: &Bearer) -> Answer<Access> {
+    pub(crate) async fn admit(self: &Arc<Self>, bearer: &Bearer) -> ApiResult<Access> {
         let (hash, kind) = bearer.hash().ok_or_else(no_token)?;
         if kind == TokenKind::Admin {
             return if self.is_admin(&hash) { Ok(Access::admin()) } else { Err(no_token()) };
@@ -92,7 +92,7 @@ impl App {
     }
 
     /// Returns `true` if a token counts, or still does, without counting a request of it.
-    pub(crate) async fn holds(self: &Arc<Self>, bearer: &Bearer) -> Answer<bool> {
+    pub(crate) async fn holds(self: &Arc<Self>, bearer: &Bearer) -> ApiResult<bool> {
         match bearer.hash() {
             None => Ok(false),
             Some((hash, TokenKind::Admin)) => Ok(self.is_admin(&hash)),
@@ -101,7 +101,7 @@ impl App {
     }
 
     /// Finds the live grant of a token by its hash.
-    async fn find_grant(self: &Arc<Self>, hash: Digest) -> Answer<Option<Grant>> {
+    async fn find_grant(self: &Arc<Self>, hash: Digest) -> ApiResult<Option<Grant>> {
         let grant = match self.grants.find(&hash) {
             Some(grant) => Some(grant),
             None => self.block(move |app| Ok(app.grants.read(&app.store, &hash)?)).await?,
@@ -115,7 +115,7 @@ impl App {
         view: Viewpoint,
         match_name: MatchName,
         branch: BranchName,
-    ) -> Answer<Arc<Table>> {
+    ) -> ApiResult<Arc<OpenBranch>> {
         match self.tables.in_memory(view, &match_name, &branch) {
             Some(table) => Ok(table),
             None => self.block(move |app| app.table(view, &match_name, &branch)).await,
@@ -125,8 +125,8 @@ impl App {
     /// Does work that may block, on a thread for it.
     pub(crate) async fn block<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Arc<Self>) -> Answer<T> + Send + 'static,
-    ) -> Answer<T> {
+        work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
         let app = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || work(&app)).await;
         done.unwrap_or_else(|_| Err(Problem::internal()))
@@ -136,8 +136,8 @@ impl App {
     pub(crate) async fn serve<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: Bearer,
-        work: impl FnOnce(&Arc<Self>, &Access) -> Answer<T> + Send + 'static,
-    ) -> Answer<T> {
+        work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
         let access = self.admit(&bearer).await?;
         self.serve_for(access, work).await
     }
@@ -146,17 +146,17 @@ impl App {
     pub(crate) async fn serve_for<T: Send + 'static>(
         self: &Arc<Self>,
         access: Access,
-        work: impl FnOnce(&Arc<Self>, &Access) -> Answer<T> + Send + 'static,
-    ) -> Answer<T> {
+        work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
         self.block(move |app| work(app, &access).map_err(|problem| access.told(problem))).await
     }
 
-    /// Does what a token asks for and what takes folding a line of play; only so many do so at once (SV-31).
+    /// Does what a token asks for and what takes folding a history; only so many do so at once (SV-31).
     pub(crate) async fn fold<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: Bearer,
-        work: impl FnOnce(&Arc<Self>, &Access) -> Answer<T> + Send + 'static,
-    ) -> Answer<T> {
+        work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
         // The token comes first: whoever has none is not kept waiting (SV-12).
         let access = self.admit(&bearer).await?;
         self.fold_for(move |app| work(app, &access).map_err(|problem| access.told(problem))).await
@@ -165,8 +165,8 @@ impl App {
     /// Does what takes folding for somebody who may have it.
     pub(crate) async fn fold_for<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Arc<Self>) -> Answer<T> + Send + 'static,
-    ) -> Answer<T> {
+        work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
         let permit = self.limits.fold().await?;
         self.block(move |app| {
             let _permit = permit;
@@ -178,7 +178,7 @@ impl App {
 
 /// Does work to its end, whatever becomes of the client that asked for it (SV-15).
 pub(crate) async fn to_end<T: Send + 'static>(
-    work: impl Future<Output = Answer<T>> + Send + 'static,
-) -> Answer<T> {
+    work: impl Future<Output = ApiResult<T>> + Send + 'static,
+) -> ApiResult<T> {
     tokio::spawn(work).await.unwrap_or_else(|_| Err(Problem::internal()))
 }

@@ -9,17 +9,17 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Outcome, Seat};
 use turnfold_replay::mail::desk_naming;
 use turnfold_replay::play::is_same_call;
 use turnfold_replay::position::keep_snapshots;
-use turnfold_replay::printed::NothingPlayed;
+use turnfold_replay::render::NothingPlayed;
 use turnfold_replay::{
-    Detail, Eyes, LineOfPlay, NotPlayed, Record, Revision, Roller, ScriptLine, Session, Sight,
+    Detail, History, NotPlayed, Record, Revision, Roller, ScriptLine, SeatHistory, Session, Viewer,
 };
 use turnfold_store::{BranchHead, IdempotencyKey, StoreError};
 
 use crate::app::App;
 use crate::auth::{Access, Viewpoint};
-use crate::current::{Current, Shown};
-use crate::problem::{Answer, Code, Problem};
-use crate::table::Table;
+use crate::head_state::{CachedView, HeadState};
+use crate::open_branch::OpenBranch;
+use crate::problem::{ApiResult, Code, Problem};
 use crate::tag::Tags;
 
 /// How often a state is read anew because the store is somewhere else than it.
@@ -105,7 +105,7 @@ struct Accepted {
     before: u64,
     records: Vec<Record>,
     /// Where the branch stands once they are durable.
-    current: Current,
+    current: HeadState,
     stored: oneshot::Receiver<Result<turnfold_store::Appended, StoreError>>,
 }
 
@@ -115,8 +115,8 @@ impl Append {
     pub(crate) async fn perform(
         self: &Arc<Self>,
         app: &Arc<App>,
-        table: &Arc<Table>,
-    ) -> Answer<Option<Appended>> {
+        table: &Arc<OpenBranch>,
+    ) -> ApiResult<Option<Appended>> {
         for _ in 0..ATTEMPTS {
             let known = table.known_head();
             let stopped = match self.attempt(app, table).await {
@@ -158,7 +158,7 @@ impl Append {
         Err(moves_on())
     }
 
-    async fn attempt(self: &Arc<Self>, app: &Arc<App>, table: &Arc<Table>) -> Result<Appended, Stopped> {
+    async fn attempt(self: &Arc<Self>, app: &Arc<App>, table: &Arc<OpenBranch>) -> Result<Appended, Stopped> {
         let judged = if self.is_quick(app, table) {
             self.judge(app, table)?
         } else {
@@ -189,8 +189,8 @@ impl Append {
                 return Err(error.into());
             }
         }
-        let (head, eyes) = (current.head, self.view.eyes);
-        let tag = eyes.see_all().then(|| current.shown(eyes).tag);
+        let (head, viewer) = (current.head, self.view.viewer);
+        let tag = viewer.see_all().then(|| current.shown(viewer).tag);
         table.publish(current);
         keep_passed(app, table, (before, head));
         if let Some(tag) = tag {
@@ -202,14 +202,14 @@ impl Append {
 
     /// Returns `true` if judging the commands asks no store and takes hardly any time, so that a thread for it would be
     /// more work than it is. A line on which commands were judged before is none that is played by mail.
-    fn is_quick(&self, app: &App, table: &Table) -> bool {
+    fn is_quick(&self, app: &App, table: &OpenBranch) -> bool {
         let may_be_taken = |line: &ScriptLine| self.seat.is_none() && line.seat != Some(Seat::Host);
         let asks_store = self.key.is_some() || app.store.is_shared() || self.lines.iter().any(may_be_taken);
         !asks_store && self.lines.len() <= QUICK_MAX && table.is_quick()
     }
 
     /// Judges the commands and hands those that are accepted to the store.
-    fn judge(&self, app: &Arc<App>, table: &Table) -> Result<Judged, Stopped> {
+    fn judge(&self, app: &Arc<App>, table: &OpenBranch) -> Result<Judged, Stopped> {
         // SV-12: seat, key, precondition, rules, store. A command without a seat has one in a state only.
         let mut seats = HostSeats { app, table, free: BTreeSet::new() };
         if self.seat.is_none() {
@@ -219,7 +219,7 @@ impl Append {
             return Ok(Judged::Answered(repeated));
         }
         let (rules, dice, before, state, shown) = table.current(app, |current| {
-            let shown = current.shown(self.view.eyes);
+            let shown = current.shown(self.view.viewer);
             (current.rules, current.dice, current.head, current.state.fork(), shown)
         })?;
         if let (None, [first, ..]) = (self.seat, self.lines.as_slice()) {
@@ -231,17 +231,17 @@ impl Append {
         if records.is_empty() {
             let nothing = NothingPlayed::in_state(session.state.as_ref());
             let head =
-                if self.view.eyes.see_all() { before } else { table.step(app, self.view, before)?.head };
+                if self.view.viewer.see_all() { before } else { table.step(app, self.view, before)?.head };
             let kind = AppendedKind::Nothing;
             let appended = Appended { head, records, tag: shown.tag, kind, nothing: Some(nothing) };
             return Ok(Judged::Answered(appended));
         }
         let recorded_at_ms = app.now_ms();
         let entries: Vec<_> = records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
-        let mut current = Current::new(rules, dice, before + entries.len() as u64, session.state);
-        if self.view.eyes.see_all() {
+        let mut current = HeadState::new(rules, dice, before + entries.len() as u64, session.state);
+        if self.view.viewer.see_all() {
             // It is worked out here, where that may take its time, and shown once the entries are durable.
-            current.shown(self.view.eyes);
+            current.shown(self.view.viewer);
         }
         table.note_judging(began.elapsed());
         let (line, (sender, stored)) = (table.line(), oneshot::channel());
@@ -252,7 +252,7 @@ impl Append {
     }
 
     /// Answers a player with what it may know of the entries after one.
-    fn shown(&self, app: &App, table: &Table, before: u64) -> Answer<Appended> {
+    fn shown(&self, app: &App, table: &OpenBranch, before: u64) -> ApiResult<Appended> {
         let step = table.step(app, self.view, before)?;
         let news = step.news.iter().filter(|(seq, _)| *seq > before);
         let records = news.map(|(_, logged)| logged.record.clone()).collect();
@@ -268,9 +268,9 @@ impl Append {
         dice: DicePolicy,
         head: u64,
         state: Box<dyn AnyState>,
-    ) -> Answer<(Session, Vec<Record>)> {
+    ) -> ApiResult<(Session, Vec<Record>)> {
         let roller = if self.rolls { Roller::of(&dice) } else { Roller::Nobody };
-        let mut session = Session::new(state, dice, roller, head + 1, Detail::new(self.view.eyes));
+        let mut session = Session::new(state, dice, roller, head + 1, Detail::new(self.view.viewer));
         let mut records = Vec::new();
         if self.lines.is_empty() {
             session.roll_due(&mut records)?;
@@ -303,7 +303,7 @@ impl Append {
     }
 
     /// Requires the branch to be where the client believes (SV-13).
-    fn require_expected(&self, table: &Table, head: u64, shown: &Shown) -> Answer<()> {
+    fn require_expected(&self, table: &OpenBranch, head: u64, shown: &CachedView) -> ApiResult<()> {
         if let Some(expected) = self.expect.filter(|expected| *expected != head) {
             let line = table.line().clone();
             let reason = NotPlayed::OtherHead { line, expected, head };
@@ -319,7 +319,7 @@ impl Append {
     }
 
     /// Answers a request that was made before with the same key as it was answered then (SV-14).
-    fn repeated(&self, app: &App, table: &Table) -> Answer<Option<Appended>> {
+    fn repeated(&self, app: &App, table: &OpenBranch) -> ApiResult<Option<Appended>> {
         let Some(key) = &self.key else { return Ok(None) };
         let line = table.line();
         let Some(range) = app.store.find_idempotency_key(&line.match_name, &line.branch, key)? else {
@@ -327,19 +327,19 @@ impl Append {
         };
         let (first, last) = range.into_inner();
         let before = usize::try_from(first - 1).unwrap_or(usize::MAX);
-        let sight = |eyes| -> Answer<Sight> {
+        let sight = |viewer| -> ApiResult<SeatHistory> {
             let log = app.store.read(&line.match_name, &line.branch, Some(last))?;
-            Ok(Sight::of(eyes, LineOfPlay::of_log(line, log, &app.registry)?)?)
+            Ok(SeatHistory::of(viewer, History::of_log(line, log, &app.registry)?)?)
         };
-        let whole = sight(Eyes::HOST)?;
+        let whole = sight(Viewer::HOST)?;
         let records = whole.records_after(before)?;
         let asked: Vec<_> = self.lines.iter().map(|asked| self.given(asked)).collect();
         if !is_same_call(&asked, &records, whole.rules()) {
             let reason = NotPlayed::KeyUsed { line: line.clone(), entries: None };
             return Err(Problem::new(Code::KeyReused, reason.detail(None)));
         }
-        let seen = if self.view.eyes.see_all() { whole } else { sight(self.view.eyes)? };
-        let tag = Shown::of(self.view.eyes, seen.state()?.as_ref()).tag;
+        let seen = if self.view.viewer.see_all() { whole } else { sight(self.view.viewer)? };
+        let tag = CachedView::of(self.view.viewer, seen.state()?.as_ref()).tag;
         let (head, records) = (seen.head(), seen.records_after(before)?);
         Ok(Some(Appended { head, records, tag, kind: AppendedKind::Repeated, nothing: None }))
     }
@@ -351,7 +351,7 @@ impl Append {
 }
 
 /// PM-2: a line that a desk names takes commands by mail alone, whoever gives them.
-pub(crate) fn require_not_by_mail(app: &App, line: &Revision) -> Answer<()> {
+pub(crate) fn require_not_by_mail(app: &App, line: &Revision) -> ApiResult<()> {
     let Some(desk) = desk_naming(&app.store, &line.match_name, &line.branch)? else { return Ok(()) };
     let line = Revision { seq: None, ..line.clone() };
     Err(Problem::forbidden(format!("`{line}` is played by mail: `{desk}` says what is on it")))
@@ -360,18 +360,18 @@ pub(crate) fn require_not_by_mail(app: &App, line: &Revision) -> Answer<()> {
 /// The seats whose commands a host may give: its own, and those that nobody else has (SV-11).
 struct HostSeats<'a> {
     app: &'a App,
-    table: &'a Table,
+    table: &'a OpenBranch,
     /// Those that were found free; a request asks for each once.
     free: BTreeSet<Seat>,
 }
 
 impl HostSeats<'_> {
-    fn require_own(&mut self, line: &ScriptLine, state: &dyn AnyState) -> Answer<()> {
+    fn require_own(&mut self, line: &ScriptLine, state: &dyn AnyState) -> ApiResult<()> {
         let seat = line.seat.or_else(|| state.default_seat(&line.command));
         seat.map_or(Ok(()), |seat| self.require_free(seat))
     }
 
-    fn require_free(&mut self, seat: Seat) -> Answer<()> {
+    fn require_free(&mut self, seat: Seat) -> ApiResult<()> {
         if seat == Seat::Host || self.free.contains(&seat) {
             return Ok(());
         }
@@ -385,7 +385,7 @@ impl HostSeats<'_> {
 }
 
 /// Keeps the snapshots that were passed, while the answer goes out.
-fn keep_passed(app: &Arc<App>, table: &Table, (before, head): (u64, u64)) {
+fn keep_passed(app: &Arc<App>, table: &OpenBranch, (before, head): (u64, u64)) {
     if head / turnfold_store::SNAPSHOT_INTERVAL == before / turnfold_store::SNAPSHOT_INTERVAL {
         return;
     }

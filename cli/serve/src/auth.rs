@@ -4,10 +4,10 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::Eyes;
+use turnfold_replay::Viewer;
 use turnfold_store::{Grant, GrantId, GrantKind, MatchName, StoreError};
 
-use crate::problem::{Answer, Code, Problem};
+use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind};
 
 /// The seat of spectators, which no ruleset has (SV-21).
@@ -20,7 +20,7 @@ pub(crate) struct Bearer(pub(crate) Option<(AccessToken, TokenKind)>);
 impl<S: Sync> FromRequestParts<S> for Bearer {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
         Ok(Self::read(parts.headers.get(header::AUTHORIZATION)))
     }
 }
@@ -44,7 +44,7 @@ impl Bearer {
     }
 
     /// Returns the invitation that a request brings.
-    pub(crate) fn invitation(self) -> Answer<AccessToken> {
+    pub(crate) fn invitation(self) -> ApiResult<AccessToken> {
         match self.0 {
             Some((token, TokenKind::Invitation)) => Ok(token),
             Some(_) => Err(Problem::forbidden("only an invitation is spent")),
@@ -53,17 +53,17 @@ impl Bearer {
     }
 }
 
-/// Whose eyes look, and how long after the fact.
+/// Who the viewer is, and how long after the fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Viewpoint {
-    pub(crate) eyes: Eyes,
+    pub(crate) viewer: Viewer,
     /// In seconds.
     pub(crate) delay_s: u64,
 }
 
 impl Viewpoint {
     /// The host's, from which nothing is concealed.
-    pub(crate) const HOST: Self = Self { eyes: Eyes::HOST, delay_s: 0 };
+    pub(crate) const HOST: Self = Self { viewer: Viewer::HOST, delay_s: 0 };
 }
 
 /// What somebody may do.
@@ -117,7 +117,7 @@ impl Access {
     }
 
     /// Requires the admin.
-    pub(crate) fn require_admin(&self) -> Answer<()> {
+    pub(crate) fn require_admin(&self) -> ApiResult<()> {
         match self.holder {
             Holder::Admin => Ok(()),
             Holder::Granted(_) => Err(Problem::forbidden("only the admin may do that")),
@@ -125,7 +125,7 @@ impl Access {
     }
 
     /// Requires a token that knows of the match. Other matches are as unknown to it as those that are not there.
-    pub(crate) fn require_match(&self, match_name: &MatchName) -> Answer<()> {
+    pub(crate) fn require_match(&self, match_name: &MatchName) -> ApiResult<()> {
         match self.grant() {
             Some(grant) if grant.match_name != *match_name => Err(unknown(match_name)),
             Some(Grant { kind: GrantKind::Invitation(_), .. }) => {
@@ -136,7 +136,7 @@ impl Access {
     }
 
     /// Requires the match's host or the admin.
-    pub(crate) fn require_host(&self, match_name: &MatchName) -> Answer<()> {
+    pub(crate) fn require_host(&self, match_name: &MatchName) -> ApiResult<()> {
         self.require_match(match_name)?;
         if self.is_host() {
             Ok(())
@@ -146,7 +146,7 @@ impl Access {
     }
 
     /// Returns the seat whose commands it gives; `None` for the host. Spectators give none.
-    pub(crate) fn playing_seat(&self) -> Answer<Option<Seat>> {
+    pub(crate) fn playing_seat(&self) -> ApiResult<Option<Seat>> {
         match self.grant() {
             Some(Grant { kind: GrantKind::Seat(seat), .. }) => Ok(Some(*seat)),
             _ if self.is_host() => Ok(None),
@@ -154,19 +154,19 @@ impl Access {
         }
     }
 
-    /// Returns with whose eyes it looks at a match; the host may look as any seat.
-    pub(crate) fn looks(&self, match_name: &MatchName, seat: Option<Eyes>) -> Answer<Viewpoint> {
+    /// Returns as which viewer it looks at a match; the host may look as any seat.
+    pub(crate) fn looks(&self, match_name: &MatchName, seat: Option<Viewer>) -> ApiResult<Viewpoint> {
         self.require_match(match_name)?;
-        let (eyes, delay_s) = match self.grant().map(|grant| grant.kind) {
+        let (viewer, delay_s) = match self.grant().map(|grant| grant.kind) {
             None | Some(GrantKind::Host) => {
-                return Ok(Viewpoint { eyes: seat.unwrap_or(Eyes::HOST), delay_s: 0 });
+                return Ok(Viewpoint { viewer: seat.unwrap_or(Viewer::HOST), delay_s: 0 });
             }
             Some(GrantKind::Seat(own) | GrantKind::Invitation(own)) => (own.into(), 0),
             Some(GrantKind::Spectator { delay_s }) => (SPECTATOR.into(), delay_s),
         };
-        if seat.is_some_and(|seat| seat != eyes) {
+        if seat.is_some_and(|seat| seat != viewer) {
             return Err(Problem::forbidden("only the host may look as another seat"));
         }
-        Ok(Viewpoint { eyes, delay_s })
+        Ok(Viewpoint { viewer, delay_s })
     }
 }

@@ -55,7 +55,7 @@ impl Counts {
             // An entry may bring several to light at once; whoever claims to have seen only some of those is told all.
             return FirstHead::Known(if count == seen { first } else { first - 1 });
         }
-        // Most heads are those of lines of play that conceal nothing.
+        // Most heads are those of histories that conceal nothing.
         FirstHead::Count(if low > below.0 { seen } else { low.midpoint(first) })
     }
 }

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use turnfold_replay::entry::LogEntry;
-use turnfold_replay::sight::follow::Follower;
-use turnfold_replay::{Eyes, ReplayError, line::rules_of};
+use turnfold_replay::seat_history::follow::Follower;
+use turnfold_replay::{ReplayError, Viewer, history::rules_of};
 
 use crate::auth::Viewpoint;
 use crate::counts::FirstHead;
-use crate::current::Shown;
-use crate::problem::{Answer, Problem};
-use crate::steps::{Settled, Step};
-use crate::table::{Table, Watched};
+use crate::deltas::{Settled, Step};
+use crate::head_state::CachedView;
+use crate::open_branch::{OpenBranch, Watched};
+use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
-impl Table {
+impl OpenBranch {
     /// Returns what a viewer is told after a head, as the log counts, up to the present.
-    pub(crate) fn step(&self, world: &World, view: Viewpoint, from: u64) -> Answer<Arc<Step>> {
+    pub(crate) fn step(&self, world: &World, view: Viewpoint, from: u64) -> ApiResult<Arc<Step>> {
         let (to, shown) = self.at_head(world, view)?;
         let between = (view, from, to);
         if let Some(step) = self.steps.find(&between) {
@@ -32,7 +32,7 @@ impl Table {
         let follower = if let Some(follower) = followers.nearest(from) {
             follower
         } else {
-            made = self.follower(world, view.eyes, from)?;
+            made = self.follower(world, view.viewer, from)?;
             &made
         };
         let entries = self.entries(world, follower.settled(), to)?;
@@ -41,8 +41,8 @@ impl Table {
         let earlier = follower.known(told)?;
         let now = follower.known(&entries)?;
         let step = Arc::new(Step::between(to, shown.tag, &earlier, &now));
-        self.steps.note(view.eyes, from, earlier.head);
-        self.steps.note(view.eyes, to, now.head);
+        self.steps.note(view.viewer, from, earlier.head);
+        self.steps.note(view.viewer, to, now.head);
         // Only what was wholly shown at the earlier head is settled for all who were told up to it.
         let mut follower = follower.fork();
         follower.settle(told.get(..earlier.whole).unwrap_or(told))?;
@@ -59,22 +59,22 @@ impl Table {
     }
 
     /// Returns the log's head for a viewer and what it sees there.
-    fn at_head(&self, world: &World, view: Viewpoint) -> Answer<(u64, Shown)> {
+    fn at_head(&self, world: &World, view: Viewpoint) -> ApiResult<(u64, CachedView)> {
         if view.delay_s == 0 {
-            return self.current(world, |current| (current.head, current.shown(view.eyes)));
+            return self.current(world, |current| (current.head, current.shown(view.viewer)));
         }
         let head = self.head(world, view)?;
-        Ok((head, Shown::of(view.eyes, self.state_of_log(world, head)?.as_ref())))
+        Ok((head, CachedView::of(view.viewer, self.state_of_log(world, head)?.as_ref())))
     }
 
     /// Returns a follower whose knowledge was settled at a head, as the log counts.
-    fn follower(&self, world: &World, eyes: Eyes, head: u64) -> Answer<Follower> {
+    fn follower(&self, world: &World, viewer: Viewer, head: u64) -> ApiResult<Follower> {
         let line = self.line();
         let genesis = world.store.genesis(&line.match_name)?;
         let rules = rules_of(&genesis, line, &world.registry)?;
         let start = rules.start(&genesis.setup).map_err(|cause| Problem::from(ReplayError::from(cause)))?;
-        let mut follower = Follower::new(eyes, line, genesis.dice, start);
-        if eyes.see_all() {
+        let mut follower = Follower::new(viewer, line, genesis.dice, start);
+        if viewer.see_all() {
             return Ok(follower.after(head, self.state_of_log(world, head)?));
         }
         let entries = self.entries(world, 0, head)?;
@@ -84,14 +84,14 @@ impl Table {
     }
 
     /// Returns the number of the last entry that a viewer knows of.
-    pub(crate) fn head_seen(&self, world: &World, view: Viewpoint) -> Answer<u64> {
+    pub(crate) fn head_seen(&self, world: &World, view: Viewpoint) -> ApiResult<u64> {
         let head = self.head(world, view)?;
-        if view.eyes.see_all() { Ok(head) } else { Ok(self.step(world, view, head)?.head) }
+        if view.viewer.see_all() { Ok(head) } else { Ok(self.step(world, view, head)?.head) }
     }
 
     /// Returns how many entries a viewer knows of up to one of the log.
-    pub(crate) fn seen_at(&self, world: &World, view: Viewpoint, seq: u64) -> Answer<u64> {
-        if view.eyes.see_all() {
+    pub(crate) fn seen_at(&self, world: &World, view: Viewpoint, seq: u64) -> ApiResult<u64> {
+        if view.viewer.see_all() {
             return Ok(seq);
         }
         let known = self.sight(world, view, None)?.known_within(usize::try_from(seq).unwrap_or(usize::MAX));
@@ -99,17 +99,17 @@ impl Table {
     }
 
     /// Reads entries of the log between two heads.
-    pub(crate) fn entries(&self, world: &World, after: u64, to: u64) -> Answer<Vec<LogEntry>> {
+    pub(crate) fn entries(&self, world: &World, after: u64, to: u64) -> ApiResult<Vec<LogEntry>> {
         let entries = world.store.entries_of(&self.named(), after + 1..=to)?;
         Ok(entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?)
     }
 
     /// Returns the first head, as the log counts, at which a viewer counted `seen` entries. From there on it is told
     /// what came to light of them behind entries that it does not count, perhaps once more.
-    pub(crate) fn head_when(&self, world: &World, view: Viewpoint, seen: u64) -> Answer<FirstHead> {
+    pub(crate) fn head_when(&self, world: &World, view: Viewpoint, seen: u64) -> ApiResult<FirstHead> {
         let head = self.head(world, view)?;
-        Ok(if !view.eyes.see_all() {
-            self.steps.first_head(view.eyes, seen, head)
+        Ok(if !view.viewer.see_all() {
+            self.steps.first_head(view.viewer, seen, head)
         } else if seen <= head {
             FirstHead::Known(seen)
         } else {
@@ -118,16 +118,16 @@ impl Table {
     }
 
     /// Counts what a viewer knows of at heads until it is known at which it first counted `seen` entries.
-    pub(crate) fn count_until(&self, world: &World, view: Viewpoint, seen: u64) -> Answer<FirstHead> {
+    pub(crate) fn count_until(&self, world: &World, view: Viewpoint, seen: u64) -> ApiResult<FirstHead> {
         let mut followers = self.steps.followers();
         while let FirstHead::Count(at) = self.head_when(world, view, seen)? {
             let followers = followers.entry(view).or_default();
             if followers.nearest(at).is_none() {
-                followers.keep(Settled { at, follower: self.follower(world, view.eyes, at)? });
+                followers.keep(Settled { at, follower: self.follower(world, view.viewer, at)? });
             }
             if let Some(follower) = followers.nearest(at) {
                 let entries = self.entries(world, follower.settled(), at)?;
-                self.steps.note(view.eyes, at, follower.count(&entries)?);
+                self.steps.note(view.viewer, at, follower.count(&entries)?);
             }
         }
         drop(followers);

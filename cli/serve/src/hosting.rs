@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::append::{ATTEMPTS, moves_on};
 use crate::auth::Viewpoint;
 use crate::desks::HostedMail;
-use crate::problem::{Answer, Code, Problem};
+use crate::problem::{ApiResult, Code, Problem};
 
 /// How often it looks which deadlines have come, and after how many looks for desks that other processes made.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -31,7 +31,7 @@ pub(crate) async fn at_desk<T: Send + 'static>(
     app: &Arc<App>,
     game: &MatchName,
     mut work: impl FnMut(&App, &mut MailHost<'_>) -> Result<T, MailError> + Send + 'static,
-) -> Answer<T> {
+) -> ApiResult<T> {
     let (of, main) = (game.clone(), BranchName::main());
     // Whoever asks needs no token, so a match without a desk is not there.
     let desk = app.block(move |app| {
@@ -101,7 +101,7 @@ pub(crate) async fn keep(app: Arc<App>) {
 }
 
 /// Lists the games that may have a desk.
-async fn games(app: &Arc<App>) -> Answer<Vec<MatchName>> {
+async fn games(app: &Arc<App>) -> ApiResult<Vec<MatchName>> {
     app.block(|app| {
         let mut games = Vec::new();
         for found in app.store.matches_after(None)? {
@@ -117,7 +117,7 @@ fn desk_time(app: &App) -> Option<DeskTime> {
 }
 
 /// Goes on with a match as far as it goes now; returns the deadline that it waits for.
-async fn run(app: &Arc<App>, game: &MatchName) -> Answer<Option<DeskTime>> {
+async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     let deadline = at_desk(app, game, |app, host| {
         let at =
             desk_time(app).ok_or_else(|| MailError::Refused("the clock is beyond the year 9999".into()))?;

@@ -10,11 +10,11 @@ use http_body::Body as _;
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
-use turnfold_replay::printed::json_line;
+use turnfold_replay::render::json_line;
 use utoipa::ToSchema;
 
 use crate::limits::{BODY_BYTES_MAX, BODY_TIME};
-use crate::problem::{Answer, Code, Problem};
+use crate::problem::{ApiResult, Code, Problem};
 
 /// The types of answers and bodies.
 pub(crate) const JSON: &str = "application/json";
@@ -34,7 +34,7 @@ pub(crate) enum Form {
 impl<S: Sync> FromRequestParts<S> for Form {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
         let (json, text) = (quality(&parts.headers, JSON), quality(&parts.headers, "text/plain"));
         match (json, text) {
             (0, 0) => {
@@ -47,7 +47,7 @@ impl<S: Sync> FromRequestParts<S> for Form {
 }
 
 /// Requires that a client takes an answer of the one type there is.
-pub(crate) fn require_accepted(headers: &HeaderMap, media_type: &str) -> Answer<()> {
+pub(crate) fn require_accepted(headers: &HeaderMap, media_type: &str) -> ApiResult<()> {
     let plain = media_type.split(';').next().unwrap_or(media_type);
     if quality(headers, plain) > 0 {
         return Ok(());
@@ -92,12 +92,12 @@ fn thousandths(text: &str) -> u32 {
 }
 
 /// The query of a request, all of whose parameters are known.
-pub(crate) struct Asked<T>(pub(crate) T);
+pub(crate) struct ValidQuery<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ValidQuery<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
         match Query::<T>::try_from_uri(&parts.uri) {
             Ok(Query(asked)) => Ok(Self(asked)),
             Err(error) => Err(Problem::bad(format!("the query: {}", one_line(&error.body_text())))),
@@ -106,7 +106,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
 }
 
 /// Reads the body of a request, of one type, to its end.
-pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -> Answer<Bytes> {
+pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -> ApiResult<Bytes> {
     let given = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let given = given.and_then(|given| given.split(';').next()).unwrap_or_default().trim();
     if !given.eq_ignore_ascii_case(media_type) {
@@ -124,7 +124,7 @@ fn too_large(bytes_max: usize) -> Problem {
     Problem::new(Code::TooLarge, format!("expected a body of at most {bytes_max} bytes"))
 }
 
-async fn read_body(mut body: Body, bytes_max: usize) -> Answer<Bytes> {
+async fn read_body(mut body: Body, bytes_max: usize) -> ApiResult<Bytes> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Problem::bad("the body broke off"))?;
@@ -138,7 +138,7 @@ async fn read_body(mut body: Body, bytes_max: usize) -> Answer<Bytes> {
 }
 
 /// Reads the body of a request as one JSON object.
-pub(crate) async fn json_body<T: DeserializeOwned>(request: Request) -> Answer<T> {
+pub(crate) async fn json_body<T: DeserializeOwned>(request: Request) -> ApiResult<T> {
     let bytes = body(request, JSON, BODY_BYTES_MAX).await?;
     // SV-5: serde would read the members of a structure from a list, too.
     if bytes.iter().find(|byte| !b" \t\n\r".contains(byte)) != Some(&b'{') {
@@ -209,7 +209,7 @@ pub(crate) const LIST_DEFAULT: usize = 100;
 pub(crate) const LIST_MAX: usize = 1000;
 
 /// Reads how much of a list is wanted.
-pub(crate) fn list_limit(limit: Option<u64>) -> Answer<usize> {
+pub(crate) fn list_limit(limit: Option<u64>) -> ApiResult<usize> {
     let limit = limit.map_or(Some(LIST_DEFAULT), |limit| usize::try_from(limit).ok());
     limit
         .filter(|limit| (1..=LIST_MAX).contains(limit))
@@ -217,6 +217,6 @@ pub(crate) fn list_limit(limit: Option<u64>) -> Answer<usize> {
 }
 
 /// Reads a name in the path of a request.
-pub(crate) fn name<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Answer<T> {
+pub(crate) fn name<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> ApiResult<T> {
     text.parse().map_err(|error: T::Err| Problem::bad(one_line(&error.to_string())))
 }

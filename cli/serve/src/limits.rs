@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use turnfold_core::Digest;
 use turnfold_store::GrantKind;
 
-use crate::problem::{Answer, Code, Problem};
+use crate::problem::{ApiResult, Code, Problem};
 use crate::streams::{Place, Streams};
 
 /// The longest body, and the longest replay file as one.
@@ -90,7 +90,7 @@ fn quota(rate: u32) -> Quota {
 
 impl Limits {
     /// Counts a request of a token; hosts are not counted.
-    pub(crate) fn admit(&self, id: &str, kind: GrantKind) -> Answer<()> {
+    pub(crate) fn admit(&self, id: &str, kind: GrantKind) -> ApiResult<()> {
         let counted = match kind {
             GrantKind::Host | GrantKind::Invitation(_) => return Ok(()),
             GrantKind::Seat(_) => &self.seats,
@@ -106,14 +106,14 @@ impl Limits {
     }
 
     /// Takes one of the places for requests.
-    pub(crate) fn request(&self) -> Answer<OwnedSemaphorePermit> {
+    pub(crate) fn request(&self) -> ApiResult<OwnedSemaphorePermit> {
         Arc::clone(&self.requests)
             .try_acquire_owned()
             .map_err(|_| Problem::overloaded("too many requests at once"))
     }
 
     /// Waits for one of the places for reads that fold.
-    pub(crate) async fn fold(&self) -> Answer<OwnedSemaphorePermit> {
+    pub(crate) async fn fold(&self) -> ApiResult<OwnedSemaphorePermit> {
         if let Ok(permit) = Arc::clone(&self.folds).try_acquire_owned() {
             return Ok(permit);
         }
@@ -126,7 +126,7 @@ impl Limits {
     }
 
     /// Takes one of the places for streams.
-    pub(crate) fn stream(&self, token: Digest, kind: Option<GrantKind>) -> Answer<Place> {
+    pub(crate) fn stream(&self, token: Digest, kind: Option<GrantKind>) -> ApiResult<Place> {
         let is_spectators = matches!(kind, Some(GrantKind::Spectator { .. }));
         let most = if is_spectators { STREAMS_OF_SPECTATORS_MAX } else { STREAMS_OF_TOKEN_MAX };
         self.streams.take(token, most)

@@ -10,7 +10,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
-use crate::problem::{Answer, Code};
+use crate::problem::{ApiResult, Code};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RouteStatus {
@@ -74,7 +74,7 @@ impl Metrics {
     }
 
     /// Counts an append that began at some time.
-    pub(crate) fn append_done(&self, began: Instant, answer: &Answer<Response>) {
+    pub(crate) fn append_done(&self, began: Instant, answer: &ApiResult<Response>) {
         self.append_seconds.observe(began.elapsed().as_secs_f64());
         let outcome = match answer {
             Ok(response) if response.status().as_u16() == 201 => "recorded",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::app::App;
-use crate::problem::Answer;
+use crate::problem::ApiResult;
 
 /// How often the heads of the branches that are followed are asked for, and the grants of those who follow.
 const ASK_EVERY: Duration = Duration::from_millis(250);
@@ -33,7 +33,7 @@ pub(crate) async fn listen(app: Arc<App>) {
 }
 
 /// Asks how far the branches are that somebody follows.
-fn hear_of_branches(app: &App) -> Answer<()> {
+fn hear_of_branches(app: &App) -> ApiResult<()> {
     for tables in app.tables.followed().chunks(ASKED_MAX) {
         let named: Vec<_> = tables.iter().map(|table| table.named()).collect();
         for (table, head) in tables.iter().zip(app.store.heads(&named)?) {
@@ -47,7 +47,7 @@ fn hear_of_branches(app: &App) -> Answer<()> {
 }
 
 /// Asks whether the grants of those who follow still count (SV-20).
-fn hear_of_grants(app: &App) -> Answer<()> {
+fn hear_of_grants(app: &App) -> ApiResult<()> {
     let mut tokens = app.limits.tokens_of_streams();
     // The admin's is no grant.
     tokens.retain(|token| !app.is_admin(token));

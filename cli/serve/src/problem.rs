@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use turnfold_replay::printed::json_line;
+use turnfold_replay::render::json_line;
 use turnfold_replay::{Record, ReplayError};
 use turnfold_store::{
     NEXT_STEP, NEXT_STEP_IN_DATABASE, NEXT_STEP_WHEN_FULL, NEXT_STEP_WHEN_STOPPED, StoreError,
@@ -61,7 +61,7 @@ impl Code {
             Self::Exists => (S::CONFLICT, "exists", "The name is taken"),
             Self::BranchInUse => (S::CONFLICT, "branch_in_use", "The branch is in use"),
             Self::Spent => (S::GONE, "spent", "The invitation is spent"),
-            Self::Moved => (S::PRECONDITION_FAILED, "moved", "The line of play has moved on"),
+            Self::Moved => (S::PRECONDITION_FAILED, "moved", "The history has moved on"),
             Self::Malformed => (S::UNPROCESSABLE_ENTITY, "malformed", "No command of the ruleset"),
             Self::Setup => (S::UNPROCESSABLE_ENTITY, "setup", "A match cannot begin so"),
             Self::KeyReused => (S::UNPROCESSABLE_ENTITY, "key_reused", "The key stands for other commands"),
@@ -96,7 +96,7 @@ pub(crate) struct Problem {
 }
 
 /// What a failed request shares with those who hear of it.
-pub(crate) type Answer<T = Response> = Result<T, Problem>;
+pub(crate) type ApiResult<T = Response> = Result<T, Problem>;
 
 impl Problem {
     pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
@@ -128,7 +128,7 @@ impl Problem {
         Self { command: Some(Box::new((index, record))), ..Self::new(code, detail) }
     }
 
-    /// A line of play that is not where the client believes, and the tag of what it would see now.
+    /// A history that is not where the client believes, and the tag of what it would see now.
     pub(crate) fn moved(detail: String, tag: &str) -> Self {
         Self { tag: Some(tag.into()), ..Self::new(Code::Moved, detail) }
     }

@@ -13,7 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::around::around;
+use crate::middleware::around;
 use crate::problem::ProblemJson;
 use crate::resources::{
     backup, branches, diff, entries, events, files, frames, grants, health, join, matches, pages, papers,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use turnfold_core::Digest;
 
-use crate::problem::{Answer, Code, Problem};
+use crate::problem::{ApiResult, Code, Problem};
 
 /// The streams that there are.
 pub(crate) struct Streams {
@@ -35,7 +35,7 @@ impl Streams {
     }
 
     /// Takes a place, of which a token has so many.
-    pub(crate) fn take(&self, token: Digest, most_of_token: usize) -> Answer<Place> {
+    pub(crate) fn take(&self, token: Digest, most_of_token: usize) -> ApiResult<Place> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.all >= self.most {
             return Err(Problem::overloaded("too many streams at once"));

@@ -1,17 +1,17 @@
 //! Tags: what a viewer's view is known by, so that a client can say what it has seen (SV-13).
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use turnfold_replay::Eyes;
+use turnfold_replay::Viewer;
 
-use crate::problem::{Answer, Problem};
+use crate::problem::{ApiResult, Problem};
 
 const DIGITS: usize = 32;
 
 /// Returns the tag of a view. It covers what the viewer sees and nothing else, so what is concealed neither refuses a
 /// player's command nor shows in it.
-pub(crate) fn tag_of(eyes: Eyes, view: &str) -> String {
+pub(crate) fn tag_of(viewer: Viewer, view: &str) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 view tag");
-    hasher.update(eyes.to_string().as_bytes());
+    hasher.update(viewer.to_string().as_bytes());
     hasher.update(&[0]);
     hasher.update(view.as_bytes());
     let hash = hasher.finalize().to_hex();
@@ -32,7 +32,7 @@ pub(crate) enum Tags {
 
 impl Tags {
     /// Reads a header, which may be repeated.
-    pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> Answer<Option<Self>> {
+    pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option<Self>> {
         let mut tags = Vec::new();
         let mut is_there = false;
         let expected = || Problem::bad(format!("expected tags such as `\"3f…\"` or `*` in `{name}`"));
@@ -76,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    fn tags(values: &[&'static str]) -> Answer<Option<Tags>> {
+    fn tags(values: &[&'static str]) -> ApiResult<Option<Tags>> {
         let values = values.iter().map(|value| (IF_MATCH, HeaderValue::from_static(value)));
         Tags::read(&values.collect(), &IF_MATCH)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::Seat;
 use turnfold_replay::{
-    Amending, Amendment, EntryName, FileName, LineOfPlay, Replay, Revision, ScriptLine, SourceName, Sources,
+    Amending, Amendment, EntryName, FileName, History, Replay, Revision, ScriptLine, SourceName, Sources,
     amend,
     bless::{bless, bless_if_true},
     position::keep_snapshots,
@@ -17,7 +17,7 @@ use self::report::{Names, Report};
 use super::play::require_not_by_mail;
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::{Tone, counted, paint, progress};
 use crate::record;
@@ -25,7 +25,7 @@ use crate::record;
 /// Change one entry and play the rest again, as a branch or file
 ///
 /// The command takes the place of the entry; with `--insert` it comes before it, with `--drop` the entry is left out.
-/// The new line of play begins after the entry before; the original is never touched.
+/// The new history begins after the entry before; the original is never touched.
 ///
 /// Later entries that the rules now reject are listed with their reasons. Then nothing is created, unless
 /// `--keep-going` leaves them out. Later entries of which something else becomes stay, and are told.
@@ -64,7 +64,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     branch: Option<BranchName>,
 
-    /// Write the whole line of play, blessed, to this file
+    /// Write the whole history, blessed, to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -89,7 +89,7 @@ struct ChangeArgs {
     drop: bool,
 }
 
-/// Where the new line of play goes.
+/// Where the new history goes.
 enum Target<'a> {
     Branch(&'a BranchName),
     File(&'a Path),
@@ -169,7 +169,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let target = args.target()?;
     let source = args.entry.source.to_string();
     let (amendment, names) = match (&args.entry.source, target) {
@@ -184,7 +184,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         }
         (source_name, Target::File(path)) => {
             let original = match source_name {
-                SourceName::Revision(revision) => LineOfPlay::of_revision(revision, context)?.to_replay()?,
+                SourceName::Revision(revision) => History::of_revision(revision, context)?.to_replay()?,
                 SourceName::File(FileName { path, .. }) => {
                     bless_if_true(&context.read_replay(path)?.whole()?)
                         .map_err(|error| Failure::undone(error, "nothing was written"))?
@@ -207,7 +207,7 @@ fn onto_branch(
     let Revision { match_name, branch: from, .. } = revision;
     require_not_by_mail(&context.read_store()?, revision)?;
     let log = context.read_store()?.read(match_name, from, None)?;
-    let line_of_play = LineOfPlay::of_log(revision, log, &context.registry)?;
+    let line_of_play = History::of_log(revision, log, &context.registry)?;
     args.check_seq(line_of_play.head())?;
     let amendment = args.amend(&line_of_play.to_replay()?, context)?;
     args.check_conflicts(&amendment, names, context)?;
@@ -241,11 +241,11 @@ fn print(
     amendment: &Amendment,
     names: &Names,
     context: &mut Context,
-) -> Result<Answer, Failure> {
+) -> Result<ExitStatus, Failure> {
     let output = &mut context.output;
     if output.is_json() {
         output.json(&Report { amendment, names }.to_json(true))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let report = Report { amendment, names };
     report.print_change(output)?;
@@ -260,7 +260,7 @@ fn print(
     };
     let entries = counted(amendment.head(), "entry", "entries");
     let kept = amendment.kept;
-    let hash = paint(Tone::Faint, format_args!("#{:.16}", amendment.after().state_hash()));
+    let hash = paint(Tone::Dim, format_args!("#{:.16}", amendment.after().state_hash()));
     output.line(format_args!("{target}: {entries}, {kept} of them played again {hash}"))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

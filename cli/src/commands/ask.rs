@@ -1,10 +1,10 @@
 //! `turnfold ask`: a ruleset's queries.
 
 use clap::{Arg, ArgMatches, FromArgMatches};
-use turnfold_replay::{Eyes, SourceName, printed, sight::seek};
+use turnfold_replay::{SourceName, Viewer, render, seat_history::seek};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::remote::look;
 
 /// Ask the ruleset a question
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
     /// Who asks [default: host]
     #[arg(long = "as", value_name = "SEAT")]
-    eyes: Option<Eyes>,
+    viewer: Option<Viewer>,
 }
 
 /// The words of a question, which may begin with a hyphen, as `-1,2` does.
@@ -72,21 +72,21 @@ fn read_word(word: &str) -> Result<String, &'static str> {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Question(question) = &args.question;
     if let Some((client, revision)) = context.service_with(&args.source)? {
-        let mut query = look::seen_at(revision.seq, args.eyes);
+        let mut query = look::seen_at(revision.seq, args.viewer);
         query.push(("q", question.clone()));
         return look::print(&client, (revision, "ask"), query, &mut context.output);
     }
-    let (eyes, state) = seek(args.eyes.unwrap_or(Eyes::HOST), &args.source, context)?;
-    let answer = eyes.ask(state.as_ref(), question);
+    let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
+    let answer = viewer.ask(state.as_ref(), question);
     let answer = answer.map_err(|error| Failure::usage(error.to_string()))?;
     let output = &mut context.output;
     if output.is_json() {
         output.json(&answer.json)?;
     } else {
-        output.styled(&printed::answer(&answer))?;
+        output.styled(&render::answer(&answer))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -9,7 +9,7 @@ use turnfold_replay::audit::{self, AuditQuestion, AuditRow, FairRoll, RowName, R
 use turnfold_replay::bundle::{BundleError, BundleFile, StoreRecords};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::limits::POLICY;
 use crate::output::{Tone, paint};
@@ -84,7 +84,7 @@ impl<'a> From<&'a AuditRow> for RowJson<'a> {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     tracing::info!("{}", audit::UNSAID);
     let policy = args.policy.as_deref().map(read_policy).transpose()?;
     let mut held = Vec::new();
@@ -96,19 +96,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let tell = &mut |roll: &FairRoll| tracing::info!("{roll}");
     let rows = if let Some(path) = &args.bundle {
         match BundleFile::read(path) {
-            Ok(bundle) => audit::audit_telling(&bundle, question, tell)?,
+            Ok(bundle) => audit::audit_with(&bundle, question, tell)?,
             Err(error @ BundleError::Malformed { .. }) => audit::malformed(&error),
             Err(error) => return Err(error.into()),
         }
     } else {
         let store = context.read_store()?;
         let notes = held.iter().map(|held| held.note.clone()).collect();
-        audit::audit_telling(&StoreRecords::of_all(&store)?.with_checkpoints(notes), question, tell)?
+        audit::audit_with(&StoreRecords::of_all(&store)?.with_checkpoints(notes), question, tell)?
     };
     let is_missing = |row: &AuditRow| row.result != RowResult::Pass && args.require.contains(&row.row);
     let ok = !rows.iter().any(|row| row.result == RowResult::Fail || is_missing(row));
     print(&rows, ok, context)?;
-    Ok(if ok { Answer::Yes } else { Answer::No })
+    Ok(if ok { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 fn print(rows: &[AuditRow], ok: bool, context: &mut Context) -> Result<(), Failure> {
@@ -118,9 +118,9 @@ fn print(rows: &[AuditRow], ok: bool, context: &mut Context) -> Result<(), Failu
     }
     for AuditRow { row, result, reason, .. } in rows {
         let tone = match result {
-            RowResult::Pass => Tone::New,
-            RowResult::NotChecked => Tone::Odd,
-            RowResult::Fail => Tone::Old,
+            RowResult::Pass => Tone::Added,
+            RowResult::NotChecked => Tone::Warning,
+            RowResult::Fail => Tone::Removed,
         };
         output.line(format_args!("{row:12} {} {reason}", paint(tone, format_args!("{result:11}"))))?;
     }

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 use turnfold_replay::{
-    Bisection, Condition, Difference, Eyes, Flip, Question, Record, ReplayError, Sight, SourceName,
+    Bisection, Condition, Difference, Flip, Question, Record, ReplayError, SeatHistory, SourceName, Viewer,
     bisect::{self, bisect},
 };
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Output, Tone, counted, paint};
 use crate::record;
 use crate::verdict::ShellJudge;
@@ -35,8 +35,8 @@ pub(crate) struct Args {
     run: Option<String>,
 
     /// Whose view the condition is on
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
-    eyes: Eyes,
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
+    viewer: Viewer,
 
     /// Look at every entry, from the first
     #[arg(long)]
@@ -53,11 +53,11 @@ struct BisectJson<'a> {
     state: Vec<Difference>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.run.is_some() {
-        args.eyes.require_all(bisect::RUN).map_err(ReplayError::from)?;
+        args.viewer.require_all(bisect::RUN).map_err(ReplayError::from)?;
     }
-    let sight = Sight::load(args.eyes, &args.source, context)?;
+    let sight = SeatHistory::load(args.viewer, &args.source, context)?;
     let found = match (&args.when, &args.run) {
         (Some(condition), _) => bisect::<Failure>(&sight, Question::Holds(condition), args.linear)?,
         (None, Some(command)) => {
@@ -89,7 +89,7 @@ fn untold(place: &str) -> Failure {
         .hint("it must say 0 (false) in the setup and 1 to 124 (true) at the end")
 }
 
-fn report(args: &Args, flip: Flip, output: &mut Output) -> Result<Answer, Failure> {
+fn report(args: &Args, flip: Flip, output: &mut Output) -> Result<ExitStatus, Failure> {
     let Flip { suspects, probes, record, state } = flip;
     let (first, last) = suspects.clone().into_inner();
     let is_found = first == last;
@@ -97,7 +97,7 @@ fn report(args: &Args, flip: Flip, output: &mut Output) -> Result<Answer, Failur
         let entry = record.as_ref();
         let (first, suspects) = (is_found.then_some(last), suspects.collect());
         output.json(&BisectJson { first, suspects, probes, entry, state })?;
-        return Ok(if is_found { Answer::Yes } else { Answer::No });
+        return Ok(if is_found { ExitStatus::Yes } else { ExitStatus::No });
     }
     let condition = args.when.as_ref().map_or_else(|| "the condition".into(), |when| format!("`{when}`"));
     let steps = counted(probes, "step", "steps");
@@ -115,5 +115,5 @@ fn report(args: &Args, flip: Flip, output: &mut Output) -> Result<Answer, Failur
     for change in &state {
         output.line(format_args!("  {change}"))?;
     }
-    Ok(if is_found { Answer::Yes } else { Answer::No })
+    Ok(if is_found { ExitStatus::Yes } else { ExitStatus::No })
 }

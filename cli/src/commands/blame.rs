@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use turnfold_replay::{
-    Difference, Eyes, FieldChange, Record, Sight, SourceName, blame::blame, path::check_path,
+    Difference, FieldChange, Record, SeatHistory, SourceName, Viewer, blame::blame, path::check_path,
 };
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, paint};
 use crate::record;
 
@@ -30,8 +30,8 @@ pub(crate) struct Args {
     all: bool,
 
     /// Whose view to look at
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
-    eyes: Eyes,
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
+    viewer: Viewer,
 }
 
 #[derive(Serialize)]
@@ -42,9 +42,9 @@ struct ChangeJson<'a> {
     difference: &'a Difference,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     check_path(&args.path).map_err(Failure::usage)?;
-    let sight = Sight::load(args.eyes, &args.source, context)?;
+    let sight = SeatHistory::load(args.viewer, &args.source, context)?;
     let mut changes = Vec::new();
     let found = blame(&sight, &args.path, &mut |change| {
         if !args.all {
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     for change in &changes {
         print(change, context)?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn print(FieldChange { record, difference }: &FieldChange, context: &mut Context) -> Result<(), Failure> {

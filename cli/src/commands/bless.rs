@@ -12,7 +12,7 @@ use turnfold_replay::{Change, RulesChange};
 use self::consent::Consent;
 use self::proposal::{Fate, Mode, Proposal, name};
 use crate::context::Context;
-use crate::failure::{Answer, Failure, FailureKind};
+use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::output::{self, Output, Tone, counted, paint};
 
 /// Write outcomes and hashes into replay files
@@ -80,7 +80,7 @@ struct BlessJson<'a> {
     changes: &'a [Change],
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let mode = args.mode(&context.output)?;
     let proposals: Vec<_> =
         args.files.iter().map(|file| (file.as_path(), Proposal::of(file, context))).collect();
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             Failure::negative(format!("nothing was written: {files} would change")).hint("`--accept` writes")
         );
     }
-    Ok(if left == 0 { Answer::Yes } else { Answer::No })
+    Ok(if left == 0 { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// Makes one failure of those of all files, with the highest exit code among them.
@@ -148,14 +148,14 @@ fn report(
     }
     let (tone, word) = match (fate, mode) {
         (Err(failure), _) => {
-            output.line(format_args!("{} {failure}", paint(Tone::Old, "failed")))?;
+            output.line(format_args!("{} {failure}", paint(Tone::Removed, "failed")))?;
             return Ok(());
         }
-        (Ok(Fate::Unchanged), _) => (Tone::Faint, "unchanged"),
-        (Ok(Fate::Written), _) => (Tone::New, "blessed"),
-        (Ok(Fate::InPart), _) => (Tone::Odd, "blessed in part"),
-        (Ok(Fate::Left), Mode::Ask) => (Tone::Odd, "left as it was"),
-        (Ok(Fate::Left), _) => (Tone::Odd, "would bless"),
+        (Ok(Fate::Unchanged), _) => (Tone::Dim, "unchanged"),
+        (Ok(Fate::Written), _) => (Tone::Added, "blessed"),
+        (Ok(Fate::InPart), _) => (Tone::Warning, "blessed in part"),
+        (Ok(Fate::Left), Mode::Ask) => (Tone::Warning, "left as it was"),
+        (Ok(Fate::Left), _) => (Tone::Warning, "would bless"),
     };
     output.line(format_args!("{} {}", paint(tone, word), name(path)))?;
     Ok(())

@@ -1,4 +1,4 @@
-//! `turnfold branch`: begin a new line of play, rename or delete one.
+//! `turnfold branch`: begin a new history, rename or delete one.
 
 use serde::Serialize;
 use turnfold_replay::Revision;
@@ -7,10 +7,10 @@ use turnfold_store::{BranchName, StoreReader};
 
 use super::play::require_not_by_mail;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Output, Tone, paint};
 
-/// Begin a new line of play from any point, rename or delete one
+/// Begin a new history from any point, rename or delete one
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold branch duel:6 caution\n  turnfold branch --rename duel@caution retreat"
@@ -57,7 +57,7 @@ enum Done {
     Deleted,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Revision { match_name, branch, seq } = &args.revision;
     if (args.rename || args.delete) && seq.is_some() {
         let option = if args.rename { "rename" } else { "delete" };
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     };
     drop(store);
     report(args, name, &done, &mut context.output)?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Requires that the usual key, if there is one, has not signed a branch that is to be deleted: it will not sign another

@@ -1,11 +1,11 @@
 //! `turnfold branches`: the branches of a match.
 
 use turnfold_replay::Sources;
-use turnfold_replay::printed::{ListedBranch, branches::lines};
+use turnfold_replay::render::{ListedBranch, branches::lines};
 use turnfold_store::MatchName;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::remote::{client::Asked, pages};
 
 /// List the branches of a match
@@ -17,12 +17,12 @@ pub(crate) struct Args {
     match_name: MatchName,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(client) = context.service()? {
         let path = format!("/v1/matches/{}/branches", args.match_name);
         let asked = Asked { path, query: Vec::new(), format: context.output.format() };
         pages::print_page(&client.get(&asked)?, &mut context.output)?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let branches = context.read_store()?.branches(&args.match_name)?;
     let branches: Vec<_> = branches.into_iter().map(ListedBranch::from).collect();
@@ -32,5 +32,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     } else {
         lines(&branches).iter().try_for_each(|line| output.styled(line))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

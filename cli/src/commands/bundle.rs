@@ -7,11 +7,11 @@ use turnfold_core::trust::SignedNote;
 use turnfold_replay::audit::read_held;
 use turnfold_replay::bundle::{BundleError, LineRecords, SeatRecords, StoreRecords, write_bundle};
 use turnfold_replay::signing::{Signers, SigningError, sign_lines, write_signed_bundle};
-use turnfold_replay::{Eyes, Sources};
+use turnfold_replay::{Sources, Viewer};
 use turnfold_store::MatchName;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
 use crate::output::counted;
 
@@ -43,14 +43,14 @@ pub(crate) struct Args {
     add: Vec<PathBuf>,
 
     /// Leave out what a seat may not know: only the hashes of such records are there
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
-    eyes: Eyes,
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
+    viewer: Viewer,
 
     #[command(flatten)]
     output: NewFile,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let path = args.output.path()?;
     if path.is_none() && context.output.is_json() {
         return Err(Failure::usage("standard output cannot take both the bundle and JSON")
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     }
     let store = context.read_store()?;
     let records = StoreRecords::of(&store, &args.matches)?;
-    let records = SeatRecords::of(records, args.eyes, &context.registry)?;
+    let records = SeatRecords::of(records, args.viewer, &context.registry)?;
     notes.sort();
     notes.dedup();
     let signers = if args.key.is_empty() { None } else { Some(Signers::open(&args.key)?) };
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         }
         let stdout = context.output.bytes()?;
         let written = write(&mut BufWriter::new(stdout), &records, signers.as_ref(), notes);
-        return written.map(|_| Answer::Yes).map_err(|error| match error {
+        return written.map(|_| ExitStatus::Yes).map_err(|error| match error {
             SigningError::Bundle(error) => match *error {
                 BundleError::Write(source) => Failure::cut_short("bundle", source),
                 error => error.into(),
@@ -96,13 +96,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             "records": own,
             "checkpoints": count,
         }))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let matches = counted(outline.matches.len() as u64, "match", "matches");
     let (lines, own) = (counted(lines, "line", "lines"), counted(own, "record", "records"));
     let checkpoints = counted(count, "checkpoint", "checkpoints");
     output.line(format_args!("bundled {matches} to `{}`: {lines}, {own}, {checkpoints}", path.display()))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Writes the bundle; returns how many checkpoints it has.

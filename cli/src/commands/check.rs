@@ -11,7 +11,7 @@ use turnfold_replay::{CheckLimits, CheckReport, FileCheck, check};
 
 use crate::clock::Stopwatch;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::{files, output};
 
 /// Verify golden logs
@@ -67,7 +67,7 @@ enum ReportKind {
     Json,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.report.is_some() && context.output.is_json() {
         return Err(Failure::usage("`--report` and `--format json` exclude each other")
             .hint("`--report json` prints one document, `--format json` a line for each file"));
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         }
         None => report.lines(args.quiet).try_for_each(|line| output.styled(&line))?,
     }
-    Ok(if report.is_good() { Answer::Yes } else { Answer::No })
+    Ok(if report.is_good() { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// Checks the files, many at once, showing how far the work is.

@@ -4,7 +4,7 @@ use clap_complete::Shell;
 
 use crate::completion;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 
 /// Print a completion script for a shell
 ///
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if context.output.is_json() {
         return Err(Failure::usage("a completion script is for a shell, there is no JSON of it")
             .hint("leave out `--format json`"));
@@ -28,5 +28,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let script = completion::script(&shell)
         .ok_or_else(|| Failure::usage(format!("there is no completion script for `{shell}`")))?;
     context.output.document(&script)?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -8,7 +8,7 @@ use turnfold_replay::signing::{GivenCosignature, KeyFile, cosign};
 
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files;
 
 /// Cosign a checkpoint as a witness
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     log: VerifierKey,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let bytes = files::read_input_or_stdin(&args.request, &NOTE)?;
     let request = ConsistencyRequest::read(&bytes);
     let request = request
@@ -52,11 +52,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             "first": is_first,
             "cosignature": line.to_string(),
         }))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     if is_first {
         tracing::warn!("this is the first that the witness sees of `{}`", checkpoint.origin);
     }
     output.document(&format!("{line}\n"))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -8,7 +8,7 @@ use turnfold_store::{MatchName, StoreReader};
 
 use super::mail::desk_going_along;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{self, Tone, counted, paint};
 
 /// Delete a match with all its branches
@@ -47,7 +47,7 @@ struct Whole {
     desk: Option<MatchName>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Args { match_name, force } = args;
     let may_ask = !context.output.is_json() && output::is_attended();
     if !force && !may_ask {
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         let mut say = |text: &str| output.text(text).and_then(|()| output.flush());
         if !agrees(&question, &mut io::stdin().lock(), &mut say)? {
             context.output.line(format_args!("{match_name} stays"))?;
-            return Ok(Answer::No);
+            return Ok(ExitStatus::No);
         }
     }
     let store = context.open_store()?;
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         let name = paint(Tone::Strong, match_name);
         context.output.line(format_args!("deleted {name} with {whole}"))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Asks until the answer is yes or no; the end of the input is a no.

@@ -1,15 +1,15 @@
-//! `turnfold diff`: where two lines of play part, and how their outcomes and states differ.
+//! `turnfold diff`: where two histories part, and how their outcomes and states differ.
 
 use turnfold_replay::{
-    Eyes, Sight, SourceName,
+    SeatHistory, SourceName, Viewer,
     diff::compare,
-    printed::diff::{DiffDocument, lines, stat_lines},
+    render::diff::{DiffDocument, lines, stat_lines},
 };
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 
-/// Show where two lines of play part and how their states differ
+/// Show where two histories part and how their states differ
 ///
 /// Prints the commands that only one of them has, the outcomes that differ although the command is the same, and the
 /// fields in which the states at the end differ. Both are folded by the rules of this build; a file that tells other
@@ -34,27 +34,27 @@ pub(crate) struct Args {
     #[arg(short = 'U', long, value_name = "N", default_value_t = 3)]
     context: usize,
 
-    /// Whose eyes to look through
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
-    eyes: Eyes,
+    /// Whose view to show
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
+    viewer: Viewer,
 
     /// Print one line that counts what differs
     #[arg(long)]
     stat: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.a.is_standard_input() && args.b.is_standard_input() {
         return Err(
             Failure::usage("standard input can be read only once").hint("name a file for one of them")
         );
     }
-    let load = |name| Sight::load(args.eyes, name, context);
+    let load = |name| SeatHistory::load(args.viewer, name, context);
     let (a, b) = (load(&args.a)?, load(&args.b)?);
-    if a.eyes() != b.eyes() {
-        let eyes = if a.eyes().see_all() { b.eyes() } else { a.eyes() };
-        return Err(Failure::usage(format!("one of the two tells only what `{eyes}` may know"))
-            .hint(format!("compare them with `--as {eyes}`")));
+    if a.viewer() != b.viewer() {
+        let viewer = if a.viewer().see_all() { b.viewer() } else { a.viewer() };
+        return Err(Failure::usage(format!("one of the two tells only what `{viewer}` may know"))
+            .hint(format!("compare them with `--as {viewer}`")));
     }
     let comparison = compare(&a, &b, args.context)?;
     let output = &mut context.output;
@@ -64,5 +64,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         (false, false) => lines(&comparison).iter().try_for_each(|line| output.styled(line))?,
         (true, false) => stat_lines(&comparison).iter().try_for_each(|line| output.styled(line))?,
     }
-    Ok(if comparison.stat.equal { Answer::Yes } else { Answer::No })
+    Ok(if comparison.stat.equal { ExitStatus::Yes } else { ExitStatus::No })
 }

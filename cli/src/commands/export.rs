@@ -1,13 +1,13 @@
-//! `turnfold export`: a line of play as a replay file, or as a page that shows it.
+//! `turnfold export`: a history as a replay file, or as a page that shows it.
 
 use std::path::Path;
 
 use serde::Serialize;
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::{Eyes, Page, Sight, SourceName, revision::is_page};
+use turnfold_replay::{Page, SeatHistory, SourceName, Viewer, revision::is_page};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
 use crate::output::counted;
 
@@ -23,7 +23,7 @@ use crate::output::counted;
 ///
 /// With `--as` a player it carries what that player may know: the entries it may know of, with what it sees of their
 /// outcomes, and neither seed nor state hashes; what the setup keeps from it is made up. The header says so by `view`.
-/// Such a file can be read, shown and stepped, with that seat's eyes. It can be neither checked, blessed nor imported.
+/// Such a file can be read, shown and stepped, with that seat's seat. It can be neither checked, blessed nor imported.
 /// With `--html` there is no replay in it, only what the player saw.
 ///
 /// Exits with 3 when standard output takes only a part of it.
@@ -38,9 +38,9 @@ pub(crate) struct Args {
     #[arg(value_name = "REV")]
     source: SourceName,
 
-    /// Whose eyes to look through
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
-    eyes: Eyes,
+    /// Whose view to show
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
+    viewer: Viewer,
 
     /// Write an HTML file that shows the game
     #[arg(long)]
@@ -72,7 +72,7 @@ struct Exported {
     state_hash: Option<Digest>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let path = args.output.path()?;
     if let Some(path) = path {
         check_ending(path, args.html)?;
@@ -99,12 +99,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             })
             .and_then(|()| output.flush());
         written.map_err(|error| Failure::cut_short(what, error))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let Some(path) = path else {
         let written = output.document(&text).and_then(|()| output.flush());
         written.map_err(|error| Failure::cut_short(what, error))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     };
     let entries = counted(entries, "entry", "entries");
     let known = match view {
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         None => String::new(),
     };
     output.line(format_args!("exported {} to `{}`: {entries}{known}", args.source, path.display()))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Requires a file's name to say what it is, for it is read by its name.
@@ -135,7 +135,7 @@ fn replay(args: &Args, context: &Context) -> Result<Exported, Failure> {
     if let SourceName::File(file) = &args.source {
         return Err(Failure::usage(format!("`{file}` is a file already")).hint("`--html` makes a page of it"));
     }
-    let sight = Sight::load(args.eyes, &args.source, context)?;
+    let sight = SeatHistory::load(args.viewer, &args.source, context)?;
     let replay = sight.to_replay()?;
     Ok(Exported {
         view: replay.header.view.map(|view| view.seat),
@@ -146,6 +146,6 @@ fn replay(args: &Args, context: &Context) -> Result<Exported, Failure> {
 }
 
 fn page(args: &Args, context: &Context) -> Result<Exported, Failure> {
-    let Page { html, view, entries, state_hash } = Page::load(args.eyes, &args.source, context)?;
+    let Page { html, view, entries, state_hash } = Page::load(args.viewer, &args.source, context)?;
     Ok(Exported { text: html, view, entries, state_hash })
 }

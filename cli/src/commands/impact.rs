@@ -15,7 +15,7 @@ use turnfold_store::StoreReader;
 
 use self::finding::Finding;
 use crate::context::Context;
-use crate::failure::{Answer, Failure, FailureKind};
+use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::files::require_replays;
 use crate::output;
 
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     all: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let findings = if args.matches {
         of_store(&context.read_store()?, &context.registry)?
     } else {
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         let logs = output::counted(troubled, "log", "logs");
         return Err(Failure::trouble(format!("{logs} could not be read")));
     }
-    Ok(if summary.all_same() { Answer::Yes } else { Answer::No })
+    Ok(if summary.all_same() { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// Folds replay files. Collecting keeps their order, whichever is done first.

@@ -12,7 +12,7 @@ use turnfold_store::{BranchName, MatchName};
 use super::new::{Game, genesis};
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, counted, paint};
 
 /// Create a match from a replay file, or take in a bundle
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 /// What a file does not tell, so that the match has its own.
 const NEW: [&str; 3] = ["id", "times", "links"];
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if is_bundle(&args.file) {
         let names = ImportNames { match_name: args.name.clone(), branch: args.branch.clone() };
         return bundle::import(&args.file, &names, context);
@@ -73,15 +73,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         context.output.json(
             &serde_json::json!({ "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW }),
         )?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let entries = counted(count, "entry", "entries");
-    let hash = paint(Tone::Faint, format_args!("#{:.16}", state.state_hash()));
+    let hash = paint(Tone::Dim, format_args!("#{:.16}", state.state_hash()));
     let title = paint(Tone::Strong, &name);
     let output = &mut context.output;
     output.line(format_args!("imported match {title} from `{}`: {entries} {hash}", args.file.display()))?;
     output.line("its id, times and links are new, as a replay file tells none")?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn name_of(file: &std::path::Path) -> Result<MatchName, Failure> {

@@ -11,7 +11,7 @@ use turnfold_store::MatchName;
 
 use crate::commands::serve::outside;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::origin::SafeOrigin;
 use crate::output::Format;
 use crate::remote::client::{Asked, Client, Sent};
@@ -53,7 +53,7 @@ struct Invitation {
     token: AccessToken,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Invitation { origin, match_name, token: invitation } = read_link(&args.link)?;
     let client = Client::new(origin.clone(), (invitation, TokenKind::Invitation))?;
     let (token, is_new) = token_in(&args.output)?;
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             "you are {seat} of {match_name}; `turnfold --store {origin} --token {file} show {match_name}` shows it"
         ))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Reads the link of an invitation. What is wrong with it is said without repeating it, for a token stands in it.

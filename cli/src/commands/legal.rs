@@ -1,9 +1,9 @@
 //! `turnfold legal`: the commands that would be applied.
 
-use turnfold_replay::{Eyes, SourceName, printed::legal_commands, sight::seek};
+use turnfold_replay::{SourceName, Viewer, render::legal_commands, seat_history::seek};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::remote::look;
 
 /// List the commands that would be applied
@@ -18,22 +18,22 @@ pub(crate) struct Args {
 
     /// Only this seat's commands [default: every seat's]
     #[arg(long = "as", value_name = "SEAT")]
-    eyes: Option<Eyes>,
+    viewer: Option<Viewer>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some((client, revision)) = context.service_with(&args.source)? {
-        let query = look::seen_at(revision.seq, args.eyes);
+        let query = look::seen_at(revision.seq, args.viewer);
         return look::print(&client, (revision, "legal"), query, &mut context.output);
     }
-    let (eyes, state) = seek(args.eyes.unwrap_or(Eyes::HOST), &args.source, context)?;
+    let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
     let output = &mut context.output;
-    for legal in legal_commands(args.eyes, eyes, state.as_ref()) {
+    for legal in legal_commands(args.viewer, viewer, state.as_ref()) {
         if output.is_json() {
             output.json(&legal)?;
         } else {
             output.styled(&legal.line())?;
         }
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

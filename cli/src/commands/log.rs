@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use regex_lite::{Regex, RegexBuilder};
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::{
-    Eyes, LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Sources, Tail,
-    sight::look_at_last,
+    LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Sources, Tail, Viewer,
+    seat_history::look_at_last,
 };
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::record;
 use crate::remote::{look::require_unused, pages};
@@ -32,9 +32,9 @@ pub(crate) struct Args {
     #[arg(value_name = "REV")]
     range: RangeName,
 
-    /// Whose eyes to look through [default: host]
+    /// Whose view to show [default: host]
     #[arg(long = "as", value_name = "SEAT")]
-    eyes: Option<Eyes>,
+    viewer: Option<Viewer>,
 
     /// Print only this seat's entries; may be given again for another
     #[arg(long = "seat", value_name = "SEAT")]
@@ -72,7 +72,7 @@ impl Args {
         is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.text()))
     }
 
-    /// Returns what to fold under the viewer's eyes: no more than is printed, unless that depends on what it tells.
+    /// Returns what to fold for the viewer: no more than is printed, unless that depends on what it tells.
     fn tail(&self) -> Tail {
         let is_filtered = !self.seats.is_empty() || self.grep.is_some();
         let count = if is_filtered { u64::MAX } else { self.last.unwrap_or(u64::MAX) };
@@ -80,7 +80,7 @@ impl Args {
     }
 }
 
-/// The links after the entries of a line of play, from a first one on.
+/// The links after the entries of a history, from a first one on.
 #[derive(Default)]
 struct Links {
     first: u64,
@@ -106,7 +106,7 @@ impl Links {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some((client, line)) = context.service_with(&args.range.source)? {
         require_unused(&[
             ("`--seat`", !args.seats.is_empty()),
@@ -115,18 +115,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             ("`--links`", args.links),
             ("`--last`", args.last.is_some()),
         ])?;
-        return pages::print_log(&client, (&args.range, line), args.eyes, &mut context.output);
+        return pages::print_log(&client, (&args.range, line), args.viewer, &mut context.output);
     }
-    let eyes = args.eyes.unwrap_or(Eyes::HOST);
+    let viewer = args.viewer.unwrap_or(Viewer::HOST);
     if args.links {
-        eyes.require_all("links").map_err(ReplayError::from)?;
+        viewer.require_all("links").map_err(ReplayError::from)?;
         if matches!(args.range.source, SourceName::File(_)) {
             return Err(Failure::usage("a replay file has no links"));
         }
     }
     let last = usize::try_from(args.last.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let mut lines = VecDeque::new();
-    look_at_last(eyes, args.tail(), &args.range.source, context, &mut |seen| {
+    look_at_last(viewer, args.tail(), &args.range.source, context, &mut |seen| {
         let line = seen.logged_record();
         if args.looks_for(&line.record) {
             lines.push_back(line);
@@ -140,5 +140,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         line.link = chain.after(&line.record);
         record::print_logged(&line, args.times, &mut context.output)?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

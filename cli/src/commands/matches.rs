@@ -4,11 +4,11 @@ use std::io;
 
 use turnfold_core::{Registry, Seat};
 use turnfold_replay::Sources;
-use turnfold_replay::printed::{ListedMatch, WhoseTurn, matches::lines};
+use turnfold_replay::render::{ListedMatch, WhoseTurn, matches::lines};
 use turnfold_store::{MatchInfo, MatchName, StoreReader};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::identity;
 use crate::output::Output;
 use crate::remote::{look::require_unused, pages};
@@ -42,12 +42,12 @@ pub(crate) struct Args {
 /// How many matches are read before they are printed, so that their columns stand under each other.
 const PAGE: usize = 256;
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(client) = context.service()? {
         require_unused(&[("`--long`", args.long), ("`--mine`", args.mine.is_some())])?;
         let after = args.after.as_ref().map(ToString::to_string);
         let count = args.limit.map(|limit| limit as u64);
-        let part = pages::Part { path: "/v1/matches".into(), after, count, eyes: None };
+        let part = pages::Part { path: "/v1/matches".into(), after, count, viewer: None };
         return pages::print(&client, part, &mut context.output);
     }
     let store = context.read_store()?;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         let page: Vec<_> = wanted.by_ref().take(PAGE).collect::<Result<_, _>>()?;
         print(&page, &mut context.output)?;
         if page.len() < PAGE {
-            return Ok(Answer::Yes);
+            return Ok(ExitStatus::Yes);
         }
     }
 }

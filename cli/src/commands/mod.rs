@@ -45,7 +45,7 @@ pub(crate) mod verify;
 use clap::Subcommand;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
 
 /// The verbs. Their help is the documentation of their arguments; a line here would hide the rest of it.
@@ -107,7 +107,7 @@ impl Command {
 }
 
 /// Runs a verb.
-pub(crate) fn run(command: Command, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(command: Command, context: &mut Context) -> Result<ExitStatus, Failure> {
     if context.output.format() == Format::Svg && !matches!(command, Command::Show(_)) {
         return Err(Failure::usage("`--format svg` is for `show` only").hint("use `text` or `json`"));
     }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::Serialize;
 use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Seed, SetupError};
-use turnfold_replay::{import::check_title, input, line::find_rules, revision::new_match_name};
+use turnfold_replay::{history::find_rules, import::check_title, input, revision::new_match_name};
 use turnfold_store::{Genesis, MatchName};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, paint};
 use crate::{clock, limits, random};
 
@@ -146,7 +146,7 @@ struct Created {
     due_roll: Option<DueRoll>,
 }
 
-pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let game = args.game.read(&context.registry)?;
     let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
     let is_example = args.game.setup.is_none();
@@ -169,9 +169,9 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
             state_hash: state.state_hash(),
             due_roll: state.due_roll(),
         })?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
-    let hash = paint(Tone::Faint, format_args!("#{:.16}", state.state_hash()));
+    let hash = paint(Tone::Dim, format_args!("#{:.16}", state.state_hash()));
     output.line(format_args!(
         "created match {} ({} version {}, {} dice) {hash}",
         paint(Tone::Strong, name),
@@ -194,5 +194,5 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> 
         };
         output.line(format_args!("a roll is due: {due}; {next}"))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -7,7 +7,7 @@ use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use super::new::GameArgs;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::limits::PERFT_STATES_MAX;
 use crate::output::{self, Output, Tone, paint};
 
@@ -70,7 +70,7 @@ type Key = ([u8; 32], u64);
 /// The distinct states at a depth. Each is expanded once, however many sequences lead to it.
 type Frontier = BTreeMap<Key, Reached>;
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.game.draws_a_seed() {
         return Err(
             Failure::usage("the count depends on the seed, and none is given").hint("name one with `--seed`")
@@ -88,20 +88,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     } else {
         print(&depths, &divide.unwrap_or_default(), output)?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn print(depths: &[Level], divide: &[Share], output: &mut Output) -> Result<(), Failure> {
     for Share { seat, command, sequences } in divide {
-        let (seat, arrow) = (paint(Tone::Faint, format_args!("{seat}:")), paint(Tone::Faint, "=>"));
+        let (seat, arrow) = (paint(Tone::Dim, format_args!("{seat}:")), paint(Tone::Dim, "=>"));
         output.line(format_args!("{seat} {command} {arrow} {sequences}"))?;
     }
     for Level { depth, sequences, states } in depths {
         output.line(format_args!(
             "{} {depth} {} {sequences} {} {states}",
-            paint(Tone::Faint, "depth"),
-            paint(Tone::Faint, "sequences"),
-            paint(Tone::Faint, "states")
+            paint(Tone::Dim, "depth"),
+            paint(Tone::Dim, "sequences"),
+            paint(Tone::Dim, "states")
         ))?;
     }
     Ok(())

@@ -7,14 +7,14 @@ use clap::ValueEnum;
 use turnfold_core::{AnyRules, AnyState, DicePolicy};
 use turnfold_replay::mail::desk_naming;
 use turnfold_replay::{
-    Detail, Eyes, LineOfPlay, NotPlayed, Position, RejectedLine, ReplayError, Revision, ScriptLine, Session,
-    Sight, Sources, Tail, play::repeated, position::keep_snapshots, printed::NothingPlayed,
+    Detail, History, NotPlayed, Position, RejectedLine, ReplayError, Revision, ScriptLine, SeatHistory,
+    Session, Sources, Tail, Viewer, play::repeated, position::keep_snapshots, render::NothingPlayed,
 };
 use turnfold_store::{IdempotencyKey, Store, StoreReader};
 
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::record;
 use crate::remote::{append, client::Client, look::require_unused};
 use crate::roller;
@@ -34,7 +34,7 @@ const DICE: &str = "Dice options";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'")]
 pub(crate) struct Args {
-    /// The line of play, MATCH[@BRANCH]
+    /// The history, MATCH[@BRANCH]
     #[arg(value_name = "REV")]
     revision: Revision,
 
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 
     /// Who plays: all commands are this seat's, and only what it may know of is printed [default: whose command it is]
     #[arg(long = "as", value_name = "SEAT")]
-    eyes: Option<Eyes>,
+    viewer: Option<Viewer>,
 
     /// Read the commands from a file, one a line; `-` is standard input
     #[arg(long, value_name = "FILE")]
@@ -83,14 +83,14 @@ pub(crate) fn before_colon(place: Option<String>) -> String {
 pub(crate) fn lines_of(
     commands: &[String],
     script: Option<&PathBuf>,
-    eyes: Option<Eyes>,
+    viewer: Option<Viewer>,
 ) -> Result<Vec<ScriptLine>, Failure> {
     let mut lines = match script {
         Some(path) => script::read(path)?,
         None => commands.iter().map(|command| ScriptLine::parse(command)).collect(),
     };
-    if let Some(eyes) = eyes {
-        eyes.give(&mut lines).map_err(ReplayError::from)?;
+    if let Some(viewer) = viewer {
+        viewer.give(&mut lines).map_err(ReplayError::from)?;
     }
     Ok(lines)
 }
@@ -107,20 +107,20 @@ pub(crate) fn require_not_by_mail(store: &StoreReader, line: &Revision) -> Resul
     )))
 }
 
-/// The end of the line of play, on which commands are played.
+/// The end of the history, on which commands are played.
 struct End {
     rules: &'static dyn AnyRules,
     state: Box<dyn AnyState>,
     dice: DicePolicy,
     /// The number of the last entry in the log.
     head: u64,
-    /// All that a player may know of; the host's eyes need no more than the state.
-    sight: Option<Sight>,
+    /// All that a player may know of; the host's seat need no more than the state.
+    sight: Option<SeatHistory>,
 }
 
 impl End {
-    fn of(eyes: Eyes, whole: &Revision, store: &Store, context: &Context) -> Result<Self, Failure> {
-        if eyes.see_all() {
+    fn of(viewer: Viewer, whole: &Revision, store: &Store, context: &Context) -> Result<Self, Failure> {
+        if viewer.see_all() {
             let Position { rules, state, dice, head, .. } = Position::before_entries_of(
                 Tail::last(0),
                 whole,
@@ -131,19 +131,16 @@ impl End {
             )?;
             return Ok(Self { rules, state, dice, head, sight: None });
         }
-        let line = LineOfPlay::of_log(
-            whole,
-            store.read(&whole.match_name, &whole.branch, None)?,
-            &context.registry,
-        )?;
+        let line =
+            History::of_log(whole, store.read(&whole.match_name, &whole.branch, None)?, &context.registry)?;
         let (rules, dice, head) = (line.rules, line.dice, line.head());
-        let sight = Sight::of(eyes, line)?;
+        let sight = SeatHistory::of(viewer, line)?;
         Ok(Self { rules, state: sight.state()?, dice, head, sight: Some(sight) })
     }
 
-    /// Requires the last entry to be the expected one, as the eyes count.
+    /// Requires the last entry to be the expected one, as the viewer counts.
     fn expect(&self, expected: impl IntoIterator<Item = u64>, whole: &Revision) -> Result<(), NotPlayed> {
-        let head = self.sight.as_ref().map_or(self.head, Sight::head);
+        let head = self.sight.as_ref().map_or(self.head, SeatHistory::head);
         match expected.into_iter().find(|expected| *expected != head) {
             None => Ok(()),
             Some(expected) => Err(NotPlayed::OtherHead { line: whole.clone(), expected, head }),
@@ -152,22 +149,22 @@ impl End {
 }
 
 impl Args {
-    fn eyes(&self) -> Eyes {
-        self.eyes.unwrap_or(Eyes::HOST)
+    fn viewer(&self) -> Viewer {
+        self.viewer.unwrap_or(Viewer::HOST)
     }
 
     /// Says why nothing is recorded, after the place in a script if there is one.
     fn failure(&self, not_played: &NotPlayed, place: Option<String>) -> Failure {
         let failure = Failure::negative(format!("{}{not_played}", before_colon(place)));
-        match not_played.hint(self.eyes) {
+        match not_played.hint(self.viewer) {
             Some(hint) => failure.hint(hint),
             None => failure,
         }
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let lines = lines_of(&args.commands, args.script.as_ref(), args.eyes)?;
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
     if let Some(client) = context.service()? {
         return play_on_service(args, &lines, &client, context);
     }
@@ -180,12 +177,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return repeat(args, &lines, range, &store, context);
     }
     let whole = Revision { seq: None, ..args.revision.clone() };
-    let end = End::of(args.eyes(), &whole, &store, context)?;
+    let end = End::of(args.viewer(), &whole, &store, context)?;
     let expected = args.expect.into_iter().chain(args.revision.seq);
     end.expect(expected, &whole).map_err(|not_played| args.failure(&not_played, None))?;
     let End { rules, state, dice, head, sight } = end;
     let roller = roller::choose(&dice, args.no_auto_roll, args.dice.is_some())?;
-    let mut session = Session::new(state, dice, roller, head + 1, Detail::new(args.eyes()));
+    let mut session = Session::new(state, dice, roller, head + 1, Detail::new(args.viewer()));
     let played = match session.submit_all(&lines)? {
         Ok(played) => played,
         Err(RejectedLine { index, record }) => {
@@ -213,7 +210,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if records.is_empty() {
         nothing_played(&session, &whole, args, context)?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn play_on_service(
@@ -221,14 +218,14 @@ fn play_on_service(
     lines: &[ScriptLine],
     client: &Client,
     context: &mut Context,
-) -> Result<Answer, Failure> {
+) -> Result<ExitStatus, Failure> {
     require_unused(&[("`--dice`", args.dice.is_some())])?;
     let key = args.key.as_ref().map(ToString::to_string);
     let call = append::Call {
         line: &args.revision,
         expect: args.expect,
         lines,
-        eyes: args.eyes,
+        viewer: args.viewer,
         rolls: !args.no_auto_roll,
         key: key.as_deref(),
     };
@@ -243,15 +240,15 @@ fn repeat(
     range: RangeInclusive<u64>,
     store: &Store,
     context: &mut Context,
-) -> Result<Answer, Failure> {
-    let (eyes, (first, last)) = (args.eyes(), (*range.start(), *range.end()));
-    let records = repeated(&args.revision, eyes, lines, range, context, store)?
+) -> Result<ExitStatus, Failure> {
+    let (viewer, (first, last)) = (args.viewer(), (*range.start(), *range.end()));
+    let records = repeated(&args.revision, viewer, lines, range, context, store)?
         .map_err(|not_played| args.failure(&not_played, None))?;
-    if eyes.see_all() {
+    if viewer.see_all() {
         tracing::info!(first, last, "the key was used before; these entries were recorded then");
     }
     records.iter().try_for_each(|record| record::print(record, &mut context.output))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn nothing_played(
@@ -264,5 +261,5 @@ fn nothing_played(
     if context.output.is_json() {
         return Ok(context.output.json(&nothing)?);
     }
-    Ok(context.output.styled(&nothing.line(whole, args.eyes))?)
+    Ok(context.output.styled(&nothing.line(whole, args.viewer))?)
 }

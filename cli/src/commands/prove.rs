@@ -7,7 +7,7 @@ use turnfold_replay::signing::{KeyFile, prove};
 use turnfold_replay::{EntryName, SourceName, Sources};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
 
 /// Prove that a signed branch has an entry
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let path = args.output.path()?;
     let SourceName::Revision(revision) = &args.entry.source else {
         return Err(Failure::usage("a replay file has no records that could be proven").hint("name a match"));
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             "file": path.map(|path| path.display().to_string()),
             "proof": text,
         }))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     match path {
         None => output.document(&text)?,
@@ -60,5 +60,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             output.line(format_args!("proved {}:{} to `{}`", revision, args.entry.seq, path.display()))?;
         }
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

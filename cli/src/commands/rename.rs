@@ -7,7 +7,7 @@ use turnfold_store::{MatchName, Store, StoreError};
 
 use super::mail::desk_going_along;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, paint};
 
 /// Give a match another name
@@ -33,7 +33,7 @@ struct RenameJson<'a> {
     renamed_from: &'a str,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Args { match_name, new } = args;
     let store = context.open_store()?;
     rename_desk(&store, match_name, new)?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     } else {
         context.output.line(format_args!("renamed {match_name} to {}", paint(Tone::Strong, new)))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Gives the desk of a match by mail the name that goes with the new one, by which it is found (PM-1). If that is all that

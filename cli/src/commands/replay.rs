@@ -2,11 +2,11 @@
 
 use turnfold_core::Seat;
 use turnfold_replay::{
-    Detail, Divergence, DivergenceKind, Eyes, LineOfPlay, LogEntry, Record, Sight, SourceName,
+    Detail, Divergence, DivergenceKind, History, LogEntry, Record, SeatHistory, SourceName, Viewer,
 };
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, counted, paint};
 use crate::record;
 use crate::render;
@@ -15,7 +15,7 @@ use crate::stepper;
 /// Fold a revision or file again from the start, showing each entry
 ///
 /// Where the source tells outcomes and state hashes, as golden logs do, stops at the first that differs and exits
-/// with 1. With `--step` a terminal is filled: step forward and back, jump, search, look through other eyes; `?` lists the
+/// with 1. With `--step` a terminal is filled: step forward and back, jump, search, switch the viewer; `?` lists the
 /// keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold replay replays/initiative/moves.tfl")]
@@ -32,9 +32,9 @@ pub(crate) struct Args {
     #[arg(long)]
     step: bool,
 
-    /// Whose eyes to look through
-    #[arg(long = "as", value_name = "SEAT", default_value_t = Eyes::HOST)]
-    eyes: Eyes,
+    /// Whose view to show
+    #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
+    viewer: Viewer,
 }
 
 impl Args {
@@ -44,16 +44,16 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let sight = Sight::load(args.eyes, &args.source, context)?;
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let sight = SeatHistory::load(args.viewer, &args.source, context)?;
     if args.step && !context.output.is_json() && stepper::is_possible() {
         let sight = if let Some(to) = args.to { sight.up_to(to)? } else { sight };
         if let Some(revision) = stepper::run(sight, context)? {
             context.output.line(revision)?;
         }
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
-    if sight.eyes().see_all() {
+    if sight.viewer().see_all() {
         of_all(args, sight.into_line(), context)
     } else {
         of_seat(args, sight, context)
@@ -61,11 +61,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
 }
 
 /// Replays what a seat may know, as that seat sees it.
-fn of_seat(args: &Args, mut sight: Sight, context: &mut Context) -> Result<Answer, Failure> {
+fn of_seat(args: &Args, mut sight: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(to) = args.to {
         sight = sight.up_to(to)?;
     }
-    let eyes = sight.eyes();
+    let viewer = sight.viewer();
     let json = context.output.is_json();
     let mut records = Vec::new();
     // The outcomes of a whole log tell the seat more than it may know.
@@ -76,13 +76,13 @@ fn of_seat(args: &Args, mut sight: Sight, context: &mut Context) -> Result<Answe
     })?;
     let mut state = sight.start()?;
     if args.step && !json {
-        render::print(&eyes.picture(state.as_ref()), &mut context.output)?;
+        render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
     }
     for (count, (record, differs)) in records.iter().enumerate() {
         record::print(record, &mut context.output)?;
         if args.step && !json {
             sight.advance(state.as_mut(), count, count + 1)?;
-            render::print(&eyes.picture(state.as_ref()), &mut context.output)?;
+            render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
         }
         if *differs {
             context.output.flush()?;
@@ -95,18 +95,18 @@ fn of_seat(args: &Args, mut sight: Sight, context: &mut Context) -> Result<Answe
     }
     if !json {
         let entries = counted(sight.head(), "entry", "entries");
-        context.output.line(format_args!("{entries}, as {eyes} may know them"))?;
+        context.output.line(format_args!("{entries}, as {viewer} may know them"))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
-fn of_all(args: &Args, mut line_of_play: LineOfPlay, context: &mut Context) -> Result<Answer, Failure> {
+fn of_all(args: &Args, mut line_of_play: History, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(to) = args.to {
         line_of_play.cut_after(to)?;
     }
     let mut state = line_of_play.start()?;
     let json = context.output.is_json();
-    let detail = Detail { state: args.step && json, ..Detail::new(Eyes::HOST) };
+    let detail = Detail { state: args.step && json, ..Detail::new(Viewer::HOST) };
     if args.step && !json {
         render::print(&state.picture(Seat::Host), &mut context.output)?;
     }
@@ -137,11 +137,11 @@ fn of_all(args: &Args, mut line_of_play: LineOfPlay, context: &mut Context) -> R
         }
     }
     if !json {
-        let hash = paint(Tone::Faint, state.state_hash());
+        let hash = paint(Tone::Dim, state.state_hash());
         let entries = counted(line_of_play.head(), "entry", "entries");
         context.output.line(format_args!("{entries}, state {hash}"))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Returns how an entry differs from what its source records.

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use turnfold_core::{AnyRules, Registry};
-use turnfold_replay::line::find_rules;
+use turnfold_replay::history::find_rules;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Output, Tone, paint};
 use crate::rulebook::{Rulebook, wrapped};
 
@@ -46,11 +46,11 @@ impl RulesetJson {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let output = &mut context.output;
     let Some(name) = &args.ruleset else {
         list(&context.registry, output)?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     };
     let rules = find_rules(name, &context.registry)?;
     let whole = rulebook_of(rules)?;
@@ -60,12 +60,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     };
     if output.is_json() {
         output.json(&RulesetJson::new(rules, shown))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let title = format!("{} version {}", rules.name(), rules.version());
     output.line(paint(Tone::Strong, title))?;
     print(&shown, output)?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn list(registry: &Registry, output: &mut Output) -> Result<(), Failure> {
@@ -158,7 +158,7 @@ fn heading(title: &str, is_left_out: bool, output: &mut Output) -> Result<(), Fa
 fn entry(name: &str, notes: &[&String], text: &str, output: &mut Output) -> Result<(), Failure> {
     let notes: Vec<&str> = notes.iter().map(|note| note.as_str()).filter(|note| !note.is_empty()).collect();
     let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join("; ")) };
-    output.line(format_args!("  {}{}", paint(Tone::Strong, name), paint(Tone::Faint, notes)))?;
+    output.line(format_args!("  {}{}", paint(Tone::Strong, name), paint(Tone::Dim, notes)))?;
     for line in wrapped(text, WIDTH - 6) {
         output.line(format_args!("      {line}"))?;
     }

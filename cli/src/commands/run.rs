@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use turnfold_replay::{Detail, Eyes, Record, Session};
+use turnfold_replay::{Detail, Record, Session, Viewer};
 
 use super::new::GameArgs;
 use super::play::{before_colon, lines_of};
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::record;
 use crate::roller;
 use crate::script;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
     /// Who plays: all commands are this seat's, and only what it may know of is printed [default: whose command it is]
     #[arg(long = "as", value_name = "SEAT")]
-    eyes: Option<Eyes>,
+    viewer: Option<Viewer>,
 
     /// Add the view of `--as`, or else of the host, after each command to the JSON lines
     #[arg(long)]
@@ -49,16 +49,16 @@ pub(crate) struct Args {
     no_auto_roll: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let lines = lines_of(&args.commands, args.script.as_ref(), args.eyes)?;
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
     let game = args.game.read(&context.registry)?;
     let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
     let roller = roller::choose(&game.dice, args.no_auto_roll, false)?;
     let json = context.output.is_json();
     let views = if args.views && json { state.players() } else { &[] };
-    let detail = Detail { eyes: args.eyes.unwrap_or(Eyes::HOST), state: args.state && json, views };
+    let detail = Detail { viewer: args.viewer.unwrap_or(Viewer::HOST), state: args.state && json, views };
     let mut session = Session::new(state, game.dice, roller, 1, detail);
-    let mut answer = Answer::Yes;
+    let mut answer = ExitStatus::Yes;
     let mut played = Vec::new();
     if lines.is_empty() {
         session.roll_due(&mut played)?;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             let place = script::place(line, args.script.as_ref());
             let shown = place.as_deref().filter(|_| args.keep_going);
             record::print_rejected(&record, shown, &mut context.output)?;
-            answer = Answer::No;
+            answer = ExitStatus::No;
             if !args.keep_going {
                 context.output.flush()?;
                 let place = before_colon(place);

@@ -1,10 +1,10 @@
 //! `turnfold selftest`: the sync test, which hunts for state that does not survive being stored.
 
 use serde::Serialize;
-use turnfold_replay::{LineOfPlay, SourceName, selftest::first_unsynced};
+use turnfold_replay::{History, SourceName, selftest::first_unsynced};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, counted, paint};
 
 /// Reload and fold again at every entry, and compare hashes
@@ -32,8 +32,8 @@ struct SelftestJson {
     differs_at: Option<u64>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
-    let line = LineOfPlay::load(&args.source, context)?;
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let line = History::load(&args.source, context)?;
     let differs_at = first_unsynced(&line, usize::from(args.window))?;
     let entries = line.head();
     let output = &mut context.output;
@@ -42,17 +42,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     } else if let Some(seq) = differs_at {
         output.line(format_args!(
             "{} {}: the reloaded state differs after entry {seq}",
-            paint(Tone::Old, "failed"),
+            paint(Tone::Removed, "failed"),
             args.source
         ))?;
     } else {
         let folded = counted(entries, "entry", "entries");
         output.line(format_args!(
             "{} {}: {folded}, window {}",
-            paint(Tone::New, "ok"),
+            paint(Tone::Added, "ok"),
             args.source,
             args.window
         ))?;
     }
-    Ok(if differs_at.is_none() { Answer::Yes } else { Answer::No })
+    Ok(if differs_at.is_none() { ExitStatus::Yes } else { ExitStatus::No })
 }

@@ -12,7 +12,7 @@ use turnfold_replay::signing::Signers;
 use turnfold_serve::{AccessToken, HostedMail, Options, Outside, ServeError, TokenKind, serve};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::origin::read_origin;
 use crate::{clock, files, identity, random, signals, token_file};
 
@@ -77,7 +77,7 @@ struct Listening {
     admin_token: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     require_proxy(args)?;
     if context.fleet().is_some() && args.admin_token.is_none() {
         return Err(Failure::usage("to serve a store in a database, add `--admin-token FILE`")
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         error @ ServeError::Listen { .. } => Failure::usage(error.to_string()),
         error => Failure::trouble(error.to_string()),
     })?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Raises the number of files that may be open as far as the system lets this process: each connection is one.

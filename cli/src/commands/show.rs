@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use turnfold_replay::drawing::{Highlights, named_hexes, svg};
-use turnfold_replay::{Eyes, Sight, SourceName, printed::legal_commands, sight::seek};
+use turnfold_replay::{SeatHistory, SourceName, Viewer, render::legal_commands, seat_history::seek};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::Format;
 use crate::remote::look;
 use crate::render;
@@ -21,9 +21,9 @@ pub(crate) struct Args {
     #[arg(value_name = "REV")]
     source: SourceName,
 
-    /// Whose eyes to look through [default: host]
+    /// Whose view to show [default: host]
     #[arg(long = "as", value_name = "SEAT")]
-    eyes: Option<Eyes>,
+    viewer: Option<Viewer>,
 
     /// Mark what the last entry shown changed in this picture
     #[arg(long)]
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     reach: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if context.output.is_json() && (args.changed || args.reach) {
         let refused = "`--changed` and `--reach` mark a picture; use `--format text` or `svg`";
         return Err(Failure::usage(refused));
@@ -42,27 +42,27 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if let Some((client, revision)) = context.service_with(&args.source)? {
         look::require_unused(&[("`--changed`", args.changed), ("`--reach`", args.reach)])?;
         let resource = if context.output.format() == Format::Svg { "picture.svg" } else { "view" };
-        let query = look::seen_at(revision.seq, args.eyes);
+        let query = look::seen_at(revision.seq, args.viewer);
         return look::print(&client, (revision, resource), query, &mut context.output);
     }
-    let asked = args.eyes.unwrap_or(Eyes::HOST);
-    let sight = args.changed.then(|| Sight::load(asked, &args.source, context)).transpose()?;
-    let (eyes, state) = match &sight {
-        Some(sight) => (sight.eyes(), sight.state()?),
+    let asked = args.viewer.unwrap_or(Viewer::HOST);
+    let sight = args.changed.then(|| SeatHistory::load(asked, &args.source, context)).transpose()?;
+    let (viewer, state) = match &sight {
+        Some(sight) => (sight.viewer(), sight.state()?),
         None => seek(asked, &args.source, context)?,
     };
     let changed = sight.map_or_else(|| Ok(BTreeSet::new()), |sight| sight.changed_by_last())?;
-    let picture = || eyes.picture(state.as_ref());
+    let picture = || viewer.picture(state.as_ref());
     let highlights = || {
-        let commands = args.reach.then(|| legal_commands(args.eyes, eyes, state.as_ref()));
+        let commands = args.reach.then(|| legal_commands(args.viewer, viewer, state.as_ref()));
         let commands = commands.iter().flatten().map(|legal| legal.command.as_str());
         Highlights { changed, reach: named_hexes(commands), ..Highlights::default() }
     };
     let output = &mut context.output;
     match output.format() {
-        Format::Json => output.json(&eyes.view(state.as_ref()))?,
+        Format::Json => output.json(&viewer.view(state.as_ref()))?,
         Format::Text => render::print_highlighted(&picture(), &highlights(), output)?,
         Format::Svg => output.document(&svg::document(&picture(), &highlights()))?,
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -5,12 +5,12 @@ use std::iter;
 use serde::Serialize;
 use turnfold_core::Seat;
 use turnfold_replay::{
-    Condition, FileName, Least, LineOfPlay, Question, ReplayLine, Shrinking, SourceName, Sources,
+    Condition, FileName, History, Least, Question, ReplayLine, Shrinking, SourceName, Sources,
     shrink::{shrink, shrink_failing},
 };
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
 use crate::output::{Tone, counted, paint, progress};
 use crate::render::printable;
@@ -66,7 +66,7 @@ struct ShrinkJson {
     replay: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let file = args.file.path()?;
     let (mut least, shows) = find(args, context)?;
     let entries = least.replay.entries().count() as u64;
@@ -91,17 +91,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             file: file.map(|path| path.display().to_string()),
             replay: file.is_none().then_some(replay),
         })?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let Some(path) = file else {
         output.document(&replay)?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     };
     let (before, tries) = (counted(least.before, "entry", "entries"), counted(least.tries, "try", "tries"));
     let shows = printable(&shows);
     output.line(format_args!("shrunk {before} to {entries} in `{}` ({tries}): {shows}", path.display()))?;
-    least.remarks.iter().try_for_each(|remark| output.line(paint(Tone::Faint, remark)))?;
-    Ok(Answer::Yes)
+    least.remarks.iter().try_for_each(|remark| output.line(paint(Tone::Dim, remark)))?;
+    Ok(ExitStatus::Yes)
 }
 
 /// Finds the smallest log that shows what is asked for, and returns it with what it shows.
@@ -111,7 +111,7 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
         let entries = counted(left as u64, "entry", "entries");
         bar.set_message(format!("{entries} left, {}", counted(tries, "try", "tries")));
     };
-    let line = |source| LineOfPlay::load(source, context);
+    let line = |source| History::load(source, context);
     let (line, shrinking, shows, never) = match (&args.when, &args.still, &args.source) {
         (Some(condition), _, source) => {
             let line = line(source)?;

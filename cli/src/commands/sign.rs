@@ -10,7 +10,7 @@ use turnfold_replay::signing::{SignedLine, Signers, sign_lines};
 use turnfold_replay::{Revision, Sources};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
 use crate::output::counted;
 
@@ -85,7 +85,7 @@ impl From<&SignedLine> for CheckpointJson {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let path = args.output.path()?;
     if args.revisions.len() != 1 && (args.since.is_some() || !args.add.is_empty()) {
         return Err(Failure::usage("`--since` and `--add` are for one branch").hint("name it"));
@@ -136,7 +136,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             }
         }
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Reads files of cosignatures, one a line, as witnesses print them.

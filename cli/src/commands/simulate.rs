@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use turnfold_core::{AnyState, DicePolicy, Digest, FoldError, Simulation, Step};
-use turnfold_replay::{Passed, Replay, line::find_rules, revision::new_match_name};
+use turnfold_replay::{Passed, Replay, history::find_rules, revision::new_match_name};
 use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 
 use super::new::{Dice, Game, genesis, read_example, read_setup};
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
 use crate::output::{Tone, counted, paint, progress};
 
@@ -73,7 +73,7 @@ struct Play {
     steps: u64,
 }
 
-pub(crate) fn run(args: Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
     let file = args.file.path()?;
     let setup = match &args.setup {
@@ -172,15 +172,15 @@ impl Play {
     }
 }
 
-fn print(summary: &SimulateJson, context: &mut Context) -> Result<Answer, Failure> {
+fn print(summary: &SimulateJson, context: &mut Context) -> Result<ExitStatus, Failure> {
     let output = &mut context.output;
     if output.is_json() {
         output.json(summary)?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     if let Some(replay) = &summary.replay {
         output.document(replay)?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let place = match (&summary.match_name, &summary.file) {
         (Some(name), _) => format!("match {}", paint(Tone::Strong, name)),
@@ -190,7 +190,7 @@ fn print(summary: &SimulateJson, context: &mut Context) -> Result<Answer, Failur
     let over = if summary.over { ", then the match was over" } else { "" };
     output.line(format_args!(
         "played {entries} at random into {place}{over} {}",
-        paint(Tone::Faint, format_args!("#{:.16}", summary.state_hash))
+        paint(Tone::Dim, format_args!("#{:.16}", summary.state_hash))
     ))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -8,7 +8,7 @@ use std::process::{self, Command, Stdio};
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::{Tone, paint};
 use crate::signals;
@@ -127,7 +127,7 @@ struct StopJson<'a> {
     errors: String,
 }
 
-pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let trouble = |error: std::io::Error| Failure::trouble(format!("the tour cannot go on: {error}"));
     let dir = files::temporary_dir().map_err(trouble)?;
     fs::write(dir.path().join(SETUP_FILE), SETUP).map_err(trouble)?;
@@ -136,18 +136,18 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
     fs::write(dir.path().join("broken.tfl"), golden.replace("to=-4,1;", "to=-4,2;")).map_err(trouble)?;
     BROKEN.iter().try_for_each(|stop| visit(stop, dir.path(), context))?;
     if context.output.is_json() {
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let page = keep_page(dir.path())?;
     context.output.line("")?;
     context.output.line(paint(
-        Tone::Faint,
+        Tone::Dim,
         "That was all in a temporary store, gone now. `turnfold new --help` is where your own match begins.",
     ))?;
     context
         .output
         .line(format_args!("The page of the match is kept: open `{}` in a browser.", page.display()))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Copies the page to where the machine keeps what is temporary, and returns its path there.
@@ -165,7 +165,7 @@ fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> 
     let json = context.output.is_json();
     if !json {
         context.output.line("")?;
-        context.output.line(paint(Tone::Faint, format_args!("# {}", stop.say)))?;
+        context.output.line(paint(Tone::Dim, format_args!("# {}", stop.say)))?;
         context.output.line(paint(Tone::Strong, format_args!("$ turnfold {}", shell_words(stop.words))))?;
         context.output.flush()?;
     }

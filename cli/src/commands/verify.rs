@@ -1,18 +1,18 @@
-//! `turnfold verify`: the audit of stored matches, of lines of play and of replay files.
+//! `turnfold verify`: the audit of stored matches, of histories and of replay files.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
 use serde::Serialize;
 use turnfold_replay::{
-    Closing, FileName, Finding, FindingKind, LeftToCheck, LineOfPlay, MismatchReport, QuotedLink, Revision,
+    Closing, FileName, Finding, FindingKind, History, LeftToCheck, MismatchReport, QuotedLink, Revision,
     SourceName, Sources, Verification, VerifiedBranch, check::check_replay, verify::verify,
 };
 use turnfold_store::{BranchName, Damage, MatchName, NEXT_STEP, StoreError};
 
 use self::quoted::print_quoted;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Output, Tone, counted, paint};
 use crate::render::printable;
 
@@ -72,7 +72,7 @@ impl FromStr for Target {
 }
 
 impl Args {
-    /// Returns the one line of play of which links are expected.
+    /// Returns the one history of which links are expected.
     fn line_compared(&self) -> Result<Option<Revision>, Failure> {
         match self.targets.as_slice() {
             _ if self.expect.is_empty() => Ok(None),
@@ -124,7 +124,7 @@ fn code(kind: FindingKind) -> &'static str {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let compared = args.line_compared()?;
     let mut answers = Vec::new();
     if args.targets.is_empty() {
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     for target in &args.targets {
         answers.push(match target {
             // The line whose links are expected is all that is asked about.
-            Target::Match(_) | Target::Line(_) if compared.is_some() => Answer::Yes,
+            Target::Match(_) | Target::Line(_) if compared.is_some() => ExitStatus::Yes,
             Target::Match(name) => verify_matches(Some(name), context)?,
             Target::Line(line) => verify_line(line, context)?,
             Target::File(file) => verify_file(file, context)?,
@@ -142,11 +142,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     if let Some(line) = compared {
         answers.extend([verify_line(&line, context)?, print_quoted(&line, &args.expect, context)?]);
     }
-    Ok(if answers.contains(&Answer::No) { Answer::No } else { Answer::Yes })
+    Ok(if answers.contains(&ExitStatus::No) { ExitStatus::No } else { ExitStatus::Yes })
 }
 
 /// Audits a match, or all of the store.
-fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<Answer, Failure> {
+fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<ExitStatus, Failure> {
     let store = context.read_store()?;
     let matches: Box<dyn Iterator<Item = Result<MatchName, StoreError>>> = match name {
         None => Box::new(store.matches_after(None)?.map(|info| info.map(|info| info.name))),
@@ -170,23 +170,23 @@ fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<Ans
         let findings = counted(damaged, "finding", "findings");
         return Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(NEXT_STEP));
     }
-    Ok(if disagreeing > 0 { Answer::No } else { Answer::Yes })
+    Ok(if disagreeing > 0 { ExitStatus::No } else { ExitStatus::Yes })
 }
 
 /// Audits a branch up to an entry.
-fn verify_line(revision: &Revision, context: &mut Context) -> Result<Answer, Failure> {
+fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
     let store = context.read_store()?;
     let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
     let entries = log.entries.len() as u64;
     let left = LeftToCheck::of(&log.genesis.dice);
-    let state = LineOfPlay::of_log(revision, log, &context.registry)?.state()?;
+    let state = History::of_log(revision, log, &context.registry)?.state()?;
     let link = store.links(&revision.match_name, &revision.branch, entries..=entries)?.first().copied();
     let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
     let branch =
         VerifiedBranch { branch: revision.branch.clone(), entries, link, state_hash: state.state_hash() };
     let verification = Verification { branches: vec![branch], findings: Vec::new(), left };
     print(&revision.match_name, &verification, context)?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 #[derive(Serialize)]
@@ -202,7 +202,7 @@ struct VerifiedFileJson<'a> {
 }
 
 /// Requires of a replay file all that `check` requires.
-fn verify_file(file: &FileName, context: &mut Context) -> Result<Answer, Failure> {
+fn verify_file(file: &FileName, context: &mut Context) -> Result<ExitStatus, Failure> {
     let replay = context.read_replay(&file.path)?.whole()?;
     let checked = check_replay(&replay)?;
     let ok = checked.difference.is_none();
@@ -225,15 +225,15 @@ fn verify_file(file: &FileName, context: &mut Context) -> Result<Answer, Failure
         }
     } else if let Some(Closing { state, log, .. }) = closing {
         let entries = counted(checked.entries, "entry", "entries");
-        let hash = paint(Tone::Faint, format_args!("state {state:.16} log {log:.16}"));
+        let hash = paint(Tone::Dim, format_args!("state {state:.16} log {log:.16}"));
         output.line(format_args!(
             "{} {}: {entries} {hash}",
-            paint(Tone::New, "ok"),
+            paint(Tone::Added, "ok"),
             printable(&file.to_string())
         ))?;
         print_left(&printable(&file.to_string()), left, output)?;
     }
-    Ok(if ok { Answer::Yes } else { Answer::No })
+    Ok(if ok { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// Prints what concerns the store as a whole.
@@ -244,7 +244,7 @@ fn print_of_store(damage: Damage, context: &mut Context) -> Result<(), Failure> 
         let verification = Verification { findings: vec![finding], ..Verification::default() };
         return Ok(output.json(&to_json(None, &verification))?);
     }
-    let kind = paint(Tone::Old, code(finding.kind));
+    let kind = paint(Tone::Removed, code(finding.kind));
     Ok(output.line(format_args!("{kind} the store: {}", finding.message))?)
 }
 
@@ -255,18 +255,17 @@ fn print(match_name: &MatchName, verification: &Verification, context: &mut Cont
     }
     for branch in &verification.branches {
         let entries = counted(branch.entries, "entry", "entries");
-        let hash =
-            paint(Tone::Faint, format_args!("state {:.16} link {:.16}", branch.state_hash, branch.link));
+        let hash = paint(Tone::Dim, format_args!("state {:.16} link {:.16}", branch.state_hash, branch.link));
         output.line(format_args!(
             "{} {match_name}@{}: {entries} {hash}",
-            paint(Tone::New, "ok"),
+            paint(Tone::Added, "ok"),
             branch.branch
         ))?;
     }
     for finding in &verification.findings {
         let branch = finding.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
         let seq = finding.seq.map(|seq| format!(":{seq}")).unwrap_or_default();
-        let kind = paint(Tone::Old, code(finding.kind));
+        let kind = paint(Tone::Removed, code(finding.kind));
         output.line(format_args!("{kind} {match_name}{branch}{seq}: {}", finding.message))?;
     }
     print_left(match_name, verification.left, output)
@@ -275,7 +274,7 @@ fn print(match_name: &MatchName, verification: &Verification, context: &mut Cont
 /// Prints what another check is left with.
 fn print_left(name: &dyn Display, left: Option<LeftToCheck>, output: &mut Output) -> Result<(), Failure> {
     let Some(left) = left else { return Ok(()) };
-    Ok(output.line(format_args!("{} {name}: {}", paint(Tone::Faint, "dice"), left.text()))?)
+    Ok(output.line(format_args!("{} {name}: {}", paint(Tone::Dim, "dice"), left.text()))?)
 }
 
 fn to_json<'a>(match_name: Option<&'a MatchName>, verification: &'a Verification) -> VerifyJson<'a> {

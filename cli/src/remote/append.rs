@@ -1,26 +1,26 @@
 //! Commands sent to a service: as `play` prints what becomes of them.
 
 use serde_json::{Value, json};
-use turnfold_replay::{Eyes, Revision, ScriptLine, printed};
+use turnfold_replay::{Revision, ScriptLine, Viewer, render};
 use turnfold_serve::TokenKind;
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
 use crate::random;
 use crate::remote::client::{Asked, Client, Sent, path_of};
 use crate::remote::look::{document, needs_store, seen_at};
-use crate::remote::problem::{NotAnswered, Problem};
+use crate::remote::problem::{ApiError, NotAnswered};
 
 /// A call of `play`.
 pub(crate) struct Call<'a> {
-    /// The line of play, and its last entry if that is expected.
+    /// The history, and its last entry if that is expected.
     pub(crate) line: &'a Revision,
     /// Another last entry that is expected.
     pub(crate) expect: Option<u64>,
     /// The commands, all of the seat that plays where one is named.
     pub(crate) lines: &'a [ScriptLine],
     /// Who plays, where it is named.
-    pub(crate) eyes: Option<Eyes>,
+    pub(crate) viewer: Option<Viewer>,
     /// Whether due rolls are made.
     pub(crate) rolls: bool,
     /// The key of the call, if it has one.
@@ -33,7 +33,7 @@ pub(crate) fn play(
     call: &Call,
     place: impl Fn(&ScriptLine) -> String,
     output: &mut Output,
-) -> Result<Answer, Failure> {
+) -> Result<ExitStatus, Failure> {
     require_sendable(client, call)?;
     let commands: Vec<_> = call.lines.iter().map(written).collect();
     let body = json!({ "commands": commands, "roll": call.rolls });
@@ -45,7 +45,7 @@ pub(crate) fn play(
     match client.post(&asked, &sent) {
         Ok(reply) if output.is_json() => print_json(&document(&reply.body)?, output)?,
         Ok(reply) => output.text(&reply.body)?,
-        Err(NotAnswered::Problem(problem)) => {
+        Err(NotAnswered::ApiError(problem)) => {
             let line = problem.command.as_ref().and_then(|(index, _)| call.lines.get(*index));
             print_rejected(&problem, output)?;
             output.flush()?;
@@ -53,12 +53,12 @@ pub(crate) fn play(
         }
         Err(not_answered) => return Err(not_answered.into()),
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Refuses what a request cannot say.
 fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
-    let Call { line, expect, lines, eyes, key, .. } = *call;
+    let Call { line, expect, lines, viewer, key, .. } = *call;
     if client.kind() == TokenKind::Seat && lines.len() > 1 {
         return Err(needs_store("a call with several commands of a seat"));
     }
@@ -70,14 +70,14 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
             "expected a key of 1 to 120 graphic ASCII characters, as a service takes it",
         ));
     }
-    match eyes {
+    match viewer {
         // The host's answer tells all there is, whoever the commands are of.
-        Some(eyes) if client.kind() != TokenKind::Seat && !eyes.see_all() => {
-            Err(needs_store(&format!("`--as {eyes}` without that seat's token")))
+        Some(viewer) if client.kind() != TokenKind::Seat && !viewer.see_all() => {
+            Err(needs_store(&format!("`--as {viewer}` without that seat's token")))
         }
         // Without a command nothing would say whose token it is.
-        Some(eyes) if lines.is_empty() => {
-            let query = seen_at(None, Some(eyes));
+        Some(viewer) if lines.is_empty() => {
+            let query = seen_at(None, Some(viewer));
             client.get(&Asked { path: path_of(line, "view"), query, format: Format::Json })?;
             Ok(())
         }
@@ -102,7 +102,7 @@ fn print_json(document: &Value, output: &mut Output) -> Result<(), Failure> {
 }
 
 /// Prints the record of a command that was not accepted.
-fn print_rejected(problem: &Problem, output: &mut Output) -> Result<(), Failure> {
+fn print_rejected(problem: &ApiError, output: &mut Output) -> Result<(), Failure> {
     let Some((_, record)) = &problem.command else { return Ok(()) };
     if output.is_json() {
         return Ok(output.json(record)?);
@@ -110,6 +110,6 @@ fn print_rejected(problem: &Problem, output: &mut Output) -> Result<(), Failure>
     let text = |member| record.get(member).and_then(Value::as_str);
     let outcome = format!("rejected {}", text("reason").unwrap_or_default());
     let command = text("command").unwrap_or_default();
-    let line = printed::rejected_line(text("seat"), command, &outcome, text("message"));
+    let line = render::rejected_line(text("seat"), command, &outcome, text("message"));
     Ok(output.line(line)?)
 }

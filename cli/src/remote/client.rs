@@ -16,7 +16,7 @@ use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::origin::SafeOrigin;
 use crate::output::Format;
-use crate::remote::problem::{NotAnswered, Problem};
+use crate::remote::problem::{ApiError, NotAnswered};
 use crate::remote::roots;
 
 /// How long to wait for a connection, and for a whole answer.
@@ -61,7 +61,7 @@ pub(crate) struct Reply {
     pub(crate) headers: HeaderMap,
 }
 
-/// Returns the path of the requests about a line of play.
+/// Returns the path of the requests about a history.
 pub(crate) fn path_of(line: &Revision, resource: &str) -> String {
     format!("/v1/matches/{}/branches/{}/{resource}", line.match_name, line.branch)
 }
@@ -112,7 +112,7 @@ impl Client {
             let wanted = match &not_answered {
                 NotAnswered::Lost(_) => pause,
                 NotAnswered::Later(_, seconds) => seconds.map_or(pause, Duration::from_secs),
-                NotAnswered::Problem(_) | NotAnswered::Failed(_) => return Err(not_answered),
+                NotAnswered::ApiError(_) | NotAnswered::Failed(_) => return Err(not_answered),
             };
             if since.is_none() {
                 tracing::info!(service = %self.origin, "no answer; the request is repeated for 30 s");
@@ -172,13 +172,13 @@ impl Client {
             };
         }
         let body = text.as_deref().filter(|_| media_type == "application/problem+json");
-        let problem = Problem::read(status, body, &self.origin);
+        let problem = ApiError::read(status, body, &self.origin);
         if status == StatusCode::SERVICE_UNAVAILABLE {
             let seconds =
                 headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
             return Err(NotAnswered::Later(problem.failure(), seconds));
         }
-        Err(NotAnswered::Problem(problem.into()))
+        Err(NotAnswered::ApiError(problem.into()))
     }
 
     /// Sorts what went wrong on the way.

@@ -1,9 +1,9 @@
 //! What a service says of a position: as `show`, `legal` and `ask` print it.
 
 use serde_json::Value;
-use turnfold_replay::{Eyes, Revision};
+use turnfold_replay::{Revision, Viewer};
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
 use crate::remote::client::{Asked, Client, path_of};
 
@@ -21,9 +21,9 @@ pub(crate) fn needs_store(what: &str) -> Failure {
 }
 
 /// Returns the query of what is seen at an entry: which one, and by whom.
-pub(crate) fn seen_at(at: Option<u64>, eyes: Option<Eyes>) -> Vec<(&'static str, String)> {
+pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static str, String)> {
     let at = at.map(|at| ("at", at.to_string()));
-    at.into_iter().chain(eyes.map(|eyes| ("as", eyes.to_string()))).collect()
+    at.into_iter().chain(viewer.map(|viewer| ("as", viewer.to_string()))).collect()
 }
 
 /// Prints what a service says of a position; where that is a list, its items are printed a line each.
@@ -32,14 +32,14 @@ pub(crate) fn print(
     (revision, resource): (&Revision, &str),
     query: Vec<(&str, String)>,
     output: &mut Output,
-) -> Result<Answer, Failure> {
+) -> Result<ExitStatus, Failure> {
     let reply = client.get(&Asked { path: path_of(revision, resource), query, format: output.format() })?;
     match output.format() {
         Format::Text => output.text(&reply.body)?,
         Format::Json => print_json(&document(&reply.body)?, resource == "legal", output)?,
         Format::Svg => output.document(&reply.body)?,
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Reads an answer that is JSON.

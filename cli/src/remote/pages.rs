@@ -1,10 +1,10 @@
 //! Lists of a service, read page after page: as `log`, `matches` and `branches` print them.
 
 use serde_json::Value;
-use turnfold_replay::{Eyes, RangeName, Revision};
+use turnfold_replay::{RangeName, Revision, Viewer};
 use turnfold_serve::TokenKind;
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::Output;
 use crate::remote::client::{Asked, Client, Reply, path_of};
 use crate::remote::look::{document, needs_store, print_json, seen_at};
@@ -19,38 +19,38 @@ pub(crate) struct Part {
     pub(crate) after: Option<String>,
     /// The most items.
     pub(crate) count: Option<u64>,
-    /// Whose eyes look, if some are asked for.
-    pub(crate) eyes: Option<Eyes>,
+    /// The viewer, if one is asked for.
+    pub(crate) viewer: Option<Viewer>,
 }
 
 /// Prints the entries of a range.
 pub(crate) fn print_log(
     client: &Client,
     (range, line): (&RangeName, &Revision),
-    eyes: Option<Eyes>,
+    viewer: Option<Viewer>,
     output: &mut Output,
-) -> Result<Answer, Failure> {
+) -> Result<ExitStatus, Failure> {
     let before = range.first.saturating_sub(1);
     if line.seq.is_some() {
         let sees_all = matches!(client.kind(), TokenKind::Host | TokenKind::Admin);
-        if !sees_all || eyes.is_some_and(|eyes| !eyes.see_all()) {
+        if !sees_all || viewer.is_some_and(|viewer| !viewer.see_all()) {
             return Err(needs_store("a log as a seat knew it at an entry"));
         }
         // Pages end where the log does; that it has the last entry at all is asked for by itself.
-        let query = seen_at(line.seq, eyes);
+        let query = seen_at(line.seq, viewer);
         client.get(&Asked { path: path_of(line, "view"), query, format: output.format() })?;
     }
     let count = line.seq.map(|last| last.saturating_sub(before));
     let after = (before > 0).then(|| before.to_string());
-    print(client, Part { path: path_of(line, "entries"), after, count, eyes }, output)
+    print(client, Part { path: path_of(line, "entries"), after, count, viewer }, output)
 }
 
 /// Prints a part of a list.
-pub(crate) fn print(client: &Client, part: Part, output: &mut Output) -> Result<Answer, Failure> {
-    let Part { path, mut after, mut count, eyes } = part;
+pub(crate) fn print(client: &Client, part: Part, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let Part { path, mut after, mut count, viewer } = part;
     while count != Some(0) {
         let limit = count.map_or(PAGE, |count| count.min(PAGE));
-        let mut query = seen_at(None, eyes);
+        let mut query = seen_at(None, viewer);
         query.push(("limit", limit.to_string()));
         query.extend(after.take().map(|after| ("after", after)));
         let reply = client.get(&Asked { path: path.clone(), query, format: output.format() })?;
@@ -60,7 +60,7 @@ pub(crate) fn print(client: &Client, part: Part, output: &mut Output) -> Result<
         }
         count = count.map(|count| count - limit);
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Prints a page and returns after what the next begins.

@@ -13,20 +13,20 @@ pub(crate) enum NotAnswered {
     /// The service says for now that it cannot: try again after so many seconds, if it says how many.
     Later(Failure, Option<u64>),
     /// The service says why not.
-    Problem(Box<Problem>),
+    ApiError(Box<ApiError>),
     /// It makes no sense to try again.
     Failed(Failure),
 }
 
 /// What a service says of a request that failed.
-pub(crate) struct Problem {
+pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     detail: String,
     /// The command that was not accepted: its place in the request, and its record.
     pub(crate) command: Option<(usize, Value)>,
 }
 
-impl Problem {
+impl ApiError {
     /// Reads the body of an answer; one that is none of a service leaves only its status to be told.
     pub(crate) fn read(status: StatusCode, body: Option<&str>, origin: &SafeOrigin) -> Self {
         let body = body.and_then(|body| serde_json::from_str::<Value>(body).ok()).unwrap_or_default();
@@ -60,7 +60,7 @@ impl Problem {
 impl NotAnswered {
     /// Returns `true` if the service itself refused the request, so that nothing came of it.
     pub(crate) fn is_refusal(&self) -> bool {
-        matches!(self, Self::Problem(problem) if problem.status.is_client_error())
+        matches!(self, Self::ApiError(problem) if problem.status.is_client_error())
     }
 }
 
@@ -70,7 +70,7 @@ impl From<NotAnswered> for Failure {
             NotAnswered::Lost(failure) | NotAnswered::Later(failure, _) | NotAnswered::Failed(failure) => {
                 failure
             }
-            NotAnswered::Problem(problem) => problem.failure(),
+            NotAnswered::ApiError(problem) => problem.failure(),
         }
     }
 }

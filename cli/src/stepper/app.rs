@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use turnfold_replay::{
-    Condition, Difference, Revision, SearchDirection, Sight, SourceName, Sources, Stepper,
+    Condition, Difference, Revision, SearchDirection, SeatHistory, SourceName, Sources, Stepper,
 };
 use turnfold_store::BranchInfo;
 
@@ -50,7 +50,7 @@ enum Pace {
 /// The stepper on the screen.
 pub(super) struct App<'c> {
     pub(super) sources: &'c dyn Sources,
-    /// There is always one, but while it changes its eyes.
+    /// There is always one, but while it changes its viewer.
     pub(super) stepper: Option<Stepper>,
     pub(super) asked: Option<(Asked, String)>,
     pub(super) over: Option<Over>,
@@ -70,7 +70,7 @@ pub(super) struct App<'c> {
 }
 
 impl<'c> App<'c> {
-    pub(super) fn new(sight: Sight, sources: &'c dyn Sources) -> Result<Self, Failure> {
+    pub(super) fn new(sight: SeatHistory, sources: &'c dyn Sources) -> Result<Self, Failure> {
         Ok(Self {
             sources,
             stepper: Some(Stepper::new(sight)?),
@@ -90,7 +90,7 @@ impl<'c> App<'c> {
     }
 
     pub(super) fn stepper(&mut self) -> &mut Stepper {
-        self.stepper.as_mut().expect("it is there but while its eyes change")
+        self.stepper.as_mut().expect("it is there but while its viewer change")
     }
 
     pub(super) fn is_left(&self) -> bool {
@@ -234,7 +234,7 @@ impl<'c> App<'c> {
                 Ok(())
             }
             Action::Change { back } => self.go_to_change(back),
-            Action::NextEyes => self.next_eyes(),
+            Action::NextViewer => self.next_viewer(),
             Action::View => {
                 self.as_json = !self.as_json;
                 self.moved = (0, 0);

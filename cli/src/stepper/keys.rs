@@ -25,8 +25,8 @@ pub(super) enum Action {
     Choose(i64),
     /// The next, or the previous, entry that changed the chosen field.
     Change { back: bool },
-    /// The next seat's eyes.
-    NextEyes,
+    /// The next seat's seat.
+    NextViewer,
     /// JSON instead of the board, or the board again.
     View,
     /// Plays by itself, or stops.
@@ -45,7 +45,7 @@ pub(super) enum Action {
     Quit,
 }
 
-/// Entries a second, and how long each is shown, while the line of play plays by itself (VW-7).
+/// Entries a second, and how long each is shown, while the history plays by itself (VW-7).
 pub(super) const BEATS: [(u16, Duration); 5] = [
     (1, Duration::from_secs(1)),
     (2, Duration::from_millis(500)),
@@ -63,7 +63,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("/ TEXT Enter", "search command and outcome; n next, N previous"),
     ("w CONDITION Enter", "first entry from here that makes it true"),
     ("↑ ↓   ] [", "choose a changed field · its next, previous change"),
-    ("s   v", "next seat's eyes · view as JSON instead of board"),
+    ("s   v", "next seat's seat · view as JSON instead of board"),
     ("Space   + -", "play by itself · faster, slower"),
     ("H J K L", "move the board or the view in its panel"),
     ("b   y", "branches of the match · print the revision on leaving"),
@@ -72,7 +72,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
 
 /// What the last line says.
 pub(super) const LINE: &str =
-    "← → step  : go to  / search  w when  [ ] field  s eyes  v view  ? keys  q leave";
+    "← → step  : go to  / search  w when  [ ] field  s seat  v view  ? keys  q leave";
 
 /// Returns what a key asks for where nothing is being typed.
 pub(super) fn action(key: KeyEvent) -> Option<Action> {
@@ -95,7 +95,7 @@ pub(super) fn action(key: KeyEvent) -> Option<Action> {
         KeyCode::Up => Action::Choose(-1),
         KeyCode::Char(']') => Action::Change { back: false },
         KeyCode::Char('[') => Action::Change { back: true },
-        KeyCode::Char('s') => Action::NextEyes,
+        KeyCode::Char('s') => Action::NextViewer,
         KeyCode::Char('v') => Action::View,
         KeyCode::Char(' ') => Action::Play,
         KeyCode::Char('+' | '=') => Action::Speed(1),

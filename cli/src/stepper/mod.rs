@@ -11,7 +11,7 @@ mod tests;
 
 use std::io;
 
-use turnfold_replay::Sight;
+use turnfold_replay::SeatHistory;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -27,8 +27,8 @@ pub(crate) fn is_possible() -> bool {
     output::is_attended() && !is_dumb
 }
 
-/// Lets somebody step through a line of play; returns the revision that is wanted on leaving.
-pub(crate) fn run(sight: Sight, context: &Context) -> Result<Option<String>, Failure> {
+/// Lets somebody step through a history; returns the revision that is wanted on leaving.
+pub(crate) fn run(sight: SeatHistory, context: &Context) -> Result<Option<String>, Failure> {
     let mut app = App::new(sight, context)?;
     let mut screen = Screen::enter()?;
     while !app.is_left() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use turnfold_replay::drawing::{Highlights, Spot, text};
-use turnfold_replay::{SourceName, Stepper, ToldEntry, text::printable};
+use turnfold_replay::{ShownEntry, SourceName, Stepper, text::printable};
 
 use super::app::{App, Asked};
 use super::keys::LINE;
@@ -19,7 +19,7 @@ pub(super) struct Panel {
     pub(super) changed: Option<(usize, usize)>,
 }
 
-/// Says whose line of play it is, through whose eyes, where, which game and in which phase (VW-5).
+/// Says whose history it is, for which viewer, where, which game and in which phase (VW-5).
 pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
     let stepper = app.stepper();
     let (at, head) = (stepper.at(), stepper.head());
@@ -30,11 +30,11 @@ pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
     let view = stepper.view();
     let phase = ["phase", "state", "mode"].iter().find_map(|key| view.get(key)?.as_str());
     let phase = phase.map(|phase| format!("  {}", phase.replace('_', " "))).unwrap_or_default();
-    let (eyes, rules) = (stepper.eyes(), stepper.rules().name());
+    let (viewer, rules) = (stepper.viewer(), stepper.rules().name());
     let plays = app.speed().map(|speed| format!("  ▶ {speed} a second")).unwrap_or_default();
     Line::from(vec![
         Span::styled(printable(&name).into_owned(), Modifier::BOLD),
-        Span::raw(format!("  entry {at} of {head}  as {eyes}  {rules}{phase}{plays}")),
+        Span::raw(format!("  entry {at} of {head}  as {viewer}  {rules}{phase}{plays}")),
     ])
 }
 
@@ -112,8 +112,8 @@ pub(super) fn log(app: &mut App<'_>, width: usize, height: usize) -> Result<Vec<
     Ok(lines)
 }
 
-fn told(entry: &ToldEntry, digits: usize) -> String {
-    let ToldEntry { seq, command, outcome } = entry;
+fn told(entry: &ShownEntry, digits: usize) -> String {
+    let ShownEntry { seq, command, outcome } = entry;
     format!("{seq:digits$} {}", printable(&format!("{command} => {outcome}")))
 }
 

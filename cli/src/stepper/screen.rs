@@ -62,7 +62,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Waits for something from the terminal; for as long as a position is shown when the line of play plays by itself.
+    /// Waits for something from the terminal; for as long as a position is shown when the history plays by itself.
     pub(super) fn hear(&mut self, beat: Option<Duration>) -> io::Result<Heard> {
         let mut left = beat;
         loop {

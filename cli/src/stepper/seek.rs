@@ -1,17 +1,17 @@
-//! Where keys lead: to entries, to what is looked for, to other eyes and other branches.
+//! Where keys lead: to entries, to what is looked for, to another viewer and other branches.
 
-use turnfold_replay::{SearchDirection, Sight, SourceName, Stepper};
+use turnfold_replay::{SearchDirection, SeatHistory, SourceName, Stepper};
 
 use super::app::{App, Over};
 use crate::failure::Failure;
 
 impl App<'_> {
-    /// Opens another line of play with the same eyes, near the entry stood at.
+    /// Opens another history with the same viewer, near the entry stood at.
     pub(super) fn open(&mut self, name: &SourceName) -> Result<(), Failure> {
-        let (at, eyes) = (self.stepper().at(), self.stepper().eyes());
-        let owner = self.stepper().all_eyes().first().copied().unwrap_or(eyes);
-        let stepper = Stepper::new(Sight::load(owner, name, self.sources)?)?;
-        self.stepper = Some(stepper.through(eyes)?);
+        let (at, viewer) = (self.stepper().at(), self.stepper().viewer());
+        let owner = self.stepper().all_viewers().first().copied().unwrap_or(viewer);
+        let stepper = Stepper::new(SeatHistory::load(owner, name, self.sources)?)?;
+        self.stepper = Some(stepper.through(viewer)?);
         self.go(at)
     }
 
@@ -58,29 +58,29 @@ impl App<'_> {
         }
     }
 
-    pub(super) fn next_eyes(&mut self) -> Result<(), Failure> {
-        let all = self.stepper().all_eyes();
+    pub(super) fn next_viewer(&mut self) -> Result<(), Failure> {
+        let all = self.stepper().all_viewers();
         if all.len() < 2 {
-            return self.say("nobody else's eyes may be looked through here".into());
+            return self.say("only this viewer is available here".into());
         }
-        let eyes = self.stepper().eyes();
-        let next = all.iter().position(|each| *each == eyes).map_or(0, |index| (index + 1) % all.len());
-        if let (Some(stepper), Some(eyes)) = (self.stepper.take(), all.get(next)) {
-            self.stepper = Some(stepper.through(*eyes)?);
+        let viewer = self.stepper().viewer();
+        let next = all.iter().position(|each| *each == viewer).map_or(0, |index| (index + 1) % all.len());
+        if let (Some(stepper), Some(viewer)) = (self.stepper.take(), all.get(next)) {
+            self.stepper = Some(stepper.through(*viewer)?);
         }
         let at = self.stepper().at();
         let entries = self.stepper().changes();
         self.fields = entries;
         self.field = self.field.min(self.fields.len().saturating_sub(1));
-        let eyes = self.stepper().eyes();
-        self.say(format!("as {eyes} sees it, after entry {at}"))
+        let viewer = self.stepper().viewer();
+        self.say(format!("as {viewer} sees it, after entry {at}"))
     }
 
     pub(super) fn list_branches(&mut self) -> Result<(), Failure> {
         let SourceName::Revision(revision) = self.stepper().name().clone() else {
             return self.say("a replay file has no branches".into());
         };
-        if !self.stepper().all_eyes().first().is_some_and(|eyes| eyes.see_all()) {
+        if !self.stepper().all_viewers().first().is_some_and(|viewer| viewer.see_all()) {
             return self.say("only the host sees the branches".into());
         }
         let branches = self.sources.read_store()?.branches(&revision.match_name)?;

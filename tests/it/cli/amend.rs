@@ -29,7 +29,7 @@ $ turnfold amend --help
 Change one entry and play the rest again, as a branch or file
 
 The command takes the place of the entry; with `--insert` it comes before it, with `--drop` the
-entry is left out. The new line of play begins after the entry before; the original is never
+entry is left out. The new history begins after the entry before; the original is never
 touched.
 
 Later entries that the rules now reject are listed with their reasons. Then nothing is created,
@@ -72,7 +72,7 @@ Options:
           Create this branch, which begins after the entry before
 
   -o, --output <FILE>
-          Write the whole line of play, blessed, to this file
+          Write the whole history, blessed, to this file
 
       --force
           Overwrite the file if it exists
@@ -536,7 +536,7 @@ state, duel.tfl → moved.tfl
   /units/0/at [0,1] → [1,1]
 wrote `moved.tfl`: 3 entries, 0 of them played again #d1e3fa94a390e862
 $ turnfold diff duel.tfl moved.tfl
-the lines of play part at entry 3
+the histories part at entry 3
 --- duel.tfl
 +++ moved.tfl
 @@ -1,3 +1,3 @@

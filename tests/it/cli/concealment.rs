@@ -12,7 +12,7 @@ use super::check;
 use super::documents::verbs_of_help;
 use crate::sandbox::Sandbox;
 
-/// What each verb is asked as a player: MATCH and FILE are the line of play, SEAT is the player's, PLAIN a match that
+/// What each verb is asked as a player: MATCH and FILE are the history, SEAT is the player's, PLAIN a match that
 /// holds no secret, FIRST and SECOND commands of the player's own.
 const LINES: &[(&str, &[&str])] = &[
     (
@@ -20,7 +20,7 @@ const LINES: &[(&str, &[&str])] = &[
         &["show MATCH --as SEAT", "show MATCH:1 --as SEAT", "show MATCH:99 --as SEAT", "show FILE --as SEAT"],
     ),
     ("legal", &["legal MATCH --as SEAT", "legal MATCH:2 --as SEAT", "legal FILE --as SEAT"]),
-    // What follows the line of play is the question.
+    // What follows the history is the question.
     ("ask", &["ask --as SEAT MATCH QUESTION", "ask --as SEAT MATCH:1 QUESTION", "ask --as SEAT MATCH what"]),
     (
         "log",
@@ -380,11 +380,11 @@ fn seeds_are_told_to_the_host_only() {
         ));
     }
     let mut told = String::new();
-    for (eyes, is_told) in [("", true), ("--as host", true), ("--as p2", false), ("--as p7", false)] {
+    for (viewer, is_told) in [("", true), ("--as host", true), ("--as p2", false), ("--as p7", false)] {
         for format in ["text", "json"] {
-            let output = sandbox.run(&format!("--format {format} diff one other {eyes}"));
+            let output = sandbox.run(&format!("--format {format} diff one other {viewer}"));
             let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-            writeln!(told, "{eyes} {format}: {text}").unwrap();
+            writeln!(told, "{viewer} {format}: {text}").unwrap();
             let seeds = ["1", "2"].map(|digit| text.contains(&digit.repeat(32)));
             assert_eq!(seeds, [is_told; 2], "{told}");
             assert_eq!(output.status.code(), Some(i32::from(is_told)), "{told}");

@@ -22,7 +22,7 @@ fn two_lines_of_play_part_somewhere() {
          diff duel missing.tfl",
         str![[r#"
 $ turnfold diff duel duel@flank
-the lines of play part at entry 3
+the histories part at entry 3
 --- duel
 +++ duel@flank
 @@ -1,3 +1,3 @@
@@ -35,7 +35,7 @@ state, duel → duel@flank
   /units/0/at [0,1] → [1,1]
 exit 1
 $ turnfold diff duel duel:2
-the lines of play part at entry 3
+the histories part at entry 3
 --- duel
 +++ duel:2
 @@ -1,3 +1,2 @@
@@ -134,7 +134,7 @@ fn outcomes_of_the_same_commands_are_compared() {
          diff -U 0 duel duel@held --as p1",
         str![[r#"
 $ turnfold diff duel duel@held
-the lines of play part at entry 3
+the histories part at entry 3
 --- duel
 +++ duel@held
 @@ -1,6 +1,6 @@
@@ -164,7 +164,7 @@ exit 1
 $ turnfold diff --stat duel:2 duel@held:2
 duel:2 and duel@held:2 are equal: 2 entries #01c8c4ec6ad17e5a
 $ turnfold diff -U 0 duel duel@held --as p1
-the lines of play part at entry 3
+the histories part at entry 3
 --- duel
 +++ duel@held
 @@ -3 +3 @@
@@ -192,7 +192,7 @@ fn commands_are_aligned_whatever_their_numbers() {
         "diff -U 1 duel duel@careful\ndiff --stat duel duel@careful",
         str![[r#"
 $ turnfold diff -U 1 duel duel@careful
-the lines of play part at entry 2
+the histories part at entry 2
 --- duel
 +++ duel@careful
 @@ -1,2 +1,3 @@
@@ -266,7 +266,7 @@ fn a_player_sees_no_more_of_a_difference_than_of_the_match() {
          --format json diff ford ford@other --as p2",
         str![[r#"
 $ turnfold diff ford ford@other --as p1
-the lines of play part at entry 1
+the histories part at entry 1
 --- ford
 +++ ford@other
 @@ -1 +0,0 @@
@@ -291,7 +291,7 @@ fn help_has_an_example() {
         "diff --help",
         str![[r#"
 $ turnfold diff --help
-Show where two lines of play part and how their states differ
+Show where two histories part and how their states differ
 
 Prints the commands that only one of them has, the outcomes that differ although the command is the
 same, and the fields in which the states at the end differ. Both are folded by the rules of this
@@ -316,7 +316,7 @@ Options:
           [default: 3]
 
       --as <SEAT>
-          Whose eyes to look through
+          Whose view to show
           
           [default: host]
 

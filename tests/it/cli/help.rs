@@ -42,9 +42,9 @@ Matches in the store:
   delete       Delete a match with all its branches
 
 Branch and compare:
-  branch       Begin a new line of play from any point, rename or delete one
+  branch       Begin a new history from any point, rename or delete one
   amend        Change one entry and play the rest again, as a branch or file
-  diff         Show where two lines of play part and how their states differ
+  diff         Show where two histories part and how their states differ
   bisect       Find the first entry at which something becomes true
   blame        Show which entry last changed a field of the view
   shrink       Find the smallest log that still shows something
@@ -135,7 +135,7 @@ Usage: turnfold play [OPTIONS] <REV> [COMMAND]...
 
 Arguments:
   <REV>
-          The line of play, MATCH[@BRANCH]
+          The history, MATCH[@BRANCH]
 
   [COMMAND]...
           Commands, each `[SEAT:] command`, such as `p1: move 2,3`

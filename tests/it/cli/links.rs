@@ -6,7 +6,7 @@ use super::{check, duel};
 use crate::sandbox::Sandbox;
 use snapbox::str;
 
-/// The first 16 digits of the link after each entry of a line of play.
+/// The first 16 digits of the link after each entry of a history.
 fn links(sandbox: &Sandbox, line: &str) -> Vec<String> {
     let told = sandbox.ok(&format!("log {line} --links"));
     told.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()

@@ -35,8 +35,8 @@ fn a_seats_file_is_read_shown_and_stepped_with_that_seats_eyes() {
     for verb in ["show", "--format json show", "--format svg show", "legal", "ask"] {
         let question = if verb == "ask" { " suggest 0,0" } else { "" };
         let of_match = sandbox.ok(&format!("{verb} --as p2 ford{question}"));
-        for eyes in ["", "--as p2"] {
-            assert_eq!(sandbox.ok(&format!("{verb} {eyes} p2.tfl{question}")), of_match, "{verb} {eyes}");
+        for viewer in ["", "--as p2"] {
+            assert_eq!(sandbox.ok(&format!("{verb} {viewer} p2.tfl{question}")), of_match, "{verb} {viewer}");
         }
     }
     let log = sandbox.ok("log ford --as p2");

@@ -16,7 +16,7 @@ fn long_match() -> Sandbox {
     sandbox
 }
 
-/// What the verbs that seek say of a line of play at several entries.
+/// What the verbs that seek say of a history at several entries.
 fn told(sandbox: &Sandbox) -> Vec<String> {
     let mut told = vec![sandbox.ok("legal long"), sandbox.ok("ask long chance 0,1")];
     for seq in ["", ":4095", ":4096", ":8191"] {

@@ -1,4 +1,4 @@
-//! Where a line of play is read from: revisions, replay files up to an entry, standard input.
+//! Where a history is read from: revisions, replay files up to an entry, standard input.
 
 use std::fs::File;
 
@@ -7,7 +7,7 @@ use snapbox::str;
 use super::{check, duel};
 use crate::sandbox::{Sandbox, words};
 
-/// The verbs that read a line of play, `@` being its name.
+/// The verbs that read a history, `@` being its name.
 const VERBS: [&str; 9] = [
     "show @",
     "legal @ --as p1",

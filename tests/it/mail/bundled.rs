@@ -1,7 +1,7 @@
 //! Matches in memory as an audit reads them.
 
 use turnfold_core::trust::TreeHash;
-use turnfold_replay::audit::{AuditQuestion, AuditRow, FairRoll, RowName, RowResult, audit_telling};
+use turnfold_replay::audit::{AuditQuestion, AuditRow, FairRoll, RowName, RowResult, audit_with};
 use turnfold_replay::bundle::{BundleError, BundleOutline, BundledRecord, LineRecords, TakeRecord};
 
 use super::correspondence::registry;
@@ -36,7 +36,7 @@ impl Bundled {
 
     pub(super) fn audit(&self, tell: &mut dyn FnMut(&FairRoll)) -> Vec<AuditRow> {
         let question = AuditQuestion { policy: None, held: &[], registry: &registry() };
-        audit_telling(self, question, tell).unwrap()
+        audit_with(self, question, tell).unwrap()
     }
 }
 

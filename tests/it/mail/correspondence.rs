@@ -440,12 +440,12 @@ impl Correspondence {
         self.lines[self.line].left_out.push(seq);
     }
 
-    pub(super) fn audit_telling(&self, tell: &mut dyn FnMut(&FairRoll)) -> Vec<AuditRow> {
+    pub(super) fn audit_with(&self, tell: &mut dyn FnMut(&FairRoll)) -> Vec<AuditRow> {
         self.records(true).audit(tell)
     }
 
     pub(super) fn audit(&self) -> Vec<AuditRow> {
-        self.audit_telling(&mut |_| {})
+        self.audit_with(&mut |_| {})
     }
 
     /// Requires a row to be so; returns its reason.

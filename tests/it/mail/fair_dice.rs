@@ -83,7 +83,7 @@ fn fd_7_all_rolls_of_a_turn_have_its_contributions() {
         found.tell_rolls();
     });
     let mut told = Vec::new();
-    found.audit_telling(&mut |roll| told.push(roll.clone()));
+    found.audit_with(&mut |roll| told.push(roll.clone()));
     assert_eq!(
         told.iter().map(|roll| roll.number).collect::<Vec<_>>(),
         (1..=found.rolls).collect::<Vec<_>>()
@@ -292,7 +292,7 @@ fn fd_20_each_roll_is_told_with_everything_it_follows_from() {
     let mut found = begun("");
     day(&mut found);
     let mut told = Vec::new();
-    found.audit_telling(&mut |roll| told.push(roll.to_string()));
+    found.audit_with(&mut |roll| told.push(roll.to_string()));
     assert_eq!(told.len(), usize::from(found.rolls));
     for text in &told {
         // From the text alone, with blake3: `duel:1 is roll 1: host 1 HEX, p1 0 HEX, p2 0 HEX; key HEX; 1 of 1..=6: 4`.

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use turnfold_core::paper::SignedPaper;
 use turnfold_core::{DicePolicy, Registry, Seat};
-use turnfold_replay::mail::{DeskLog, MailMatch, MailedPaper};
+use turnfold_replay::mail::{DeskHistory, MailMatch, MailedPaper};
 use turnfold_store::StoreReader;
 
 use super::players::{DeskView, Players, key};
@@ -44,7 +44,7 @@ impl Mailbox {
         let store = StoreReader::open(&self.sandbox.path(".turnfold")).unwrap();
         let of = MailMatch::find(&store, &"duel".parse().unwrap(), &Registry::standard()).unwrap();
         let is_fair = matches!(of.genesis.dice, DicePolicy::Fair(_));
-        DeskView { desk: DeskLog::read(&store, &of).unwrap(), match_id: of.genesis.match_id, is_fair }
+        DeskView { desk: DeskHistory::read(&store, &of).unwrap(), match_id: of.genesis.match_id, is_fair }
     }
 
     /// Saves papers as a mail.

@@ -8,11 +8,11 @@ use turnfold_core::paper::{
     Join, MatchId, Nonce, Order, Paper, PaperContent, PaperHead, SeatKey, SeenRoot, SignedPaper,
 };
 use turnfold_core::trust::{KeyKind, PrivateKey};
-use turnfold_replay::mail::DeskLog;
+use turnfold_replay::mail::DeskHistory;
 
 /// What players know of a match.
 pub(crate) struct DeskView {
-    pub(crate) desk: DeskLog,
+    pub(crate) desk: DeskHistory,
     pub(crate) match_id: [u8; 16],
     pub(crate) is_fair: bool,
 }

@@ -11,7 +11,7 @@ use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Rules, Seat
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
 use turnfold_replay::bundle::StoreRecords;
 use turnfold_replay::mail::{
-    Addresses, DeskLog, MailError, MailHost, MailMatch, MailRoom, NewMailMatch, Outbox, PaperOutcome,
+    Addresses, DeskHistory, MailError, MailHost, MailMatch, MailRoom, NewMailMatch, Outbox, PaperOutcome,
     RunReport, TableDice, TakenPaper,
 };
 use turnfold_replay::signing::{KeyFile, Signers};
@@ -120,8 +120,8 @@ impl Post {
         MailMatch::find(&self.store, &self.name, &self.registry).unwrap()
     }
 
-    pub(super) fn desk(&self) -> DeskLog {
-        DeskLog::read(&self.store, &self.mail_match()).unwrap()
+    pub(super) fn desk(&self) -> DeskHistory {
+        DeskHistory::read(&self.store, &self.mail_match()).unwrap()
     }
 
     pub(super) fn host(&self) -> Result<MailHost<'_>, MailError> {

@@ -16,7 +16,7 @@ use turnfold_replay::audit::{AuditQuestion, RowName, RowResult, audit, read_held
 use turnfold_replay::bundle::{BundleFile, StoreRecords};
 use turnfold_replay::mail::{LetterName, PaperWords, TableDice, TakenPaper};
 use turnfold_replay::signing::write_signed_bundle;
-use turnfold_replay::{LineOfPlay, Revision};
+use turnfold_replay::{History, Revision};
 use turnfold_store::BranchName;
 
 use super::form::mailers;
@@ -186,7 +186,7 @@ impl Correspondence {
         let (name, branch) = (self.post.name.clone(), BranchName::main());
         let log = self.post.store.read(&name, &branch, None).unwrap();
         let revision = Revision { match_name: name, branch, seq: None };
-        LineOfPlay::of_log(&revision, log, &self.post.registry).unwrap().state().unwrap()
+        History::of_log(&revision, log, &self.post.registry).unwrap().state().unwrap()
     }
 
     /// Gives a reply to the mailers.

@@ -1,4 +1,4 @@
-//! What a page saves is what the verb writes for the same eyes (VW-25, VW-26).
+//! What a page saves is what the verb writes for the same viewer (VW-25, VW-26).
 
 use std::fs;
 

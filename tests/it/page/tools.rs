@@ -42,7 +42,7 @@ fn vw_20_a_host_starts_a_branch_from_an_entry_and_compares_it() {
     browser.run("document.querySelector('#other-branch').closest('form').requestSubmit()");
     browser.wait_until("return !document.querySelector('.compared').hidden");
     assert!(
-        browser.text(".compared").contains("the lines of play part at entry 3"),
+        browser.text(".compared").contains("the histories part at entry 3"),
         "{}",
         browser.text(".compared")
     );
@@ -52,8 +52,8 @@ fn vw_20_a_host_starts_a_branch_from_an_entry_and_compares_it() {
         "return location.search + location.hash === '#2' && document.querySelector('.status').textContent.startsWith('Entry 2 of 3')",
     );
     browser.wait_until(LIVE);
-    // Whose eyes: a seat's are those of its player.
-    browser.run("const eyes = document.querySelector('[aria-label=\"Whose eyes\"]'); eyes.value = 'p2'; eyes.dispatchEvent(new Event('change'))");
+    // The viewer: a seat's are those of its player.
+    browser.run("const viewer = document.querySelector('[aria-label=\"Viewer\"]'); viewer.value = 'p2'; viewer.dispatchEvent(new Event('change'))");
     browser.wait_until("return document.querySelector('.commands').hidden");
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }

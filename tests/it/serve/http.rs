@@ -223,7 +223,7 @@ pub(super) fn grant(service: &Running, match_name: &str, grant: &Value) -> Strin
     service.grant(match_name, &grant.to_string())["token"].as_str().unwrap().into()
 }
 
-/// The path of a match's main line of play, and what stands below it.
+/// The path of a match's main history, and what stands below it.
 pub(super) fn main_of(match_name: &str, rest: &str) -> String {
     format!("/v1/matches/{match_name}/branches/main/{rest}")
 }

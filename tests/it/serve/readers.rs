@@ -1,4 +1,4 @@
-//! Many who read one line of play, cut off and resumed, and one who never reads (SV-38, SV-17, SV-19).
+//! Many who read one history, cut off and resumed, and one who never reads (SV-38, SV-17, SV-19).
 
 use std::collections::BTreeMap;
 use std::fs;

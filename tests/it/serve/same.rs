@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use turnfold_replay::drawing::{Highlights, svg};
-use turnfold_replay::printed::{self, LegalCommand, json_line};
-use turnfold_replay::{Eyes, LoggedRecord};
+use turnfold_replay::render::{self, LegalCommand, json_line};
+use turnfold_replay::{LoggedRecord, Viewer};
 
 use super::http::{Call, grant, import, main_of};
 use super::running::Running;
@@ -50,19 +50,19 @@ impl Seen<'_> {
     }
 
     fn check_position(&self, at: u64) {
-        let eyes: Eyes = self.viewer.parse().unwrap();
+        let viewer: Viewer = self.viewer.parse().unwrap();
         let sight = sight(self.path, self.text, self.viewer).up_to(at).unwrap();
         let state = sight.state().unwrap();
-        let picture = eyes.picture(state.as_ref());
+        let picture = viewer.picture(state.as_ref());
         let none = Highlights::default();
-        let view = json_line(&eyes.view_json(state.as_ref())).unwrap() + "\n";
+        let view = json_line(&viewer.view_json(state.as_ref())).unwrap() + "\n";
         self.check(&format!("view?at={at}"), "application/json", &view);
-        let drawn = printed::text(printed::picture(&picture, &none));
+        let drawn = render::text(render::picture(&picture, &none));
         self.check(&format!("view?at={at}"), "text/plain", &drawn);
         self.check(&format!("picture.svg?at={at}"), "image/svg+xml", &svg::document(&picture, &none));
-        let asked = (self.viewer != "host").then_some(eyes);
-        let legal = printed::legal_commands(asked, eyes, state.as_ref());
-        let lines = printed::text(legal.iter().map(LegalCommand::line));
+        let asked = (self.viewer != "host").then_some(viewer);
+        let legal = render::legal_commands(asked, viewer, state.as_ref());
+        let lines = render::text(legal.iter().map(LegalCommand::line));
         self.check(&format!("legal?at={at}"), "text/plain", &lines);
         let items: Vec<_> = legal.iter().map(|command| json_line(command).unwrap()).collect();
         let items = format!("{{\"items\":[{}],\"next\":null}}\n", items.join(","));
@@ -79,7 +79,7 @@ impl Seen<'_> {
             let items = &records[after..records.len().min(after + limit)];
             let next = (records.len() > after + limit).then_some(after + limit);
             let rest = format!("entries?after={after}&limit={limit}");
-            let lines = printed::text(items.iter().map(|record| printed::logged(record, false)));
+            let lines = render::text(items.iter().map(|record| render::logged(record, false)));
             self.check(&rest, "text/plain", &lines);
             let items: Vec<_> = items.iter().map(|record| json_line(record).unwrap()).collect();
             let next_json = next.map_or("null".to_owned(), |next| next.to_string());

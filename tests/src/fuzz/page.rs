@@ -4,7 +4,7 @@ use std::path::Path;
 
 use turnfold_core::Registry;
 use turnfold_replay::page::{PAGE_BYTES_MAX, replay_in};
-use turnfold_replay::{Eyes, LineOfPlay, Page, Sight, bless::bless, tfl::read};
+use turnfold_replay::{History, Page, SeatHistory, Viewer, bless::bless, tfl::read};
 
 use super::{check_message, replay_file};
 
@@ -29,10 +29,10 @@ fn make(bytes: &[u8]) {
     else {
         return;
     };
-    for eyes in [Eyes::HOST, "p1".parse().unwrap()] {
-        let line = LineOfPlay::of_replay(Path::new("fuzzed.tfl"), &blessed).unwrap();
-        let replay = (eyes == Eyes::HOST).then(|| blessed.clone());
-        let html = Page::of(Sight::of(eyes, line).unwrap(), replay, PAGE_BYTES_MAX).unwrap().html;
+    for viewer in [Viewer::HOST, "p1".parse().unwrap()] {
+        let line = History::of_replay(Path::new("fuzzed.tfl"), &blessed).unwrap();
+        let replay = (viewer == Viewer::HOST).then(|| blessed.clone());
+        let html = Page::of(SeatHistory::of(viewer, line).unwrap(), replay, PAGE_BYTES_MAX).unwrap().html;
         assert_eq!((html.matches(OPENING).count(), html.matches("</script").count()), (1, 2), "{html}");
         match replay_in("fuzzed.html", html.as_bytes()) {
             Ok(replay) => assert_eq!(replay, blessed.to_string().as_bytes(), "a page holds its replay"),

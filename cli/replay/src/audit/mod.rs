@@ -22,7 +22,7 @@ pub use question::AuditQuestion;
 pub use rows::{AuditRow, RowName, RowResult};
 
 use self::mail::MailRows;
-use self::rows::{Finder, counted};
+use self::rows::{RowBuilder, counted};
 use self::walk::Walk;
 
 /// What no row can say (TR-30).
@@ -45,23 +45,23 @@ pub fn malformed(error: &BundleError) -> Vec<AuditRow> {
 /// # Errors
 /// What cannot be read. What is wrong with the matches is in the rows.
 pub fn audit(records: &dyn LineRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, BundleError> {
-    audit_telling(records, question, &mut |_| {})
+    audit_with(records, question, &mut |_| {})
 }
 
 /// Audits matches like [`audit`], and tells each roll of fair dice with everything that it follows from (FD-20).
 ///
 /// # Errors
 /// As for [`audit`].
-pub fn audit_telling(
+pub fn audit_with(
     records: &dyn LineRecords,
     question: AuditQuestion<'_>,
-    tell: &mut dyn FnMut(&FairRoll),
+    on_roll: &mut dyn FnMut(&FairRoll),
 ) -> Result<Vec<AuditRow>, BundleError> {
     let outline = records.outline();
     let signed = signed::checkpoints(outline, question);
     let wanted: Vec<_> = signed.iter().flat_map(signed::LineCheckpoints::wanted).collect();
-    let walked = Walk::through(records, question.registry, &wanted, tell)?;
-    let bytes = Finder::new(RowName::Bytes).row(|| {
+    let walked = Walk::through(records, question.registry, &wanted, on_roll)?;
+    let bytes = RowBuilder::new(RowName::Bytes).row(|| {
         let count: u64 = outline.matches.iter().flat_map(|of| &of.lines).map(|line| line.count).sum();
         format!(
             "{} and {} in canonical form",

@@ -126,13 +126,13 @@ impl AuditRow {
 
 /// Finds the result of a row: the first failure counts, then the first thing not checked.
 #[derive(Clone, Debug)]
-pub(super) struct Finder {
+pub(super) struct RowBuilder {
     row: AuditRow,
     /// How many more there are like the first.
     more: u64,
 }
 
-impl Finder {
+impl RowBuilder {
     pub(super) fn new(row: RowName) -> Self {
         Self { row: AuditRow { row, result: RowResult::Pass, reason: String::new(), at: None }, more: 0 }
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use turnfold_core::trust::{BadSignature, Checkpoint, SignedNote, TreeHash, TrustPolicy};
 
 use super::question::AuditQuestion;
-use super::rows::{AuditRow, Finder, RowName, counted};
+use super::rows::{AuditRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{LineSize, revision, root_of};
 use crate::bundle::{BundleOutline, BundledLine, LineIndex};
 
@@ -94,7 +94,7 @@ pub(super) fn checkpoints(outline: &BundleOutline, question: AuditQuestion<'_>) 
 
 /// Requires each line to have a checkpoint at its full size, and none that contradicts it.
 pub(super) fn signature(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRow {
-    let mut row = Finder::new(RowName::Signature);
+    let mut row = RowBuilder::new(RowName::Signature);
     if known.question.policy.is_none() {
         row.not_checked(None, "no policy says whose signatures count; give one with `--policy`");
         return row.row(String::new);
@@ -131,7 +131,7 @@ pub(super) fn signature(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRo
 
 /// Requires the policy's quorum of each line's newest signed checkpoint.
 pub(super) fn cosignatures(lines: &[LineCheckpoints], known: &Known<'_>) -> AuditRow {
-    let mut row = Finder::new(RowName::Cosignatures);
+    let mut row = RowBuilder::new(RowName::Cosignatures);
     let Some(policy) = known.question.policy else {
         row.not_checked(None, "no policy says whose cosignatures count; give one with `--policy`");
         return row.row(String::new);

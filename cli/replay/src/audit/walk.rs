@@ -8,7 +8,7 @@ use turnfold_store::{Entry, Genesis, Linker};
 
 use super::mail::{FairRoll, MailLogs, MailRows};
 use super::play::{Playing, Verdict};
-use super::rows::{AuditRow, Finder, RowName, counted};
+use super::rows::{AuditRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{LineSize, cut, cuts, forks, revision};
 use crate::bundle::{BundleError, BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords};
 use crate::revision::Revision;
@@ -23,10 +23,10 @@ pub(super) struct Walked {
 }
 
 /// Takes each roll of fair dice that was recomputed (FD-20).
-pub(super) type TellRoll<'a> = &'a mut dyn FnMut(&FairRoll);
+pub(super) type OnRoll<'a> = &'a mut dyn FnMut(&FairRoll);
 
 /// A line up to some record.
-struct Progress {
+struct LineState {
     tree: Tree,
     /// The link after the last record; `None` once records are left out.
     link: Option<Digest>,
@@ -43,13 +43,13 @@ pub(super) struct Walk<'a> {
     wanted: BTreeSet<LineSize>,
     forks: BTreeSet<LineSize>,
     /// Lines as they were where others begin.
-    kept: BTreeMap<LineSize, Progress>,
+    kept: BTreeMap<LineSize, LineState>,
     /// The line whose records go by.
-    current: Option<(LineIndex, Progress)>,
+    current: Option<(LineIndex, LineState)>,
     roots: BTreeMap<LineSize, TreeHash>,
-    chain: Finder,
-    dice: Finder,
-    rules: Finder,
+    chain: RowBuilder,
+    dice: RowBuilder,
+    rules: RowBuilder,
     entries: u64,
     rolls: u64,
     mail: MailLogs<'a>,
@@ -61,7 +61,7 @@ impl<'a> Walk<'a> {
         records: &'a dyn LineRecords,
         registry: &'a Registry,
         wanted: &[(LineIndex, u64)],
-        tell: TellRoll<'a>,
+        on_roll: OnRoll<'a>,
     ) -> Result<Walked, BundleError> {
         let outline = records.outline();
         let mut walk = Self {
@@ -73,12 +73,12 @@ impl<'a> Walk<'a> {
             kept: BTreeMap::new(),
             current: None,
             roots: BTreeMap::new(),
-            chain: Finder::new(RowName::Chain),
-            dice: Finder::new(RowName::Dice),
-            rules: Finder::new(RowName::Rules),
+            chain: RowBuilder::new(RowName::Chain),
+            dice: RowBuilder::new(RowName::Dice),
+            rules: RowBuilder::new(RowName::Rules),
             entries: 0,
             rolls: 0,
-            mail: MailLogs::new(outline, registry, tell),
+            mail: MailLogs::new(outline, registry, on_roll),
         };
         let mut next = LineIndex::default();
         records.each(&mut |line, record| {
@@ -122,7 +122,7 @@ impl<'a> Walk<'a> {
         let progress = match fork.and_then(|fork| self.kept.get_mut(&fork)) {
             Some(kept) => kept.fork(),
             None if line.parent.is_some() => return Err(BundleError::Changed("the bundle".into())),
-            None => Progress {
+            None => LineState {
                 tree: Tree::default(),
                 link: None,
                 misplaced: None,
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn judge_dice(&mut self, genesis: &Genesis, mut progress: Progress, place: Option<&Revision>) {
+    fn judge_dice(&mut self, genesis: &Genesis, mut progress: LineState, place: Option<&Revision>) {
         if let Some((seq, reason)) = progress.playing.wrong_roll.take() {
             self.dice.fail(place.map(|place| place.at(seq)), reason);
             return;
@@ -256,7 +256,7 @@ fn entries_of(entries: u64) -> String {
     if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
 }
 
-impl Progress {
+impl LineState {
     fn fork(&mut self) -> Self {
         let Self { tree, link, misplaced, playing } = self;
         Self { tree: tree.clone(), link: *link, misplaced: *misplaced, playing: playing.fork() }

@@ -216,8 +216,8 @@ fn outcome_lines(old: Option<&Outcome>, new: Option<&Outcome>) -> Vec<(Tone, Str
 
 /// Returns a part of a line before and after, each behind a sign.
 fn replaced(old: Option<&impl Display>, new: Option<&impl Display>, sign: &str) -> Vec<(Tone, String)> {
-    let old = old.map(|old| (Tone::Old, format!("- {sign}{old}")));
-    let new = new.map(|new| (Tone::New, format!("+ {sign}{new}")));
+    let old = old.map(|old| (Tone::Removed, format!("- {sign}{old}")));
+    let new = new.map(|new| (Tone::Added, format!("+ {sign}{new}")));
     old.into_iter().chain(new).collect()
 }
 

@@ -3,8 +3,8 @@
 use std::io;
 
 use crate::error::ReplayError;
-use crate::eyes::Eyes;
 use crate::input::InputError;
+use crate::viewer::Viewer;
 
 /// What is wrong with a bundle, and where.
 #[derive(Debug, thiserror::Error)]
@@ -29,12 +29,12 @@ pub enum BundleError {
         reason: String,
     },
     /// What is to be left out for a seat could be guessed from what stays (TR-20).
-    #[error("{what}, which {eyes} could use to guess what it may not know")]
+    #[error("{what}, which {viewer} could use to guess what it may not know")]
     Guessable {
         /// What tells too much.
         what: String,
         /// Who may not know all.
-        eyes: Eyes,
+        viewer: Viewer,
     },
     /// The file was another one when it was read again.
     #[error("`{0}` changed while it was read")]

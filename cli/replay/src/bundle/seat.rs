@@ -9,9 +9,9 @@ use super::error::BundleError;
 use super::outline::{BundleOutline, BundledMatch};
 use super::records::{BundledRecord, LineIndex, LineRecords, StoreRecords, TakeRecord};
 use crate::entry::{LogEntry, logged};
-use crate::eyes::Eyes;
-use crate::line::{broken_entry, rules_of};
+use crate::history::{broken_entry, rules_of};
 use crate::revision::{Revision, SourceName};
+use crate::viewer::Viewer;
 
 /// What a key begins with that nobody can guess: those of orders, of papers, and of turns that a desk announced.
 const UNGUESSABLE: [&str; 3] = ["order:", "paper:", "turn:"];
@@ -29,8 +29,8 @@ impl<'a> SeatRecords<'a> {
     ///
     /// # Errors
     /// [`BundleError::Guessable`] where what is left out could be guessed from what is there.
-    pub fn of(records: StoreRecords<'a>, eyes: Eyes, registry: &Registry) -> Result<Self, BundleError> {
-        let hidden = hidden_from(&records, eyes, registry)?;
+    pub fn of(records: StoreRecords<'a>, viewer: Viewer, registry: &Registry) -> Result<Self, BundleError> {
+        let hidden = hidden_from(&records, viewer, registry)?;
         Ok(Self::without(records, &hidden))
     }
 
@@ -42,12 +42,12 @@ impl<'a> SeatRecords<'a> {
     pub fn of_all(
         records: StoreRecords<'a>,
         now: &StoreRecords<'_>,
-        eyes: &[Eyes],
+        viewer: &[Viewer],
         registry: &Registry,
     ) -> Result<Self, BundleError> {
         let mut hidden = HiddenRecords::new();
-        for eyes in eyes {
-            hidden.extend(hidden_from(now, *eyes, registry)?);
+        for viewer in viewer {
+            hidden.extend(hidden_from(now, *viewer, registry)?);
         }
         Ok(Self::without(records, &hidden))
     }
@@ -76,12 +76,12 @@ type HiddenRecords = BTreeSet<(MatchName, BranchName, Seq)>;
 /// Finds what is to be left out for a seat.
 fn hidden_from(
     records: &StoreRecords<'_>,
-    eyes: Eyes,
+    viewer: Viewer,
     registry: &Registry,
 ) -> Result<HiddenRecords, BundleError> {
     let mut found = HiddenRecords::new();
-    for of in records.outline().matches.iter().filter(|_| !eyes.see_all()) {
-        for (line, seq) in Hidden::of(records, of, eyes, registry)?.records {
+    for of in records.outline().matches.iter().filter(|_| !viewer.see_all()) {
+        for (line, seq) in Hidden::of(records, of, viewer, registry)?.records {
             let Some(line) = of.lines.get(line) else { continue };
             found.insert((of.name.clone(), line.branch.clone(), seq));
         }
@@ -120,10 +120,10 @@ impl Hidden {
     fn of(
         store: &StoreRecords<'_>,
         of: &BundledMatch,
-        eyes: Eyes,
+        viewer: Viewer,
         registry: &Registry,
     ) -> Result<Self, BundleError> {
-        let guessable = |what: &str| Err(BundleError::Guessable { what: what.into(), eyes });
+        let guessable = |what: &str| Err(BundleError::Guessable { what: what.into(), viewer });
         if matches!(of.genesis.dice, DicePolicy::Seeded(_)) {
             return guessable(&format!("`{}` has the seed of its dice in its setup", of.name));
         }
@@ -135,7 +135,7 @@ impl Hidden {
             let name = SourceName::Revision(revision.clone());
             let rules = rules_of(&of.genesis, &revision, registry)?;
             let mut state = rules.start(&of.genesis.setup).map_err(crate::error::ReplayError::from)?;
-            let seen = state.setup_seen(&of.genesis.setup, eyes.seat());
+            let seen = state.setup_seen(&of.genesis.setup, viewer.seat());
             if seen.map_err(crate::error::ReplayError::from)? != of.genesis.setup {
                 return guessable(&format!("the setup of `{}` tells what is dealt", of.name));
             }
@@ -153,7 +153,8 @@ impl Hidden {
                 }
                 index += 1;
             };
-            eyes.fold(state.as_mut(), &logged(&log), &of.genesis.dice, observe)
+            viewer
+                .fold(state.as_mut(), &logged(&log), &of.genesis.dice, observe)
                 .map_err(|cause| broken_entry(&name, cause))?;
         }
         for (line, Entry { seq, seat, idempotency_key: key, .. }) in all {
@@ -161,7 +162,7 @@ impl Hidden {
                 hidden.insert((line, seq));
             }
             // What the host gives is shown to all in most games, and at a desk: it says nothing about anybody's secrets.
-            let is_open = seat == eyes.seat() || seat == Seat::Host && !hidden.contains(&(line, seq));
+            let is_open = seat == viewer.seat() || seat == Seat::Host && !hidden.contains(&(line, seq));
             let is_safe =
                 key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
             // Of all that other players gave, left out or not: else the refusal would tell that they hide something.

@@ -138,7 +138,7 @@ impl CheckReport {
                 |headline: &String| StyledLine::of(Tone::Plain, format!("  {}", error_text("  ", headline)));
             lines.extend(failed.iter().map(name));
         }
-        let tone = if failed.is_empty() { Tone::New } else { Tone::Old };
+        let tone = if failed.is_empty() { Tone::Added } else { Tone::Removed };
         lines.push(StyledLine::of(tone, self.summary()));
         lines
     }
@@ -227,11 +227,11 @@ impl FileCheck {
             }
             Ok(Checked { entries, .. }) => {
                 let rest = format!(" {} {}", self.file, counted(*entries, "entry", "entries"));
-                vec![StyledLine::of(Tone::New, "ok").then(Tone::Plain, rest)]
+                vec![StyledLine::of(Tone::Added, "ok").then(Tone::Plain, rest)]
             }
             Err(error) => {
                 let rest = format!(" {}", error_text("failed ", &error_with_advice(error)));
-                vec![StyledLine::of(Tone::Old, "failed").then(Tone::Plain, rest)]
+                vec![StyledLine::of(Tone::Removed, "failed").then(Tone::Plain, rest)]
             }
         }
     }

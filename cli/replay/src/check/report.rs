@@ -134,7 +134,7 @@ impl Mismatch {
             _ if self.is_to_be_blessed() => "to fill it in",
             _ => "to reproduce",
         };
-        lines.push((Tone::Faint, format!("{what}: {}", self.next_command())));
+        lines.push((Tone::Dim, format!("{what}: {}", self.next_command())));
         lines
     }
 
@@ -150,12 +150,12 @@ impl Mismatch {
         if let Some(recorded) = &divergence.recorded {
             lines.extend(changed_claims(recorded, &divergence.computed));
         } else if self.kind() != DivergenceKind::Missing {
-            lines.push((Tone::Old, format!("- {}", divergence.expected())));
-            lines.push((Tone::New, format!("+ {}", divergence.computed)));
+            lines.push((Tone::Removed, format!("- {}", divergence.expected())));
+            lines.push((Tone::Added, format!("+ {}", divergence.computed)));
         }
         if let Some(Hashes { expected, actual }) = &divergence.hashes {
-            lines.push((Tone::Old, format!("- #{expected}")));
-            lines.push((Tone::New, format!("+ #{actual}")));
+            lines.push((Tone::Removed, format!("- #{expected}")));
+            lines.push((Tone::Added, format!("+ #{actual}")));
         }
         lines
     }

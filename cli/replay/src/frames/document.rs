@@ -12,11 +12,11 @@ use crate::difference::{Difference, differences};
 use crate::error::ReplayError;
 use crate::record::LoggedRecord;
 use crate::revision::{Revision, SourceName};
-use crate::seen::Seen;
-use crate::sight::Sight;
+use crate::seat_history::SeatHistory;
 use crate::text::printable;
+use crate::viewed_entry::ViewedEntry;
 
-/// What one viewer sees of a line of play, entry by entry (VW-10). What it serializes as is a contract.
+/// What one viewer sees of a history, entry by entry (VW-10). What it serializes as is a contract.
 #[derive(Clone, Debug, Serialize)]
 pub struct FrameDocument {
     /// Who looks.
@@ -77,11 +77,11 @@ impl FrameLimits {
 }
 
 impl FrameDocument {
-    /// Makes a document of the frames after entry `after`, as these eyes count.
+    /// Makes a document of the frames after entry `after`, as this viewer counts.
     ///
     /// # Errors
-    /// [`ReplayError::NoEntry`], and as for [`Sight::fold`].
-    pub fn of(sight: &Sight, after: u64, limits: FrameLimits) -> Result<Self, ReplayError> {
+    /// [`ReplayError::NoEntry`], and as for [`SeatHistory::fold`].
+    pub fn of(sight: &SeatHistory, after: u64, limits: FrameLimits) -> Result<Self, ReplayError> {
         let head = sight.head();
         if after > head {
             return Err(ReplayError::NoEntry { line: sight.name().clone(), seq: after, head });
@@ -108,7 +108,7 @@ impl FrameDocument {
         };
         let Gathered { frames, is_full, .. } = gathered;
         let next = is_full.then(|| after + u64::try_from(frames.len()).unwrap_or(u64::MAX));
-        let viewer = sight.eyes().to_string();
+        let viewer = sight.viewer().to_string();
         Ok(Self { viewer, match_name, branch, after, head, next, picture, frames })
     }
 }
@@ -121,7 +121,7 @@ struct Before {
 
 impl Before {
     /// Makes the frame of an entry, which the next one is compared with.
-    fn frame(&mut self, entry: &mut Seen<'_>) -> Frame {
+    fn frame(&mut self, entry: &mut ViewedEntry<'_>) -> Frame {
         let after = Self { picture: entry.picture().into(), view: entry.view() };
         let changes = PictureChange::between(&self.picture, &after.picture);
         let frame = Frame {

@@ -8,7 +8,7 @@ use super::change::PictureChange;
 use super::picture::FramePicture;
 use crate::drawing::{Place, Spot};
 use crate::error::ReplayError;
-use crate::sight::Sight;
+use crate::seat_history::SeatHistory;
 
 /// Returns where a picture differs from another; a block that is of another kind or size differs everywhere.
 #[must_use]
@@ -40,8 +40,8 @@ fn places(block: &Block) -> Vec<Place> {
     }
 }
 
-impl Sight {
-    /// Returns what the last entry that the eyes know of changed in their picture; nothing before the first.
+impl SeatHistory {
+    /// Returns what the last entry that the viewer knows of changed in their picture; nothing before the first.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
@@ -49,8 +49,8 @@ impl Sight {
         let Some(before_last) = self.known_count().checked_sub(1) else { return Ok(BTreeSet::new()) };
         let mut state = self.start()?;
         self.advance(state.as_mut(), 0, before_last)?;
-        let before = self.eyes().picture(state.as_ref());
+        let before = self.viewer().picture(state.as_ref());
         self.advance(state.as_mut(), before_last, before_last + 1)?;
-        Ok(changed_spots(&before, &self.eyes().picture(state.as_ref())))
+        Ok(changed_spots(&before, &self.viewer().picture(state.as_ref())))
     }
 }

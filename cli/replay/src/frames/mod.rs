@@ -1,10 +1,10 @@
-//! Frames: what changes, entry by entry, in the picture that one viewer sees of a line of play (VW-2, VW-10).
+//! Frames: what changes, entry by entry, in the picture that one viewer sees of a history (VW-2, VW-10).
 //!
 //! A page needs no rules to show a game: it has the first picture and, for each entry, what changed in it.
 //!
 //! ```
 //! use turnfold_core::Registry;
-//! use turnfold_replay::{Eyes, FrameDocument, FrameLimits, LineOfPlay, ReplayError, Shown, Sight, tfl};
+//! use turnfold_replay::{Viewer, FrameDocument, FrameLimits, History, ReplayError, Shown, SeatHistory, tfl};
 //!
 //! let script = b"turnfold replay 2
 //! +++
@@ -17,7 +17,7 @@
 //! 1 host roll 1 2 3 4
 //! ";
 //! let replay = tfl::read("duel.tfl", script, &Registry::standard())?;
-//! let sight = Sight::of(Eyes::HOST, LineOfPlay::of_replay("duel.tfl".as_ref(), &replay)?)?;
+//! let sight = SeatHistory::of(Viewer::HOST, History::of_replay("duel.tfl".as_ref(), &replay)?)?;
 //! let document = FrameDocument::of(&sight, 0, FrameLimits::SERVED)?;
 //! assert_eq!((document.head, document.next), (1, None));
 //! assert!(matches!(&document.frames[0].shown, Shown::Changes(changes) if !changes.is_empty()));

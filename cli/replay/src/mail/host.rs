@@ -5,10 +5,10 @@ use turnfold_core::trust::{PrivateKey, VerifierKey};
 use turnfold_core::{Registry, Seat};
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Store};
 
-use super::desk_log::{DeskLog, HeardEntry};
+use super::desk_history::{AppliedEntry, DeskHistory};
 use super::error::MailError;
-use super::tie::MailMatch;
-use crate::line::broken_entry;
+use super::pairing::MailMatch;
+use crate::history::broken_entry;
 use crate::revision::SourceName;
 use crate::signing::Signers;
 
@@ -17,7 +17,7 @@ pub struct MailHost<'a> {
     pub(super) store: &'a Store,
     pub(super) registry: &'a Registry,
     pub(super) of: MailMatch,
-    pub(super) desk: DeskLog,
+    pub(super) desk: DeskHistory,
     pub(super) key: &'a PrivateKey,
     /// When entries are recorded, in Unix milliseconds.
     pub(super) recorded_at_ms: i64,
@@ -46,7 +46,7 @@ impl<'a> MailHost<'a> {
         })?;
         // FD-18: a desk that went back would open elements again that players know.
         signers.require_unforked(store, &of.desk_line())?;
-        let desk = DeskLog::read(store, &of)?;
+        let desk = DeskHistory::read(store, &of)?;
         Ok(Self { store, registry, of, desk, key, recorded_at_ms })
     }
 
@@ -58,7 +58,7 @@ impl<'a> MailHost<'a> {
 
     /// Returns the desk as it is now.
     #[must_use]
-    pub const fn desk(&self) -> &DeskLog {
+    pub const fn desk(&self) -> &DeskHistory {
         &self.desk
     }
 
@@ -74,7 +74,7 @@ impl<'a> MailHost<'a> {
         &mut self,
         commands: Vec<(Seat, Command)>,
         key: Option<&IdempotencyKey>,
-    ) -> Result<Vec<HeardEntry>, MailError> {
+    ) -> Result<Vec<AppliedEntry>, MailError> {
         let (before, recorded_at_ms) = (self.desk.head(), self.recorded_at_ms);
         let (mut heard, mut entries) = (Vec::new(), Vec::new());
         for (seat, command) in commands {

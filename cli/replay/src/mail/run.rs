@@ -3,8 +3,8 @@
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Command;
 
-use super::carrying::carry_out;
 use super::error::MailError;
+use super::execute_turn::carry_out;
 use super::host::MailHost;
 use super::host_dice::TableDice;
 use super::run_report::RunReport;

@@ -6,10 +6,10 @@ use turnfold_core::{AnyState, DicePolicy, DueRoll, Rejected, Seat, Verdict};
 
 use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
-use crate::eyes::Eyes;
 use crate::record::{Detail, Record};
 use crate::script::ScriptLine;
 use crate::session::{ROLLS_IN_A_ROW_MAX, Roller, Session};
+use crate::viewer::Viewer;
 
 /// Commands of `default`, and of `between`, after which a step ends.
 const COMMANDS_MAX: usize = 1000;
@@ -176,7 +176,7 @@ impl<'a> GameTurn<'a> {
     }
 
     fn session(&self) -> Session {
-        let detail = Detail::new(Eyes::HOST);
+        let detail = Detail::new(Viewer::HOST);
         Session::new(self.state.fork(), DicePolicy::Recorded, Roller::Nobody, self.head + 1, detail)
     }
 

@@ -10,13 +10,13 @@ use super::html::{ScriptJson, fill, source_hash, text};
 use crate::bless::bless_if_true;
 use crate::drawing::{Highlights, colors::COLORS, svg};
 use crate::error::ReplayError;
-use crate::eyes::Eyes;
 use crate::frames::{FrameDocument, FrameLimits, FramePicture};
-use crate::line::LineOfPlay;
+use crate::history::History;
 use crate::revision::{Revision, SourceName};
-use crate::sight::Sight;
+use crate::seat_history::SeatHistory;
 use crate::sources::Sources;
 use crate::tfl::Replay;
+use crate::viewer::Viewer;
 
 /// The longest page (VW-26).
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
@@ -28,7 +28,7 @@ pub const SCRIPT: &str = include_str!("viewer.js");
 /// The style of a page, in parts to be joined.
 pub const STYLES: [&str; 2] = [COLORS, include_str!("viewer.css")];
 
-/// One HTML file that shows what a viewer sees of a line of play. The same line makes the same bytes, whoever makes it
+/// One HTML file that shows what a viewer sees of a history. The same line makes the same bytes, whoever makes it
 /// and when (VW-26).
 #[derive(Clone, Debug)]
 pub struct Page {
@@ -56,25 +56,25 @@ impl Page {
     /// Makes a page of a revision or of a replay file; what a file records must be true.
     ///
     /// # Errors
-    /// What is wrong with the line of play, and [`PageError::TooLong`].
-    pub fn load(eyes: Eyes, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+    /// What is wrong with the history, and [`PageError::TooLong`].
+    pub fn load(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         let SourceName::File(file) = name else {
-            return Self::of(Sight::load(eyes, name, sources)?, None, PAGE_BYTES_MAX);
+            return Self::of(SeatHistory::load(viewer, name, sources)?, None, PAGE_BYTES_MAX);
         };
         let replay = sources.read_replay(&file.path)?;
-        let sight = Sight::of(eyes, LineOfPlay::of_replay(&file.path, &replay)?)?;
-        let replay = if sight.eyes().see_all() { Some(bless_if_true(&replay)?) } else { None };
+        let sight = SeatHistory::of(viewer, History::of_replay(&file.path, &replay)?)?;
+        let replay = if sight.viewer().see_all() { Some(bless_if_true(&replay)?) } else { None };
         match file.seq {
             Some(seq) => Self::of(sight.up_to(seq)?, None, PAGE_BYTES_MAX),
             None => Self::of(sight, replay, PAGE_BYTES_MAX),
         }
     }
 
-    /// Makes a page of a line of play, with its replay where that is not to be made anew.
+    /// Makes a page of a history, with its replay where that is not to be made anew.
     ///
     /// # Errors
-    /// What is wrong with the line of play, and [`PageError::TooLong`].
-    pub fn of(sight: Sight, replay: Option<Replay>, bytes_max: usize) -> Result<Self, ReplayError> {
+    /// What is wrong with the history, and [`PageError::TooLong`].
+    pub fn of(sight: SeatHistory, replay: Option<Replay>, bytes_max: usize) -> Result<Self, ReplayError> {
         let mut sight = sight.without_times();
         if let Some(page) = Self::compose(&sight, replay, bytes_max)? {
             return Ok(page);
@@ -90,14 +90,18 @@ impl Page {
     }
 
     /// Makes a page, unless it would be too long.
-    fn compose(sight: &Sight, replay: Option<Replay>, bytes_max: usize) -> Result<Option<Self>, ReplayError> {
+    fn compose(
+        sight: &SeatHistory,
+        replay: Option<Replay>,
+        bytes_max: usize,
+    ) -> Result<Option<Self>, ReplayError> {
         let frames = FrameDocument::of(sight, 0, FrameLimits { frames_max: usize::MAX, bytes_max })?;
         if frames.next.is_some() {
             return Ok(None);
         }
-        let eyes = sight.eyes();
+        let viewer = sight.viewer();
         let replay = match replay {
-            None if eyes.see_all() => Some(sight.to_replay()?),
+            None if viewer.see_all() => Some(sight.to_replay()?),
             replay => replay,
         };
         let state_hash = replay.as_ref().and_then(|replay| replay.closing).map(|closing| closing.state);
@@ -118,12 +122,12 @@ impl Page {
                 ("about", text(&about(sight)).into()),
                 ("picture", picture.into()),
                 ("log", log(&frames).into()),
-                ("words", words(eyes).into()),
+                ("words", words(viewer).into()),
                 ("data", data.into()),
                 ("script", SCRIPT.into()),
             ],
         );
-        let view = (!eyes.see_all()).then(|| eyes.seat());
+        let view = (!viewer.see_all()).then(|| viewer.seat());
         let page = Self { html, view, entries: sight.head(), state_hash };
         Ok((page.html.len() <= bytes_max).then_some(page))
     }
@@ -140,7 +144,7 @@ fn policy(style: &str) -> String {
 }
 
 /// Returns the title of the match, or else what it is called.
-fn title(sight: &Sight) -> String {
+fn title(sight: &SeatHistory) -> String {
     match sight.name() {
         _ if !sight.title().is_empty() => sight.title().into(),
         SourceName::Revision(Revision { match_name, .. }) => match_name.to_string(),
@@ -149,24 +153,24 @@ fn title(sight: &Sight) -> String {
 }
 
 /// Says which game this is, of which branch, and who looks.
-fn about(sight: &Sight) -> String {
+fn about(sight: &SeatHistory) -> String {
     let rules = sight.rules();
     let mut about = format!("{} version {}", rules.name(), rules.version());
     if let SourceName::Revision(Revision { match_name, branch, .. }) = sight.name() {
         write!(about, " · {match_name}@{branch}").expect("writing to a string cannot fail");
     }
-    write!(about, " · as {} sees it", sight.eyes()).expect("writing to a string cannot fail");
+    write!(about, " · as {} sees it", sight.viewer()).expect("writing to a string cannot fail");
     about
 }
 
 /// Says what the file holds, and how to check it; that it was checked is not for a page to say (VW-25, VW-27).
-fn words(eyes: Eyes) -> String {
-    if eyes.see_all() {
+fn words(viewer: Viewer) -> String {
+    if viewer.see_all() {
         return "This file holds everything, secrets and seed too. <code>turnfold check FILE</code> folds the log in \
                 it again."
             .into();
     }
-    format!("This file holds only what {eyes} saw.")
+    format!("This file holds only what {viewer} saw.")
 }
 
 /// Writes the log for those without JavaScript (VW-28).

@@ -35,10 +35,10 @@ pub enum PageError {
         /// The seat.
         viewer: Seat,
     },
-    /// A line of play too long for a page.
+    /// A history too long for a page.
     #[error("a page of `{line}` would be longer than {} MiB; its first {fits} entries fit", bytes_max >> 20)]
     TooLong {
-        /// The line of play.
+        /// The history.
         line: SourceName,
         /// The most bytes of a page.
         bytes_max: usize,

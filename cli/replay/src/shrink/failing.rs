@@ -8,7 +8,7 @@ use crate::check::{Mismatch, check_replay};
 use crate::divergence::DivergenceKind;
 use crate::entry::LogEntry;
 use crate::error::ReplayError;
-use crate::line::LineOfPlay;
+use crate::history::History;
 use crate::tfl::{Replay, ReplayLine};
 
 /// Shrinks a replay file that fails `check`.
@@ -57,7 +57,7 @@ fn before_line(
     given: Given,
     progress: &mut Progress<'_>,
 ) -> Result<Least, ReplayError> {
-    let source = LineOfPlay::of_replay(replay.file.as_ref(), replay)?;
+    let source = History::of_replay(replay.file.as_ref(), replay)?;
     let is_attempt = matches!(line, ReplayLine::Attempt(_));
     let count = cut.entries().count() - usize::from(!is_attempt);
     let state = source.until(count).state()?;

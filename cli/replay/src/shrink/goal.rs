@@ -7,7 +7,7 @@ use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Outc
 use super::given::Given;
 use crate::condition::{Condition, Survey};
 use crate::error::ReplayError;
-use crate::line::LineOfPlay;
+use crate::history::History;
 use crate::question::Judgment;
 use crate::tfl::Replay;
 
@@ -63,7 +63,7 @@ impl<E: From<ReplayError>> Goal for When<'_, E> {
 
 /// A judge still calls the log bad.
 pub(super) struct StillBad<'a, E> {
-    pub(super) source: &'a LineOfPlay,
+    pub(super) source: &'a History,
     pub(super) judge: &'a mut dyn FnMut(&Replay) -> Result<Judgment, E>,
 }
 

@@ -5,7 +5,7 @@ use turnfold_core::{AnyState, Seat};
 use super::goal::{Goal, Log, StillBad, When};
 use super::shrinker::Shrinker;
 use crate::error::ReplayError;
-use crate::line::LineOfPlay;
+use crate::history::History;
 use crate::question::Question;
 use crate::tfl::Replay;
 
@@ -37,10 +37,10 @@ pub struct Least {
 /// Shrinks a log as long as it shows something: with a condition, that it becomes true in the view of a seat.
 ///
 /// # Errors
-/// [`ReplayError::Condition`] for a condition that makes no sense in the view, what is wrong with the line of play, and
+/// [`ReplayError::Condition`] for a condition that makes no sense in the view, what is wrong with the history, and
 /// what the judge says.
 pub fn shrink<E: From<ReplayError>>(
-    line: &LineOfPlay,
+    line: &History,
     question: Question<'_, E>,
     seat: Seat,
     progress: &mut Progress<'_>,
@@ -59,7 +59,7 @@ pub fn shrink<E: From<ReplayError>>(
 }
 
 fn shrink_while<G: Goal>(
-    line: &LineOfPlay,
+    line: &History,
     goal: &mut G,
     progress: &mut Progress<'_>,
 ) -> Result<Shrinking, G::Error> {
@@ -75,7 +75,7 @@ fn shrink_while<G: Goal>(
 
 impl Least {
     /// Writes a shrunk log as a replay.
-    pub(super) fn of(source: &LineOfPlay, log: &LineOfPlay, tries: u64) -> Result<Self, ReplayError> {
+    pub(super) fn of(source: &History, log: &History, tries: u64) -> Result<Self, ReplayError> {
         let recorded = source.dice != log.dice;
         let remark =
             "the dice were seeded; the rolls are recorded here, because an earlier roll was left out";

@@ -6,7 +6,7 @@ use super::goal::Goal;
 use super::kept::{Candidate, KeptLog};
 use super::parts::Starts;
 use super::{arguments, parts};
-use crate::line::LineOfPlay;
+use crate::history::History;
 
 /// The entries of a log that is short enough to look at the state after every one of them, each time.
 const SHORT_MAX: usize = 128;
@@ -16,7 +16,7 @@ const PAIRED_MAX: usize = 32;
 
 /// A log that shows something, being shrunk.
 pub(super) struct Shrinker<'a, G> {
-    source: &'a LineOfPlay,
+    source: &'a History,
     goal: G,
     log: KeptLog,
     /// The digests of the logs that were tried, for none needs to be tried twice.
@@ -27,11 +27,11 @@ pub(super) struct Shrinker<'a, G> {
 }
 
 impl<'a, G: Goal> Shrinker<'a, G> {
-    /// Takes the first `count` entries of a line of play.
+    /// Takes the first `count` entries of a history.
     ///
     /// `None` when they do not show what is looked for.
     pub(super) fn new(
-        source: &'a LineOfPlay,
+        source: &'a History,
         count: usize,
         goal: G,
         progress: &'a mut dyn FnMut(usize, u64),
@@ -50,7 +50,7 @@ impl<'a, G: Goal> Shrinker<'a, G> {
     }
 
     /// Shrinks until nothing more can be done; returns the log and the number of tries.
-    pub(super) fn shrink(mut self) -> Result<(LineOfPlay, u64), G::Error> {
+    pub(super) fn shrink(mut self) -> Result<(History, u64), G::Error> {
         loop {
             let before = self.log.entries().to_vec();
             for starts in [parts::rounds, parts::turns, parts::entries] {

@@ -11,13 +11,13 @@ use super::{Shrinking, arguments, shrink};
 use crate::condition::{Condition, Survey};
 use crate::error::ReplayError;
 use crate::example::random_play;
-use crate::line::LineOfPlay;
+use crate::history::History;
 use crate::question::{Judgment, Question};
 use crate::tfl::Replay;
 
 /// The same search without kept states.
 struct Plain<'a> {
-    line: &'a LineOfPlay,
+    line: &'a History,
     goal: Goal<'a>,
     log: Vec<Given>,
     tried: BTreeSet<(Vec<Given>, bool)>,
@@ -142,7 +142,7 @@ impl Plain<'_> {
 }
 
 /// Requires both searches to come to the same log after as many tries; returns its length.
-fn check(line: &LineOfPlay, goal: Goal<'_>, what: &str) -> Option<usize> {
+fn check(line: &History, goal: Goal<'_>, what: &str) -> Option<usize> {
     let found = match goal {
         Goal::When(condition, seat) => {
             shrink::<ReplayError>(line, Question::Holds(condition), seat, &mut |_, _| {})
@@ -164,8 +164,8 @@ fn check(line: &LineOfPlay, goal: Goal<'_>, what: &str) -> Option<usize> {
     Some(log.len())
 }
 
-/// Returns conditions that become true in a line of play: fields that change, as they are at the end.
-fn conditions(line: &LineOfPlay, seat: Seat, count: usize) -> Vec<Condition> {
+/// Returns conditions that become true in a history: fields that change, as they are at the end.
+fn conditions(line: &History, seat: Seat, count: usize) -> Vec<Condition> {
     let view = |state: Box<dyn AnyState>| serde_json::from_str::<Value>(&state.view(seat)).unwrap();
     let (start, end) = (view(line.start().unwrap()), view(line.state().unwrap()));
     let differences = crate::difference::differences(&start, &end);

@@ -59,7 +59,7 @@ pub enum SigningError {
     /// A file that cannot be read.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// The line of play.
+    /// The history.
     #[error(transparent)]
     Replay(#[from] ReplayError),
     /// The records that are to be signed, or the bundle that they are written to.

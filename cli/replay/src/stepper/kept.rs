@@ -1,4 +1,4 @@
-//! The states kept along a line of play (VW-8).
+//! The states kept along a history (VW-8).
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! A line of play looked at entry by entry, forward and back.
+//! A history looked at entry by entry, forward and back.
 //!
 //! States are kept along it as they are passed (VW-8), so that going anywhere costs at most one fold from the nearest.
 
 mod kept;
+mod shown_entry;
 #[cfg(test)]
 mod tests;
-mod told;
 mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,13 +19,13 @@ use crate::condition::{Condition, Survey};
 use crate::difference::{Difference, differences};
 use crate::drawing::Spot;
 use crate::error::ReplayError;
-use crate::eyes::{Concealed, Eyes};
 use crate::frames::changed_spots;
 use crate::revision::SourceName;
-use crate::sight::Sight;
+use crate::seat_history::SeatHistory;
+use crate::viewer::{Concealed, Viewer};
 
 use kept::KeptStates;
-pub use told::{Hit, SearchDirection, ToldEntry};
+pub use shown_entry::{Hit, SearchDirection, ShownEntry};
 use wanted::{Changing, Holding, Wanted, With};
 
 /// How many entries are told at a time.
@@ -34,47 +34,47 @@ const BLOCK: usize = 256;
 /// The most blocks of told entries that are kept.
 const TOLD_MAX: usize = 16;
 
-/// A position in a line of play, from which every other one is near.
+/// A position in a history, from which every other one is near.
 pub struct Stepper {
-    sight: Sight,
-    /// Whose line of play it is: whoever may see all may look through any eyes.
-    owner: Eyes,
+    sight: SeatHistory,
+    /// Whose history it is: whoever may see all may look through any viewer.
+    owner: Viewer,
     /// How many known entries lead up to the state.
     at: usize,
-    /// How many entries of the log lead up to where other eyes would stand.
+    /// How many entries of the log lead up to where another viewer would stand.
     entries: usize,
     state: Box<dyn AnyState>,
     /// The state before the last of these entries.
     before: Option<Box<dyn AnyState>>,
     kept: KeptStates,
-    told: BTreeMap<usize, Vec<ToldEntry>>,
+    told: BTreeMap<usize, Vec<ShownEntry>>,
 }
 
 impl Stepper {
-    /// Stands at the setup of a line of play.
+    /// Stands at the setup of a history.
     ///
     /// # Errors
-    /// What is wrong with the line of play.
-    pub fn new(sight: Sight) -> Result<Self, ReplayError> {
-        let owner = sight.eyes();
+    /// What is wrong with the history.
+    pub fn new(sight: SeatHistory) -> Result<Self, ReplayError> {
+        let owner = sight.viewer();
         Self::with_owner(sight, owner)
     }
 
-    fn with_owner(sight: Sight, owner: Eyes) -> Result<Self, ReplayError> {
+    fn with_owner(sight: SeatHistory, owner: Viewer) -> Result<Self, ReplayError> {
         let state = sight.start()?;
         let kept = KeptStates::new(state.as_ref());
-        let mut told = BTreeMap::<usize, Vec<ToldEntry>>::new();
-        if !sight.eyes().see_all() {
-            // Which parts of an entry a player may know of is decided at the end of the line of play.
+        let mut told = BTreeMap::<usize, Vec<ShownEntry>>::new();
+        if !sight.viewer().see_all() {
+            // Which parts of an entry a player may know of is decided at the end of the history.
             sight.fold(&mut |seen| {
-                let entry = ToldEntry::of(seen.seq(), seen.step);
+                let entry = ShownEntry::of(seen.seq(), seen.step);
                 told.entry(block_of(entry.seq)).or_default().push(entry);
             })?;
         }
         Ok(Self { sight, owner, at: 0, entries: 0, state, before: None, kept, told })
     }
 
-    /// Returns the number of the entry stood at, as the eyes count; 0 is the setup.
+    /// Returns the number of the entry stood at, as the viewer counts; 0 is the setup.
     #[must_use]
     pub fn at(&self) -> u64 {
         number(self.at)
@@ -86,13 +86,13 @@ impl Stepper {
         self.sight.head()
     }
 
-    /// Returns the eyes that look.
+    /// Returns the viewer.
     #[must_use]
-    pub fn eyes(&self) -> Eyes {
-        self.sight.eyes()
+    pub fn viewer(&self) -> Viewer {
+        self.sight.viewer()
     }
 
-    /// Returns how messages name the line of play.
+    /// Returns how messages name the history.
     #[must_use]
     pub fn name(&self) -> &SourceName {
         self.sight.name()
@@ -107,14 +107,14 @@ impl Stepper {
     /// Returns the picture of the state.
     #[must_use]
     pub fn picture(&self) -> Picture {
-        self.eyes().picture(self.state.as_ref())
+        self.viewer().picture(self.state.as_ref())
     }
 
     /// Returns where the last entry changed the picture.
     #[must_use]
     pub fn changed_spots(&self) -> BTreeSet<Spot> {
         let Some(before) = self.before.as_deref() else { return BTreeSet::new() };
-        changed_spots(&self.eyes().picture(before), &self.picture())
+        changed_spots(&self.viewer().picture(before), &self.picture())
     }
 
     /// Returns the view of the state.
@@ -133,7 +133,7 @@ impl Stepper {
     /// Goes to an entry; beyond the last one, to the last.
     ///
     /// # Errors
-    /// What is wrong with the line of play.
+    /// What is wrong with the history.
     pub fn go(&mut self, to: u64) -> Result<(), ReplayError> {
         let to = usize::try_from(to).unwrap_or(usize::MAX).min(self.sight.known_count());
         self.entries = self.sight.entries_until(to);
@@ -152,8 +152,8 @@ impl Stepper {
     /// Returns the entries with numbers in a range, as far as there are such.
     ///
     /// # Errors
-    /// What is wrong with the line of play.
-    pub fn entries(&mut self, range: Range<u64>) -> Result<Vec<ToldEntry>, ReplayError> {
+    /// What is wrong with the history.
+    pub fn entries(&mut self, range: Range<u64>) -> Result<Vec<ShownEntry>, ReplayError> {
         let range = range.start.max(1)..range.end.min(self.head() + 1);
         let mut entries = Vec::new();
         if range.is_empty() {
@@ -169,7 +169,7 @@ impl Stepper {
     /// Finds the next entry whose command or outcome has a text in it, whatever the case of its letters.
     ///
     /// # Errors
-    /// What is wrong with the line of play.
+    /// What is wrong with the history.
     pub fn search(&mut self, text: &str, direction: SearchDirection) -> Result<Option<Hit>, ReplayError> {
         let (text, at, end) = (text.to_lowercase(), self.at(), self.head() + 1);
         let parts = match direction {
@@ -177,7 +177,7 @@ impl Stepper {
             SearchDirection::Back => [1..at, at.max(1)..end],
         };
         for (part, wrapped) in parts.into_iter().zip([false, true]) {
-            let found = if self.eyes().see_all() {
+            let found = if self.viewer().see_all() {
                 self.find(part, direction, &mut With(&text))?
             } else {
                 let mut entries = self.told.values().flatten().filter(|entry| part.contains(&entry.seq));
@@ -198,10 +198,10 @@ impl Stepper {
     ///
     /// # Errors
     /// [`ReplayError::Condition`] for a condition that makes no sense in any view from here on, and what is wrong with
-    /// the line of play.
+    /// the history.
     pub fn first_true(&mut self, condition: &Condition) -> Result<Option<u64>, ReplayError> {
-        let eyes = self.eyes();
-        let mut wanted = Holding { condition, eyes, held: false, survey: Survey::default() };
+        let viewer = self.viewer();
+        let mut wanted = Holding { condition, viewer, held: false, survey: Survey::default() };
         let found = self.find(self.at() + 1..self.head() + 1, SearchDirection::Forward, &mut wanted)?;
         if found.is_none() {
             condition.check(&wanted.survey)?;
@@ -212,13 +212,13 @@ impl Stepper {
     /// Finds the next entry that changes the field at a path.
     ///
     /// # Errors
-    /// What is wrong with the line of play.
+    /// What is wrong with the history.
     pub fn change_of(&mut self, path: &str, direction: SearchDirection) -> Result<Option<u64>, ReplayError> {
         let range = match direction {
             SearchDirection::Forward => self.at() + 1..self.head() + 1,
             SearchDirection::Back => 1..self.at(),
         };
-        self.find(range, direction, &mut Changing { path, eyes: self.eyes(), value: None })
+        self.find(range, direction, &mut Changing { path, viewer: self.viewer(), value: None })
     }
 
     /// Finds the first entry of a range that is wanted, or the last.
@@ -255,24 +255,25 @@ impl Stepper {
         Ok(None)
     }
 
-    /// Returns whose eyes may look, in order: the host's and each player's, or a player's own.
+    /// Returns which viewers there may be, in order: the host's and each player's, or a player's own.
     #[must_use]
-    pub fn all_eyes(&self) -> Vec<Eyes> {
+    pub fn all_viewers(&self) -> Vec<Viewer> {
         let others = if self.owner.see_all() { self.state.players() } else { &[] };
-        [self.owner].into_iter().chain(others.iter().map(|seat| Eyes::of(*seat))).collect()
+        [self.owner].into_iter().chain(others.iter().map(|seat| Viewer::of(*seat))).collect()
     }
 
-    /// Returns the same position, or the last one before it that they know of, as other eyes see it.
+    /// Returns the same position, or the last one before it that they know of, as another viewer sees it.
     ///
     /// # Errors
-    /// [`ReplayError::Concealed`] for eyes that may not look, and what is wrong with the line of play.
-    pub fn through(self, eyes: Eyes) -> Result<Self, ReplayError> {
-        if !self.all_eyes().contains(&eyes) {
-            let concealed = Concealed { what: "the eyes of others show what is secret", eyes: self.owner };
+    /// [`ReplayError::Concealed`] for a viewer that may not look, and what is wrong with the history.
+    pub fn through(self, viewer: Viewer) -> Result<Self, ReplayError> {
+        if !self.all_viewers().contains(&viewer) {
+            let concealed =
+                Concealed { what: "the viewer of others show what is secret", viewer: self.owner };
             return Err(ReplayError::Concealed(concealed));
         }
         let (owner, entries) = (self.owner, self.entries);
-        let sight = Sight::of(eyes, self.sight.into_line())?;
+        let sight = SeatHistory::of(viewer, self.sight.into_line())?;
         let at = sight.known_within(entries);
         let mut stepper = Self::with_owner(sight, owner)?;
         stepper.go(number(at))?;
@@ -281,8 +282,8 @@ impl Stepper {
     }
 
     /// Returns the entries of a block.
-    fn told(&mut self, block: usize) -> Result<&[ToldEntry], ReplayError> {
-        if self.eyes().see_all() && !self.told.contains_key(&block) {
+    fn told(&mut self, block: usize) -> Result<&[ShownEntry], ReplayError> {
+        if self.viewer().see_all() && !self.told.contains_key(&block) {
             if self.told.len() >= TOLD_MAX {
                 self.told.clear();
             }
@@ -290,7 +291,7 @@ impl Stepper {
             let mut state = self.state_after(from)?;
             let mut told = Vec::new();
             self.sight
-                .pass(state.as_mut(), from, to, &mut |seq, step| told.push(ToldEntry::of(seq, step)))?;
+                .pass(state.as_mut(), from, to, &mut |seq, step| told.push(ShownEntry::of(seq, step)))?;
             self.kept.keep(to, state.as_ref());
             self.told.insert(block, told);
         }

@@ -13,16 +13,17 @@ struct Plain {
 }
 
 /// Folds to an entry from the start.
-fn plain(sight: &Sight, count: u64) -> Plain {
+fn plain(sight: &SeatHistory, count: u64) -> Plain {
     let mut state = sight.start().unwrap();
     sight.advance(state.as_mut(), 0, usize::try_from(count).unwrap()).unwrap();
-    Plain { picture: sight.eyes().picture(state.as_ref()), view: sight.view(state.as_ref()) }
+    Plain { picture: sight.viewer().picture(state.as_ref()), view: sight.view(state.as_ref()) }
 }
 
-fn every_sight(entries: u64) -> impl Iterator<Item = (Sight, Sight)> {
-    let eyes = ["host", "p2"].map(|seat| seat.parse::<Eyes>().unwrap());
-    eyes.into_iter().flat_map(move |eyes| {
-        let pair = move |(one, two)| (Sight::of(eyes, one).unwrap(), Sight::of(eyes, two).unwrap());
+fn every_sight(entries: u64) -> impl Iterator<Item = (SeatHistory, SeatHistory)> {
+    let viewer = ["host", "p2"].map(|seat| seat.parse::<Viewer>().unwrap());
+    viewer.into_iter().flat_map(move |viewer| {
+        let pair =
+            move |(one, two)| (SeatHistory::of(viewer, one).unwrap(), SeatHistory::of(viewer, two).unwrap());
         random_play(3, entries).into_iter().zip(random_play(3, entries)).map(pair)
     })
 }
@@ -152,18 +153,18 @@ fn vw_7_the_next_change_of_a_field_and_the_next_entry_that_makes_a_condition_tru
 fn vw_7_only_whoever_may_see_all_looks_through_the_eyes_of_others() {
     for (sight, _) in every_sight(40) {
         let mut stepper = Stepper::new(sight).unwrap();
-        if !stepper.eyes().see_all() {
-            assert_eq!(stepper.all_eyes().len(), 1);
-            assert!(stepper.through(Eyes::HOST).is_err());
+        if !stepper.viewer().see_all() {
+            assert_eq!(stepper.all_viewers().len(), 1);
+            assert!(stepper.through(Viewer::HOST).is_err());
             continue;
         }
         let at = stepper.head().min(7);
         stepper.go(at).unwrap();
-        let eyes = stepper.all_eyes();
-        assert_eq!(eyes.first(), Some(&Eyes::HOST));
-        for eyes in eyes.into_iter().rev() {
-            stepper = stepper.through(eyes).unwrap();
-            assert_eq!(stepper.eyes(), eyes);
+        let viewer = stepper.all_viewers();
+        assert_eq!(viewer.first(), Some(&Viewer::HOST));
+        for viewer in viewer.into_iter().rev() {
+            stepper = stepper.through(viewer).unwrap();
+            assert_eq!(stepper.viewer(), viewer);
         }
         assert_eq!(stepper.at(), at);
     }

@@ -1,13 +1,13 @@
-//! What can be looked for along a line of play.
+//! What can be looked for along a history.
 
 use std::mem;
 
 use serde_json::Value;
 use turnfold_core::{AnyState, Step};
 
-use super::told::ToldEntry;
+use super::shown_entry::ShownEntry;
 use crate::condition::{Condition, Survey};
-use crate::eyes::Eyes;
+use crate::viewer::Viewer;
 
 /// Something that entries are asked for one after another.
 pub(super) trait Wanted {
@@ -25,25 +25,25 @@ pub(super) struct With<'a>(pub(super) &'a str);
 
 impl Wanted for With<'_> {
     fn is(&mut self, seq: u64, step: &dyn Step) -> bool {
-        ToldEntry::of(seq, step).contains(self.0)
+        ShownEntry::of(seq, step).contains(self.0)
     }
 }
 
 /// An entry that makes a condition true.
 pub(super) struct Holding<'a> {
     pub(super) condition: &'a Condition,
-    pub(super) eyes: Eyes,
+    pub(super) viewer: Viewer,
     pub(super) held: bool,
     pub(super) survey: Survey,
 }
 
 impl Wanted for Holding<'_> {
     fn begin(&mut self, state: &dyn AnyState) {
-        self.held = self.condition.ask(&|path| self.eyes.field(state, path), &mut self.survey);
+        self.held = self.condition.ask(&|path| self.viewer.field(state, path), &mut self.survey);
     }
 
     fn is(&mut self, _: u64, step: &dyn Step) -> bool {
-        let seat = self.eyes.seat();
+        let seat = self.viewer.seat();
         let holds = self.condition.ask(&|path| step.view_at(seat, path), &mut self.survey);
         !mem::replace(&mut self.held, holds) && holds
     }
@@ -52,17 +52,17 @@ impl Wanted for Holding<'_> {
 /// An entry that changes the field at a path.
 pub(super) struct Changing<'a> {
     pub(super) path: &'a str,
-    pub(super) eyes: Eyes,
+    pub(super) viewer: Viewer,
     pub(super) value: Option<Value>,
 }
 
 impl Wanted for Changing<'_> {
     fn begin(&mut self, state: &dyn AnyState) {
-        self.value = self.eyes.field(state, self.path);
+        self.value = self.viewer.field(state, self.path);
     }
 
     fn is(&mut self, _: u64, step: &dyn Step) -> bool {
-        let new = step.view_at(self.eyes.seat(), self.path);
+        let new = step.view_at(self.viewer.seat(), self.path);
         let is_changed = new != self.value;
         self.value = new;
         is_changed

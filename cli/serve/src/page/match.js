@@ -88,7 +88,7 @@ export class LiveMatch {
 	/** Whether every branch is over. */
 	over = false;
 	/** @type {MatchInfo | null} */ info = null;
-	/** Whose eyes see what is shown. */
+	/** Viewer see what is shown. */
 	sees = "";
 	#abort = new AbortController();
 	#wanted = Infinity;

@@ -1,5 +1,5 @@
 /**
- * What stands in the head of a match: whose eyes, its branches, files, and for the host invitations.
+ * What stands in the head of a match: which viewer, its branches, files, and for the host invitations.
  *
  * @import {LiveMatch} from "./match.js"
  */
@@ -27,7 +27,7 @@ export class MatchTools {
 	branches = html("div", { class: "branches" });
 	about = html("p", { class: "about" });
 	note = html("p", { role: "status", class: "note" });
-	seat = html("select", { "aria-label": "Whose eyes" });
+	seat = html("select", { "aria-label": "Viewer" });
 	branchName = html("input", { id: "branch-name", autocomplete: "off", size: 12 });
 	other = html("select", { id: "other-branch" });
 	compared = html("pre", { class: "compared", tabindex: 0, hidden: "" });

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::auth::Bearer;
 use crate::channel_body::ChannelBody;
 use crate::http::{require_accepted, typed};
-use crate::problem::Answer;
+use crate::problem::ApiResult;
 
 const STREAM: &str = "application/octet-stream";
 
@@ -56,7 +56,7 @@ impl Write for ToBody {
 #[utoipa::path(get, path = "/v1/backup", tag = "running",
     responses((status = 200, description = "as `store backup` writes it; one that breaks off is no backup",
         body = Vec<u8>, content_type = "application/octet-stream"), Looked))]
-pub(crate) async fn backup(State(app): State<Arc<App>>, bearer: Bearer, headers: HeaderMap) -> Answer {
+pub(crate) async fn backup(State(app): State<Arc<App>>, bearer: Bearer, headers: HeaderMap) -> ApiResult {
     require_accepted(&headers, STREAM)?;
     app.serve(bearer, |_, access| access.require_admin()).await?;
     let (sender, receiver) = mpsc::channel(4);

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use serde::Deserialize;
 use turnfold_replay::Revision;
-use turnfold_replay::printed::{self, ListedBranch};
+use turnfold_replay::render::{self, ListedBranch};
 use turnfold_store::{BranchInfo, BranchName, MatchName};
 use utoipa::ToSchema;
 
@@ -18,15 +18,15 @@ use crate::append::require_not_by_mail;
 use crate::auth::{Access, Bearer, Viewpoint};
 use crate::http::{Form, List, created, json, json_body, name, text};
 use crate::limits::BRANCHES_MAX;
-use crate::problem::{Answer, Code, Problem};
-use crate::table::Table;
+use crate::open_branch::OpenBranch;
+use crate::problem::{ApiResult, Code, Problem};
 
 /// Returns the branches of a match that a viewer may know of, each with its table.
 pub(crate) fn known_branches(
     app: &App,
     view: Viewpoint,
     match_name: &MatchName,
-) -> Answer<Vec<(BranchInfo, Arc<Table>)>> {
+) -> ApiResult<Vec<(BranchInfo, Arc<OpenBranch>)>> {
     let mut known = Vec::new();
     for info in app.store.branches(match_name)? {
         match app.table(view, match_name, &info.name) {
@@ -39,12 +39,12 @@ pub(crate) fn known_branches(
 }
 
 /// Lists branches with the heads that a viewer counts. Links are for the host.
-fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> Answer<Vec<ListedBranch>> {
+fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<Vec<ListedBranch>> {
     let view = access.looks(match_name, None)?;
     let mut listed = Vec::new();
     for (info, table) in known_branches(app, view, match_name)? {
         let mut branch = ListedBranch::from(info);
-        if !view.eyes.see_all() {
+        if !view.viewer.see_all() {
             branch.entries = table.head_seen(app, view)?;
             branch.link = None;
             if let Some((parent, from)) = &mut branch.from {
@@ -65,12 +65,12 @@ pub(crate) async fn list(
     bearer: Bearer,
     Path(match_name): Path<String>,
     form: Form,
-) -> Answer {
+) -> ApiResult {
     app.fold(bearer, move |app, access| {
         let items = listed(app, access, &name(&match_name)?)?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &List { items, next: None::<String> }),
-            Form::Text => text(StatusCode::OK, printed::text(printed::branches::lines(&items))),
+            Form::Text => text(StatusCode::OK, render::text(render::branches::lines(&items))),
         })
     })
     .await
@@ -97,7 +97,7 @@ pub(crate) async fn create(
     bearer: Bearer,
     Path(match_name): Path<String>,
     request: Request,
-) -> Answer {
+) -> ApiResult {
     let access = app.admit(&bearer).await?;
     let match_name: MatchName = name(&match_name)?;
     access.require_host(&match_name)?;
@@ -117,8 +117,8 @@ pub(crate) async fn create(
     .await
 }
 
-/// Reads where a branch begins or a line of play ends, written `BRANCH[:SEQ]`.
-pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> Answer<Revision> {
+/// Reads where a branch begins or a history ends, written `BRANCH[:SEQ]`.
+pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> ApiResult<Revision> {
     name(&format!("{match_name}@{text}"))
 }
 
@@ -130,7 +130,7 @@ pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-) -> Answer {
+) -> ApiResult {
     let (table, names) = app
         .serve(bearer, move |app, access| {
             let (match_name, branch) = (name(&names.0)?, name(&names.1)?);

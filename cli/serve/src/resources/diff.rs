@@ -1,4 +1,4 @@
-//! Two lines of play of a match compared, as `diff` tells it.
+//! Two histories of a match compared, as `diff` tells it.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use turnfold_replay::diff::compare;
-use turnfold_replay::printed::{self, diff::DiffDocument, diff::lines};
-use turnfold_replay::{Eyes, Sight, SourceName};
+use turnfold_replay::render::{self, diff::DiffDocument, diff::lines};
+use turnfold_replay::{SeatHistory, SourceName, Viewer};
 use utoipa::IntoParams;
 
 use super::branches::{branch_point, known_branches};
@@ -16,8 +16,8 @@ use super::position::LineNames;
 use super::statuses::{Document, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
-use crate::http::{Asked, Form, json, name, text};
-use crate::problem::{Answer, Problem};
+use crate::http::{Form, ValidQuery, json, name, text};
+use crate::problem::{ApiResult, Problem};
 use turnfold_store::MatchName;
 
 /// Lines of context around commands that differ, as `diff` has them.
@@ -28,7 +28,7 @@ const CONTEXT: usize = 3;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct With {
-    /// The other line of play, `BRANCH[:SEQ]`
+    /// The other history, `BRANCH[:SEQ]`
     #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}(:(0|[1-9][0-9]{0,17}))?$", example = "main:9")]
     with: String,
     /// The last entry that counts; the head if left out
@@ -37,7 +37,7 @@ pub(crate) struct With {
 }
 
 /// Requires the host, or that the match is over, when whoever looks may know everything (SV-9).
-pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> Answer<()> {
+pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<()> {
     let view = access.looks(match_name, None)?;
     let known = known_branches(app, view, match_name)?;
     // One seed rolls for all branches, those included that whoever looks late may not know of yet.
@@ -48,7 +48,7 @@ pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchNam
     Err(Problem::forbidden("until every branch of the match is over, only its host may know everything"))
 }
 
-/// Compare two lines of play
+/// Compare two histories
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/diff", tag = "branches",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), With),
     responses((status = 200, description = "as `diff` prints it", content(
@@ -57,21 +57,21 @@ pub(crate) async fn diff(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(asked): Asked<With>,
+    ValidQuery(asked): ValidQuery<With>,
     form: Form,
-) -> Answer {
+) -> ApiResult {
     app.fold(bearer, move |app, access| {
         let match_name = name(&names.0)?;
         require_all(app, access, &match_name)?;
         let mut line = branch_point(&match_name, &names.1)?;
         line.seq = asked.at;
         let other = branch_point(&match_name, &asked.with)?;
-        let sight = |line| Sight::load(Eyes::HOST, &SourceName::Revision(line), &app.world);
+        let sight = |line| SeatHistory::load(Viewer::HOST, &SourceName::Revision(line), &app.world);
         let (a, b) = (sight(line)?, sight(other)?);
         let comparison = compare(&a, &b, CONTEXT)?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &DiffDocument::of(&comparison, [&a, &b])?),
-            Form::Text => text(StatusCode::OK, printed::text(lines(&comparison))),
+            Form::Text => text(StatusCode::OK, render::text(lines(&comparison))),
         })
     })
     .await

@@ -7,18 +7,18 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use turnfold_core::Seat;
-use turnfold_replay::printed::{self, NothingPlayed};
+use turnfold_replay::render::{self, NothingPlayed};
 use turnfold_replay::{Record, ScriptLine};
 use turnfold_store::IdempotencyKey;
 use utoipa::{IntoParams, ToSchema};
 
-use super::position::{LineNames, SeatName, Wanted};
+use super::position::{LineNames, PositionRequest, SeatName};
 use super::statuses::{AppendProblems, Document, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
 use crate::append::{ATTEMPTS, Append, Appended, AppendedKind, COMMANDS_MAX, moves_on};
 use crate::auth::{Access, Bearer};
-use crate::http::{Asked, Form, List, given, json, json_body, link_next, list_limit, name, text};
-use crate::problem::{Answer, Problem};
+use crate::http::{Form, List, ValidQuery, given, json, json_body, link_next, list_limit, name, text};
+use crate::problem::{ApiResult, Problem};
 use crate::tag::{Tags, value};
 
 /// Which entries to read.
@@ -47,18 +47,18 @@ pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(range): Asked<Range>,
+    ValidQuery(range): ValidQuery<Range>,
     form: Form,
-) -> Answer {
+) -> ApiResult {
     let limit = list_limit(range.limit)?;
     app.fold(bearer, move |app, access| {
-        let wanted = Wanted::find(app, access, &names, range.seat)?;
+        let wanted = PositionRequest::find(app, access, &names, range.seat)?;
         let (items, next) = wanted.records(app, range.after.unwrap_or(0), limit)?;
         if form == Form::Json {
             return Ok(json(StatusCode::OK, &List { items, next }));
         }
-        let lines = items.iter().map(|record| printed::logged(record, false));
-        let mut response = text(StatusCode::OK, printed::text(lines));
+        let lines = items.iter().map(|record| render::logged(record, false));
+        let mut response = text(StatusCode::OK, render::text(lines));
         if let Some(next) = next {
             let seat = range.seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
             let (match_name, branch) = &names;
@@ -120,11 +120,11 @@ pub(crate) async fn append(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(Expected { expect }): Asked<Expected>,
+    ValidQuery(Expected { expect }): ValidQuery<Expected>,
     form: Form,
     headers: HeaderMap,
     request: Request,
-) -> Answer {
+) -> ApiResult {
     // SV-12: token, rate, body, seat; then, one request after another, key, precondition, rules, store.
     let access = app.admit(&bearer).await?;
     let commands = json_body::<Commands>(request).await?;
@@ -133,7 +133,7 @@ pub(crate) async fn append(
     to_end(perform(app, append, names, form)).await
 }
 
-async fn perform(app: Arc<App>, append: Append, names: LineNames, form: Form) -> Answer {
+async fn perform(app: Arc<App>, append: Append, names: LineNames, form: Form) -> ApiResult {
     let began = Instant::now();
     let append = Arc::new(append);
     for _ in 0..ATTEMPTS {
@@ -163,7 +163,7 @@ fn read(
     commands: Commands,
     headers: &HeaderMap,
     expect: Option<u64>,
-) -> Answer<Append> {
+) -> ApiResult<Append> {
     let match_name = name(&names.0)?;
     let view = access.looks(&match_name, None)?;
     let seat = access.playing_seat()?;
@@ -180,7 +180,7 @@ fn read(
     }
     let mut lines: Vec<_> = commands.iter().map(|command| ScriptLine::parse(command)).collect();
     if seat.is_some() {
-        view.eyes.give(&mut lines).map_err(|other| Problem::forbidden(other.to_string()))?;
+        view.viewer.give(&mut lines).map_err(|other| Problem::forbidden(other.to_string()))?;
     }
     let key = key(headers, seat)?;
     let if_match = Tags::read(headers, &header::IF_MATCH)?;
@@ -188,7 +188,7 @@ fn read(
 }
 
 /// Reads the key that makes a request repeatable; each seat has its own (SV-14).
-fn key(headers: &HeaderMap, seat: Option<Seat>) -> Answer<Option<IdempotencyKey>> {
+fn key(headers: &HeaderMap, seat: Option<Seat>) -> ApiResult<Option<IdempotencyKey>> {
     const EXPECTED: &str = "expected `Idempotency-Key` to be 1 to 120 graphic ASCII characters";
     let mut given = headers.get_all("idempotency-key").iter();
     let Some(value) = given.next() else { return Ok(None) };
@@ -206,7 +206,7 @@ fn key(headers: &HeaderMap, seat: Option<Seat>) -> Answer<Option<IdempotencyKey>
 fn answer(
     appended: &Appended,
     form: Form,
-    table: &crate::table::Table,
+    table: &crate::open_branch::OpenBranch,
     append: &Append,
 ) -> axum::response::Response {
     let Appended { head, records, tag, kind, nothing } = appended;
@@ -216,10 +216,10 @@ fn answer(
             json(status, &AppendedJson { head: *head, entries: records, nothing: nothing.as_ref() })
         }
         (Form::Text, Some(nothing)) => {
-            let asked = (!append.view.eyes.see_all()).then_some(append.view.eyes);
-            text(status, printed::text([nothing.line(table.line(), asked)]))
+            let asked = (!append.view.viewer.see_all()).then_some(append.view.viewer);
+            text(status, render::text([nothing.line(table.line(), asked)]))
         }
-        (Form::Text, None) => text(status, printed::text(records.iter().map(printed::record))),
+        (Form::Text, None) => text(status, render::text(records.iter().map(render::record))),
     };
     response.headers_mut().insert(header::ETAG, value(tag));
     if *kind == AppendedKind::Repeated {

@@ -13,17 +13,17 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
-use super::position::{LineNames, SeatName, Wanted};
+use super::position::{LineNames, PositionRequest, SeatName};
 use super::statuses::{Document, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint, no_token};
 use crate::channel_body::ChannelBody;
 use crate::counts::FirstHead;
-use crate::http::{Asked, require_accepted, typed};
-use crate::problem::{Answer, Code, Problem};
-use crate::steps::Step;
+use crate::deltas::Step;
+use crate::http::{ValidQuery, require_accepted, typed};
+use crate::open_branch::{OpenBranch, Watched};
+use crate::problem::{ApiResult, Code, Problem};
 use crate::streams::Place;
-use crate::table::{Table, Watched};
 
 const EVENTS: &str = "text/event-stream";
 
@@ -54,7 +54,7 @@ pub(crate) struct From {
     seat: Option<SeatName>,
 }
 
-/// Follow a line of play
+/// Follow a history
 #[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = u64, Header)),
     responses((status = 200, description = "events `entries`, `gone` and `bye`", body = inline(Document),
@@ -63,9 +63,9 @@ pub(crate) async fn follow(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(asked): Asked<From>,
+    ValidQuery(asked): ValidQuery<From>,
     headers: HeaderMap,
-) -> Answer {
+) -> ApiResult {
     require_accepted(&headers, EVENTS)?;
     // It counts no more when a client comes again by `Last-Event-ID`, and is a number of entries all the same.
     if asked.after.is_some_and(|after| i64::try_from(after).is_err()) {
@@ -75,7 +75,7 @@ pub(crate) async fn follow(
     let begun = app.serve(bearer.clone(), move |app, access| {
         let (token, _) = bearer.hash().ok_or_else(no_token)?;
         let place = app.limits.stream(token, access.grant().map(|grant| grant.kind))?;
-        let Wanted { table, view } = Wanted::find(app, access, &names, asked.seat)?;
+        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, asked.seat)?;
         let from = match after {
             None => FirstHead::Known(table.head(app, view)?),
             Some(seen) => table.head_when(app, view, seen)?,
@@ -103,7 +103,7 @@ pub(crate) async fn follow(
 }
 
 /// Reads which event was the last that a client knows.
-fn last_event(headers: &HeaderMap) -> Answer<Option<u64>> {
+fn last_event(headers: &HeaderMap) -> ApiResult<Option<u64>> {
     let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
     let seen = value.to_str().ok().and_then(|text| turnfold_core::text::number(text).ok());
     seen.map(Some).ok_or_else(|| Problem::bad("expected `Last-Event-ID` to be a number of entries"))
@@ -111,7 +111,7 @@ fn last_event(headers: &HeaderMap) -> Answer<Option<u64>> {
 
 /// A stream: it remembers the head that it told last, as the log counts, and nothing else (SV-17).
 struct Stream {
-    table: Arc<Table>,
+    table: Arc<OpenBranch>,
     view: Viewpoint,
     from: u64,
     place: Place,
@@ -130,7 +130,7 @@ enum End {
 impl Stream {
     /// Finds the head at which so many entries were first seen. Of those who come again together one does the work
     /// (SV-31), and the others find what they look for afterwards.
-    async fn count_until(&self, app: &Arc<App>, access: Access, seen: u64) -> Answer<FirstHead> {
+    async fn count_until(&self, app: &Arc<App>, access: Access, seen: u64) -> ApiResult<FirstHead> {
         let _following = self.table.following().await;
         let (table, view) = (Arc::clone(&self.table), self.view);
         let found = app.block(move |app| table.head_when(app, view, seen)).await;
@@ -231,7 +231,7 @@ impl Stream {
     }
 
     /// Returns what there is to tell. Of those who are told the same one does the work.
-    async fn step(&self, app: &Arc<App>) -> Answer<Arc<Step>> {
+    async fn step(&self, app: &Arc<App>) -> ApiResult<Arc<Step>> {
         let (table, view, from) = (Arc::clone(&self.table), self.view, self.from);
         if let Some(step) = table.kept_step(view, from) {
             return Ok(step);

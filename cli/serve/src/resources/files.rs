@@ -1,4 +1,4 @@
-//! Files of a line of play: a replay file for who may know everything, a page for who looks.
+//! Files of a history: a replay file for who may know everything, a page for who looks.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use turnfold_replay::page::PAGE_BYTES_MAX;
 use utoipa::IntoParams;
 
 use super::diff::require_all;
-use super::position::{At, LineNames, Wanted, attachment};
+use super::position::{At, LineNames, PositionRequest, attachment};
 use super::statuses::{LookedLarge, Name};
 use crate::app::App;
 use crate::auth::{Bearer, Viewpoint};
-use crate::http::{Asked, HTML, TEXT, name, require_accepted, typed};
-use crate::problem::Answer;
+use crate::http::{HTML, TEXT, ValidQuery, name, require_accepted, typed};
+use crate::problem::ApiResult;
 
 /// Where a file ends.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -35,9 +35,9 @@ pub(crate) async fn replay(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(Until { at }): Asked<Until>,
+    ValidQuery(Until { at }): ValidQuery<Until>,
     headers: HeaderMap,
-) -> Answer {
+) -> ApiResult {
     require_accepted(&headers, TEXT)?;
     app.fold(bearer, move |app, access| {
         let match_name = name(&names.0)?;
@@ -57,12 +57,12 @@ pub(crate) async fn page(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(at): Asked<At>,
+    ValidQuery(at): ValidQuery<At>,
     headers: HeaderMap,
-) -> Answer {
+) -> ApiResult {
     require_accepted(&headers, HTML)?;
     app.fold(bearer, move |app, access| {
-        let Wanted { table, view } = Wanted::find(app, access, &names, at.seat)?;
+        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, at.seat)?;
         let page = Page::of(table.sight(app, view, at.at)?, None, PAGE_BYTES_MAX)?;
         let file = format!("{}.html", table.line().match_name);
         Ok(attachment(typed(StatusCode::OK, HTML, page.html), &file))

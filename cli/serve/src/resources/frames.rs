@@ -8,12 +8,12 @@ use serde::Deserialize;
 use turnfold_replay::{FrameDocument, FrameLimits};
 use utoipa::IntoParams;
 
-use super::position::{LineNames, SeatName, Wanted};
+use super::position::{LineNames, PositionRequest, SeatName};
 use super::statuses::{Document, Looked, Name};
 use crate::app::App;
 use crate::auth::Bearer;
-use crate::http::{Asked, JSON, json, require_accepted};
-use crate::problem::Answer;
+use crate::http::{JSON, ValidQuery, json, require_accepted};
+use crate::problem::ApiResult;
 
 /// Which frames.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -40,12 +40,12 @@ pub(crate) async fn frames(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(asked): Asked<Frames>,
+    ValidQuery(asked): ValidQuery<Frames>,
     headers: HeaderMap,
-) -> Answer {
+) -> ApiResult {
     require_accepted(&headers, JSON)?;
     app.fold(bearer, move |app, access| {
-        let Wanted { table, view } = Wanted::find(app, access, &names, asked.seat)?;
+        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, asked.seat)?;
         let sight = table.sight(app, view, asked.at)?;
         let frames = FrameDocument::of(&sight, asked.after.unwrap_or(0), FrameLimits::SERVED)?;
         Ok(json(StatusCode::OK, &frames))

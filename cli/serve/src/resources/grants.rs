@@ -14,7 +14,7 @@ use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
 use crate::auth::{Bearer, SPECTATOR, Viewpoint};
 use crate::http::{JSON, List, given, json, json_body, name, require_accepted};
-use crate::problem::{Answer, Problem};
+use crate::problem::{ApiResult, Problem};
 use crate::token::{AccessToken, TokenKind, no_chance};
 
 const DAY_S: u64 = 24 * 60 * 60;
@@ -104,7 +104,7 @@ impl GrantJson {
 }
 
 /// Reads a time such as `90s`, in seconds.
-fn seconds(text: &str, most: u64) -> Answer<u64> {
+fn seconds(text: &str, most: u64) -> ApiResult<u64> {
     let expected = || {
         Problem::bad(format!(
             "expected a time such as `90s`, `15m`, `36h` or `7d`, at most {}d",
@@ -128,7 +128,7 @@ fn seconds(text: &str, most: u64) -> Answer<u64> {
 
 impl NewGrantJson {
     /// Reads what the grant is for, among the players of the match.
-    fn kind(&self, players: &[Seat]) -> Answer<GrantKind> {
+    fn kind(&self, players: &[Seat]) -> ApiResult<GrantKind> {
         let delay_s = self.delay.as_deref().map(|delay| seconds(delay, DELAY_MAX_S)).transpose()?;
         let seat = self.seat.as_deref().map(name::<Seat>).transpose()?;
         let kind = match (self.kind.as_str(), seat, delay_s) {
@@ -161,7 +161,7 @@ impl NewGrantJson {
 }
 
 /// Returns the seats of the players of a match.
-fn players(app: &Arc<App>, match_name: &MatchName) -> Answer<Vec<Seat>> {
+fn players(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Vec<Seat>> {
     let main = app.table(Viewpoint::HOST, match_name, &BranchName::main())?;
     main.current(app, |current| current.state.players().to_vec())
 }
@@ -176,7 +176,7 @@ pub(crate) async fn create(
     Path(match_name): Path<String>,
     headers: HeaderMap,
     request: Request,
-) -> Answer {
+) -> ApiResult {
     require_accepted(&headers, JSON)?;
     let access = app.admit(&bearer).await?;
     let match_name: MatchName = name(&match_name)?;
@@ -213,7 +213,7 @@ pub(crate) async fn list(
     bearer: Bearer,
     Path(match_name): Path<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> ApiResult {
     require_accepted(&headers, JSON)?;
     app.serve(bearer, move |app, access| {
         let match_name = name(&match_name)?;
@@ -234,7 +234,7 @@ pub(crate) async fn revoke(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path((match_name, id)): Path<(String, String)>,
-) -> Answer {
+) -> ApiResult {
     app.serve(bearer, move |app, access| {
         let match_name = name(&match_name)?;
         access.require_host(&match_name)?;

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use super::statuses::Open;
 use crate::app::App;
 use crate::http::{JSON, require_accepted, text, typed};
-use crate::problem::{Answer, Code, Problem};
+use crate::problem::{ApiResult, Code, Problem};
 
 /// The description that is kept; a test compares it with the one that is made.
 pub(crate) const OPENAPI: &str = include_str!("../../openapi.json");
@@ -16,14 +16,14 @@ pub(crate) const OPENAPI: &str = include_str!("../../openapi.json");
 /// See whether the service lives
 #[utoipa::path(get, path = "/healthz", tag = "running", security(()),
     responses((status = 200, description = "it does", body = String, content_type = "text/plain")))]
-pub(crate) async fn lives() -> Answer {
+pub(crate) async fn lives() -> ApiResult {
     Ok(text(StatusCode::OK, "ok\n".into()))
 }
 
 /// See whether the service takes requests
 #[utoipa::path(get, path = "/readyz", tag = "running", security(()),
     responses((status = 200, description = "it does", body = String, content_type = "text/plain"), Open))]
-pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> Answer {
+pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> ApiResult {
     if !app.is_ready() {
         let asked = app.block(|app| {
             app.ask_again();
@@ -40,7 +40,7 @@ pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> Answer {
 /// The description of the service
 #[utoipa::path(get, path = "/v1/openapi.json", tag = "running", security(()),
     responses((status = 200, description = "OpenAPI 3.1", body = inline(super::statuses::Document)), Open))]
-pub(crate) async fn openapi(headers: HeaderMap) -> Answer {
+pub(crate) async fn openapi(headers: HeaderMap) -> ApiResult {
     require_accepted(&headers, JSON)?;
     Ok(typed(StatusCode::OK, JSON, OPENAPI))
 }

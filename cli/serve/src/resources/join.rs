@@ -13,7 +13,7 @@ use super::statuses::JoinProblems;
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::http::{JSON, given, json, json_body, require_accepted};
-use crate::problem::{Answer, Code, Problem};
+use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind, no_chance};
 
 /// What the invitation becomes.
@@ -47,7 +47,7 @@ pub(crate) async fn join(
     bearer: Bearer,
     headers: HeaderMap,
     request: Request,
-) -> Answer {
+) -> ApiResult {
     let invitation = bearer.invitation()?;
     require_accepted(&headers, JSON)?;
     let join = json_body::<Join>(request).await?;

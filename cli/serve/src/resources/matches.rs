@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use turnfold_core::{AnyRules, DicePolicy, Seat, Seed};
-use turnfold_replay::line::{find_rules, rules_of};
+use turnfold_replay::history::{find_rules, rules_of};
 use turnfold_replay::{Imported, import::check_title, revision::new_match_name, tfl};
 use turnfold_store::{BranchInfo, BranchName, Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
 use utoipa::{IntoParams, ToSchema};
@@ -17,12 +17,12 @@ use super::statuses::{Changed, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
 use crate::http::{
-    Asked, Form, JSON, List, body, created, given, json, json_body, link_next, list_limit, name,
+    Form, JSON, List, ValidQuery, body, created, given, json, json_body, link_next, list_limit, name,
     require_accepted, text,
 };
 use crate::limits::REPLAY_BYTES_MAX;
-use crate::problem::{Answer, Code, Problem};
-use crate::table::Table;
+use crate::open_branch::OpenBranch;
+use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind, no_chance};
 
 /// A match, as a viewer may know it.
@@ -44,7 +44,7 @@ pub(crate) struct MatchJson {
 }
 
 impl MatchJson {
-    pub(crate) fn of(app: &Arc<App>, access: &Access, match_name: &MatchName) -> Answer<Self> {
+    pub(crate) fn of(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<Self> {
         let view = access.looks(match_name, None)?;
         let genesis = app.store.genesis(match_name)?;
         let main = app.table(view, match_name, &BranchName::main())?;
@@ -78,7 +78,11 @@ impl MatchJson {
 
 /// Returns `true` if all these branches of a match are over for a viewer (SV-9): one seed rolls for all of them, and a
 /// branch may be played again by the same people.
-pub(crate) fn are_over(app: &App, view: Viewpoint, branches: &[(BranchInfo, Arc<Table>)]) -> Answer<bool> {
+pub(crate) fn are_over(
+    app: &App,
+    view: Viewpoint,
+    branches: &[(BranchInfo, Arc<OpenBranch>)],
+) -> ApiResult<bool> {
     for (_, table) in branches {
         if !table.state(app, view, None)?.over() {
             return Ok(false);
@@ -107,9 +111,9 @@ pub(crate) struct Page {
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Asked(page): Asked<Page>,
+    ValidQuery(page): ValidQuery<Page>,
     form: Form,
-) -> Answer {
+) -> ApiResult {
     let limit = list_limit(page.limit)?;
     let after = page.after.as_deref().map(name::<MatchName>).transpose()?;
     app.fold(bearer, move |app, access| {
@@ -127,7 +131,8 @@ pub(crate) async fn list(
         }
         let next = (names.len() > limit).then(|| names.get(limit - 1).map(ToString::to_string)).flatten();
         names.truncate(limit);
-        let items = names.iter().map(|name| MatchJson::of(app, access, name)).collect::<Answer<Vec<_>>>()?;
+        let items =
+            names.iter().map(|name| MatchJson::of(app, access, name)).collect::<ApiResult<Vec<_>>>()?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &List { items, next }),
             Form::Text => {
@@ -155,7 +160,7 @@ pub(crate) async fn show(
     bearer: Bearer,
     Path(match_name): Path<String>,
     form: Form,
-) -> Answer {
+) -> ApiResult {
     app.fold(bearer, move |app, access| {
         let shown = MatchJson::of(app, access, &name(&match_name)?)?;
         Ok(match form {
@@ -215,10 +220,10 @@ pub(crate) struct ImportName {
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Asked(import): Asked<ImportName>,
+    ValidQuery(import): ValidQuery<ImportName>,
     headers: HeaderMap,
     request: Request,
-) -> Answer {
+) -> ApiResult {
     require_accepted(&headers, JSON)?;
     let access = app.admit(&bearer).await?;
     access.require_admin()?;
@@ -252,7 +257,7 @@ pub(crate) async fn create(
     .await
 }
 
-fn dice(app: &App, new: &NewMatch) -> Answer<DicePolicy> {
+fn dice(app: &App, new: &NewMatch) -> ApiResult<DicePolicy> {
     match (new.dice.as_str(), &new.seed) {
         ("recorded", None) => Ok(DicePolicy::Recorded),
         ("recorded", Some(_)) => Err(Problem::bad("a seed needs `\"dice\": \"seeded\"`")),
@@ -278,7 +283,7 @@ fn make(
     match_name: &MatchName,
     (rules, setup, dice, title): Game,
     entries: Vec<NewEntry>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     check_title(&title).map_err(Problem::bad)?;
     let now_ms = app.now_ms();
     let mut match_id = [0; 16];

@@ -10,7 +10,7 @@ use axum::routing::get;
 use turnfold_replay::page::{SCRIPT, STYLES};
 
 use crate::http::{HTML, SVG, typed};
-use crate::problem::{Answer, Code, Problem};
+use crate::problem::{ApiResult, Code, Problem};
 use crate::tag::{Tags, value};
 
 const DOCUMENT: &str = include_str!("../page/index.html");
@@ -75,7 +75,7 @@ async fn document() -> Response {
     response
 }
 
-async fn asset(Path(file): Path<String>, headers: HeaderMap) -> Answer {
+async fn asset(Path(file): Path<String>, headers: HeaderMap) -> ApiResult {
     let asset = ASSETS.iter().find(|asset| asset.name == file);
     let asset = asset.ok_or_else(|| Problem::new(Code::NotFound, "there is no such resource"))?;
     let is_known =

@@ -20,7 +20,7 @@ use crate::app::{App, to_end};
 use crate::hosting::at_desk;
 use crate::http::{Form, body, json, name, text};
 use crate::limits::PAPER_BYTES_MAX;
-use crate::problem::{Answer, Code, Problem};
+use crate::problem::{ApiResult, Code, Problem};
 
 /// A paper that the desk has, and the receipt for it.
 #[derive(Serialize, ToSchema)]
@@ -59,7 +59,7 @@ pub(crate) async fn take(
     Path(match_name): Path<String>,
     form: Form,
     request: Request,
-) -> Answer {
+) -> ApiResult {
     if app.desks.is_none() {
         return Err(Problem::forbidden("this service takes no papers: it hosts no matches by mail"));
     }
@@ -94,7 +94,7 @@ fn one_line(text: &str) -> String {
     turnfold_replay::text::printable(&text.replace('\n', " ")).into_owned()
 }
 
-async fn perform(app: &Arc<App>, game: MatchName, paper: SignedPaper, form: Form) -> Answer {
+async fn perform(app: &Arc<App>, game: MatchName, paper: SignedPaper, form: Form) -> ApiResult {
     let permit = app.limits.fold().await?;
     let signed = paper.clone();
     let of = game.clone();
@@ -122,7 +122,7 @@ fn receipt(
     game: &MatchName,
     desk: &turnfold_replay::Revision,
     (taken, seq): (&TakenPaper, u64),
-) -> Answer<PaperTaken> {
+) -> ApiResult<PaperTaken> {
     let (Some(desks), Some(signed)) = (&app.desks, &taken.paper) else { return Err(Problem::internal()) };
     let (paper, signers) = (signed.paper(), &desks.mail.signers);
     let seat = paper.head().seat;

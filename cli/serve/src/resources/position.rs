@@ -8,24 +8,24 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use turnfold_core::AnyState;
 use turnfold_replay::drawing::{Highlights, svg};
-use turnfold_replay::sight::look_at_last;
-use turnfold_replay::{Eyes, LoggedRecord, ReplayError, SourceName, Tail, printed};
+use turnfold_replay::seat_history::look_at_last;
+use turnfold_replay::{LoggedRecord, ReplayError, SourceName, Tail, Viewer, render};
 use utoipa::IntoParams;
 
 use super::statuses::{Document, Looked, LookedLarge, Name, TagList};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
-use crate::current::Shown;
-use crate::http::{Asked, Form, JSON, List, SVG, TEXT, json_text, name, require_accepted, typed};
+use crate::head_state::CachedView;
+use crate::http::{Form, JSON, List, SVG, TEXT, ValidQuery, json_text, name, require_accepted, typed};
 use crate::limits::ANSWER_BYTES_MAX;
-use crate::problem::{Answer, Code, Problem};
-use crate::table::Table;
+use crate::open_branch::OpenBranch;
+use crate::problem::{ApiResult, Code, Problem};
 use crate::tag::{Tags, value};
 
-/// The names in the path of a line of play.
+/// The names in the path of a history.
 pub(crate) type LineNames = (String, String);
 
-/// Where to look, and with whose eyes.
+/// What to look at, and who the viewer is.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -42,30 +42,30 @@ pub(crate) struct At {
 /// A seat as it is written.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct SeatName(pub(crate) Eyes);
+pub(crate) struct SeatName(pub(crate) Viewer);
 
 impl TryFrom<String> for SeatName {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|error: <Eyes as std::str::FromStr>::Err| error.to_string())
+        text.parse().map(Self).map_err(|error: <Viewer as std::str::FromStr>::Err| error.to_string())
     }
 }
 
 /// A position that somebody asks for.
-pub(crate) struct Wanted {
-    pub(crate) table: Arc<Table>,
+pub(crate) struct PositionRequest {
+    pub(crate) table: Arc<OpenBranch>,
     pub(crate) view: Viewpoint,
 }
 
-impl Wanted {
-    /// Finds the line of play that a path names, if the token may look at it.
+impl PositionRequest {
+    /// Finds the history that a path names, if the token may look at it.
     pub(crate) fn find(
         app: &Arc<App>,
         access: &Access,
         names: &LineNames,
         seat: Option<SeatName>,
-    ) -> Answer<Self> {
+    ) -> ApiResult<Self> {
         let (match_name, branch) = (name(&names.0)?, name(&names.1)?);
         let view = access.looks(&match_name, seat.map(|seat| seat.0))?;
         Ok(Self { table: app.table(view, &match_name, &branch)?, view })
@@ -73,7 +73,7 @@ impl Wanted {
 }
 
 /// Returns what is seen at the head if it is in memory; where it is not, or may not be seen, is said elsewhere.
-fn in_memory(app: &App, access: &Access, names: &LineNames, at: At) -> Option<Shown> {
+fn in_memory(app: &App, access: &Access, names: &LineNames, at: At) -> Option<CachedView> {
     // Where others write, too, the store is asked first (FL-18).
     if app.store.is_shared() {
         return None;
@@ -85,7 +85,7 @@ fn in_memory(app: &App, access: &Access, names: &LineNames, at: At) -> Option<Sh
 }
 
 /// Answers with a view, or that it is still the one that is known.
-fn answer(shown: &Shown, known: Option<&Tags>, body: impl FnOnce() -> Response) -> Response {
+fn answer(shown: &CachedView, known: Option<&Tags>, body: impl FnOnce() -> Response) -> Response {
     let is_known = known.is_some_and(|known| known.hold(&shown.tag, true));
     let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body() };
     response.headers_mut().insert(header::ETAG, value(&shown.tag));
@@ -98,8 +98,8 @@ async fn look<T: Send + 'static>(
     app: &Arc<App>,
     bearer: Bearer,
     at: At,
-    work: impl FnOnce(&Arc<App>, &Access) -> Answer<T> + Send + 'static,
-) -> Answer<T> {
+    work: impl FnOnce(&Arc<App>, &Access) -> ApiResult<T> + Send + 'static,
+) -> ApiResult<T> {
     let access = app.admit(&bearer).await?;
     look_for(app, access, at, work).await
 }
@@ -109,8 +109,8 @@ async fn look_for<T: Send + 'static>(
     app: &Arc<App>,
     access: Access,
     at: At,
-    work: impl FnOnce(&Arc<App>, &Access) -> Answer<T> + Send + 'static,
-) -> Answer<T> {
+    work: impl FnOnce(&Arc<App>, &Access) -> ApiResult<T> + Send + 'static,
+) -> ApiResult<T> {
     if at.at.is_none() {
         return app.serve_for(access, work).await;
     }
@@ -127,10 +127,10 @@ pub(crate) async fn view(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(at): Asked<At>,
+    ValidQuery(at): ValidQuery<At>,
     form: Form,
     headers: HeaderMap,
-) -> Answer {
+) -> ApiResult {
     let known = Tags::read(&headers, &header::IF_NONE_MATCH)?;
     let access = app.admit(&bearer).await?;
     if form == Form::Json
@@ -139,18 +139,18 @@ pub(crate) async fn view(
         return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
     }
     look_for(&app, access, at, move |app, access| {
-        let Wanted { table, view } = Wanted::find(app, access, &names, at.seat)?;
+        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, at.seat)?;
         if at.at.is_none() && form == Form::Json {
             let shown = table.shown(app, view)?;
             return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
         }
         let state = table.state(app, view, at.at)?;
-        let shown = Shown::of(view.eyes, state.as_ref());
+        let shown = CachedView::of(view.viewer, state.as_ref());
         Ok(answer(&shown, known.as_ref(), || match form {
             Form::Json => typed(StatusCode::OK, JSON, shown.json.clone()),
             Form::Text => {
-                let picture = printed::picture(&view.eyes.picture(state.as_ref()), &Highlights::default());
-                typed(StatusCode::OK, TEXT, printed::text(picture))
+                let picture = render::picture(&view.viewer.picture(state.as_ref()), &Highlights::default());
+                typed(StatusCode::OK, TEXT, render::text(picture))
             }
         }))
     })
@@ -166,14 +166,14 @@ pub(crate) async fn picture(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(at): Asked<At>,
+    ValidQuery(at): ValidQuery<At>,
     headers: HeaderMap,
-) -> Answer {
+) -> ApiResult {
     require_accepted(&headers, SVG)?;
     look(&app, bearer, at, move |app, access| {
-        let Wanted { table, view } = Wanted::find(app, access, &names, at.seat)?;
+        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, at.seat)?;
         let state = table.state(app, view, at.at)?;
-        let picture = svg::document(&view.eyes.picture(state.as_ref()), &Highlights::default());
+        let picture = svg::document(&view.viewer.picture(state.as_ref()), &Highlights::default());
         Ok(attachment(typed(StatusCode::OK, SVG, picture), "picture.svg"))
     })
     .await
@@ -197,17 +197,17 @@ pub(crate) async fn legal(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(at): Asked<At>,
+    ValidQuery(at): ValidQuery<At>,
     form: Form,
-) -> Answer {
+) -> ApiResult {
     look(&app, bearer, at, move |app, access| {
-        let Wanted { table, view } = Wanted::find(app, access, &names, at.seat)?;
+        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, at.seat)?;
         let state = table.state(app, view, at.at)?;
         // The host that names nobody is told every seat's (SV-8).
-        let asked = at.seat.map(|seat| seat.0).or((!view.eyes.see_all()).then_some(view.eyes));
-        let items = printed::legal_commands(asked, view.eyes, state.as_ref());
+        let asked = at.seat.map(|seat| seat.0).or((!view.viewer.see_all()).then_some(view.viewer));
+        let items = render::legal_commands(asked, view.viewer, state.as_ref());
         bounded(match form {
-            Form::Text => printed::text(items.iter().map(printed::LegalCommand::line)).into_bytes(),
+            Form::Text => render::text(items.iter().map(render::LegalCommand::line)).into_bytes(),
             Form::Json => json_text(&List { items, next: None::<String> }).into_bytes(),
         })
         .map(|body| typed(StatusCode::OK, if form == Form::Text { TEXT } else { JSON }, body))
@@ -240,15 +240,15 @@ pub(crate) async fn ask(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
-    Asked(Question { q, at, seat }): Asked<Question>,
+    ValidQuery(Question { q, at, seat }): ValidQuery<Question>,
     form: Form,
-) -> Answer {
+) -> ApiResult {
     look(&app, bearer, At { at, seat }, move |app, access| {
-        let Wanted { table, view } = Wanted::find(app, access, &names, seat)?;
+        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, seat)?;
         let state: Box<dyn AnyState> = table.state(app, view, at)?;
-        let answer = view.eyes.ask(state.as_ref(), &q).map_err(|error| Problem::bad(error.to_string()))?;
+        let answer = view.viewer.ask(state.as_ref(), &q).map_err(|error| Problem::bad(error.to_string()))?;
         let (media_type, body) = match form {
-            Form::Text => (TEXT, printed::text([printed::answer(&answer)])),
+            Form::Text => (TEXT, render::text([render::answer(&answer)])),
             Form::Json => (JSON, json_text(&answer.json)),
         };
         Ok(typed(StatusCode::OK, media_type, bounded(body.into_bytes())?))
@@ -257,29 +257,31 @@ pub(crate) async fn ask(
 }
 
 /// Refuses answers that are too large.
-fn bounded(body: Vec<u8>) -> Answer<Vec<u8>> {
+fn bounded(body: Vec<u8>) -> ApiResult<Vec<u8>> {
     if body.len() <= ANSWER_BYTES_MAX {
         return Ok(body);
     }
     Err(Problem::new(Code::TooLarge, format!("the answer is larger than {ANSWER_BYTES_MAX} bytes")))
 }
 
-impl Wanted {
+impl PositionRequest {
     /// Returns the records of the entries after one, at most so many, and the last of them if others follow.
     pub(crate) fn records(
         &self,
         app: &App,
         after: u64,
         limit: usize,
-    ) -> Answer<(Vec<LoggedRecord>, Option<u64>)> {
+    ) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
         let Self { table, view } = self;
         let mut records = Vec::new();
         let until = after.saturating_add(limit as u64);
-        let head = if view.eyes.see_all() {
+        let head = if view.viewer.see_all() {
             let head = table.head(app, *view)?;
             let name = SourceName::Revision(table.line().at(head.min(until)));
             let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
-            look_at_last(view.eyes, tail, &name, &app.world, &mut |seen| records.push(seen.logged_record()))?;
+            look_at_last(view.viewer, tail, &name, &app.world, &mut |seen| {
+                records.push(seen.logged_record());
+            })?;
             head
         } else {
             let sight = table.sight(app, *view, None)?;

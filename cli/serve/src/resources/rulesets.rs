@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::statuses::Open;
 use crate::app::App;
 use crate::http::{JSON, List, json, require_accepted};
-use crate::problem::Answer;
+use crate::problem::ApiResult;
 
 /// A game.
 #[derive(Serialize, ToSchema)]
@@ -28,7 +28,7 @@ pub(crate) struct Ruleset {
 /// List the games
 #[utoipa::path(get, path = "/v1/rulesets", tag = "rulesets", security(()),
     responses((status = 200, description = "all of them", body = inline(List<Ruleset, Option<String>>)), Open))]
-pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Answer {
+pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> ApiResult {
     require_accepted(&headers, JSON)?;
     let ruleset = |rules: &'static dyn AnyRules| Ruleset {
         name: rules.name(),

@@ -16,7 +16,7 @@ const SHOWN_MAX: usize = 10;
 
 /// What the messages of an amendment name.
 pub(crate) struct Names {
-    /// The line of play that is amended.
+    /// The history that is amended.
     pub(crate) source: String,
     /// The branch or file that is written.
     pub(crate) target: String,
@@ -107,7 +107,7 @@ impl<'a> Report<'a> {
     /// Prints the entry that was changed and what was put in its place.
     pub(super) fn print_change(&self, output: &mut Output) -> Result<(), Failure> {
         if let Some(Record { seq: Some(seq), seat: Some(seat), command, .. }) = &self.amendment.removed {
-            output.line(paint(Tone::Old, format_args!("- {seq} {seat} {command}")))?;
+            output.line(paint(Tone::Removed, format_args!("- {seq} {seat} {command}")))?;
         }
         if let Some(record) = &self.amendment.added {
             output.text("+ ")?;
@@ -129,7 +129,7 @@ impl<'a> Report<'a> {
                 Some(seq) => (seq.to_string(), format!("rejected {reason}")),
                 None => ("!".into(), reason.to_string()),
             };
-            let (became, given) = (paint(Tone::Old, became), given(conflict.seat, conflict.command));
+            let (became, given) = (paint(Tone::Removed, became), given(conflict.seat, conflict.command));
             output.line(format_args!("  {number} {given} => {became} ({message})"))?;
         }
         Ok(())
@@ -180,15 +180,15 @@ impl<'a> Report<'a> {
         let Some((first, others)) = self.amendment.outcomes.split_first() else { return Ok(()) };
         let changed = counted(self.amendment.outcomes.len() as u64, "outcome differs", "outcomes differ");
         output.line(paint(Tone::Strong, format_args!("{changed}, first that of {}", place(first))))?;
-        output.line(paint(Tone::Old, format_args!("- {}", first.0.expected())))?;
-        output.line(paint(Tone::New, format_args!("+ {}", first.0.computed)))?;
+        output.line(paint(Tone::Removed, format_args!("- {}", first.0.expected())))?;
+        output.line(paint(Tone::Added, format_args!("+ {}", first.0.computed)))?;
         let turned: Vec<_> = others.iter().filter(|(changed, _)| has_turned(changed)).collect();
         for changed in turned.iter().take(SHOWN_MAX) {
             let (place, old, new) = (place(changed), changed.0.expected(), &changed.0.computed);
             let line = if is_ignored(Some(new)) {
-                format!("  {place} was applied, is {} now", paint(Tone::Odd, new))
+                format!("  {place} was applied, is {} now", paint(Tone::Warning, new))
             } else {
-                format!("  {place} was {}, is applied now", paint(Tone::Odd, old))
+                format!("  {place} was {}, is applied now", paint(Tone::Warning, old))
             };
             output.line(line)?;
         }
@@ -199,7 +199,7 @@ impl<'a> Report<'a> {
 /// Says how many of a list were not shown.
 fn print_rest(all: usize, output: &mut Output) -> Result<(), Failure> {
     if all > SHOWN_MAX {
-        output.line(paint(Tone::Faint, format_args!("  and {} more", all - SHOWN_MAX)))?;
+        output.line(paint(Tone::Dim, format_args!("  and {} more", all - SHOWN_MAX)))?;
     }
     Ok(())
 }

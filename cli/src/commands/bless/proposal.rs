@@ -90,7 +90,7 @@ impl Proposal {
                 self.show(&self.changes, output)?;
             }
             if let Some(change) = &self.rules_change {
-                let warning = paint(Tone::Odd, "rules change?");
+                let warning = paint(Tone::Warning, "rules change?");
                 output.line(format_args!("{warning} {}: {}", name(&self.path), change.text()))?;
             }
         }

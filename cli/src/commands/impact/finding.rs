@@ -1,7 +1,7 @@
 //! What the rules of this build make of one log.
 
 use turnfold_core::AnyRules;
-use turnfold_replay::{Departure, RecordedLog};
+use turnfold_replay::{FirstDifference, RecordedLog};
 
 use crate::failure::Failure;
 
@@ -13,7 +13,7 @@ pub(super) struct Finding {
     pub(super) recorded: Option<(&'static dyn AnyRules, u32)>,
     pub(super) entries: u64,
     /// Where the rules depart from it, or why that cannot be told.
-    pub(super) departure: Result<Option<Departure>, Failure>,
+    pub(super) departure: Result<Option<FirstDifference>, Failure>,
 }
 
 impl Finding {

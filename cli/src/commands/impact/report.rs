@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use turnfold_core::Seat;
-use turnfold_replay::{Claim, Departure, Difference, Divergence, DivergenceKind, Subject};
+use turnfold_replay::{Claim, Difference, Divergence, DivergenceKind, FirstDifference, Subject};
 
 use super::finding::Finding;
 use crate::failure::Failure;
@@ -48,7 +48,7 @@ struct Group<'a> {
     reason: Option<&'a str>,
     /// The ids of the rules behind the reason.
     rules: &'static [&'static str],
-    logs: Vec<(&'a Finding, &'a Departure)>,
+    logs: Vec<(&'a Finding, &'a FirstDifference)>,
 }
 
 #[derive(Serialize)]
@@ -118,10 +118,10 @@ impl Counts {
         let logs = counted(self.logs, "log folds the same", "logs fold the same");
         let mut told = format!("{} of {logs}", self.same);
         if self.differ > 0 {
-            told += &paint(Tone::Old, format_args!(", {}", counted(self.differ, "differs", "differ")));
+            told += &paint(Tone::Removed, format_args!(", {}", counted(self.differ, "differs", "differ")));
         }
         if self.unreadable > 0 {
-            told += &paint(Tone::Odd, format_args!(", {} unreadable", self.unreadable));
+            told += &paint(Tone::Warning, format_args!(", {} unreadable", self.unreadable));
         }
         format!("{told} ({})", counted(self.entries, "entry", "entries"))
     }
@@ -210,7 +210,7 @@ impl<'a> Summary<'a> {
         output.line(format_args!("in all, {}", self.counts.told()))?;
         if matches {
             let note = "stored logs tell no outcomes: what is compared is whether every command is accepted";
-            output.line(paint(Tone::Faint, note))?;
+            output.line(paint(Tone::Dim, note))?;
         }
         Ok(())
     }
@@ -247,7 +247,7 @@ impl Group<'_> {
 }
 
 impl<'a> DepartureJson<'a> {
-    fn of(finding: &'a Finding, departure: &'a Departure) -> Self {
+    fn of(finding: &'a Finding, departure: &'a FirstDifference) -> Self {
         let Divergence { subject, kind, recorded, computed, .. } = &departure.divergence;
         let (seat, command) = subject.command().unzip();
         let is_state = matches!(kind, DivergenceKind::StateHash | DivergenceKind::ClosingState);
@@ -274,7 +274,7 @@ fn seq_of(subject: &Subject) -> u64 {
 }
 
 /// Returns where a log departs, and the first field that changes there.
-fn place(departure: &Departure) -> String {
+fn place(departure: &FirstDifference) -> String {
     let subject = &departure.divergence.subject;
     let command = subject.command();
     let command =
@@ -288,7 +288,7 @@ fn place(departure: &Departure) -> String {
 fn print_rest(all: usize, shown: usize, output: &mut Output) -> Result<(), Failure> {
     if all > shown {
         let rest = format!("  and {} more; `--all` names them", all - shown);
-        output.line(paint(Tone::Faint, rest))?;
+        output.line(paint(Tone::Dim, rest))?;
     }
     Ok(())
 }

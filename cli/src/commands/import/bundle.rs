@@ -8,7 +8,7 @@ use turnfold_replay::bundle_import::{ImportNames, ImportPlan, ImportedLine, Line
 use turnfold_store::{Store, StoreError};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, counted, paint};
 
 #[derive(Serialize)]
@@ -25,7 +25,7 @@ struct LineJson {
     added: u64,
 }
 
-pub(super) fn import(path: &Path, names: &ImportNames, context: &mut Context) -> Result<Answer, Failure> {
+pub(super) fn import(path: &Path, names: &ImportNames, context: &mut Context) -> Result<ExitStatus, Failure> {
     let bundle = BundleFile::read(path).map_err(|error| {
         let failure = Failure::from(error);
         let message = format!("bundle `{}`: {failure}, nothing was imported", path.display());
@@ -42,7 +42,7 @@ pub(super) fn import(path: &Path, names: &ImportNames, context: &mut Context) ->
     plan.carry_out(&store)?;
     store.close()?;
     print(&plan.lines, context)?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn print(lines: &[ImportedLine], context: &mut Context) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ mod show;
 use clap::Subcommand;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 
 /// Make keys that sign, and print what others check them with
 ///
@@ -27,7 +27,7 @@ enum Command {
     Show(show::Args),
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     match &args.command {
         Command::New(args) => new::run(args, context),
         Command::Show(args) => show::run(args, context),

@@ -6,7 +6,7 @@ use turnfold_core::trust::{KeyKind, KeyName, PrivateKey};
 use turnfold_replay::signing::KeyFile;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::{random, signals};
 
 /// Make a key and print its verifier key
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     witness: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let mut seed = [0; 32];
     random::fill(&mut seed)?;
     let kind = if args.witness { KeyKind::Witness } else { KeyKind::Signer };
@@ -48,5 +48,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     } else {
         context.output.line(vkey)?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

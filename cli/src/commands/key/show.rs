@@ -7,7 +7,7 @@ use turnfold_replay::signing::KeyFile;
 use turnfold_replay::{Revision, Sources};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 
 /// Print the verifier key of a key, or that under which it signs a line
 ///
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     revision: Option<Revision>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let file = KeyFile::open(&args.file)?;
     let mut verifier = file.key.verifier();
     if let Some(Revision { match_name, branch, .. }) = &args.revision {
@@ -44,5 +44,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     } else {
         context.output.line(verifier)?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -11,7 +11,7 @@ mod write;
 use clap::Subcommand;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 
 pub(crate) use desk::desk_going_along;
 
@@ -37,7 +37,7 @@ enum Command {
     Write(write::Args),
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     match &args.command {
         Command::Open(args) => open::run(args, context),
         Command::Take(args) => take::run(args, context),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use turnfold_core::trust::VerifierKey;
+use turnfold_replay::history::find_rules;
 use turnfold_replay::input;
-use turnfold_replay::line::find_rules;
 use turnfold_replay::mail::{MailError, MailMatch, NewMailMatch};
 use turnfold_replay::revision::new_match_name;
 use turnfold_store::MatchName;
@@ -13,7 +13,7 @@ use turnfold_store::MatchName;
 use super::post::HostArgs;
 use crate::commands::new::{bad_setup, read_setup};
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::counted;
 use crate::{clock, limits, random};
 
@@ -64,7 +64,7 @@ enum MailDice {
     Fair,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
     let setup = read_setup(rules, &args.setup)?;
     let terms = String::from_utf8(input::read_file(&args.desk, &limits::MAIL_TERMS)?)
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             "host": host.map(|host| host.to_string()),
             "letters": letters,
         }))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let seats = counted(of.terms.seats.into(), "seat", "seats");
     let (ruleset, version, dice) = (rules.name(), rules.version(), of.genesis.dice.name());
@@ -116,5 +116,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         output.line(format_args!("its letters and `addresses` are in {}", folder.display()))?;
     }
     super::post::tell(&letters, output)?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -10,7 +10,7 @@ use turnfold_store::MatchName;
 
 use super::post::{self, HostArgs};
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::{clock, random};
 
 /// Let deadlines pass, carry out a turn that is ready, and begin the next
@@ -59,7 +59,7 @@ fn time(args: &Args) -> Result<DeskTime, Failure> {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let at = time(args)?;
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             "played": played.collect::<Vec<_>>(),
             "letters": letters,
         }))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     for effect in &report.effects {
         output.line(effect)?;
@@ -101,5 +101,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         output.line(format_args!("nothing is due: {name} waits for {}", who.text))?;
     }
     post::tell(&letters, output)?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

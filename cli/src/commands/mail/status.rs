@@ -3,11 +3,11 @@
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{Rules, Seat};
 use turnfold_replay::Sources;
-use turnfold_replay::mail::{DeskLog, MailMatch};
+use turnfold_replay::mail::{DeskHistory, MailMatch};
 use turnfold_store::MatchName;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::render;
 
 /// Tell whom a match by mail waits for, since when and until when
@@ -22,11 +22,11 @@ pub(crate) struct Args {
     match_name: MatchName,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let name = &args.match_name;
     let store = context.read_store()?;
     let of = MailMatch::find(&store, name, &context.registry)?;
-    let desk = DeskLog::read(&store, &of)?;
+    let desk = DeskHistory::read(&store, &of)?;
     let state = desk.state();
     let who = Desk::query(state, Seat::Host, "who");
     let who = who.ok().flatten().ok_or_else(|| Failure::internal("the desk does not answer `who`"))?;
@@ -38,9 +38,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             "view": Desk::view(state, Seat::Host),
             "who": who.json,
         }))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     output.line(format_args!("{name} waits for {}", who.text))?;
     render::print(&Desk::picture(state, Seat::Host), output)?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -10,7 +10,7 @@ use turnfold_store::MatchName;
 
 use super::post::{self, HostArgs};
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files::{input_name, read_input_or_stdin};
 use crate::{clock, limits};
 
@@ -60,7 +60,7 @@ struct TakenJson<'a> {
     is_new: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     // Nothing is taken where a mail cannot be read.
     let mails =
         args.files.iter().map(|path| Ok((input_name(path), read_input_or_stdin(path, &limits::MAIL)?)));
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let is_all = taken
         .iter()
         .all(|(_, papers)| !papers.is_empty() && papers.iter().all(|paper| paper.outcome.is_recorded()));
-    Ok(if is_all { Answer::Yes } else { Answer::No })
+    Ok(if is_all { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// Prints what became of a paper; without one, that a mail has none.

@@ -10,7 +10,7 @@ use turnfold_replay::mail::{PaperRequest, PaperWords, WrittenPaper, write_paper}
 use turnfold_replay::signing::KeyFile;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
 use crate::{clock, random};
 
@@ -84,14 +84,14 @@ enum Kind {
     /// Offer something to the others
     Offer,
     /// Agree to an offer or decline it
-    Answer,
+    ExitStatus,
     /// Leave the match
     Resign,
     /// Sign with another key from now on
     Rekey,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let path = args.output.path()?;
     if path.is_none() && context.output.is_json() {
         return Err(Failure::usage("standard output cannot take both the paper and JSON")
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     written.without_effect.iter().for_each(|command| tracing::warn!("{command}"));
     let Some(path) = path else {
         context.output.bytes()?.write_all(written.mail.as_bytes())?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     };
     files::write_private(path, args.output.is_forced(), |file| {
         file.write_all(written.mail.as_bytes())
@@ -152,10 +152,10 @@ impl Args {
                     .map(PaperWords::Offer)
                     .map_err(|error: turnfold_core::Malformed| Failure::usage(error.0))
             }
-            (Kind::Answer, [to, answer]) if matches!(answer.as_str(), "agree" | "decline") => {
+            (Kind::ExitStatus, [to, answer]) if matches!(answer.as_str(), "agree" | "decline") => {
                 Ok(PaperWords::Answer { to: to.clone(), agree: answer == "agree" })
             }
-            (Kind::Answer, _) => {
+            (Kind::ExitStatus, _) => {
                 Err(expected("digits of an offer and `agree` or `decline`, as the letter has them"))
             }
             (Kind::Resign | Kind::Rekey, [_, ..]) => Err(expected("no words behind this kind of paper")),
@@ -182,7 +182,7 @@ fn warn_of_clock(clock: Option<DeskTime>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tell(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<Answer, Failure> {
+fn tell(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<ExitStatus, Failure> {
     let paper = written.paper.signed.paper();
     let (head, kind, file) = (paper.head(), paper.content().kind(), path.display().to_string());
     let output = &mut context.output;
@@ -199,7 +199,7 @@ fn tell(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<An
             "is_first": written.is_first,
             "without_effect": written.without_effect,
         }))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let game = &written.game;
     output.line(format_args!(
@@ -210,5 +210,5 @@ fn tell(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<An
         output.line(format_args!("its host signs with {}", written.host))?;
         output.line("compare that with the key that the host tells elsewhere")?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

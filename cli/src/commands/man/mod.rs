@@ -11,7 +11,7 @@ use clap_mangen::Man;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 
 /// Write manual pages
 ///
@@ -31,7 +31,7 @@ struct ManJson {
     pages: Vec<String>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     fs::create_dir_all(&args.dir).map_err(|error| Failure::file("make directory", &args.dir, &error))?;
     let mut grammar = context.grammar.clone().disable_help_subcommand(true);
     grammar.build();
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     } else {
         context.output.line(format_args!("wrote manual pages to `{dir}`"))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Writes the page of a command and those of its verbs, and lists their names.

@@ -9,7 +9,7 @@ use turnfold_store::RescueError;
 use super::progress::Progress;
 use super::totals::told;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, is_standard};
 use crate::output::Tone;
 use crate::output::paint;
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if is_standard(&args.file) {
         if context.output.is_json() {
             return Err(Failure::usage("standard output cannot take both the backup and JSON")
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             RescueError::Write { source } => Failure::cut_short("backup", source),
             error => error.into(),
         })?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     files::check_new(&args.file, args.force)?;
     let store = context.read_store()?;
@@ -68,9 +68,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             "entries": totals.entries,
             "bytes": bytes,
         }))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let file = paint(Tone::Strong, args.file.display());
     context.output.line(format_args!("backed up to {file}: {}, {bytes} bytes", told(totals)))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -10,7 +10,7 @@ use super::heads::missing;
 use super::progress::Progress;
 use super::totals::told;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, counted, paint};
 
 /// What to do about a directory that is sound, but lacks something.
@@ -41,7 +41,7 @@ struct CheckJson<'a> {
     findings: &'a [Damage],
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.sweep {
         let Some(address) = context.fleet() else {
             return Err(Failure::usage("`--sweep` is for a store in a database")
@@ -69,14 +69,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             let match_name = match_name.as_ref().map_or("the store", MatchName::as_str);
             let branch = branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
             let seq = seq.map(|seq| format!(":{seq}")).unwrap_or_default();
-            let damaged = paint(Tone::Old, "damaged");
+            let damaged = paint(Tone::Removed, "damaged");
             output.line(format_args!("{damaged} {match_name}{branch}{seq}: {reason}"))?;
         }
-        let tone = if check.damage.is_empty() { Tone::New } else { Tone::Odd };
+        let tone = if check.damage.is_empty() { Tone::Added } else { Tone::Warning };
         output.line(format_args!("{} {}", paint(tone, "sound"), told(check.sound)))?;
     }
     if check.damage.is_empty() {
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     output.flush()?;
     let findings = counted(check.damage.len() as u64, "finding", "findings");

@@ -5,7 +5,7 @@ use turnfold_store::Store;
 use super::progress::Progress;
 use super::totals::told;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 
 /// Write the store anew in fewer bytes
 ///
@@ -15,7 +15,7 @@ use crate::failure::{Answer, Failure};
 #[command(after_help = "Example: turnfold store compact --store archive")]
 pub(crate) struct Args {}
 
-pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let dir = context.store_dir()?;
     let progress = Progress::new("compacting");
     let compacted = Store::compact(dir, &mut progress.observer())?;
@@ -29,8 +29,8 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<Answer, Failure
             "bytes_before": before,
             "bytes_after": after,
         }))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     context.output.line(format_args!("compacted {}: {before} → {after} bytes", told(compacted.totals)))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -9,7 +9,7 @@ use turnfold_replay::{Sources, input};
 use turnfold_store::{BranchName, Damage, MatchName, Seq, StoreError, StoreReader};
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::counted;
 
@@ -40,7 +40,7 @@ struct HeadLine {
     link: String,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(path) = &args.output {
         files::check_new(path, args.force)?;
     }
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         for head in &heads {
             context.output.json(head)?;
         }
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     };
     files::write_private(path, args.force, |file| {
         for head in &heads {
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     } else {
         context.output.line(format_args!("wrote where {count} end"))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {

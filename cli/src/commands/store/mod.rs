@@ -14,7 +14,7 @@ use clap::Subcommand;
 use turnfold_store::RescueError;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 
 /// Check, back up, restore, salvage, compact and measure a store
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ enum Command {
     Heads(heads::Args),
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     match &args.command {
         Command::Check(args) => check::run(args, context),
         Command::Backup(args) => backup::run(args, context),

@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::totals::told;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::files::is_standard;
 use crate::output::{Tone, paint};
 use crate::remote::store_address::read_fleet;
@@ -42,7 +42,7 @@ enum Target {
     Fleet(Box<FleetAddress>),
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     signals::remove_drafts();
     let progress = Progress::new("restoring");
     let filled = if is_standard(&args.file) {
@@ -62,11 +62,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
             "branches": totals.branches,
             "entries": totals.entries,
         }))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let dir = paint(Tone::Strong, args.to.to_string());
     context.output.line(format_args!("restored store {dir}: {}", told(totals)))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Says which file is none; the library reads it without knowing its name.

@@ -8,7 +8,7 @@ use turnfold_store::{FleetAddress, LostEntries, Store, Totals};
 use super::progress::Progress;
 use super::totals::told;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, paint};
 use crate::signals;
 
@@ -37,7 +37,7 @@ struct SalvageJson<'a> {
     lost: &'a [LostEntries],
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let is_fleet = |path: &Path| path.to_str().is_some_and(FleetAddress::is_meant);
     if context.fleet().is_some() || is_fleet(&args.dir) || is_fleet(&args.new_dir) {
         return Err(
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     let progress = Progress::new("salvaging");
     let salvage = Store::salvage(&args.dir, &args.new_dir, &mut progress.observer())?;
     drop(progress);
-    let answer = if salvage.lost.is_empty() { Answer::Yes } else { Answer::No };
+    let answer = if salvage.lost.is_empty() { ExitStatus::Yes } else { ExitStatus::No };
     let output = &mut context.output;
     if output.is_json() {
         output.json(&SalvageJson {
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
         return Ok(answer);
     }
     for lost in &salvage.lost {
-        output.line(format_args!("{}{}: {}", paint(Tone::Old, "lost"), place(lost), lost.reason))?;
+        output.line(format_args!("{}{}: {}", paint(Tone::Removed, "lost"), place(lost), lost.reason))?;
     }
     let dir = paint(Tone::Strong, args.new_dir.display());
     let saved = if salvage.lost.is_empty() { "saved everything" } else { "saved" };

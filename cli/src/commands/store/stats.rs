@@ -7,7 +7,7 @@ use turnfold_store::{MatchStats, Store, StoreStats, Totals};
 use super::progress::Progress;
 use super::totals::told;
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, counted, paint};
 
 /// Tell how much the store holds
@@ -34,7 +34,7 @@ struct StatsJson<'a> {
     largest: &'a [MatchStats],
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let store = context.read_store()?;
     let progress = Progress::new("counting");
     let stats = store.stats(args.top, &mut progress.observer())?;
@@ -45,12 +45,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<Answer, Failure>
     };
     if context.output.is_json() {
         context.output.json(&to_json(&stats, bytes_on_disk))?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
     print(&stats, bytes_on_disk, context)
 }
 
-fn print(stats: &StoreStats, bytes_on_disk: Option<u64>, context: &mut Context) -> Result<Answer, Failure> {
+fn print(
+    stats: &StoreStats,
+    bytes_on_disk: Option<u64>,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
     let output = &mut context.output;
     let StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, largest } = stats;
     output.line(told(*totals))?;
@@ -71,7 +75,7 @@ fn print(stats: &StoreStats, bytes_on_disk: Option<u64>, context: &mut Context) 
         let branches = counted(*branches, "branch", "branches");
         output.line(format_args!("{name}  {entries}, {branches}, {entry_bytes} bytes"))?;
     }
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn to_json(stats: &StoreStats, bytes_on_disk: Option<u64>) -> StatsJson<'_> {

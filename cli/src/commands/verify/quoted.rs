@@ -1,4 +1,4 @@
-//! What links that somebody else quotes say of a line of play.
+//! What links that somebody else quotes say of a history.
 
 use serde::Serialize;
 use turnfold_replay::links::{Parting, QuotedFinding, QuotedLink, compare};
@@ -6,7 +6,7 @@ use turnfold_replay::{Revision, Sources};
 use turnfold_store::BranchName;
 
 use crate::context::Context;
-use crate::failure::{Answer, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::output::{Tone, paint};
 
 #[derive(Default, Serialize)]
@@ -32,9 +32,9 @@ pub(super) fn print_quoted(
     line: &Revision,
     quoted: &[QuotedLink],
     context: &mut Context,
-) -> Result<Answer, Failure> {
+) -> Result<ExitStatus, Failure> {
     let found = compare(&context.read_store()?, line, quoted)?;
-    let answer = if matches!(found, QuotedFinding::Same(_)) { Answer::Yes } else { Answer::No };
+    let answer = if matches!(found, QuotedFinding::Same(_)) { ExitStatus::Yes } else { ExitStatus::No };
     let output = &mut context.output;
     if output.is_json() {
         output.json(&to_json(line, &found))?;
@@ -42,16 +42,20 @@ pub(super) fn print_quoted(
     }
     match &found {
         QuotedFinding::Same(seq) => {
-            let same = paint(Tone::New, "same");
+            let same = paint(Tone::Added, "same");
             output.line(format_args!("{same} {line}: as quoted, up to {}", entry(*seq)))?;
         }
         QuotedFinding::Wrongly(seq) => output.line(format_args!(
             "{} {line}: the link after {} is quoted wrongly, as a later one is right",
-            paint(Tone::Old, "unclear"),
+            paint(Tone::Removed, "unclear"),
             entry(*seq)
         ))?,
         QuotedFinding::Parts(parting) => {
-            output.line(format_args!("{} {line}: {}", paint(Tone::Old, "differs"), told(line, parting)))?;
+            output.line(format_args!(
+                "{} {line}: {}",
+                paint(Tone::Removed, "differs"),
+                told(line, parting)
+            ))?;
         }
     }
     Ok(answer)

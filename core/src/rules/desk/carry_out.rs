@@ -9,7 +9,7 @@ use super::keys::take_seat;
 use super::leaving::leave;
 use super::offers;
 use super::progress::{end, extend, go_on};
-use super::state::{Asked, MatchEnd, OpenOffer, Phase, Stand, State};
+use super::state::{Asked, MatchEnd, OpenOffer, Phase, State, TurnPosition};
 use super::step::{Act, Step};
 use super::turn::pass_deadline;
 use crate::outcome::EffectSink;
@@ -68,7 +68,7 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
     let (line, seq) = (standing.line.clone(), standing.seq);
     state.takeback = None;
     state.stands.push(standing);
-    state.stand = Some(Stand { link, state: hash, since: clock, deadline });
+    state.stand = Some(TurnPosition { link, state: hash, since: clock, deadline });
     let turn = state.turn();
     if hash.is_some() {
         state.told_turn = turn;

@@ -31,7 +31,7 @@ pub struct State {
     /// Where each turn began; there are as many as turns.
     pub(super) stands: Vec<Standing>,
     /// Of the last of them.
-    pub(super) stand: Option<Stand>,
+    pub(super) stand: Option<TurnPosition>,
     /// The newest turn whose stand had a STATE; 0 before.
     pub(super) told_turn: u32,
     /// The open offers, one a seat at most.
@@ -113,7 +113,7 @@ pub(super) struct Standing {
 
 /// What else is known of the stand of this turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stand {
+pub(super) struct TurnPosition {
     pub(super) link: Digest,
     pub(super) state: Option<Digest>,
     /// The clock when it was given.

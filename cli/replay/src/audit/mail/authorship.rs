@@ -12,7 +12,7 @@ use super::segment::{Segment, SegmentEnd};
 use super::stands::{Stands, TurnResult};
 use super::turns::Settlement;
 use crate::error::ReplayError;
-use crate::mail::{GameTurn, OrderEnd, SeatStep, StandRecord, TurnKey, TurnPlan};
+use crate::mail::{GameTurn, OrderEnd, SeatStep, TurnKey, TurnPlan, TurnRecord};
 use crate::record::Record;
 use crate::revision::Revision;
 use crate::session::is_roll;
@@ -236,7 +236,7 @@ impl Entries<'_> {
         }
     }
 
-    fn short(&self, stand: &StandRecord) -> Fault {
+    fn short(&self, stand: &TurnRecord) -> Fault {
         let head = self.segment.turn.from.1.saturating_add(self.segment.entries.len() as u64);
         let reason =
             format!("the stand is at entry {} of `{}`, which ends at {head}", stand.game_seq, stand.line);

@@ -107,7 +107,7 @@ impl FairDice {
         segment: &Segment<'_>,
         desk: &Revision,
         rows: &mut MailRows,
-        tell: &mut dyn FnMut(&FairRoll),
+        on_roll: &mut dyn FnMut(&FairRoll),
     ) {
         if !self.is_fair {
             return;
@@ -135,7 +135,7 @@ impl FairDice {
                 }
                 continue;
             };
-            self.check_values(segment, &roll, rolled, &contributions, rows, tell);
+            self.check_values(segment, &roll, rolled, &contributions, rows, on_roll);
         }
         if !matches!(segment.end, SegmentEnd::Unusable(_)) {
             for other in rolled {
@@ -154,7 +154,7 @@ impl FairDice {
         rolled: &RolledEntry,
         contributions: &[Contribution],
         rows: &mut MailRows,
-        tell: &mut dyn FnMut(&FairRoll),
+        on_roll: &mut dyn FnMut(&FairRoll),
     ) {
         let at = segment.at.at(roll.seq);
         let Some(due) = roll.due else {
@@ -174,7 +174,7 @@ impl FairDice {
         let new = contributions.iter().filter(is_new).filter(|part| !self.hosted.contains(&part.seat));
         self.foreseen += u64::from(new.count() == 0);
         self.at_heads += u64::from(contributions.iter().any(|part| part.index == 0));
-        tell(&FairRoll {
+        on_roll(&FairRoll {
             at,
             number: rolled.number,
             element: rolled.element,

@@ -17,7 +17,7 @@ use crate::mail::DeskOf;
 
 impl MailMatch<'_> {
     /// Holds the game against its desk, and tells each roll that is as it has to be (FD-20).
-    pub(super) fn judge(&self, rows: &mut MailRows, tell: &mut dyn FnMut(&FairRoll)) {
+    pub(super) fn judge(&self, rows: &mut MailRows, on_roll: &mut dyn FnMut(&FairRoll)) {
         let Self { outline, tie, .. } = self;
         let (Some(game), Some(desk_of)) = (outline.matches.get(tie.game), outline.matches.get(tie.desk))
         else {
@@ -32,7 +32,7 @@ impl MailMatch<'_> {
         let mut dice = FairDice::of(&game.genesis, &tie.setup, &at_desk, rows);
         let mut authorship = Authorship::of(&tie.setup, &at_desk);
         let walked = self.each_segment(game, &desk, &mut |segment| {
-            dice.check(segment, &at_desk, rows, tell);
+            dice.check(segment, &at_desk, rows, on_roll);
             authorship.check(segment, rows);
         });
         let mut stuck = desk.stuck.as_ref().map(|reason| (Some(at_desk.clone()), reason.clone()));

@@ -47,7 +47,7 @@ fn desk_setup(genesis: &Genesis, registry: &Registry) -> Option<desk::Setup> {
 
 /// The records of a match that were shown.
 #[derive(Debug, Default)]
-pub(super) struct KeptMatch {
+pub(super) struct CollectedMatch {
     lines: BTreeMap<usize, KeptLine>,
 }
 
@@ -58,7 +58,7 @@ struct KeptLine {
     unusable: Option<&'static str>,
 }
 
-impl KeptMatch {
+impl CollectedMatch {
     /// Takes the record of this index of a line.
     pub(super) fn take(&mut self, line: usize, index: u64, record: &BundledRecord<'_>) {
         let line = self.lines.entry(line).or_default();

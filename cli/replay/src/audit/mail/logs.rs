@@ -6,7 +6,7 @@ use turnfold_core::{DicePolicy, Registry};
 use turnfold_store::Genesis;
 
 use super::dice::FairRoll;
-use super::kept::{KeptMatch, Tie};
+use super::kept::{CollectedMatch, Tie};
 use super::rows::MailRows;
 use super::segment::MailMatch;
 use crate::bundle::{BundleOutline, BundledRecord, LineIndex};
@@ -15,9 +15,9 @@ use crate::bundle::{BundleOutline, BundledRecord, LineIndex};
 pub(crate) struct MailLogs<'a> {
     outline: &'a BundleOutline,
     registry: &'a Registry,
-    tell: &'a mut dyn FnMut(&FairRoll),
+    on_roll: &'a mut dyn FnMut(&FairRoll),
     ties: Vec<Tie>,
-    kept: BTreeMap<usize, KeptMatch>,
+    kept: BTreeMap<usize, CollectedMatch>,
     pub(crate) rows: MailRows,
 }
 
@@ -25,14 +25,14 @@ impl<'a> MailLogs<'a> {
     pub(crate) fn new(
         outline: &'a BundleOutline,
         registry: &'a Registry,
-        tell: &'a mut dyn FnMut(&FairRoll),
+        on_roll: &'a mut dyn FnMut(&FairRoll),
     ) -> Self {
         let ties = Tie::all(outline, registry);
         let of_ties: BTreeSet<usize> = ties.iter().flat_map(|tie| [tie.game, tie.desk]).collect();
-        let kept = of_ties.iter().map(|of| (*of, KeptMatch::default())).collect();
+        let kept = of_ties.iter().map(|of| (*of, CollectedMatch::default())).collect();
         let mut rows = MailRows { tied: of_ties, ..MailRows::default() };
         rows.find_second_desks(outline, &ties);
-        Self { outline, registry, tell, ties, kept, rows }
+        Self { outline, registry, on_roll, ties, kept, rows }
     }
 
     /// Takes the record of this index of a line.
@@ -50,12 +50,12 @@ impl<'a> MailLogs<'a> {
 
     /// Judges each match of which all has gone by once that of this index begins.
     pub(crate) fn end_before(&mut self, of: usize) {
-        let Self { outline, registry, ties, kept, rows, tell } = self;
+        let Self { outline, registry, ties, kept, rows, on_roll } = self;
         let (done, waiting) = std::mem::take(ties).into_iter().partition(|tie| tie.last() < of);
         *ties = waiting;
         for tie in &done {
             if let (Some(game), Some(desk)) = (kept.get(&tie.game), kept.get(&tie.desk)) {
-                MailMatch { outline, registry, tie, game, desk }.judge(rows, tell);
+                MailMatch { outline, registry, tie, game, desk }.judge(rows, on_roll);
             }
         }
         for tie in &done {

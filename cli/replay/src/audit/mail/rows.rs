@@ -6,7 +6,7 @@ use turnfold_core::Seat;
 use turnfold_store::Entry;
 
 use super::kept::Tie;
-use crate::audit::rows::{Finder, RowName, counted};
+use crate::audit::rows::{RowBuilder, RowName, counted};
 use crate::bundle::BundleOutline;
 use crate::bundle::sizes::revision;
 use crate::mail::TurnKey;
@@ -15,16 +15,16 @@ use crate::mail::TurnKey;
 pub(crate) struct MailRows {
     /// The games that have a desk, and the desks.
     pub(crate) tied: BTreeSet<usize>,
-    pub(crate) dice: Finder,
+    pub(crate) dice: RowBuilder,
     /// How many rolls were recomputed, if there are fair dice at all.
     pub(crate) rolls: Option<u64>,
     /// What is to be known of the dice of each match beside that.
     pub(crate) dice_remarks: Vec<(String, Vec<String>)>,
-    pub(crate) authorship: Finder,
+    pub(crate) authorship: RowBuilder,
     pub(super) authors: Authors,
     /// The lines of games that were not played.
     pub(super) unplayed: Vec<String>,
-    pub(crate) consistency: Finder,
+    pub(crate) consistency: RowBuilder,
     /// How many papers named the history that their desk has, if there is a desk.
     pub(super) seen: Option<u64>,
 }
@@ -33,13 +33,13 @@ impl Default for MailRows {
     fn default() -> Self {
         Self {
             tied: BTreeSet::new(),
-            dice: Finder::new(RowName::Dice),
+            dice: RowBuilder::new(RowName::Dice),
             rolls: None,
             dice_remarks: Vec::new(),
-            authorship: Finder::new(RowName::Authorship),
+            authorship: RowBuilder::new(RowName::Authorship),
             authors: Authors::default(),
             unplayed: Vec::new(),
-            consistency: Finder::new(RowName::Consistency),
+            consistency: RowBuilder::new(RowName::Consistency),
             seen: None,
         }
     }

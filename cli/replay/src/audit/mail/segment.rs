@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry};
 use turnfold_store::Entry;
 
-use super::kept::{KeptMatch, Tie, WholeLine};
+use super::kept::{CollectedMatch, Tie, WholeLine};
 use super::turns::{DeskTurn, DeskTurns};
 use crate::bundle::sizes::revision;
 use crate::bundle::{BundleOutline, BundledMatch};
@@ -17,8 +17,8 @@ pub(super) struct MailMatch<'a> {
     pub(super) outline: &'a BundleOutline,
     pub(super) registry: &'a Registry,
     pub(super) tie: &'a Tie,
-    pub(super) game: &'a KeptMatch,
-    pub(super) desk: &'a KeptMatch,
+    pub(super) game: &'a CollectedMatch,
+    pub(super) desk: &'a CollectedMatch,
 }
 
 /// What the game's log has of a turn.

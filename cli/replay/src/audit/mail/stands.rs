@@ -6,13 +6,13 @@ use turnfold_core::{AnyState, DicePolicy, Seat};
 
 use super::segment::Segment;
 use crate::entry::stored;
-use crate::mail::{AskedRound, StandRecord, TurnEnd};
+use crate::mail::{Round, TurnEnd, TurnRecord};
 
 /// The stands of a match so far.
 #[derive(Default)]
 pub(super) struct Stands {
     /// Line and entry of each, and who was asked.
-    rounds: Vec<(LineName, u64, AskedRound)>,
+    rounds: Vec<(LineName, u64, Round)>,
     /// Where everything up to there was shown to everybody: the line, the entry and the game. What was shown once stays so.
     shown: Option<(LineName, u64, Box<dyn AnyState>)>,
 }
@@ -37,7 +37,7 @@ impl Stands {
     pub(super) fn check(
         &mut self,
         segment: &Segment<'_>,
-        stand: &StandRecord,
+        stand: &TurnRecord,
         result: &TurnResult<'_>,
         setup: &Setup,
     ) -> Result<(), String> {
@@ -69,7 +69,7 @@ impl Stands {
             ends_round,
             played,
         };
-        let expected = AskedRound::after(end, setup.together, living, result.game);
+        let expected = Round::after(end, setup.together, living, result.game);
         if expected.seats != stand.seats {
             let (expected, found) = (names(&expected.seats), names(&stand.seats));
             return Err(format!("the stand asks {found}; {expected} had to be asked"));
@@ -79,7 +79,7 @@ impl Stands {
     }
 
     /// Whether all players may know every part of every entry up to a stand.
-    fn is_shown(&mut self, segment: &Segment<'_>, stand: &StandRecord, game: &dyn AnyState) -> bool {
+    fn is_shown(&mut self, segment: &Segment<'_>, stand: &TurnRecord, game: &dyn AnyState) -> bool {
         let kept = self.shown.take_if(|(line, seq, _)| *line != stand.line || *seq > stand.game_seq);
         drop(kept);
         let (from, state) = match &self.shown {

@@ -8,7 +8,7 @@ use turnfold_core::{Digest, Rules, Seat};
 use turnfold_store::{Genesis, Seq};
 
 use super::kept::WholeLine;
-use crate::mail::{DeskLog, HeardEntry, StandRecord, TurnPlan};
+use crate::mail::{AppliedEntry, DeskHistory, TurnPlan, TurnRecord};
 
 /// What a desk says of its turns.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub(super) struct DeskTurn {
     /// The seats with an order that came too late, and its turn.
     pub(super) late: Vec<(Seat, u32)>,
     /// How it ended.
-    pub(super) stand: Option<StandRecord>,
+    pub(super) stand: Option<TurnRecord>,
 }
 
 /// A `rolled` of the desk (FD-10).
@@ -74,7 +74,7 @@ impl DeskTurns {
     /// Folds the entries of a desk, up to the first that cannot be.
     pub(super) fn read(setup: &Setup, genesis: &Genesis, log: &WholeLine<'_>) -> Self {
         let rejected = || Some("the rules reject an entry".into());
-        let Ok(mut desk) = DeskLog::start(setup, &genesis.encode()) else {
+        let Ok(mut desk) = DeskHistory::start(setup, &genesis.encode()) else {
             return Self { stuck: rejected(), ..Self::default() };
         };
         let mut found = Self { stuck: log.unusable.map(Into::into), ..Self::default() };
@@ -97,7 +97,7 @@ impl DeskTurns {
     }
 
     /// Takes what came of an entry, and the desk after it.
-    fn hear(&mut self, heard: &HeardEntry, desk: &DeskLog, now: &mut DeskTurn) {
+    fn hear(&mut self, heard: &AppliedEntry, desk: &DeskHistory, now: &mut DeskTurn) {
         now.missed.extend(heard.effects.iter().filter_map(|effect| match effect {
             Effect::Missed { seat, .. } => Some(*seat),
             _ => None,
@@ -131,7 +131,7 @@ impl DeskTurns {
         }
     }
 
-    fn paper(&mut self, heard: &HeardEntry, signed: &SignedPaper, desk: &DeskLog, now: &mut DeskTurn) {
+    fn paper(&mut self, heard: &AppliedEntry, signed: &SignedPaper, desk: &DeskHistory, now: &mut DeskTurn) {
         let PaperHead { seat, turn, seen: root, .. } = *signed.paper().head();
         let is_order = matches!(signed.paper().content(), PaperContent::Order(_));
         match heard.ignored {

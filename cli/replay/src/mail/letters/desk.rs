@@ -8,8 +8,8 @@ use turnfold_core::{Registry, Rules, SetupError};
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
 use crate::error::ReplayError;
-use crate::line::{broken_entry, rules_of};
-use crate::mail::desk_log::{DeskLog, HeardEntry};
+use crate::history::{broken_entry, rules_of};
+use crate::mail::desk_history::{AppliedEntry, DeskHistory};
 use crate::revision::{Revision, SourceName};
 
 /// The log of a desk.
@@ -19,7 +19,7 @@ pub(super) struct DeskEntries {
     /// The desk before its first entry.
     start: State,
     /// The entries, numbered from 1.
-    pub(super) entries: Vec<HeardEntry>,
+    pub(super) entries: Vec<AppliedEntry>,
 }
 
 impl DeskEntries {
@@ -40,7 +40,7 @@ impl DeskEntries {
         }
         let setup: Result<Setup, _> = decode_strictly(&log.genesis.setup);
         let setup = setup.map_err(|cause| SetupError::Bytes(cause.to_string()))?;
-        let mut desk = DeskLog::start(&setup, &log.genesis.encode())?;
+        let mut desk = DeskHistory::start(&setup, &log.genesis.encode())?;
         let start = desk.state().clone();
         let heard = log.entries.iter().map(|entry| desk.take(entry)).collect::<Result<_, _>>();
         let entries = heard.map_err(|cause| broken_entry(&SourceName::Revision(revision), cause))?;
@@ -49,7 +49,7 @@ impl DeskEntries {
 
     /// Returns the number of records (TR-1).
     pub(super) fn size(&self) -> u64 {
-        self.entries.last().map_or(1, HeardEntry::size)
+        self.entries.last().map_or(1, AppliedEntry::size)
     }
 
     /// Returns `true` if the match is over after so many records.

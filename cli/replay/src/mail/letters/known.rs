@@ -6,11 +6,11 @@ use super::error::LetterError;
 use super::mail::Mail;
 use super::part::Part;
 use crate::drawing::{Highlights, text};
-use crate::eyes::Eyes;
-use crate::line::LineOfPlay;
+use crate::history::History;
 use crate::record::Record;
-use crate::sight::Sight;
-use crate::sight::follow::Follower;
+use crate::seat_history::SeatHistory;
+use crate::seat_history::follow::Follower;
+use crate::viewer::Viewer;
 
 /// The most columns of a picture.
 const COLUMNS: usize = 72;
@@ -35,21 +35,22 @@ impl KnownGame {
     /// Finds what a seat knows at the end of a part, and what of it is new since an earlier one.
     pub(super) fn of(
         mail: &Mail<'_>,
-        eyes: Eyes,
+        viewer: Viewer,
         part: &Part,
         earlier: Option<&Part>,
     ) -> Result<Self, LetterError> {
         let revision = part.stands_at(mail);
         let log = mail.store.read(&revision.match_name, &revision.branch, revision.seq)?;
-        let line = LineOfPlay::of_log(&revision, log, mail.registry)?;
+        let line = History::of_log(&revision, log, mail.registry)?;
         let shared = earlier.map_or(Ok(0), |earlier| shared(mail, earlier, part))?;
-        let follower = Follower::new(eyes, &revision, line.dice, line.start()?);
+        let follower = Follower::new(viewer, &revision, line.dice, line.start()?);
         let before = line.entries.get(..usize::try_from(shared).unwrap_or(usize::MAX)).unwrap_or_default();
         let (known, before) = (follower.known(&line.entries)?, follower.known(before)?);
         let news = known.news_since(&before).into_iter().map(|(_, logged)| logged.record.clone()).collect();
-        let sight = Sight::of(eyes, line)?;
+        let sight = SeatHistory::of(viewer, line)?;
         let state = sight.state()?;
-        let mut legal: Vec<_> = eyes.legal(state.as_ref()).into_iter().map(|(_, command)| command).collect();
+        let mut legal: Vec<_> =
+            viewer.legal(state.as_ref()).into_iter().map(|(_, command)| command).collect();
         let more = legal.len().saturating_sub(LEGAL_MAX);
         legal.truncate(LEGAL_MAX);
         let drawn = text::lines(&sight.picture(state.as_ref()), &Highlights::default(), COLUMNS);

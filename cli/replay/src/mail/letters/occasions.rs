@@ -6,7 +6,7 @@ use turnfold_core::Seat;
 use turnfold_core::rules::desk::Effect;
 
 use super::desk::DeskEntries;
-use crate::mail::desk_log::HeardEntry;
+use crate::mail::desk_history::AppliedEntry;
 
 /// A size of the desk at which seats get a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,6 @@ const fn newcomer(effect: &Effect) -> Option<Seat> {
     if let Effect::Replaced { seat, .. } = effect { Some(*seat) } else { None }
 }
 
-fn awaits_hosted(log: &DeskEntries, step: &HeardEntry) -> bool {
+fn awaits_hosted(log: &DeskEntries, step: &AppliedEntry) -> bool {
     step.owing_seals.iter().any(|seat| log.setup.hosted.contains(seat))
 }

@@ -10,7 +10,7 @@ use super::mail::Mail;
 use super::part::Part;
 use super::prose::{Text, salutation, seats, time};
 use super::story::{ending, sentences};
-use crate::eyes::Eyes;
+use crate::viewer::Viewer;
 
 /// A report to a seat, of a desk of this size.
 pub(super) struct Report {
@@ -31,7 +31,7 @@ impl Report {
         let view = Desk::view(state, self.seat);
         let part = Part::of(mail, self.size)?;
         let earlier = self.since.map(|size| Part::of(mail, size)).transpose()?;
-        let known = KnownGame::of(mail, Eyes::of(self.seat), &part, earlier.as_ref())?;
+        let known = KnownGame::of(mail, Viewer::of(self.seat), &part, earlier.as_ref())?;
         let turn = Turn { seat: self.seat, state, view: &view, attached };
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));

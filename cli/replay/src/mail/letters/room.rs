@@ -12,12 +12,12 @@ use super::part::{Part, bundle};
 use super::report::Report;
 use super::spectators;
 use crate::bundle::SeatRecords;
-use crate::eyes::Eyes;
 use crate::mail::addresses::Addresses;
 use crate::mail::letter::{Letter, subject_line};
 use crate::mail::outbox::{LetterName, Outbox};
 use crate::mail::take::TakenPaper;
 use crate::signing::Signers;
+use crate::viewer::Viewer;
 
 /// What letters are made of, and where they go.
 #[derive(Clone, Copy)]
@@ -143,7 +143,7 @@ fn attached(
     (seat, desk_size): (Seat, u64),
 ) -> Result<Vec<u8>, LetterError> {
     let records = Part::of(mail, desk_size)?.records(mail)?;
-    bundle(mail, signers, &SeatRecords::of(records, Eyes::of(seat), mail.registry)?)
+    bundle(mail, signers, &SeatRecords::of(records, Viewer::of(seat), mail.registry)?)
 }
 
 /// What a seat's bundle is called: short enough for a line to type.

@@ -8,9 +8,9 @@ use super::error::LetterError;
 use super::mail::Mail;
 use super::part::{self, Part};
 use crate::bundle::{MatchPart, SeatRecords, StoreRecords};
-use crate::eyes::Eyes;
-use crate::mail::desk_log::HeardEntry;
+use crate::mail::desk_history::AppliedEntry;
 use crate::signing::Signers;
+use crate::viewer::Viewer;
 
 /// Writes the bundle; `None` while spectators see nothing.
 ///
@@ -22,10 +22,10 @@ pub(super) fn bundle(mail: &Mail<'_>, signers: &Signers) -> Result<Option<Vec<u8
     let desk_line = (BranchName::main(), mail.log.size().saturating_sub(1));
     let desk = MatchPart { name: mail.desk.clone(), lines: vec![desk_line] };
     let now = StoreRecords::of_parts(mail.store, &[game, desk])?;
-    let eyes: Vec<_> =
-        Seat::players(mail.log.setup.seats.into()).iter().map(|seat| Eyes::of(*seat)).collect();
+    let viewer: Vec<_> =
+        Seat::players(mail.log.setup.seats.into()).iter().map(|seat| Viewer::of(*seat)).collect();
     let records = Part::of(mail, size)?.records(mail)?;
-    let records = SeatRecords::of_all(records, &now, &eyes, mail.registry)?;
+    let records = SeatRecords::of_all(records, &now, &viewer, mail.registry)?;
     part::bundle(mail, signers, &records).map(Some)
 }
 
@@ -37,5 +37,5 @@ fn size(mail: &Mail<'_>) -> Option<u64> {
     let behind = usize::try_from(mail.log.setup.spectators).ok().filter(|behind| *behind > 0)?;
     let entries = mail.log.entries.iter().rev();
     let mut stands = entries.filter(|entry| matches!(entry.command, Command::Stand { .. }));
-    stands.nth(behind).map(HeardEntry::size)
+    stands.nth(behind).map(AppliedEntry::size)
 }

@@ -4,10 +4,10 @@ use turnfold_core::Seat;
 use turnfold_core::rules::desk::{Command, Effect};
 
 use super::prose::{seat, time};
-use crate::mail::desk_log::HeardEntry;
+use crate::mail::desk_history::AppliedEntry;
 
 /// Returns what an entry did, as its reader is told. Of orders it says that they came, never what they are (PM-23).
-pub(super) fn sentences(entry: &HeardEntry, reader: Seat) -> Vec<String> {
+pub(super) fn sentences(entry: &AppliedEntry, reader: Seat) -> Vec<String> {
     let mut told: Vec<String> = entry.effects.iter().filter_map(|effect| sentence(effect, reader)).collect();
     // PM-21: everybody reads why.
     if let Command::Extend { grounds, .. } | Command::Close { grounds, .. } = &entry.command {

@@ -9,15 +9,15 @@ use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey, lin
 use turnfold_core::{Registry, Rules, Seat};
 use turnfold_store::Entry;
 
-use super::kept::KeptMatch;
+use super::kept::PlayerMemory;
 use crate::audit::{self, AuditQuestion, HeldCheckpoint, RowName, RowResult};
 use crate::bundle::{BundleError, BundleFile, BundledMatch, BundledRecord, LineRecords};
-use crate::mail::desk_log::DeskLog;
+use crate::mail::desk_history::DeskHistory;
 use crate::mail::error::MailError;
 use crate::signing::KeyMemory;
 
 /// A bundle of a match by mail, of which nothing is known to be wrong.
-pub(super) struct Delivery {
+pub(super) struct ReceivedBundle {
     pub(super) bundle: BundleFile,
     /// Which match of the bundle is the game.
     pub(super) game: usize,
@@ -49,13 +49,13 @@ struct Pair {
     host: VerifierKey,
 }
 
-impl Delivery {
+impl ReceivedBundle {
     /// Reads and audits a bundle. `folder` returns under which name the key keeps a match.
     pub(super) fn open(
         path: &Path,
         memory: &KeyMemory,
         registry: &Registry,
-    ) -> Result<(Self, Option<KeptMatch>), MailError> {
+    ) -> Result<(Self, Option<PlayerMemory>), MailError> {
         let bundle = BundleFile::read(path).map_err(|error| match error {
             error @ BundleError::Malformed { .. } => MailError::Refused(format!("bytes: {error}")),
             error => error.into(),
@@ -64,7 +64,7 @@ impl Delivery {
         let outline = bundle.outline();
         let [of_game, of_desk] = [game, desk].map(|index| outline.matches.get(index));
         let (Some(of_game), Some(of_desk)) = (of_game, of_desk) else { return Err(no_match()) };
-        let kept = KeptMatch::read(memory, &folder_of(of_game))?;
+        let kept = PlayerMemory::read(memory, &folder_of(of_game))?;
         if let Some(kept) = &kept {
             require_known(kept, of_game, of_desk, &host)?;
         }
@@ -92,10 +92,10 @@ impl Delivery {
     }
 
     /// Returns what a key remembers that has written nothing for the match.
-    pub(super) fn unknown(&self) -> Result<KeptMatch, MailError> {
+    pub(super) fn unknown(&self) -> Result<PlayerMemory, MailError> {
         let (host, game) = (self.host.clone(), self.of_game()?.genesis.link());
         let desk = self.bundle.outline().matches.get(self.desk).ok_or_else(no_match)?.genesis.link();
-        Ok(KeptMatch { host, game, desk, number: 0, turn: 0, lines: Vec::new() })
+        Ok(PlayerMemory { host, game, desk, number: 0, turn: 0, lines: Vec::new() })
     }
 
     /// Returns where the key keeps what it remembers of the match.
@@ -165,7 +165,7 @@ fn pair(bundle: &BundleFile) -> Result<Pair, MailError> {
 
 /// Requires the match to be the one that is remembered under its id (PM-28).
 fn require_known(
-    kept: &KeptMatch,
+    kept: &PlayerMemory,
     game: &BundledMatch,
     desk: &BundledMatch,
     host: &VerifierKey,
@@ -181,7 +181,7 @@ fn require_known(
 }
 
 /// Returns the checkpoints that the key remembers of the lines of a match.
-fn held(memory: &KeyMemory, kept: Option<&KeptMatch>) -> Result<Vec<HeldCheckpoint>, MailError> {
+fn held(memory: &KeyMemory, kept: Option<&PlayerMemory>) -> Result<Vec<HeldCheckpoint>, MailError> {
     let mut held = Vec::new();
     for origin in kept.map(|kept| kept.lines.as_slice()).unwrap_or_default() {
         let Some(note) = memory.note_of(origin)? else { continue };
@@ -204,7 +204,7 @@ impl DeskRecords {
     /// Reads the entries that are there, and folds what can be.
     fn read(bundle: &BundleFile, desk: usize, terms: &desk::Setup) -> Result<Self, MailError> {
         let of = bundle.outline().matches.get(desk).ok_or_else(no_match)?;
-        let mut log = DeskLog::start(terms, &of.genesis.encode()).map_err(MailError::Terms)?;
+        let mut log = DeskHistory::start(terms, &of.genesis.encode()).map_err(MailError::Terms)?;
         let (mut entries, mut first_left_out, mut is_sound, mut is_genesis) = (Vec::new(), None, true, true);
         bundle.each(&mut |line, record| {
             if line != (desk, 0) || std::mem::take(&mut is_genesis) {

@@ -15,7 +15,7 @@ const FILE: &str = "match";
 
 /// What a key remembers of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct KeptMatch {
+pub(super) struct PlayerMemory {
     /// The key that the host had at first.
     pub(super) host: VerifierKey,
     /// The links of the Genesis of game and desk.
@@ -29,7 +29,7 @@ pub(super) struct KeptMatch {
     pub(super) lines: Vec<String>,
 }
 
-impl KeptMatch {
+impl PlayerMemory {
     /// Reads what is kept of a match, by the folder of it.
     pub(super) fn read(memory: &KeyMemory, folder: &str) -> Result<Option<Self>, MailError> {
         let Some(bytes) = memory.kept(folder, FILE)? else { return Ok(None) };

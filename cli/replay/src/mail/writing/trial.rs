@@ -3,12 +3,12 @@
 use turnfold_core::{Outcome, Registry, Seat};
 use turnfold_store::Entry;
 
-use super::delivery::Delivery;
+use super::delivery::ReceivedBundle;
 use super::turn::DeliveredStand;
 use crate::bundle::{BundledRecord, LineRecords};
 use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
-use crate::line::rules_of;
+use crate::history::rules_of;
 use crate::mail::error::MailError;
 use crate::mail::turn::{GameTurn, OrderEnd};
 use crate::record::Record;
@@ -17,7 +17,7 @@ use crate::revision::Revision;
 /// Tries commands as the host would play them, up to a roll, of which nobody knows how it falls, and returns which of them
 /// would change nothing, and why. Nothing is tried where the seat has nothing legal before others have played.
 pub(super) fn try_plays(
-    delivery: &Delivery,
+    delivery: &ReceivedBundle,
     stand: &DeliveredStand,
     seat: Seat,
     plays: &[String],
@@ -56,7 +56,7 @@ fn without_effect(record: &Record) -> Option<String> {
 }
 
 /// Reads the first entries of a line, those that it shares with its parents included.
-fn entries(delivery: &Delivery, line: usize, to: u64) -> Result<Vec<LogEntry>, MailError> {
+fn entries(delivery: &ReceivedBundle, line: usize, to: u64) -> Result<Vec<LogEntry>, MailError> {
     let lines = &delivery.of_game()?.lines;
     // From the line itself up to `main`: each, and the last entry of it that counts.
     let (mut parts, mut next, mut last) = (Vec::new(), Some(line), to);

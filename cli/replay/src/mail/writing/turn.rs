@@ -7,7 +7,7 @@ use turnfold_core::paper::{DeskTime, LineName, Offer, PaperContent};
 use turnfold_core::rules::desk::{Command, Missed};
 use turnfold_core::{Digest, Seat};
 
-use super::delivery::Delivery;
+use super::delivery::ReceivedBundle;
 
 /// The turn of now.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(super) struct DeliveredStand {
 }
 
 impl DeliveredTurn {
-    pub(super) fn of(delivery: &Delivery) -> Self {
+    pub(super) fn of(delivery: &ReceivedBundle) -> Self {
         let mut found = Self { turn: 0, stand: None, clock: None };
         for entry in &delivery.entries {
             match &entry.command {
@@ -54,7 +54,7 @@ impl DeliveredTurn {
     }
 
     /// Returns `true` for a seat that must commit itself before it orders (PM-16).
-    pub(super) fn must_seal(&self, delivery: &Delivery, seat: Seat) -> bool {
+    pub(super) fn must_seal(&self, delivery: &ReceivedBundle, seat: Seat) -> bool {
         let asked = self.stand.as_ref().map(|stand| stand.seats.as_slice()).unwrap_or_default();
         let terms = &delivery.terms;
         asked.len() >= 2 && asked.contains(&seat) && (terms.sealed || terms.hosted.contains(&seat))
@@ -62,7 +62,7 @@ impl DeliveredTurn {
 
     /// Returns the seats that must and have not, unless they have missed the deadline for it. Where the desk could not be
     /// folded, nobody is taken to have missed who may not have.
-    pub(super) fn owing_seals(&self, delivery: &Delivery, reader: Seat) -> Vec<Seat> {
+    pub(super) fn owing_seals(&self, delivery: &ReceivedBundle, reader: Seat) -> Vec<Seat> {
         let Some(stand) = &self.stand else { return Vec::new() };
         if let Some(owing) = &delivery.owing_seals {
             return owing.clone();
@@ -83,7 +83,11 @@ impl DeliveredTurn {
     }
 
     /// Returns the digests of this turn's offers that begin with these digits.
-    pub(super) fn offers<'a>(&self, delivery: &'a Delivery, digits: &str) -> Vec<(Digest, Seat, &'a Offer)> {
+    pub(super) fn offers<'a>(
+        &self,
+        delivery: &'a ReceivedBundle,
+        digits: &str,
+    ) -> Vec<(Digest, Seat, &'a Offer)> {
         let offers = delivery.papers().filter_map(|(_, signed)| match signed.paper().content() {
             PaperContent::Offer(offer) if signed.paper().head().turn == self.turn => {
                 Some((signed.paper().digest(), signed.paper().head().seat, offer))
@@ -97,7 +101,7 @@ impl DeliveredTurn {
 impl DeliveredStand {
     /// Returns the latest deadline that the turn may have had: an offer to move it needs the reader's consent, and one of its
     /// own that of another.
-    fn deadline(&self, delivery: &Delivery, reader: Seat) -> Option<DeskTime> {
+    fn deadline(&self, delivery: &ReceivedBundle, reader: Seat) -> Option<DeskTime> {
         let since = self.since.map(|since| since.after_hours(delivery.terms.hours));
         let agreed = |to: Digest, offered_by: Seat| {
             let answer = PaperContent::Answer { to, agree: true };

@@ -10,8 +10,8 @@ use turnfold_core::paper::{
 use turnfold_core::trust::VerifierKey;
 use turnfold_core::{Digest, Malformed, Registry, Seat};
 
-use super::delivery::Delivery;
-use super::kept::{KeptMatch, keep_order, kept_order};
+use super::delivery::ReceivedBundle;
+use super::kept::{PlayerMemory, keep_order, kept_order};
 use super::trial::try_plays;
 use super::turn::{DeliveredStand, DeliveredTurn};
 use crate::mail::error::MailError;
@@ -97,7 +97,7 @@ pub struct WrittenPaper {
 /// not count; nothing is written then. [`MailError::Unusable`] for words that no paper can say.
 pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError> {
     let memory = KeyMemory::of(request.key)?;
-    let (delivery, kept) = Delivery::open(request.bundle, &memory, request.registry)?;
+    let (delivery, kept) = ReceivedBundle::open(request.bundle, &memory, request.registry)?;
     // A join that did not reach its file is written again, and its host still to be compared.
     let is_first = kept.is_none() || matches!(request.words, PaperWords::Join(_));
     let mut writer = Writer::of(request, &memory, &delivery, kept)?;
@@ -113,14 +113,14 @@ pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError
 struct Writer<'a> {
     request: &'a PaperRequest<'a>,
     memory: &'a KeyMemory,
-    delivery: &'a Delivery,
+    delivery: &'a ReceivedBundle,
     turn: DeliveredTurn,
     key: SeatKey,
     seat: Seat,
     /// Whether the key has a chain of fair dice.
     has_chain: bool,
     folder: String,
-    kept: KeptMatch,
+    kept: PlayerMemory,
     without_effect: Vec<String>,
 }
 
@@ -128,8 +128,8 @@ impl<'a> Writer<'a> {
     fn of(
         request: &'a PaperRequest<'a>,
         memory: &'a KeyMemory,
-        delivery: &'a Delivery,
-        kept: Option<KeptMatch>,
+        delivery: &'a ReceivedBundle,
+        kept: Option<PlayerMemory>,
     ) -> Result<Self, MailError> {
         let turn = DeliveredTurn::of(delivery);
         let key = SeatKey::of(&request.key.key).map_err(unusable)?;

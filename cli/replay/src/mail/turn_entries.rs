@@ -9,7 +9,7 @@ use crate::entry::{CommandForm, LogEntry};
 use crate::session::is_roll;
 
 /// The entries of one append.
-pub(super) struct KeyedStep(Vec<LogEntry>);
+pub(super) struct TurnEntry(Vec<LogEntry>);
 
 /// Finds the entries that a line of the game has with this key.
 pub(super) fn step_of(
@@ -17,14 +17,14 @@ pub(super) fn step_of(
     name: &MatchName,
     branch: &BranchName,
     key: &TurnKey,
-) -> Result<Option<KeyedStep>, MailError> {
+) -> Result<Option<TurnEntry>, MailError> {
     let key = key.to_string().parse().map_err(MailError::broken)?;
     let Some(range) = store.find_idempotency_key(name, branch, &key)? else { return Ok(None) };
     let entries: Result<Vec<Entry>, _> = store.entries(name, branch, range)?.collect();
-    Ok(Some(KeyedStep(entries?.into_iter().map(LogEntry::from).collect())))
+    Ok(Some(TurnEntry(entries?.into_iter().map(LogEntry::from).collect())))
 }
 
-impl KeyedStep {
+impl TurnEntry {
     /// Returns the number of its first entry.
     pub(super) fn first(&self) -> Option<Seq> {
         self.0.first().map(|entry| entry.seq)

@@ -9,26 +9,26 @@ use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
 use crate::auth::Viewpoint;
 use crate::metrics::Held;
-use crate::problem::Answer;
-use crate::table::Table;
+use crate::open_branch::OpenBranch;
+use crate::problem::ApiResult;
 use crate::world::World;
 
 /// A match's name and a branch's.
 pub(crate) type Names = (MatchName, BranchName);
 
 /// The branches in use. Least recently used ones go when their states take too much memory.
-pub(crate) struct Tables {
+pub(crate) struct BranchCache {
     bytes_max: u64,
     clock: AtomicU64,
-    by_name: Mutex<BTreeMap<Names, Arc<Table>>>,
+    by_name: Mutex<BTreeMap<Names, Arc<OpenBranch>>>,
 }
 
-impl Tables {
+impl BranchCache {
     pub(crate) fn new(bytes_max: u64) -> Self {
         Self { bytes_max, clock: AtomicU64::new(0), by_name: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Names, Arc<Table>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Names, Arc<OpenBranch>>> {
         self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -60,7 +60,7 @@ impl Tables {
     }
 
     /// Returns the tables that somebody follows.
-    pub(crate) fn followed(&self) -> Vec<Arc<Table>> {
+    pub(crate) fn followed(&self) -> Vec<Arc<OpenBranch>> {
         self.lock().values().filter(|table| table.is_followed()).cloned().collect()
     }
 
@@ -70,7 +70,7 @@ impl Tables {
         view: Viewpoint,
         match_name: &MatchName,
         branch: &BranchName,
-    ) -> Option<Arc<Table>> {
+    ) -> Option<Arc<OpenBranch>> {
         // What those who look late may know of is read from the store.
         if view.delay_s > 0 {
             return None;
@@ -88,7 +88,7 @@ impl Tables {
         view: Viewpoint,
         match_name: &MatchName,
         branch: &BranchName,
-    ) -> Answer<Arc<Table>> {
+    ) -> ApiResult<Arc<OpenBranch>> {
         let names = (match_name.clone(), branch.clone());
         let found = self.lock().get(&names).cloned();
         if found.as_ref().is_none_or(|table| table.bytes() == 0) {
@@ -113,14 +113,14 @@ impl Tables {
         self.clock.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn made(&self, (match_name, branch): &Names, head: BranchHead) -> Arc<Table> {
+    fn made(&self, (match_name, branch): &Names, head: BranchHead) -> Arc<OpenBranch> {
         let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-        Arc::new(Table::new(line, head, self.tick()))
+        Arc::new(OpenBranch::new(line, head, self.tick()))
     }
 
     /// Asks the store which branch has a name now and where it ends, and returns its table, which knows of that (FL-18).
     /// The table of another branch that had the name before ends.
-    pub(crate) fn ask(&self, world: &World, names: &Names) -> Answer<Arc<Table>> {
+    pub(crate) fn ask(&self, world: &World, names: &Names) -> ApiResult<Arc<OpenBranch>> {
         loop {
             let began = self.tick();
             let asked = world.store.branch_head(&names.0, &names.1);
@@ -155,7 +155,7 @@ impl Tables {
     }
 
     /// Has the table of a branch, if there is one, know where it ends now, as others than its own commands wrote to it.
-    pub(crate) fn hear(&self, world: &World, names: &Names) -> Answer<()> {
+    pub(crate) fn hear(&self, world: &World, names: &Names) -> ApiResult<()> {
         let is_there = self.lock().contains_key(names);
         if is_there {
             // A line may have come to be one that is played by mail.
@@ -165,7 +165,7 @@ impl Tables {
     }
 
     /// Forgets a branch that is deleted, and tells whoever watches it.
-    pub(crate) fn forget(&self, table: &Table) {
+    pub(crate) fn forget(&self, table: &OpenBranch) {
         let names = (table.line().match_name.clone(), table.line().branch.clone());
         let mut tables = self.lock();
         if tables.get(&names).is_some_and(|there| there.id() == table.id()) {

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
 use turnfold_core::AnyState;
-use turnfold_replay::{LineOfPlay, Position, Revision, Sight, SourceName};
+use turnfold_replay::{History, Position, Revision, SeatHistory, SourceName};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
 use crate::auth::Viewpoint;
-use crate::current::{Current, Shown};
+use crate::deltas::Deltas;
+use crate::head_state::{CachedView, HeadState};
 use crate::limits::{WAITING_MAX, Waiting};
-use crate::problem::{Answer, Problem};
-use crate::steps::Steps;
+use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
 /// What is judged in less time is judged at once the next time; a thread for it takes some tens of microseconds.
@@ -30,7 +30,7 @@ pub(crate) enum Watched {
 }
 
 /// A branch in use.
-pub(crate) struct Table {
+pub(crate) struct OpenBranch {
     line: Revision,
     id: BranchId,
     /// When it was made, as uses are counted.
@@ -44,7 +44,7 @@ pub(crate) struct Table {
     watched: watch::Sender<Watched>,
     /// Held by whoever works out what followers are told; the others wait for that and take no thread.
     following: AsyncMutex<()>,
-    pub(crate) steps: Steps,
+    pub(crate) steps: Deltas,
     /// The last entries shown to those who look so many seconds late.
     shown_late: Mutex<BTreeMap<u64, u64>>,
     is_judged_quickly: AtomicBool,
@@ -55,19 +55,19 @@ pub(crate) struct Table {
 /// Where the branch stands, if that is in memory.
 #[derive(Default)]
 struct Place {
-    current: Option<Current>,
+    current: Option<HeadState>,
     /// Counts how often it was forgotten: what was read before that is not kept.
     forgotten: u64,
 }
 
 impl Place {
     /// Returns where the branch stands, if that is at or behind a head.
-    fn at(&mut self, head: u64) -> Option<&mut Current> {
+    fn at(&mut self, head: u64) -> Option<&mut HeadState> {
         self.current.as_mut().filter(|current| current.head >= head)
     }
 }
 
-impl Table {
+impl OpenBranch {
     pub(crate) fn new(line: Revision, BranchHead { id, seq: head }: BranchHead, made: u64) -> Self {
         Self {
             line,
@@ -79,7 +79,7 @@ impl Table {
             reading: Mutex::default(),
             watched: watch::Sender::new(Watched::Head(head)),
             following: AsyncMutex::default(),
-            steps: Steps::default(),
+            steps: Deltas::default(),
             shown_late: Mutex::default(),
             is_judged_quickly: AtomicBool::new(false),
             used: AtomicU64::new(0),
@@ -126,7 +126,7 @@ impl Table {
     }
 
     /// Waits until no other command is judged on the branch.
-    pub(crate) async fn turn(&self) -> Answer<OwnedMutexGuard<()>> {
+    pub(crate) async fn turn(&self) -> ApiResult<OwnedMutexGuard<()>> {
         let _waiting = Waiting::among(&self.waiting, WAITING_MAX)
             .ok_or_else(|| Problem::overloaded("too many commands wait for this branch"))?;
         Ok(Arc::clone(&self.turn).lock_owned().await)
@@ -162,7 +162,7 @@ impl Table {
     }
 
     /// Refuses a branch that was deleted while its turn was waited for; another of its name has a table of its own.
-    pub(crate) fn require_there(&self) -> Answer<()> {
+    pub(crate) fn require_there(&self) -> ApiResult<()> {
         match *self.watched.borrow() {
             Watched::Head(_) => Ok(()),
             Watched::Gone => Err(self.gone()),
@@ -197,7 +197,7 @@ impl Table {
     }
 
     /// Takes what was appended, once that is durable.
-    pub(crate) fn publish(&self, current: Current) {
+    pub(crate) fn publish(&self, current: HeadState) {
         let head = current.head;
         let mut place = self.lock();
         if place.at(head).is_some() {
@@ -210,7 +210,7 @@ impl Table {
     }
 
     /// A state takes about twice its bytes (SV-27).
-    fn count(&self, current: &Current) {
+    fn count(&self, current: &HeadState) {
         self.bytes.store(current.bytes.saturating_mul(2), Ordering::Relaxed);
     }
 
@@ -227,7 +227,7 @@ impl Table {
 
     /// Looks at where the branch stands, which is read from the store if it is not in memory, or as far as it is behind
     /// what is known of the branch (FL-18).
-    pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut Current) -> T) -> Answer<T> {
+    pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
         let known = self.known_head();
         if let Some(current) = self.lock().at(known) {
             return Ok(look(current));
@@ -239,7 +239,7 @@ impl Table {
             if let Some(current) = place.at(known) {
                 return Ok(look(current));
             }
-            (place.current.as_ref().map(Current::fork), place.forgotten)
+            (place.current.as_ref().map(HeadState::fork), place.forgotten)
         };
         let mut read = match behind {
             Some(behind) => {
@@ -261,9 +261,9 @@ impl Table {
         }))
     }
 
-    fn load(&self, world: &World) -> Answer<Current> {
+    fn load(&self, world: &World) -> ApiResult<HeadState> {
         world.metrics.table_misses.inc();
-        let current = Current::load(&self.line, world)?;
+        let current = HeadState::load(&self.line, world)?;
         let Revision { match_name, branch, .. } = &self.line;
         // What was read under its name is another branch's, if that has the name by now.
         if world.store.is_shared() && world.store.branch_head(match_name, branch)?.id != self.id {
@@ -274,7 +274,7 @@ impl Table {
 
     /// Returns the number of the last entry of the log that a viewer may know of; those who look late are shown the
     /// match as if it ended before the first entry of the last seconds (SV-24).
-    pub(crate) fn head(&self, world: &World, view: Viewpoint) -> Answer<u64> {
+    pub(crate) fn head(&self, world: &World, view: Viewpoint) -> ApiResult<u64> {
         let head = self.current(world, |current| current.head)?;
         if view.delay_s == 0 {
             return Ok(head);
@@ -295,7 +295,7 @@ impl Table {
     }
 
     /// Refuses a branch that begins after what a viewer may know of.
-    pub(crate) fn require_known(&self, world: &World, view: Viewpoint) -> Answer<()> {
+    pub(crate) fn require_known(&self, world: &World, view: Viewpoint) -> ApiResult<()> {
         if view.delay_s == 0 {
             return Ok(());
         }
@@ -328,21 +328,26 @@ impl Table {
     }
 
     /// Returns what a viewer sees at its head if that was worked out before and nobody else uses it just now.
-    pub(crate) fn shown_in_memory(&self, view: Viewpoint) -> Option<Shown> {
+    pub(crate) fn shown_in_memory(&self, view: Viewpoint) -> Option<CachedView> {
         let place = self.place.try_lock().ok()?;
-        place.current.as_ref().filter(|_| view.delay_s == 0)?.shown_before(view.eyes)
+        place.current.as_ref().filter(|_| view.delay_s == 0)?.shown_before(view.viewer)
     }
 
     /// Returns what a viewer sees at its head.
-    pub(crate) fn shown(&self, world: &World, view: Viewpoint) -> Answer<Shown> {
+    pub(crate) fn shown(&self, world: &World, view: Viewpoint) -> ApiResult<CachedView> {
         if view.delay_s == 0 {
-            return self.current(world, |current| current.shown(view.eyes));
+            return self.current(world, |current| current.shown(view.viewer));
         }
-        Ok(Shown::of(view.eyes, self.state(world, view, None)?.as_ref()))
+        Ok(CachedView::of(view.viewer, self.state(world, view, None)?.as_ref()))
     }
 
     /// Returns the state at an entry, as the viewer counts, or at its head.
-    pub(crate) fn state(&self, world: &World, view: Viewpoint, at: Option<u64>) -> Answer<Box<dyn AnyState>> {
+    pub(crate) fn state(
+        &self,
+        world: &World,
+        view: Viewpoint,
+        at: Option<u64>,
+    ) -> ApiResult<Box<dyn AnyState>> {
         let head = self.head(world, view)?;
         match at {
             None => {
@@ -350,21 +355,21 @@ impl Table {
                     self.current(world, |current| (current.head == head).then(|| current.state.fork()))?;
                 state.map_or_else(|| self.state_of_log(world, head), Ok)
             }
-            Some(at) if view.eyes.see_all() => self.state_of_log(world, at),
+            Some(at) if view.viewer.see_all() => self.state_of_log(world, at),
             Some(_) => Ok(self.sight(world, view, at)?.state()?),
         }
     }
 
     /// Returns the state after an entry, as the log counts, from the nearest snapshot.
-    pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> Answer<Box<dyn AnyState>> {
+    pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
         Ok(Position::seek(&SourceName::Revision(self.line.at(seq)), world)?)
     }
 
-    /// Looks at the line of play up to an entry, as the viewer counts, or to its head.
-    pub(crate) fn sight(&self, world: &World, view: Viewpoint, at: Option<u64>) -> Answer<Sight> {
+    /// Looks at the history up to an entry, as the viewer counts, or to its head.
+    pub(crate) fn sight(&self, world: &World, view: Viewpoint, at: Option<u64>) -> ApiResult<SeatHistory> {
         let head = self.head(world, view)?;
         let log = world.store.read(&self.line.match_name, &self.line.branch, Some(head))?;
-        let sight = Sight::of(view.eyes, LineOfPlay::of_log(&self.line, log, &world.registry)?)?;
+        let sight = SeatHistory::of(view.viewer, History::of_log(&self.line, log, &world.registry)?)?;
         match at {
             Some(at) => Ok(sight.up_to(at)?),
             None => Ok(sight),

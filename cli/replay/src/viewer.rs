@@ -1,7 +1,7 @@
-//! Whose eyes look: the one way from a state, an entry or a game to what a seat is told of it.
+//! Who looks: the one way from a state, an entry or a game to what a seat is told of it.
 //!
-//! Whoever shows a match to a player holds [`Eyes`], which do not tell their seat, so a view, a picture or an entry can
-//! be asked for only here and in [`Sight`](crate::sight::Sight). The host may know everything. A player is told no state
+//! Whoever shows a match to a player holds [`Viewer`], which do not tell their seat, so a view, a picture or an entry can
+//! be asked for only here and in [`SeatHistory`](crate::seat_history::SeatHistory). The host may know everything. A player is told no state
 //! hash, from which a small secret could be guessed, no seed, no idempotency key, and no number that counts entries it
 //! may not know of.
 
@@ -16,13 +16,13 @@ use crate::tfl::SeenBy;
 
 /// The seat that looks, as `--as` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Eyes(Seat);
+pub struct Viewer(Seat);
 
-impl Eyes {
-    /// The eyes of the table, from which nothing is concealed.
+impl Viewer {
+    /// The viewer of the table, from which nothing is concealed.
     pub const HOST: Self = Self(Seat::Host);
 
-    /// Returns `true` if nothing is ever concealed from these eyes.
+    /// Returns `true` if nothing is ever concealed from this viewer.
     #[must_use]
     pub fn see_all(self) -> bool {
         self.0 == Seat::Host
@@ -33,20 +33,20 @@ impl Eyes {
     /// # Errors
     /// [`Concealed`] with what is refused.
     pub fn require_all(self, what: &'static str) -> Result<(), Concealed> {
-        if self.see_all() { Ok(()) } else { Err(Concealed { what, eyes: self }) }
+        if self.see_all() { Ok(()) } else { Err(Concealed { what, viewer: self }) }
     }
 
-    /// Returns the eyes with which a line of play is looked at that tells only what a seat may know. To these it tells
+    /// Returns the viewer with which a history is looked at that tells only what a seat may know. To these it tells
     /// all it has.
     pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {
         match view {
             Some(SeenBy { seat, .. }) if self.see_all() || self.0 == seat => Ok(Self(seat)),
-            Some(SeenBy { seat, .. }) => Err(NotOfSeat { seat, eyes: self }),
+            Some(SeenBy { seat, .. }) => Err(NotOfSeat { seat, viewer: self }),
             None => Ok(self),
         }
     }
 
-    /// Returns the eyes of a seat.
+    /// Returns the viewer of a seat.
     pub(crate) const fn of(seat: Seat) -> Self {
         Self(seat)
     }
@@ -101,10 +101,10 @@ impl Eyes {
         state.query(self.0, question)
     }
 
-    /// Writes the option `--as` of a command to type next, with a space before it; nothing where no eyes were asked for.
+    /// Writes the option `--as` of a command to type next, with a space before it; nothing where no viewer were asked for.
     #[must_use]
     pub fn as_option(asked: Option<Self>) -> String {
-        asked.map(|eyes| format!(" --as {eyes}")).unwrap_or_default()
+        asked.map(|viewer| format!(" --as {viewer}")).unwrap_or_default()
     }
 
     /// Returns the hash of a state.
@@ -125,7 +125,7 @@ impl Eyes {
         step.view(self.0)
     }
 
-    /// Chooses those of the seats whose views these eyes may see.
+    /// Chooses those of the seats whose views this viewer may see.
     pub fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
         seats.iter().copied().filter(move |seat| self.see_all() || *seat == self.0)
     }
@@ -139,7 +139,7 @@ impl Eyes {
         }
     }
 
-    /// Folds entries, of each of which `observe` is shown what these eyes may know once all of them are folded.
+    /// Folds entries, of each of which `observe` is shown what this viewer may know once all of them are folded.
     ///
     /// # Errors
     /// As for [`AnyState::fold`].
@@ -161,37 +161,37 @@ impl Eyes {
 
 /// A replay file that tells what one seat may know, looked at by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a file that tells what `{eyes}` may know, found one of `{seat}`")]
+#[error("expected a file that tells what `{viewer}` may know, found one of `{seat}`")]
 pub struct NotOfSeat {
     /// The seat whose knowledge the file tells.
     pub seat: Seat,
     /// Who wants to look at it.
-    pub eyes: Eyes,
+    pub viewer: Viewer,
 }
 
 /// What only somebody may see from whom nothing is concealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}, which {eyes} may not see")]
+#[error("{what}, which {viewer} may not see")]
 pub struct Concealed {
     /// What was asked for.
     pub what: &'static str,
     /// Who asked for it.
-    pub eyes: Eyes,
+    pub viewer: Viewer,
 }
 
-impl fmt::Display for Eyes {
+impl fmt::Display for Viewer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(out)
     }
 }
 
-impl From<Seat> for Eyes {
+impl From<Seat> for Viewer {
     fn from(seat: Seat) -> Self {
         Self(seat)
     }
 }
 
-impl FromStr for Eyes {
+impl FromStr for Viewer {
     type Err = <Seat as FromStr>::Err;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {

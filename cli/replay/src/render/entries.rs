@@ -3,10 +3,10 @@
 use serde::Serialize;
 use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
 
-use crate::eyes::Eyes;
 use crate::record::{LoggedRecord, Record};
 use crate::revision::Revision;
 use crate::text::{SpacedLine, StyledLine, Tone, time};
+use crate::viewer::Viewer;
 
 /// Returns the line of an entry or of a rejected command.
 #[must_use]
@@ -22,17 +22,17 @@ pub fn record_after(before: &str, record: &Record) -> SpacedLine {
     }
     let mut line = SpacedLine::default();
     if !before.is_empty() {
-        line.push(Tone::Faint, before);
+        line.push(Tone::Dim, before);
     }
     line.push(Tone::Plain, record.seq.unwrap_or_default().to_string());
     if let Some(seat) = record.seat {
         line.push(Tone::Plain, seat.name());
     }
     line.push(Tone::Strong, &record.command);
-    line.push(Tone::Faint, "=>");
+    line.push(Tone::Dim, "=>");
     let mut effects = record.outcome.effects().peekable();
     if effects.peek().is_none() {
-        let tone = if matches!(record.outcome, Outcome::Ignored(_)) { Tone::Odd } else { Tone::Plain };
+        let tone = if matches!(record.outcome, Outcome::Ignored(_)) { Tone::Warning } else { Tone::Plain };
         line.push(tone, record.outcome.to_string());
     }
     while let Some(effect) = effects.next() {
@@ -40,7 +40,7 @@ pub fn record_after(before: &str, record: &Record) -> SpacedLine {
         line.push(Tone::Plain, format!("{effect}{end}"));
     }
     if let Some(hash) = record.state_hash {
-        line.push(Tone::Faint, format!("#{hash:.16}"));
+        line.push(Tone::Dim, format!("#{hash:.16}"));
     }
     line
 }
@@ -51,7 +51,7 @@ pub fn rejection(record: &Record, place: Option<&str>) -> SpacedLine {
     let (seat, outcome) = (record.seat.map(Seat::name), record.outcome.to_string());
     let mut line = rejected_line(seat, &record.command, &outcome, record.message.as_deref());
     if let Some(place) = place {
-        line.push(Tone::Faint, format!("at {place}"));
+        line.push(Tone::Dim, format!("at {place}"));
     }
     line
 }
@@ -65,8 +65,8 @@ pub fn rejected_line(seat: Option<&str>, command: &str, outcome: &str, message: 
         line.push(Tone::Plain, seat);
     }
     line.push(Tone::Plain, command.escape_debug().to_string());
-    line.push(Tone::Faint, "=>");
-    line.push(Tone::Old, outcome);
+    line.push(Tone::Dim, "=>");
+    line.push(Tone::Removed, outcome);
     line.push(Tone::Plain, format!("({})", message.unwrap_or_default()));
     line
 }
@@ -94,10 +94,10 @@ impl NothingPlayed {
         Self { played: 0, due_roll: state.due_roll() }
     }
 
-    /// Returns its line, which names the whole line of play and the eyes, if some were asked for.
+    /// Returns its line, which names the whole history and the viewer, if some were asked for.
     #[must_use]
-    pub fn line(&self, whole: &Revision, asked: Option<Eyes>) -> StyledLine {
-        let option = Eyes::as_option(asked);
+    pub fn line(&self, whole: &Revision, asked: Option<Viewer>) -> StyledLine {
+        let option = Viewer::as_option(asked);
         let text = match &self.due_roll {
             Some(due) => format!("nothing played; a roll is due: {due}"),
             None => format!("nothing played and no roll is due; see `turnfold legal {whole}{option}`"),

@@ -1,4 +1,4 @@
-//! Two lines of play compared, as `diff` prints it.
+//! Two histories compared, as `diff` prints it.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::error::ReplayError;
 use crate::outcomes::changed_claims;
 use crate::record::Record;
 use crate::revision::shell_path;
-use crate::sight::Sight;
+use crate::seat_history::SeatHistory;
 use crate::text::{StyledLine, Tone, counted};
 
 /// What `diff --format json` prints.
@@ -26,7 +26,7 @@ pub struct DiffDocument<'a> {
     state: &'a [Difference],
 }
 
-/// An entry in each line of play, or in one.
+/// An entry in each history, or in one.
 #[derive(Debug, Serialize)]
 struct EntryPair {
     a: Option<Record>,
@@ -34,11 +34,11 @@ struct EntryPair {
 }
 
 impl<'a> DiffDocument<'a> {
-    /// Folds the two lines of play of a comparison again, for the records of the entries that differ.
+    /// Folds the two histories of a comparison again, for the records of the entries that differ.
     ///
     /// # Errors
-    /// What is wrong with either line of play.
-    pub fn of(comparison: &'a Comparison, [a, b]: [&Sight; 2]) -> Result<Self, ReplayError> {
+    /// What is wrong with either history.
+    pub fn of(comparison: &'a Comparison, [a, b]: [&SeatHistory; 2]) -> Result<Self, ReplayError> {
         let Comparison { stat, pairs, .. } = comparison;
         let mut records_a = records_of(a, pairs.iter().filter_map(|(seq, _)| *seq))?;
         let mut records_b = records_of(b, pairs.iter().filter_map(|(_, seq)| *seq))?;
@@ -83,7 +83,7 @@ pub fn lines(comparison: &Comparison) -> Vec<StyledLine> {
         let entries = counted(a.entries, "entry", "entries");
         let equal = plain(format!("{} and {} are equal: {entries}", a.shown(), b.shown()));
         lines.push(match a.state_hash {
-            Some(hash) => equal.then(Tone::Faint, format!(" #{hash:.16}")),
+            Some(hash) => equal.then(Tone::Dim, format!(" #{hash:.16}")),
             None => equal,
         });
         return lines;
@@ -92,7 +92,7 @@ pub fn lines(comparison: &Comparison) -> Vec<StyledLine> {
         lines.push(strong("the games differ from the start"));
         lines.extend(unified(&comparison.game_diff));
     }
-    let parts = stat.parts_at.map(|seq| format!("the lines of play part at entry {seq}"));
+    let parts = stat.parts_at.map(|seq| format!("the histories part at entry {seq}"));
     let same = || format!("both play the same {}", counted(a.entries, "command", "commands"));
     lines.push(strong(parts.unwrap_or_else(same)));
     lines.extend(unified(&comparison.commands));
@@ -121,7 +121,7 @@ fn note(side: &Side) -> Option<StyledLine> {
         " {} tells something else of entry {seq} than the rules of this build, by which it is compared{explains}",
         side.shown()
     );
-    Some(StyledLine::of(Tone::Odd, "note:").then(Tone::Plain, text))
+    Some(StyledLine::of(Tone::Warning, "note:").then(Tone::Plain, text))
 }
 
 fn outcome((divergence, in_b): &(Divergence, u64)) -> Vec<StyledLine> {
@@ -135,9 +135,9 @@ fn outcome((divergence, in_b): &(Divergence, u64)) -> Vec<StyledLine> {
 fn unified(diff: &str) -> impl Iterator<Item = StyledLine> {
     diff.lines().map(|line| {
         let tone = match line.chars().next() {
-            Some('+') => Tone::New,
-            Some('-') => Tone::Old,
-            Some('@') => Tone::Faint,
+            Some('+') => Tone::Added,
+            Some('-') => Tone::Removed,
+            Some('@') => Tone::Dim,
             _ => Tone::Plain,
         };
         StyledLine::of(tone, line)

@@ -1,4 +1,4 @@
-//! An entry of a line of play as somebody may know it.
+//! An entry of a history as somebody may know it.
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
@@ -7,30 +7,30 @@ use turnfold_store::IdempotencyKey;
 
 use crate::divergence::Divergence;
 use crate::entry::{LogEntry, logged};
-use crate::eyes::Eyes;
 use crate::record::{Detail, LoggedRecord, Record};
+use crate::viewer::Viewer;
 
-/// An entry that the eyes may know of, and as much of it as they may know.
-pub struct Seen<'a> {
-    pub(crate) eyes: Eyes,
-    /// Its number as the eyes count entries.
+/// An entry that the viewer may know of, and as much of it as they may know.
+pub struct ViewedEntry<'a> {
+    pub(crate) viewer: Viewer,
+    /// Its number as the viewer counts entries.
     pub(crate) seq: u64,
     pub(crate) step: &'a mut dyn Step,
     pub(crate) entry: &'a LogEntry,
 }
 
 /// Folds entries that follow a state, such as those just appended to a match whose state is kept, and shows each that the
-/// eyes may know of once all of them are folded. `known` entries before them are known then.
+/// viewer may know of once all of them are folded. `known` entries before them are known then.
 ///
 /// # Errors
 /// [`FoldError`] at the first entry that cannot be folded.
-pub fn look_on(
-    eyes: Eyes,
+pub fn fold_as_viewer(
+    viewer: Viewer,
     state: &mut dyn AnyState,
     known: u64,
     entries: &[LogEntry],
     dice: &DicePolicy,
-    observe: &mut dyn FnMut(&mut Seen<'_>),
+    observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
 ) -> Result<(), FoldError> {
     let mut seq = known;
     let mut folded = entries.iter();
@@ -38,14 +38,14 @@ pub fn look_on(
         let Some(entry) = folded.next() else { return };
         if !step.concealed() {
             seq += 1;
-            observe(&mut Seen { eyes, seq, step, entry });
+            observe(&mut ViewedEntry { viewer, seq, step, entry });
         }
     };
-    eyes.fold(state, &logged(entries), dice, observe)
+    viewer.fold(state, &logged(entries), dice, observe)
 }
 
-impl Seen<'_> {
-    /// Returns its number as the eyes count entries.
+impl ViewedEntry<'_> {
+    /// Returns its number as the viewer counts entries.
     #[must_use]
     pub fn seq(&self) -> u64 {
         self.seq
@@ -71,12 +71,12 @@ impl Seen<'_> {
 
     /// Returns the record to print, with the view of the state after it.
     pub fn record_with_view(&mut self) -> Record {
-        self.record_in(Detail { state: true, ..Detail::new(self.eyes) })
+        self.record_in(Detail { state: true, ..Detail::new(self.viewer) })
     }
 
     /// Returns the record to print.
     pub fn record(&mut self) -> Record {
-        self.record_in(Detail::new(self.eyes))
+        self.record_in(Detail::new(self.viewer))
     }
 
     fn record_in(&mut self, detail: Detail) -> Record {
@@ -94,13 +94,13 @@ impl Seen<'_> {
     /// Returns what a path leads to in the view of the state after it.
     #[must_use]
     pub fn field(&self, path: &str) -> Option<Value> {
-        self.step.view_at(self.eyes.seat(), path)
+        self.step.view_at(self.viewer.seat(), path)
     }
 
     /// Returns the picture of the state after it.
     #[must_use]
     pub fn picture(&self) -> Picture {
-        self.step.picture(self.eyes.seat())
+        self.step.picture(self.viewer.seat())
     }
 
     /// Returns the record with what its source tells beside it.
@@ -124,14 +124,14 @@ impl Seen<'_> {
     /// Returns the key it was recorded with. A player is told none, not even its own.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
-        self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| self.eyes.see_all())
+        self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| self.viewer.see_all())
     }
 
     /// Returns `true` if its source records something else of it than the rules compute. A player is not told, because
     /// outcomes and hashes cover what is concealed.
     pub fn is_contradicted(&mut self) -> bool {
         let is_recorded = self.entry.outcome.is_some() || self.entry.hash.is_some();
-        self.eyes.see_all()
+        self.viewer.see_all()
             && is_recorded
             && Divergence::contradiction(self.entry, &LogEntry::of(self.step)).is_some()
     }
@@ -141,7 +141,7 @@ impl Seen<'_> {
 mod tests {
     use super::*;
     use crate::example::random_play;
-    use crate::sight::Sight;
+    use crate::seat_history::SeatHistory;
     use crate::text::json_line;
 
     fn lines(records: &[Record]) -> Vec<String> {
@@ -154,7 +154,7 @@ mod tests {
         for mut line in random_play(3, 14) {
             let start = line.start().unwrap();
             for seat in start.players().iter().copied().chain([Seat::P8, Seat::Host]) {
-                let sight = Sight::of(Eyes::of(seat), line).unwrap();
+                let sight = SeatHistory::of(Viewer::of(seat), line).unwrap();
                 let at_each_entry =
                     (0..=14).map(|count| (sight.known_within(count), sight.records_after(count)));
                 let expected: Vec<_> = at_each_entry.collect();
@@ -162,9 +162,9 @@ mod tests {
                 let mut kept = start.fork();
                 for (count, (known, records)) in expected.into_iter().take(line.entries.len()).enumerate() {
                     let (after, mut seen) = (&line.entries[count..], Vec::new());
-                    let observe = &mut |entry: &mut Seen<'_>| seen.push(entry.record());
+                    let observe = &mut |entry: &mut ViewedEntry<'_>| seen.push(entry.record());
                     let fork = &mut *kept.fork();
-                    look_on(Eyes::of(seat), fork, known as u64, after, &line.dice, observe).unwrap();
+                    fold_as_viewer(Viewer::of(seat), fork, known as u64, after, &line.dice, observe).unwrap();
                     assert_eq!(lines(&seen), lines(&records.unwrap()), "{seat} after {count}");
                     concealed += after.len() - seen.len();
                     kept.fold(&logged(&after[..1]), &line.dice, &mut |_| {}).unwrap();

@@ -5,8 +5,8 @@ use turnfold_core::picture::Picture;
 use turnfold_core::{Answer, AnyState, Seat};
 
 use crate::drawing::{DrawnLine, Highlights, text};
-use crate::eyes::Eyes;
 use crate::text::{StyledLine, Tone};
+use crate::viewer::Viewer;
 
 /// Returns the lines of a picture.
 #[must_use]
@@ -28,16 +28,16 @@ impl LegalCommand {
     #[must_use]
     pub fn line(&self) -> StyledLine {
         let Self { seat, command } = self;
-        StyledLine::of(Tone::Faint, format!("{seat}:")).then(Tone::Plain, format!(" {command}"))
+        StyledLine::of(Tone::Dim, format!("{seat}:")).then(Tone::Plain, format!(" {command}"))
     }
 }
 
-/// Returns the commands that would be applied: those of the seat that was asked for, or every seat's. `eyes` are those
+/// Returns the commands that would be applied: those of the seat that was asked for, or every seat's. `viewer` are those
 /// that look at the state.
 #[must_use]
-pub fn legal_commands(asked: Option<Eyes>, eyes: Eyes, state: &dyn AnyState) -> Vec<LegalCommand> {
+pub fn legal_commands(asked: Option<Viewer>, viewer: Viewer, state: &dyn AnyState) -> Vec<LegalCommand> {
     let commands =
-        if asked.is_none() && eyes.see_all() { Eyes::legal_of_all(state) } else { eyes.legal(state) };
+        if asked.is_none() && viewer.see_all() { Viewer::legal_of_all(state) } else { viewer.legal(state) };
     commands.into_iter().map(|(seat, command)| LegalCommand { seat, command }).collect()
 }
 

@@ -13,7 +13,7 @@
 //! | `play --key`, again | the same for the records of [`play::repeated`](crate::play::repeated) | |
 //! | `play --expect` | the error is [`NotPlayed::detail`](crate::NotPlayed::detail) | |
 //! | `log` | [`logged`] | [`LoggedRecord`](crate::LoggedRecord) |
-//! | `show` | [`picture`] | [`Eyes::view_json`](crate::Eyes::view_json) |
+//! | `show` | [`picture`] | [`Viewer::view_json`](crate::Viewer::view_json) |
 //! | `legal` | [`LegalCommand::line`] of each of [`legal_commands`] | [`LegalCommand`] |
 //! | `ask` | [`answer`] | the `json` of the [`Answer`](turnfold_core::Answer) |
 //! | `diff` | [`diff::lines`] | [`diff::DiffDocument`] |
@@ -23,32 +23,32 @@
 //!
 //! ```
 //! use turnfold_core::{DicePolicy, Registry};
-//! use turnfold_replay::printed::{self, LegalCommand, json_line, legal_commands};
-//! use turnfold_replay::{Detail, Eyes, NotPlayed, Roller, ScriptLine, Session};
+//! use turnfold_replay::render::{self, LegalCommand, json_line, legal_commands};
+//! use turnfold_replay::{Detail, Viewer, NotPlayed, Roller, ScriptLine, Session};
 //!
 //! let registry = Registry::standard();
 //! let rules = registry.find("initiative").expect("it is one of ours");
 //! let state = rules.start(&rules.read_setup("radius = 2")?)?;
 //! let mut session =
-//!     Session::new(state, DicePolicy::Recorded, Roller::Nobody, 1, Detail::new(Eyes::HOST));
+//!     Session::new(state, DicePolicy::Recorded, Roller::Nobody, 1, Detail::new(Viewer::HOST));
 //!
 //! // What `play` prints, as text and as JSON.
 //! let records = session.submit_all(&[ScriptLine::parse("host: roll 1 2 3 4")])?.expect("it is accepted");
-//! let printed = printed::text(records.iter().map(printed::record));
+//! let printed = render::text(records.iter().map(render::record));
 //! assert!(printed.starts_with("1 host roll 1 2 3 4 => rolled p1=3 p2=7; ") && printed.ends_with('\n'));
 //! assert!(json_line(&records[0])?.starts_with(r#"{"seq":1,"seat":"host","command":"roll 1 2 3 4","#));
 //!
 //! // What it prints when a command is rejected.
 //! let lines = [ScriptLine::parse("p1: jump")];
 //! let rejected = session.submit_all(&lines)?.expect_err("there is no such command");
-//! assert!(printed::rejection(&rejected.record, None).to_string().starts_with("! p1 jump => rejected malformed ("));
+//! assert!(render::rejection(&rejected.record, None).to_string().starts_with("! p1 jump => rejected malformed ("));
 //! let reason = NotPlayed::rejected(&rejected.record, lines.len(), rules);
 //! let detail = "the command was rejected; nothing was recorded; `turnfold rules initiative malformed` explains it";
 //! assert_eq!(reason.detail(None), detail);
 //!
 //! // What `legal` prints.
-//! let legal = legal_commands(None, Eyes::HOST, session.state.as_ref());
-//! let printed = printed::text(legal.iter().map(LegalCommand::line));
+//! let legal = legal_commands(None, Viewer::HOST, session.state.as_ref());
+//! let printed = render::text(legal.iter().map(LegalCommand::line));
 //! assert_eq!(printed, "host: next-turn\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

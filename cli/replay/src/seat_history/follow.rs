@@ -1,21 +1,21 @@
-//! Following a line of play as it grows: what a viewer knows at one head and at a later one.
+//! Following a history as it grows: what a viewer knows at one head and at a later one.
 
 use turnfold_core::{AnyState, DicePolicy, Step};
 
 use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
-use crate::eyes::Eyes;
-use crate::line::broken_entry;
+use crate::history::broken_entry;
 use crate::record::LoggedRecord;
 use crate::revision::{Revision, SourceName};
-use crate::seen::Seen;
+use crate::viewed_entry::ViewedEntry;
+use crate::viewer::Viewer;
 
-/// Someone who follows a line of play, and the state from which on what it is told may still change.
+/// Someone who follows a history, and the state from which on what it is told may still change.
 ///
 /// What is shown at a head is shown at every later one (a law of every ruleset). So an entry that is wholly shown, with
 /// all before it, is told once and for all, and nobody who follows needs to fold it again.
 pub struct Follower {
-    eyes: Eyes,
+    viewer: Viewer,
     name: SourceName,
     dice: DicePolicy,
     settled: u64,
@@ -34,10 +34,10 @@ pub struct Known {
 }
 
 impl Follower {
-    /// Begins before the first entry of a line of play, of which `state` is the start.
+    /// Begins before the first entry of a history, of which `state` is the start.
     #[must_use]
-    pub fn new(eyes: Eyes, line: &Revision, dice: DicePolicy, state: Box<dyn AnyState>) -> Self {
-        Self { eyes, name: SourceName::Revision(line.clone()), dice, settled: 0, state }
+    pub fn new(viewer: Viewer, line: &Revision, dice: DicePolicy, state: Box<dyn AnyState>) -> Self {
+        Self { viewer, name: SourceName::Revision(line.clone()), dice, settled: 0, state }
     }
 
     /// Begins after entry `settled`, which is wholly shown as all before it are.
@@ -75,11 +75,11 @@ impl Follower {
                 return;
             }
             known.head += 1;
-            let mut seen = Seen { eyes: self.eyes, seq: known.head, step, entry };
+            let mut seen = ViewedEntry { viewer: self.viewer, seq: known.head, step, entry };
             known.records.push((entry.seq, seen.logged_record()));
         };
         let mut state = self.state.fork();
-        let folded = self.eyes.fold(state.as_mut(), &logged(entries), &self.dice, observe);
+        let folded = self.viewer.fold(state.as_mut(), &logged(entries), &self.dice, observe);
         folded.map_err(|cause| self.broken(cause))?;
         Ok(known)
     }
@@ -96,7 +96,7 @@ impl Follower {
             is_whole = is_whole && step.wholly_shown();
             whole += usize::from(is_whole);
         };
-        let folded = self.eyes.fold(state.as_mut(), &logged(entries), &self.dice, observe);
+        let folded = self.viewer.fold(state.as_mut(), &logged(entries), &self.dice, observe);
         folded.map_err(|cause| self.broken(cause))?;
         Ok(whole)
     }
@@ -109,7 +109,7 @@ impl Follower {
         let mut head = self.settled;
         let mut state = self.state.fork();
         let observe = &mut |step: &mut dyn Step| head += u64::from(!step.concealed());
-        let folded = self.eyes.fold(state.as_mut(), &logged(entries), &self.dice, observe);
+        let folded = self.viewer.fold(state.as_mut(), &logged(entries), &self.dice, observe);
         folded.map_err(|cause| self.broken(cause))?;
         Ok(head)
     }
@@ -127,7 +127,7 @@ impl Follower {
 
     /// An entry that its own rules refuse. A player is not told which, nor why.
     fn broken(&self, cause: turnfold_core::FoldError) -> ReplayError {
-        if self.eyes.see_all() {
+        if self.viewer.see_all() {
             return broken_entry(&self.name, cause);
         }
         ReplayError::ConcealedEntry { line: self.name.clone() }

@@ -3,11 +3,11 @@
 use turnfold_core::{AnyState, Seat};
 
 use crate::error::ReplayError;
-use crate::line::LineOfPlay;
+use crate::history::History;
 
 /// Who is asked at a stand, and who of its round has not played in it (PM-14).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AskedRound {
+pub struct Round {
     /// Who is asked, in seat order.
     pub seats: Vec<Seat>,
     /// Of the seats of the round, those for which in it neither an order was carried out nor `default` played. Empty
@@ -19,7 +19,7 @@ pub struct AskedRound {
 #[derive(Clone, Copy, Debug)]
 pub struct TurnEnd<'a> {
     /// The stand of the turn, or the earlier one to which all agreed to go back; `None` before the first.
-    pub from: Option<&'a AskedRound>,
+    pub from: Option<&'a Round>,
     /// Whether it is an earlier stand (PM-20).
     pub is_takeback: bool,
     /// Whether a command of `between` was applied, so that a round has ended.
@@ -28,7 +28,7 @@ pub struct TurnEnd<'a> {
     pub played: &'a [Seat],
 }
 
-impl AskedRound {
+impl Round {
     /// Returns who is asked next, where the game stands now. A gone seat is never asked, and where no living seat has
     /// something legal nobody is.
     #[must_use]
@@ -77,7 +77,7 @@ fn common(living: &[Seat], seats: &[Seat]) -> Vec<Seat> {
 ///
 /// # Errors
 /// [`ReplayError::Setup`] and [`ReplayError::Entry`].
-pub fn conceals_something(line: &LineOfPlay) -> Result<bool, ReplayError> {
+pub fn conceals_something(line: &History) -> Result<bool, ReplayError> {
     let log = line.logged();
     for seat in line.start()?.players() {
         let (mut state, mut conceals) = (line.start()?, false);

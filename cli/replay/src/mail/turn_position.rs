@@ -5,19 +5,19 @@ use turnfold_core::rules::desk::{AskedSeats, Command, Secret};
 use turnfold_core::{AnyState, Digest, Seat};
 use turnfold_store::{BranchName, Seq};
 
-use super::asked::{AskedRound, TurnEnd, conceals_something};
-use super::desk_log::{EndedTurn, StandRecord};
+use super::desk_history::{EndedTurn, TurnRecord};
+use super::due_seats::{Round, TurnEnd, conceals_something};
 use super::error::MailError;
-use super::game_log::step_of;
 use super::host::MailHost;
 use super::keys::TurnKey;
 use super::steps::TurnPlan;
 use super::turn::GameTurn;
-use crate::line::LineOfPlay;
+use super::turn_entries::step_of;
+use crate::history::History;
 
 /// Requires that the game has the entry on which the desk stands, with its link.
 pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), MailError> {
-    let Some(StandRecord { line, game_seq, link, .. }) = stand_of(host.desk.turns(), plan) else {
+    let Some(TurnRecord { line, game_seq, link, .. }) = stand_of(host.desk.turns(), plan) else {
         return Ok(());
     };
     let branch: BranchName = line.as_str().parse().map_err(MailError::broken)?;
@@ -29,7 +29,7 @@ pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), 
 }
 
 /// Returns the stand from which a turn goes on: the first at that entry, where more than one stands there.
-fn stand_of<'a>(turns: &'a [EndedTurn], plan: &TurnPlan) -> Option<&'a StandRecord> {
+fn stand_of<'a>(turns: &'a [EndedTurn], plan: &TurnPlan) -> Option<&'a TurnRecord> {
     let (line, seq) = &plan.from;
     turns.iter().map(|turn| &turn.stand).find(|stand| stand.line == *line && stand.game_seq == *seq)
 }
@@ -73,7 +73,7 @@ fn is_told(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, M
     }
     let revision = host.of.line(branch).at(seq);
     let log = host.store.read(&host.of.name, branch, Some(seq))?;
-    Ok(!conceals_something(&LineOfPlay::of_log(&revision, log, host.registry)?)?)
+    Ok(!conceals_something(&History::of_log(&revision, log, host.registry)?)?)
 }
 
 /// PM-14
@@ -84,22 +84,22 @@ fn asked(
     game: &dyn AnyState,
 ) -> Result<Vec<Seat>, MailError> {
     let (turns, together) = (host.desk.turns(), host.of.terms.together);
-    let mut rounds: Vec<AskedRound> = Vec::new();
+    let mut rounds: Vec<Round> = Vec::new();
     for (index, turn) in turns.iter().enumerate() {
         let earlier = turns.get(..index).unwrap_or_default();
         let (played, ends_round) = if together { facts(host, turn)? } else { (Vec::new(), false) };
         let from = from(earlier, &rounds, &turn.plan);
         let end = TurnEnd { from, is_takeback: turn.plan.is_takeback, ends_round, played: &played };
-        let waiting = AskedRound::waiting_after(end, together, &turn.plan.living);
-        rounds.push(AskedRound { seats: turn.stand.seats.clone(), waiting });
+        let waiting = Round::waiting_after(end, together, &turn.plan.living);
+        rounds.push(Round { seats: turn.stand.seats.clone(), waiting });
     }
     let from = from(turns, &rounds, plan);
     let end = TurnEnd { from, is_takeback: plan.is_takeback, ends_round, played };
-    Ok(AskedRound::after(end, together, &plan.living, game).seats)
+    Ok(Round::after(end, together, &plan.living, game).seats)
 }
 
 /// Returns who was asked at the stand from which a turn goes on.
-fn from<'a>(turns: &[EndedTurn], rounds: &'a [AskedRound], plan: &TurnPlan) -> Option<&'a AskedRound> {
+fn from<'a>(turns: &[EndedTurn], rounds: &'a [Round], plan: &TurnPlan) -> Option<&'a Round> {
     if !plan.is_takeback {
         return rounds.last();
     }

@@ -1,11 +1,11 @@
-//! Steps: what a viewer is told between two heads of a branch, kept for all who follow (SV-17, SV-18).
+//! Deltas: what a viewer is told between two heads of a branch, kept for all who follow (SV-17, SV-18).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
-use turnfold_replay::sight::follow::{Follower, Known};
-use turnfold_replay::{Eyes, LoggedRecord};
+use turnfold_replay::seat_history::follow::{Follower, Known};
+use turnfold_replay::{LoggedRecord, Viewer};
 
 use crate::auth::Viewpoint;
 use crate::counts::{Counts, FirstHead};
@@ -53,7 +53,7 @@ pub(crate) struct Settled {
 
 /// The followers of a viewer: one for those who follow closely, one for those who lag or come again.
 #[derive(Default)]
-pub(crate) struct Followers {
+pub(crate) struct DeltaCursor {
     ahead: Option<Settled>,
     behind: Option<Settled>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Followers {
 /// How many entries a follower for those who lag may leave unsettled before another takes its place.
 const BEHIND_MAX: u64 = 256;
 
-impl Followers {
+impl DeltaCursor {
     /// Returns the nearest follower that serves whoever was told of everything up to a head.
     pub(crate) fn nearest(&self, from: u64) -> Option<&Follower> {
         let both = [&self.ahead, &self.behind].into_iter().flatten();
@@ -88,10 +88,10 @@ impl Followers {
 
 /// The steps of a branch that were asked for last, how far each viewer's knowledge is settled, and what it counted.
 #[derive(Default)]
-pub(crate) struct Steps {
+pub(crate) struct Deltas {
     kept: Mutex<Kept>,
-    followers: Mutex<BTreeMap<Viewpoint, Followers>>,
-    counts: Mutex<BTreeMap<Eyes, Counts>>,
+    followers: Mutex<BTreeMap<Viewpoint, DeltaCursor>>,
+    counts: Mutex<BTreeMap<Viewer, Counts>>,
 }
 
 #[derive(Default)]
@@ -100,7 +100,7 @@ struct Kept {
     records: usize,
 }
 
-impl Steps {
+impl Deltas {
     /// Forgets all but what somebody works out just now.
     pub(crate) fn forget_if_idle(&self) {
         if let (Ok(mut kept), Ok(mut followers), Ok(mut counts)) =
@@ -123,20 +123,20 @@ impl Steps {
     }
 
     /// Returns the followers, which nobody else uses meanwhile.
-    pub(crate) fn followers(&self) -> MutexGuard<'_, BTreeMap<Viewpoint, Followers>> {
+    pub(crate) fn followers(&self) -> MutexGuard<'_, BTreeMap<Viewpoint, DeltaCursor>> {
         self.followers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes how many entries a viewer counted at a head of the log.
-    pub(crate) fn note(&self, eyes: Eyes, head: u64, count: u64) {
+    pub(crate) fn note(&self, viewer: Viewer, head: u64, count: u64) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.entry(eyes).or_default().note(head, count);
+        counts.entry(viewer).or_default().note(head, count);
     }
 
     /// Looks for the first head of the log, up to one, at which a viewer counted `seen` entries.
-    pub(crate) fn first_head(&self, eyes: Eyes, seen: u64, head: u64) -> FirstHead {
+    pub(crate) fn first_head(&self, viewer: Viewer, seen: u64, head: u64) -> FirstHead {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.entry(eyes).or_default().first_head(seen, head)
+        counts.entry(viewer).or_default().first_head(seen, head)
     }
 
     pub(crate) fn keep(&self, between: Between, step: &Arc<Step>) {

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use turnfold_core::{AnyRules, AnyState, DicePolicy};
-use turnfold_replay::{Eyes, LogEntry, Position, ReplayError, Revision, SourceName, Tail};
+use turnfold_replay::{LogEntry, Position, ReplayError, Revision, SourceName, Tail, Viewer};
 
 use crate::http::json_text;
-use crate::problem::Answer;
+use crate::problem::ApiResult;
 use crate::tag::tag_of;
 use crate::world::World;
 
 /// Where a branch stands.
-pub(crate) struct Current {
+pub(crate) struct HeadState {
     pub(crate) rules: &'static dyn AnyRules,
     pub(crate) dice: DicePolicy,
     /// The number of the last entry in the log.
@@ -21,26 +21,26 @@ pub(crate) struct Current {
     /// How many bytes the state has.
     pub(crate) bytes: u64,
     /// What viewers see, those who asked.
-    shown: BTreeMap<Eyes, Shown>,
+    shown: BTreeMap<Viewer, CachedView>,
 }
 
 /// A view as it is answered, and its tag.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct CachedView {
     /// What `show --format json` prints.
     pub(crate) json: Bytes,
     pub(crate) tag: String,
 }
 
-impl Shown {
-    pub(crate) fn of(eyes: Eyes, state: &dyn AnyState) -> Self {
-        let json = json_text(&eyes.view_json(state));
-        let tag = tag_of(eyes, json.trim_end());
+impl CachedView {
+    pub(crate) fn of(viewer: Viewer, state: &dyn AnyState) -> Self {
+        let json = json_text(&viewer.view_json(state));
+        let tag = tag_of(viewer, json.trim_end());
         Self { json: json.into(), tag }
     }
 }
 
-impl Current {
+impl HeadState {
     pub(crate) fn new(
         rules: &'static dyn AnyRules,
         dice: DicePolicy,
@@ -52,7 +52,7 @@ impl Current {
     }
 
     /// Reads where a branch stands.
-    pub(crate) fn load(line: &Revision, world: &World) -> Answer<Self> {
+    pub(crate) fn load(line: &Revision, world: &World) -> ApiResult<Self> {
         let keeper = Some(&world.store);
         let (registry, build) = (&world.registry, world.outside.build.as_ref());
         let position =
@@ -67,7 +67,7 @@ impl Current {
     }
 
     /// Moves on by entries, the first of which follows its head.
-    pub(crate) fn follow(mut self, line: &Revision, entries: &[LogEntry]) -> Answer<Self> {
+    pub(crate) fn follow(mut self, line: &Revision, entries: &[LogEntry]) -> ApiResult<Self> {
         let logged: Vec<_> = entries.iter().map(LogEntry::logged).collect();
         let folded = self.state.fold(&logged, &self.dice, &mut |_| {});
         folded.map_err(|cause| ReplayError::Entry { line: SourceName::Revision(line.clone()), cause })?;
@@ -76,13 +76,13 @@ impl Current {
     }
 
     /// Returns what a viewer sees, if that was worked out before.
-    pub(crate) fn shown_before(&self, eyes: Eyes) -> Option<Shown> {
-        self.shown.get(&eyes).cloned()
+    pub(crate) fn shown_before(&self, viewer: Viewer) -> Option<CachedView> {
+        self.shown.get(&viewer).cloned()
     }
 
     /// Returns what a viewer sees at the head.
-    pub(crate) fn shown(&mut self, eyes: Eyes) -> Shown {
+    pub(crate) fn shown(&mut self, viewer: Viewer) -> CachedView {
         let Self { state, shown, .. } = self;
-        shown.entry(eyes).or_insert_with(|| Shown::of(eyes, state.as_ref())).clone()
+        shown.entry(viewer).or_insert_with(|| CachedView::of(viewer, state.as_ref())).clone()
     }
 }

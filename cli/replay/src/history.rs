@@ -1,4 +1,4 @@
-//! Lines of play to fold again: from the store or from a replay file, in one form.
+//! Histories to fold again: from the store or from a replay file, in one form.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::sources::Sources;
 use crate::tfl::{Replay, SeenBy};
 
 /// A setup and its entries, ready to be folded.
-pub struct LineOfPlay {
+pub struct History {
     /// How messages name it.
     pub name: SourceName,
     /// The rules that fold it.
@@ -30,7 +30,7 @@ pub struct LineOfPlay {
     pub view: Option<SeenBy>,
 }
 
-impl LineOfPlay {
+impl History {
     /// Reads a revision or a replay file, of which everything must be known.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl LineOfPlay {
     }
 
     /// Reads a revision or a replay file, also one that tells only what a seat may know; whoever looks at it must
-    /// look with the eyes of that seat.
+    /// look with the viewer of that seat.
     pub(crate) fn load_also_seen(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
             SourceName::Revision(revision) => Self::of_revision(revision, sources),
@@ -61,7 +61,7 @@ impl LineOfPlay {
         Self::of_log(revision, log, sources.registry())
     }
 
-    /// Makes a line of play of a log read from the store.
+    /// Makes a history of a log read from the store.
     ///
     /// # Errors
     /// [`ReplayError::UnknownRuleset`] and [`ReplayError::OtherVersion`].
@@ -108,7 +108,7 @@ impl LineOfPlay {
         Ok(())
     }
 
-    /// Makes a line of play of a replay read from a file.
+    /// Makes a history of a replay read from a file.
     ///
     /// # Errors
     /// [`ReplayError::File`] when the rules refuse its setup.
@@ -164,7 +164,7 @@ impl LineOfPlay {
         self.fold(&mut |_| {})
     }
 
-    /// Returns the same line of play up to its first `count` entries.
+    /// Returns the same history up to its first `count` entries.
     #[must_use]
     pub fn until(&self, count: usize) -> Self {
         let entries = self.entries.get(..count).unwrap_or(&self.entries).to_vec();
@@ -177,7 +177,7 @@ impl LineOfPlay {
         }
     }
 
-    /// Returns a line of play from the same setup with other entries and their rolls as they are: recorded, unless the
+    /// Returns a history from the same setup with other entries and their rolls as they are: recorded, unless the
     /// seed gives the very same.
     #[must_use]
     pub fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
@@ -195,7 +195,7 @@ impl LineOfPlay {
         line
     }
 
-    /// Returns the line of play as a replay, with every outcome and hash.
+    /// Returns the history as a replay, with every outcome and hash.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold), and [`ReplayError::TooLong`].
@@ -214,7 +214,7 @@ impl LineOfPlay {
         Ok(replay)
     }
 
-    /// Returns what is wrong with an entry of the line of play that cannot be folded.
+    /// Returns what is wrong with an entry of the history that cannot be folded.
     #[must_use]
     pub fn broken_entry(&self, cause: FoldError) -> ReplayError {
         broken_entry(&self.name, cause)

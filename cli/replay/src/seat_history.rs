@@ -1,4 +1,4 @@
-//! Lines of play as eyes may know them: what is concealed has no entry and no number.
+//! Histories as a viewer may know them: what is concealed has no entry and no number.
 
 pub mod follow;
 mod separate;
@@ -10,55 +10,55 @@ use turnfold_store::NewEntry;
 
 use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
-use crate::eyes::Eyes;
-use crate::line::{LineOfPlay, broken_setup};
+use crate::history::{History, broken_setup};
 use crate::position::{Position, Tail};
 use crate::record::Record;
 use crate::revision::{Revision, SourceName};
-use crate::seen::Seen;
 use crate::sources::Sources;
+use crate::viewed_entry::ViewedEntry;
+use crate::viewer::Viewer;
 
-/// A line of play through someone's eyes.
+/// A history as one viewer knows it.
 ///
-/// A player counts only the entries it may know of at the end of the whole line of play, so that no number tells how
+/// A player counts only the entries it may know of at the end of the whole history, so that no number tells how
 /// many others there are. As more of them come into the open the numbers grow to those of the log; where nothing is
 /// concealed they are the same. What a player may know of an entry is decided at the position looked at.
-pub struct Sight {
-    eyes: Eyes,
+pub struct SeatHistory {
+    viewer: Viewer,
     name: SourceName,
     /// The entries that lead to the position, the concealed ones among them.
-    line: LineOfPlay,
-    /// How many entries lead up to each that the eyes may know of, which is the last of them.
+    line: History,
+    /// How many entries lead up to each that the viewer may know of, which is the last of them.
     known: Vec<usize>,
 }
 
-impl Sight {
-    /// Reads a revision or a replay file; the number of its last entry is one of those that the eyes count. A file that
-    /// tells what a seat may know is looked at with the eyes of that seat.
+impl SeatHistory {
+    /// Reads a revision or a replay file; the number of its last entry is one of those that the viewer counts. A file that
+    /// tells what a seat may know is looked at with the viewer of that seat.
     ///
     /// # Errors
-    /// What is wrong with the line of play.
-    pub fn load(eyes: Eyes, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        if eyes.see_all() && matches!(name, SourceName::Revision(_)) {
-            return Self::of(eyes, LineOfPlay::load(name, sources)?);
+    /// What is wrong with the history.
+    pub fn load(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        if viewer.see_all() && matches!(name, SourceName::Revision(_)) {
+            return Self::of(viewer, History::load(name, sources)?);
         }
-        let sight = Self::of(eyes, LineOfPlay::load_also_seen(&name.up_to(None), sources)?)?;
+        let sight = Self::of(viewer, History::load_also_seen(&name.up_to(None), sources)?)?;
         match name.seq() {
             Some(seq) => sight.up_to(seq),
             None => Ok(sight),
         }
     }
 
-    /// Looks at a whole line of play.
+    /// Looks at a whole history.
     ///
     /// # Errors
-    /// What is wrong with the line of play.
-    pub fn of(eyes: Eyes, line: LineOfPlay) -> Result<Self, ReplayError> {
-        let eyes = eyes.narrowed(line.view)?;
+    /// What is wrong with the history.
+    pub fn of(viewer: Viewer, line: History) -> Result<Self, ReplayError> {
+        let viewer = viewer.narrowed(line.view)?;
         let name = line.name.clone();
-        let mut sight = Self { eyes, name, line, known: Vec::new() };
+        let mut sight = Self { viewer, name, line, known: Vec::new() };
         sight.known =
-            if eyes.see_all() { (1..=sight.line.entries.len()).collect() } else { sight.known()? };
+            if viewer.see_all() { (1..=sight.line.entries.len()).collect() } else { sight.known()? };
         Ok(sight)
     }
 
@@ -71,12 +71,12 @@ impl Sight {
                 known.push(count);
             }
         };
-        let folded = self.eyes.fold(state.as_mut(), &self.line.logged(), &self.line.dice, observe);
+        let folded = self.viewer.fold(state.as_mut(), &self.line.logged(), &self.line.dice, observe);
         folded.map_err(|cause| self.broken(cause))?;
         Ok(known)
     }
 
-    /// Leaves out what follows entry `seq`, as these eyes count.
+    /// Leaves out what follows entry `seq`, as this viewer counts.
     ///
     /// # Errors
     /// [`ReplayError::NoEntry`].
@@ -103,25 +103,25 @@ impl Sight {
         count.checked_sub(1).and_then(|place| self.known.get(place).copied()).unwrap_or(0)
     }
 
-    /// Returns how many entries these eyes know of among the first `count` entries of the log.
+    /// Returns how many entries this viewer knows of among the first `count` entries of the log.
     #[must_use]
     pub fn known_within(&self, count: usize) -> usize {
         self.known.partition_point(|known| *known <= count)
     }
 
-    /// Returns how messages name the line of play.
+    /// Returns how messages name the history.
     #[must_use]
     pub fn name(&self) -> &SourceName {
         &self.name
     }
 
-    /// Returns how many entries the eyes may know of.
+    /// Returns how many entries the viewer may know of.
     #[must_use]
     pub fn known_count(&self) -> usize {
         self.known.len()
     }
 
-    /// Returns how many entries the eyes may know of, which is the number of the last.
+    /// Returns how many entries the viewer may know of, which is the number of the last.
     #[must_use]
     pub fn head(&self) -> u64 {
         u64::try_from(self.known.len()).unwrap_or(u64::MAX)
@@ -146,25 +146,25 @@ impl Sight {
     /// Returns the view of a state.
     #[must_use]
     pub fn view(&self, state: &dyn AnyState) -> Value {
-        self.eyes.view(state)
+        self.viewer.view(state)
     }
 
     /// Returns the picture of a state.
     #[must_use]
     pub fn picture(&self, state: &dyn AnyState) -> Picture {
-        self.eyes.picture(state)
+        self.viewer.picture(state)
     }
 
     /// Returns what a path leads to in the view of a state.
     #[must_use]
     pub fn field(&self, state: &dyn AnyState, path: &str) -> Option<Value> {
-        self.eyes.field(state, path)
+        self.viewer.field(state, path)
     }
 
-    /// Returns the hash of a state, where the eyes may know it.
+    /// Returns the hash of a state, where the viewer may know it.
     #[must_use]
     pub fn state_hash(&self, state: &dyn AnyState) -> Option<Digest> {
-        self.eyes.state_hash(state)
+        self.viewer.state_hash(state)
     }
 
     /// Folds the entries between two known ones, of which the first `from` and `to` are known.
@@ -176,7 +176,7 @@ impl Sight {
     }
 
     /// Folds as [`advance`](Self::advance) does and shows each known entry with its number. Of its parts those are not
-    /// left out that the eyes may not know of.
+    /// left out that the viewer may not know of.
     pub(crate) fn pass(
         &self,
         state: &mut dyn AnyState,
@@ -197,11 +197,14 @@ impl Sight {
         state.fold(&logged(entries), &self.line.dice, observe).map_err(|cause| self.broken(cause))
     }
 
-    /// Folds everything, showing each entry that the eyes may know of.
+    /// Folds everything, showing each entry that the viewer may know of.
     ///
     /// # Errors
     /// [`ReplayError::Entry`], or [`ReplayError::ConcealedEntry`] for a player.
-    pub fn fold(&self, observe: &mut dyn FnMut(&mut Seen<'_>)) -> Result<Box<dyn AnyState>, ReplayError> {
+    pub fn fold(
+        &self,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<Box<dyn AnyState>, ReplayError> {
         self.fold_after(0, observe)
     }
 
@@ -209,9 +212,9 @@ impl Sight {
     fn fold_after(
         &self,
         count: usize,
-        observe: &mut dyn FnMut(&mut Seen<'_>),
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<Box<dyn AnyState>, ReplayError> {
-        let Self { eyes, line, known, .. } = self;
+        let Self { viewer, line, known, .. } = self;
         let mut entries = (1..).zip(&line.entries);
         let mut known = (1..).zip(known).peekable();
         let mut state = line.start()?;
@@ -219,10 +222,10 @@ impl Sight {
             let Some((at, entry)) = entries.next() else { return };
             let Some((seq, _)) = known.next_if(|(_, known)| **known == at) else { return };
             if at > count && !step.concealed() {
-                observe(&mut Seen { eyes: *eyes, seq, step, entry });
+                observe(&mut ViewedEntry { viewer: *viewer, seq, step, entry });
             }
         };
-        let folded = eyes.fold(state.as_mut(), &line.logged(), &line.dice, observe);
+        let folded = viewer.fold(state.as_mut(), &line.logged(), &line.dice, observe);
         folded.map_err(|cause| self.broken(cause))?;
         Ok(state)
     }
@@ -237,7 +240,7 @@ impl Sight {
         Ok(records)
     }
 
-    /// Plays entries that follow, and returns the records of those that the eyes may know of at their end.
+    /// Plays entries that follow, and returns the records of those that the viewer may know of at their end.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
@@ -245,13 +248,13 @@ impl Sight {
         let count = self.line.entries.len();
         let next_seq = self.line.head() + 1;
         self.line.entries.extend((next_seq..).zip(entries).map(LogEntry::from));
-        Self::of(self.eyes, self.line)?.records_after(count)
+        Self::of(self.viewer, self.line)?.records_after(count)
     }
 
-    /// Returns the eyes that look, those of a seat where the source tells no more than that seat may know.
+    /// Returns the viewer, those of a seat where the source tells no more than that seat may know.
     #[must_use]
-    pub fn eyes(&self) -> Eyes {
-        self.eyes
+    pub fn viewer(&self) -> Viewer {
+        self.viewer
     }
 
     /// Returns the title of the match.
@@ -287,7 +290,7 @@ impl Sight {
         if self.line.view.is_some_and(|view| view.is_seeded) {
             return "seeded".into();
         }
-        self.eyes.dice(&self.line.dice)
+        self.viewer.dice(&self.line.dice)
     }
 
     /// Writes the setup as TOML; for a player the view of it, as JSON.
@@ -295,78 +298,78 @@ impl Sight {
     /// # Errors
     /// [`ReplayError::Setup`].
     pub fn setup(&self) -> Result<String, ReplayError> {
-        if !self.eyes.see_all() {
+        if !self.viewer.see_all() {
             return Ok(format!("{:#}\n", self.view(self.start()?.as_ref())));
         }
         let written = self.line.rules.write_setup(&self.line.setup);
         written.map_err(|cause| broken_setup(&self.name, cause))
     }
 
-    /// Returns the whole line of play, which the eyes may know.
+    /// Returns the whole history, which the viewer may know.
     #[must_use]
-    pub fn into_line(self) -> LineOfPlay {
-        LineOfPlay { name: self.name, ..self.line }
+    pub fn into_line(self) -> History {
+        History { name: self.name, ..self.line }
     }
 
-    /// Returns the line of play of the host, in which nothing is concealed; `what` needs it.
+    /// Returns the history of the host, in which nothing is concealed; `what` needs it.
     ///
     /// # Errors
     /// [`ReplayError::Concealed`].
-    pub fn whole(&self, what: &'static str) -> Result<&LineOfPlay, ReplayError> {
-        self.eyes.require_all(what)?;
+    pub fn whole(&self, what: &'static str) -> Result<&History, ReplayError> {
+        self.viewer.require_all(what)?;
         Ok(&self.line)
     }
 
     /// An entry that its own rules refuse. A player is not told which, nor why.
     fn broken(&self, cause: FoldError) -> ReplayError {
-        if self.eyes.see_all() {
+        if self.viewer.see_all() {
             return self.line.broken_entry(cause);
         }
         ReplayError::ConcealedEntry { line: self.name.clone() }
     }
 }
 
-/// Returns the state of a revision or replay file, as far as these eyes may ask for it, and the eyes to look at it with:
+/// Returns the state of a revision or replay file, as far as this viewer may ask for it, and the viewer to look at it with:
 /// those of a seat where the file tells no more than that seat may know.
 ///
 /// # Errors
-/// What is wrong with the line of play; a player is told no more of it than it may know.
+/// What is wrong with the history; a player is told no more of it than it may know.
 pub fn seek(
-    eyes: Eyes,
+    viewer: Viewer,
     name: &SourceName,
     sources: &dyn Sources,
-) -> Result<(Eyes, Box<dyn AnyState>), ReplayError> {
+) -> Result<(Viewer, Box<dyn AnyState>), ReplayError> {
     // Snapshots lead to the head and to entries as the log numbers them; what else a player may ask for, and what
-    // it is told when the log is broken, takes the whole line of play.
+    // it is told when the log is broken, takes the whole history.
     let straight = match name {
-        SourceName::Revision(Revision { seq, .. }) => eyes.see_all() || seq.is_none(),
+        SourceName::Revision(Revision { seq, .. }) => viewer.see_all() || seq.is_none(),
         SourceName::File(_) => false,
     };
     match straight.then(|| Position::seek(name, sources)) {
-        Some(Ok(state)) => Ok((eyes, state)),
-        Some(Err(failure)) if eyes.see_all() => Err(failure),
+        Some(Ok(state)) => Ok((viewer, state)),
+        Some(Err(failure)) if viewer.see_all() => Err(failure),
         _ => {
-            let sight = Sight::load(eyes, name, sources)?;
-            Ok((sight.eyes, sight.state()?))
+            let sight = SeatHistory::load(viewer, name, sources)?;
+            Ok((sight.viewer, sight.state()?))
         }
     }
 }
 
-/// Shows the last entries that the eyes may know of.
+/// Shows the last entries that the viewer may know of.
 ///
 /// # Errors
 /// As for [`seek`].
 pub fn look_at_last(
-    eyes: Eyes,
+    viewer: Viewer,
     tail: Tail,
     name: &SourceName,
     sources: &dyn Sources,
-    observe: &mut dyn FnMut(&mut Seen<'_>),
+    observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
 ) -> Result<(), ReplayError> {
-    if eyes.see_all() && matches!(name, SourceName::Revision(_)) {
+    if viewer.see_all() && matches!(name, SourceName::Revision(_)) {
         return Position::before(tail, name, sources)?.fold(observe);
     }
-    let sight = Sight::load(eyes, name, sources)?;
+    let sight = SeatHistory::load(viewer, name, sources)?;
     let passed = tail.before(name, sight.head())?;
     sight.fold(&mut |seen| {
         if seen.seq > passed {

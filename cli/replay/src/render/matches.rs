@@ -157,7 +157,7 @@ pub fn lines(matches: &[ListedMatch]) -> Vec<StyledLine> {
         let title = if listed.title.is_empty() { String::new() } else { format!("  {}", listed.title) };
         StyledLine::of(Tone::Strong, format!("{:width$}", listed.match_name.as_str()))
             .then(Tone::Plain, format!("  {}  {entries}, {branches}  ", listed.ruleset))
-            .then(Tone::Faint, time(Some(listed.active_at_ms)))
+            .then(Tone::Dim, time(Some(listed.active_at_ms)))
             .then(Tone::Plain, format!("{turn}{title}"))
     };
     matches.iter().map(shown).collect()

@@ -7,7 +7,7 @@ use turnfold_store::{BranchName, Genesis, MatchName, StoreError, StoreReader};
 
 use super::error::MailError;
 use super::keys::DeskOf;
-use crate::line::{broken_setup, rules_of};
+use crate::history::{broken_setup, rules_of};
 use crate::revision::{Revision, SourceName};
 
 /// A match that is played by mail.

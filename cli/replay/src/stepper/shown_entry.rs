@@ -4,8 +4,8 @@ use turnfold_core::{Outcome, Step};
 
 /// An entry as a list of entries tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToldEntry {
-    /// Its number as the eyes count entries.
+pub struct ShownEntry {
+    /// Its number as the viewer counts entries.
     pub seq: u64,
     /// Seat and command.
     pub command: String,
@@ -13,7 +13,7 @@ pub struct ToldEntry {
     pub outcome: Outcome,
 }
 
-impl ToldEntry {
+impl ShownEntry {
     pub(super) fn of(seq: u64, step: &dyn Step) -> Self {
         Self { seq, command: format!("{} {}", step.seat(), step.command()), outcome: step.outcome() }
     }
@@ -35,7 +35,7 @@ pub enum SearchDirection {
 /// An entry that a search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its number as the eyes count entries.
+    /// Its number as the viewer counts entries.
     pub seq: u64,
     /// Whether the search went on at the other end.
     pub wrapped: bool,

@@ -55,7 +55,7 @@ pub fn lines(branches: &[ListedBranch]) -> Vec<StyledLine> {
         let beginning = StyledLine::of(Tone::Strong, format!("{:width$}", listed.branch.as_str()))
             .then(Tone::Plain, format!("  {entries}{from}"));
         match listed.link {
-            Some(link) => beginning.then(Tone::Plain, "  ").then(Tone::Faint, format!("link {link:.16}")),
+            Some(link) => beginning.then(Tone::Plain, "  ").then(Tone::Dim, format!("link {link:.16}")),
             None => beginning,
         }
     };

@@ -13,13 +13,13 @@ use turnfold_core::{Digest, FoldError, Rules, Seat, Verdict, paper::LineName};
 use turnfold_store::{BranchName, Entry, Seq, StoreReader};
 
 use super::error::MailError;
+use super::pairing::MailMatch;
 use super::steps::TurnPlan;
-use super::tie::MailMatch;
-use crate::line::{broken_entry, broken_setup};
+use crate::history::{broken_entry, broken_setup};
 use crate::revision::SourceName;
 
 /// A desk up to some entry.
-pub struct DeskLog {
+pub struct DeskHistory {
     state: State,
     /// The number of the last entry.
     head: Seq,
@@ -55,12 +55,12 @@ pub struct EndedTurn {
     /// The seats whose orders were carried out.
     pub carried: Vec<Seat>,
     /// The stand.
-    pub stand: StandRecord,
+    pub stand: TurnRecord,
 }
 
 /// A stand of the desk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StandRecord {
+pub struct TurnRecord {
     /// Its entry.
     pub seq: Seq,
     /// The line of the game.
@@ -77,7 +77,7 @@ pub struct StandRecord {
 
 /// An entry, and what came of it.
 #[derive(Clone, Debug)]
-pub struct HeardEntry {
+pub struct AppliedEntry {
     /// Its number.
     pub seq: Seq,
     /// Who gave it.
@@ -92,7 +92,7 @@ pub struct HeardEntry {
     pub owing_seals: Vec<Seat>,
 }
 
-impl HeardEntry {
+impl AppliedEntry {
     /// Returns the number of records of the desk up to this one (TR-1).
     #[must_use]
     pub const fn size(&self) -> u64 {
@@ -100,7 +100,7 @@ impl HeardEntry {
     }
 }
 
-impl DeskLog {
+impl DeskHistory {
     /// Reads the desk of a match to its end.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ impl DeskLog {
     ///
     /// # Errors
     /// [`FoldError`] for one that the desk does not accept; nothing has changed then.
-    pub fn take(&mut self, entry: &Entry) -> Result<HeardEntry, FoldError> {
+    pub fn take(&mut self, entry: &Entry) -> Result<AppliedEntry, FoldError> {
         let seq = entry.seq;
         let command: Command =
             decode_strictly(&entry.command).map_err(|cause| FoldError::Undecodable { seq, cause })?;
@@ -155,7 +155,7 @@ impl DeskLog {
             }
         };
         let owing_seals = self.state.awaited_seals();
-        let heard = HeardEntry { seq, seat: entry.seat, command, ignored, effects, owing_seals };
+        let heard = AppliedEntry { seq, seat: entry.seat, command, ignored, effects, owing_seals };
         self.count(seq, TreeHash::of_record(&entry.encode()));
         self.note(&heard);
         if self.state.is_ready() && !was_ready {
@@ -175,7 +175,7 @@ impl DeskLog {
         self.roots.push(self.tree.root());
     }
 
-    fn note(&mut self, heard: &HeardEntry) {
+    fn note(&mut self, heard: &AppliedEntry) {
         let seq = heard.seq;
         match &heard.command {
             Command::Paper(paper) => {
@@ -191,7 +191,7 @@ impl DeskLog {
                 self.orders.clear();
                 self.since_stand.clear();
                 let (line, seats) = (line.clone(), seats.as_slice().to_vec());
-                let stand = StandRecord { seq, line, game_seq: *game_seq, link: *link, state: *state, seats };
+                let stand = TurnRecord { seq, line, game_seq: *game_seq, link: *link, state: *state, seats };
                 let carried = std::mem::take(&mut self.carried);
                 self.turns.extend(self.plan.take().map(|plan| EndedTurn { plan, carried, stand }));
             }
@@ -255,7 +255,7 @@ impl DeskLog {
 
     /// Returns the last stand.
     #[must_use]
-    pub fn stand(&self) -> Option<&StandRecord> {
+    pub fn stand(&self) -> Option<&TurnRecord> {
         self.turns.last().map(|turn| &turn.stand)
     }
 }

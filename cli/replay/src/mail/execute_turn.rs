@@ -7,15 +7,15 @@ use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
 use turnfold_store::{BranchName, NewEntry, Seq};
 
 use super::error::MailError;
-use super::game_log::{KeyedStep, step_of};
 use super::host::MailHost;
 use super::host_dice::{FairTurn, TableDice, TurnDice};
 use super::keys::TurnKey;
 use super::run_report::{PlayedStep, RunReport};
-use super::standing;
 use super::steps::{SeatStep, TurnPlan};
 use super::takeback::line_of;
 use super::turn::{GameTurn, OrderEnd, PlayedBetween};
+use super::turn_entries::{TurnEntry, step_of};
+use super::turn_position;
 use crate::position::{Position, Tail};
 use crate::record::Record;
 use crate::session::is_roll;
@@ -34,7 +34,7 @@ pub(super) fn carry_out(
     };
     let dice = RefCell::new(dice);
     let branch = line_of(host, plan)?;
-    standing::require_known(host, plan)?;
+    turn_position::require_known(host, plan)?;
     let revision = host.of.line(&branch).at(plan.from.1);
     let (none, store) = (Tail::last(0), host.store);
     let state = Position::before_entries_of(none, &revision, host.registry, store, None, None)?.state;
@@ -50,7 +50,7 @@ pub(super) fn carry_out(
     }
     let ends_round = carrying.between()?;
     let Carrying { host, line, game, report, .. } = carrying;
-    let commands = standing::stand(host, plan, (&line, game), (&played, ends_round), at)?;
+    let commands = turn_position::stand(host, plan, (&line, game), (&played, ends_round), at)?;
     report.effects.extend(host.decide(commands)?);
     Ok(())
 }
@@ -131,7 +131,7 @@ impl Carrying<'_, '_, '_, '_, '_> {
 
     /// Finds a step that the game has already; it must be the next one there. So a run after a killed one makes no roll a
     /// second time (FD-12).
-    fn done(&self, key: &TurnKey) -> Result<Option<KeyedStep>, MailError> {
+    fn done(&self, key: &TurnKey) -> Result<Option<TurnEntry>, MailError> {
         let name = &self.host.of.name;
         let Some(step) = step_of(self.host.store, name, &self.branch, key)? else { return Ok(None) };
         if step.first() != Some(self.game.head() + 1) {
@@ -141,7 +141,7 @@ impl Carrying<'_, '_, '_, '_, '_> {
     }
 
     /// Takes a step that the game has.
-    fn pass(&mut self, step: &KeyedStep) -> Result<Vec<PlayedEntry>, MailError> {
+    fn pass(&mut self, step: &TurnEntry) -> Result<Vec<PlayedEntry>, MailError> {
         self.game.take(step.entries())?;
         let rules = self.host.of.rules;
         let mut played = Vec::new();
