@@ -9,6 +9,7 @@ use turnfold_core::trust::TreeHash;
 
 use super::mailbox::{Mailbox, open_line};
 use super::players::Unlike;
+use crate::sandbox::Sandbox;
 
 const P1: Seat = Seat::P1;
 const P2: Seat = Seat::P2;
@@ -333,4 +334,12 @@ fn fd_10_a_fair_match_from_end_to_end() {
     assert!(rows.contains("recomputed"), "{rows}");
     let (code, _, stderr) = told(&mailbox.sandbox.run("play duel \"p1: cycle\""));
     assert_eq!(code, 2, "{stderr}");
+}
+
+#[test]
+fn mail_write_names_every_kind_of_paper_by_its_word() {
+    let help = Sandbox::new().ok("mail write --help");
+    for kind in ["join", "order", "seal", "offer", "answer", "resign", "rekey"] {
+        assert!(help.contains(&format!("- {kind}: ")), "{kind}: {help}");
+    }
 }

@@ -84,7 +84,7 @@ enum Kind {
     /// Offer something to the others
     Offer,
     /// Agree to an offer or decline it
-    ExitStatus,
+    Answer,
     /// Leave the match
     Resign,
     /// Sign with another key from now on
@@ -152,10 +152,10 @@ impl Args {
                     .map(PaperWords::Offer)
                     .map_err(|error: turnfold_core::Malformed| Failure::usage(error.0))
             }
-            (Kind::ExitStatus, [to, answer]) if matches!(answer.as_str(), "agree" | "decline") => {
+            (Kind::Answer, [to, answer]) if matches!(answer.as_str(), "agree" | "decline") => {
                 Ok(PaperWords::Answer { to: to.clone(), agree: answer == "agree" })
             }
-            (Kind::ExitStatus, _) => {
+            (Kind::Answer, _) => {
                 Err(expected("digits of an offer and `agree` or `decline`, as the letter has them"))
             }
             (Kind::Resign | Kind::Rekey, [_, ..]) => Err(expected("no words behind this kind of paper")),
