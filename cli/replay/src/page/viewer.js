@@ -629,6 +629,7 @@ export class Viewer extends EventTarget {
 	position = 0;
 	#playing = 0;
 	#writing = 0;
+	#addressed = "";
 	/** @type {string[]} */ #lines = [];
 	picture = new PictureView((at) => this.dispatchEvent(new CustomEvent("pick", { detail: at })));
 	log = new LogView();
@@ -875,11 +876,22 @@ export class Viewer extends EventTarget {
 
 	/** Writes the shown entry into the address, later: browsers refuse what comes too often. */
 	#address() {
-		const { search } = location;
-		this.#writing ||= window.setTimeout(() => {
-			this.#writing = 0;
-			if (!this.#playing && search === location.search) history.replaceState(history.state, "", this.#hash());
-		}, 200);
+		this.#addressed = location.search;
+		this.#writing ||= window.setTimeout(() => this.#write(), 200);
+	}
+
+	/** Writes the shown entry into the address that it belongs to, if that is still to be done. */
+	#write() {
+		const isDue = this.#writing && !this.#playing && this.#addressed === location.search;
+		window.clearTimeout(this.#writing);
+		this.#writing = 0;
+		if (isDue) history.replaceState(history.state, "", this.#hash());
+	}
+
+	/** Goes to another address of this page; the way back leads to the entry that is shown now. @param {string} address */
+	leave(address) {
+		this.#write();
+		history.pushState(null, "", address);
 	}
 }
 

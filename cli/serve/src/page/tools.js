@@ -97,7 +97,7 @@ export class MatchTools {
 		link.addEventListener("click", (event) => {
 			if (event.ctrlKey || event.metaKey || event.shiftKey) return;
 			event.preventDefault();
-			history.pushState(null, "", address);
+			live.viewer.leave(address);
 			live.load().catch((error) => live.fail(error));
 		});
 		return html("span", {}, link, ` ${entries} entries${from ? `, from entry ${from.seq}` : ""}`);
@@ -115,7 +115,7 @@ export class MatchTools {
 		const number = live.viewer.timeline.number(live.viewer.position);
 		try {
 			await live.api.post(`/v1/matches/${live.match}/branches`, { name, from: `${live.branch}:${number}` });
-			history.pushState(null, "", `/m/${live.match}?branch=${encodeURIComponent(name)}`);
+			live.viewer.leave(`/m/${live.match}?branch=${encodeURIComponent(name)}`);
 			await live.load();
 		} catch (error) {
 			this.#say(error);
