@@ -880,15 +880,14 @@ export class Viewer extends EventTarget {
 		this.#writing ||= window.setTimeout(() => this.#write(), 200);
 	}
 
-	/** Writes the shown entry into the address that it belongs to, if that is still to be done. */
 	#write() {
 		const isDue = this.#writing && !this.#playing && this.#addressed === location.search;
-		window.clearTimeout(this.#writing);
+		clearTimeout(this.#writing);
 		this.#writing = 0;
 		if (isDue) history.replaceState(history.state, "", this.#hash());
 	}
 
-	/** Goes to another address of this page; the way back leads to the entry that is shown now. @param {string} address */
+	/** Goes to another address of this page; "back" returns to this entry. @param {string} address */
 	leave(address) {
 		this.#write();
 		history.pushState(null, "", address);
