@@ -12,8 +12,8 @@ use postgres::config::{Host, SslMode, TargetSessionAttrs};
 /// How long is waited for a host to answer at all, and for a dead one to be found out (FL-21).
 const DEAD_AFTER: Duration = Duration::from_secs(10);
 
-/// How long a statement may take, and a transaction stand still, in milliseconds (FL-21).
-const STATEMENT_MS: u32 = 8_000;
+/// The port of PostgreSQL.
+const USUAL_PORT: u16 = 5432;
 
 /// The address of a store on PostgreSQL: `postgres://USER@HOST[,HOST…]/DB?schema=turnfold`.
 #[derive(Clone)]
@@ -72,14 +72,9 @@ impl FleetAddress {
         if let Some(password) = password.filter(|_| config.get_password().is_none()) {
             config.password(password);
         }
-        let options = config.get_options().unwrap_or_default();
-        let options = format!(
-            "{options} -c statement_timeout={STATEMENT_MS} -c idle_in_transaction_session_timeout={STATEMENT_MS}"
-        );
         let is_near = config.get_hosts().iter().all(is_near);
         let tls = own.tls(is_near).map_err(wrong)?;
         config
-            .options(options.trim_start())
             .application_name("turnfold")
             .connect_timeout(DEAD_AFTER)
             .tcp_user_timeout(DEAD_AFTER)
@@ -192,14 +187,21 @@ fn is_near(host: &Host) -> bool {
     }
 }
 
-/// Writes an address without its password (FL-1).
+/// Writes an address without its password (FL-1); the usual port is left out.
 fn shown(config: &Config, schema: &str) -> String {
-    let host = |host: &Host| match host {
-        Host::Tcp(name) => name.clone(),
-        #[cfg(unix)]
-        Host::Unix(path) => path.display().to_string(),
+    let ports = config.get_ports();
+    let host = |(index, host): (usize, &Host)| {
+        let name = match host {
+            Host::Tcp(name) => name.clone(),
+            #[cfg(unix)]
+            Host::Unix(path) => path.display().to_string(),
+        };
+        match ports.get(index).or(ports.first()) {
+            Some(&port) if port != USUAL_PORT => format!("{name}:{port}"),
+            _ => name,
+        }
     };
-    let hosts: Vec<_> = config.get_hosts().iter().map(host).collect();
+    let hosts: Vec<_> = config.get_hosts().iter().enumerate().map(host).collect();
     let (user, db) = (config.get_user().unwrap_or_default(), config.get_dbname().unwrap_or_default());
     format!("postgres://{user}@{}/{db}?schema={schema}", hosts.join(","))
 }
@@ -216,7 +218,7 @@ mod tests {
     fn what_the_driver_does_not_know_is_read_before_it_and_no_password_is_shown() {
         let address =
             read("postgres://u:hidden@db.example:5433,b.example/games?schema=s_1&connections=2%2B3");
-        assert_eq!(address.to_string(), "postgres://u@db.example,b.example/games?schema=s_1");
+        assert_eq!(address.to_string(), "postgres://u@db.example:5433,b.example/games?schema=s_1");
         assert_eq!((address.writers, address.readers), (2, 3));
         assert_eq!(address.tls, Tls::Verified(None));
         assert!(!format!("{address:?}").contains("hidden"));

@@ -22,6 +22,9 @@ use crate::error::StoreError;
 /// How long the same is tried again while connections are lost (FL-20).
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long a statement may take, and a transaction may stand still, in milliseconds (FL-21).
+const STATEMENT_MS: u32 = 8_000;
+
 /// How often the same is tried again while others are in its way (FL-20).
 const TRIES_MAX: u32 = 10;
 
@@ -44,8 +47,16 @@ impl Connection {
         };
         let schema = address.schema.clone();
         let mut made = Self { client: client?, schema, statements: BTreeMap::new() };
+        made.bound_statements()?;
         made.require_durable(address)?;
         Ok(made)
+    }
+
+    /// FL-21: bounds statements and transactions. pgbouncer refuses or ignores these as parameters of the start-up.
+    fn bound_statements(&mut self) -> Result<(), Fault> {
+        Ok(self.client.batch_execute(&format!(
+            "SET statement_timeout = {STATEMENT_MS}; SET idle_in_transaction_session_timeout = {STATEMENT_MS}"
+        ))?)
     }
 
     /// FL-16: requires a server that keeps what it acknowledges.

@@ -2,6 +2,7 @@
 
 mod failures;
 pub(crate) mod many;
+mod pooler;
 mod standby;
 mod tls;
 mod wires;

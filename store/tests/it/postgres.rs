@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use turnfold_store::FleetAddress;
 
 /// Who runs the server where the tests are run by root, whom it refuses.
-const NOBODY: u32 = 65534;
+pub(crate) const NOBODY: u32 = 65534;
 
 /// A server, stopped and removed when it is dropped or the process ends.
 pub(crate) struct Server {
@@ -101,10 +101,17 @@ impl Server {
         run(&mut self.pg_ctl(&["-w", "-t", "60", "promote"]));
     }
 
+    /// Returns `psql` on this server, with input and output of nobody's.
+    pub(crate) fn psql(&self) -> Command {
+        let mut psql = command(&self.programs.join("psql"));
+        psql.args(["-U", "tests", "-d", "postgres", "-At", "-h"]).arg(&self.dir);
+        psql
+    }
+
     /// Runs a statement and returns what it says.
     pub(crate) fn sql(&self, statement: &str) -> String {
-        let mut psql = command(&self.programs.join("psql"));
-        psql.args(["-U", "tests", "-d", "postgres", "-At", "-c", statement, "-h"]).arg(&self.dir);
+        let mut psql = self.psql();
+        psql.args(["-c", statement]);
         String::from_utf8(psql.stdout(Stdio::piped()).output().unwrap().stdout).unwrap()
     }
 
@@ -207,11 +214,11 @@ fn programs() -> Option<PathBuf> {
     debian.max_by_key(version).or_else(|| on_path.next())
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0)
 }
 
-fn command(program: &Path) -> Command {
+pub(crate) fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
