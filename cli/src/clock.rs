@@ -1,6 +1,11 @@
 //! The only place that reads the clock. Times are informational; they never reach the fold.
 
+use std::fmt;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::FormatTime;
+use turnfold_core::paper::DeskTime;
 
 use crate::failure::Failure;
 
@@ -10,6 +15,21 @@ pub(crate) fn now_ms() -> Result<i64, Failure> {
     since_1970(SystemTime::now()).ok_or_else(|| {
         Failure::trouble("the clock of this machine is before 1970").hint("set it, then try again")
     })
+}
+
+/// The time of a log line, such as `2026-12-01T18:00:00.250Z`.
+pub(crate) struct LogTime;
+
+impl FormatTime for LogTime {
+    fn format_time(&self, out: &mut Writer<'_>) -> fmt::Result {
+        out.write_str(&now_ms().ok().and_then(rfc_3339).unwrap_or_default())
+    }
+}
+
+fn rfc_3339(time_ms: i64) -> Option<String> {
+    let time_ms = u64::try_from(time_ms).ok()?;
+    let seconds = DeskTime::of_unix_seconds(time_ms / 1000)?.to_string();
+    Some(format!("{}.{:03}Z", seconds.trim_end_matches('Z'), time_ms % 1000))
 }
 
 /// Measures how long work takes, for reports.
@@ -35,6 +55,12 @@ fn since_1970(time: SystemTime) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_line_has_the_time_with_milliseconds() {
+        assert_eq!(rfc_3339(1_796_148_000_250).as_deref(), Some("2026-12-01T18:00:00.250Z"));
+        assert_eq!(rfc_3339(-1), None);
+    }
 
     /// The clock itself is wrong in a test of the audit only, where `faketime` is installed: setting it is for root, and
     /// what injects results of calls does not reach `clock_gettime`, which the vDSO answers without a call.

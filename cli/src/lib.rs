@@ -81,7 +81,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> Exit
         Ok(args) => args,
         Err(error) => return usage(&error, asked),
     };
-    log_to_stderr(args.verbose);
+    log_to_stderr(args.verbose, matches!(args.command, commands::Command::Serve(_)));
     let format = args.format;
     match panic::catch_unwind(AssertUnwindSafe(|| answer(args, registry))) {
         Ok(Ok(answer)) => answer.into(),
@@ -155,7 +155,8 @@ fn in_one_line(error: &clap::Error) -> Failure {
     Failure::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint + "see `--help`")
 }
 
-fn log_to_stderr(verbose: u8) {
+/// Sends log lines to stderr; those of a process that runs for long say when.
+fn log_to_stderr(verbose: u8, has_times: bool) {
     let level = match verbose {
         0 => "warn",
         1 => "info",
@@ -166,10 +167,9 @@ fn log_to_stderr(verbose: u8) {
         "warn,turnfold={level},turnfold_replay={level},turnfold_serve={level},turnfold_store={level}"
     );
     let filter = EnvFilter::try_from_env("TURNFOLD_LOG").unwrap_or_else(|_| EnvFilter::new(ours));
-    tracing_subscriber::fmt()
+    let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(output::stderr_is_terminal())
-        .without_time()
-        .init();
+        .with_ansi(output::stderr_is_terminal());
+    if has_times { lines.with_timer(clock::LogTime).init() } else { lines.without_time().init() }
 }

@@ -81,12 +81,17 @@ impl App {
 
     /// Finds what a token may do, and counts a request of it; the store is read only where it has to be.
     pub(crate) async fn admit(self: &Arc<Self>, bearer: &Bearer) -> ApiResult<Access> {
-        let (hash, kind) = bearer.hash().ok_or_else(no_token)?;
-        if kind == TokenKind::Admin {
-            return if self.is_admin(&hash) { Ok(Access::admin()) } else { Err(no_token()) };
-        }
-        let grant = self.find_grant(hash).await?;
-        let grant = grant.filter(|grant| TokenKind::from(grant.kind) == kind).ok_or_else(no_token)?;
+        let (hash, grant) = match bearer.hash() {
+            Some((hash, TokenKind::Admin)) if self.is_admin(&hash) => return Ok(Access::admin()),
+            Some((hash, kind)) if kind != TokenKind::Admin => {
+                let grant = self.find_grant(bearer, hash).await?;
+                (hash, grant.filter(|grant| TokenKind::from(grant.kind) == kind).ok_or_else(no_token)?)
+            }
+            _ => {
+                self.limits.guess(bearer.client())?;
+                return Err(no_token());
+            }
+        };
         self.limits.admit(&GrantId::of(&hash).to_string(), grant.kind)?;
         Ok(Access::granted(grant))
     }
@@ -96,15 +101,21 @@ impl App {
         match bearer.hash() {
             None => Ok(false),
             Some((hash, TokenKind::Admin)) => Ok(self.is_admin(&hash)),
-            Some((hash, _)) => Ok(self.find_grant(hash).await?.is_some()),
+            Some((hash, _)) => Ok(self.find_grant(bearer, hash).await?.is_some()),
         }
     }
 
     /// Finds the live grant of a token by its hash.
-    async fn find_grant(self: &Arc<Self>, hash: Digest) -> ApiResult<Option<Grant>> {
+    async fn find_grant(self: &Arc<Self>, bearer: &Bearer, hash: Digest) -> ApiResult<Option<Grant>> {
         let grant = match self.grants.find(&hash) {
             Some(grant) => Some(grant),
-            None => self.block(move |app| Ok(app.grants.read(&app.store, &hash)?)).await?,
+            None => {
+                // A token that has counted before is no guess.
+                if !self.grants.has_known(&hash) {
+                    self.limits.guess(bearer.client())?;
+                }
+                self.block(move |app| Ok(app.grants.read(&app.store, &hash)?)).await?
+            }
         };
         Ok(grant.filter(|grant| grant.is_live(self.now_ms())))
     }

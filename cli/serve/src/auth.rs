@@ -2,11 +2,12 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, header};
+use axum::http::{Extensions, HeaderMap, header};
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::Viewer;
 use turnfold_store::{Grant, GrantId, GrantKind, MatchName, StoreError};
 
+use crate::client_address::ClientAddress;
 use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind};
 
@@ -15,27 +16,39 @@ pub(crate) const SPECTATOR: Seat = Seat::P8;
 
 /// The token that a request brings.
 #[derive(Clone)]
-pub(crate) struct Bearer(pub(crate) Option<(AccessToken, TokenKind)>);
+pub(crate) struct Bearer {
+    token: Option<(AccessToken, TokenKind)>,
+    /// Where it comes from, if anything was sent.
+    client: ClientAddress,
+}
 
 impl<S: Sync> FromRequestParts<S> for Bearer {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
-        Ok(Self::read(parts.headers.get(header::AUTHORIZATION)))
+        Ok(Self::of(&parts.headers, &parts.extensions))
     }
 }
 
 impl Bearer {
-    /// Reads the header `Authorization`.
-    pub(crate) fn read(value: Option<&HeaderValue>) -> Self {
+    /// Reads the header `Authorization`, and where the request comes from.
+    pub(crate) fn of(headers: &HeaderMap, extensions: &Extensions) -> Self {
+        let value = headers.get(header::AUTHORIZATION);
         let text = value.and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
         let text = text.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        Self(text.and_then(|(_, token)| AccessToken::parse(token.trim_start())))
+        let token = text.and_then(|(_, token)| AccessToken::parse(token.trim_start()));
+        let client = extensions.get().copied().filter(|_| value.is_some());
+        Self { token, client: client.unwrap_or(ClientAddress(None)) }
+    }
+
+    /// Returns where it comes from, if anything was sent.
+    pub(crate) fn client(&self) -> ClientAddress {
+        self.client
     }
 
     /// Returns the token's hash, by which its grant is found, and what it says it is.
     pub(crate) fn hash(&self) -> Option<(Digest, TokenKind)> {
-        self.0.as_ref().map(|(token, kind)| (token.hash(), *kind))
+        self.token.as_ref().map(|(token, kind)| (token.hash(), *kind))
     }
 
     /// Returns what a grant with the token would be called.
@@ -45,7 +58,7 @@ impl Bearer {
 
     /// Returns the invitation that a request brings.
     pub(crate) fn invitation(self) -> ApiResult<AccessToken> {
-        match self.0 {
+        match self.token {
             Some((token, TokenKind::Invitation)) => Ok(token),
             Some(_) => Err(Problem::forbidden("only an invitation is spent")),
             None => Err(no_token()),

@@ -9,11 +9,20 @@ use http_body::{Body, Frame};
 use tokio::sync::mpsc;
 
 /// A body that ends when its sender does.
-pub(crate) struct ChannelBody(mpsc::Receiver<io::Result<Bytes>>);
+pub(crate) struct ChannelBody {
+    /// A part that was received before the body was begun.
+    first: Option<Bytes>,
+    receiver: mpsc::Receiver<io::Result<Bytes>>,
+}
 
 impl ChannelBody {
     pub(crate) fn new(receiver: mpsc::Receiver<io::Result<Bytes>>) -> Self {
-        Self(receiver)
+        Self { first: None, receiver }
+    }
+
+    /// Makes a body whose first part has been received.
+    pub(crate) fn beginning_with(first: Bytes, receiver: mpsc::Receiver<io::Result<Bytes>>) -> Self {
+        Self { first: Some(first), receiver }
     }
 }
 
@@ -25,6 +34,9 @@ impl Body for ChannelBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        self.0.poll_recv(context).map(|part| part.map(|part| part.map(Frame::data)))
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        self.receiver.poll_recv(context).map(|part| part.map(|part| part.map(Frame::data)))
     }
 }

@@ -3,7 +3,8 @@
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Query, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
@@ -105,12 +106,37 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ValidQuery<T> {
     }
 }
 
+/// The query of a request that has no parameters.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoParameters {}
+
+/// Requires what every HTTP/1.1 request has: one `Host` (RFC 9112, 3.2).
+pub(crate) fn require_host(request: &Request) -> ApiResult<()> {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (Some(host), None) if is_host(host) => Ok(()),
+        (None, _) if request.version() < Version::HTTP_11 => Ok(()),
+        _ => Err(Problem::bad("expected one header `Host` with the name of a host")),
+    }
+}
+
+fn is_host(host: &HeaderValue) -> bool {
+    let host = host.to_str().unwrap_or("@");
+    // The target of a request may name no host, whose header is empty then.
+    host.is_empty() || (!host.contains('@') && host.parse::<Authority>().is_ok())
+}
+
 /// Reads the body of a request, of one type, to its end.
 pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -> ApiResult<Bytes> {
     let given = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let given = given.and_then(|given| given.split(';').next()).unwrap_or_default().trim();
     if !given.eq_ignore_ascii_case(media_type) {
         return Err(Problem::new(Code::MediaType, format!("expected a body of type {media_type}")));
+    }
+    let encodings = request.headers().get_all(header::CONTENT_ENCODING).iter();
+    if encodings.map(HeaderValue::as_bytes).any(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) {
+        return Err(Problem::new(Code::MediaType, "expected a body without `Content-Encoding`"));
     }
     // A client that says how much it will send need not send it in vain.
     if request.body().size_hint().lower() > bytes_max as u64 {

@@ -37,6 +37,11 @@ impl KnownGrants {
         (read_at.elapsed() < KNOWN_TIME).then(|| grant.clone())
     }
 
+    /// Returns `true` if the token of a hash has had a grant, which may have to be read again.
+    pub(crate) fn has_known(&self, hash: &Digest) -> bool {
+        self.lock().grants.contains_key(hash)
+    }
+
     /// Reads the grant of a token's hash.
     pub(crate) fn read(&self, store: &Store, hash: &Digest) -> Result<Option<Grant>, StoreError> {
         let forgotten = self.lock().forgotten;

@@ -1,5 +1,6 @@
 //! How much is taken at once (SV-31).
 
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use turnfold_core::Digest;
 use turnfold_store::GrantKind;
 
+use crate::client_address::ClientAddress;
 use crate::problem::{ApiResult, Code, Problem};
 use crate::streams::{Place, Streams};
 
@@ -49,6 +51,24 @@ const SEAT_RATE: u32 = 50;
 const SPECTATOR_RATE: u32 = 500;
 const BURST: u32 = 4;
 
+/// Requests a second from one address with tokens that have not counted yet; for a moment there may be more.
+const GUESS_RATE: u32 = 50;
+
+/// How many files are kept for the store where it is a directory, and where it is in a database.
+const FILES_OF_DIRECTORY: usize = 32;
+const FILES_OF_DATABASE: usize = 128;
+
+/// The fewest connections, and the most.
+const CONNECTIONS_MIN: usize = 8;
+const CONNECTIONS_MAX: usize = 1 << 20;
+
+/// Returns how many connections there may be where so many files may be open.
+pub(crate) fn connections_max(files_max: u64, is_in_database: bool) -> usize {
+    let kept = if is_in_database { FILES_OF_DATABASE } else { FILES_OF_DIRECTORY };
+    let most = usize::try_from(files_max).unwrap_or(usize::MAX).saturating_sub(kept);
+    most.clamp(CONNECTIONS_MIN, CONNECTIONS_MAX)
+}
+
 /// The longest answer of `legal` and `ask`.
 pub(crate) const ANSWER_BYTES_MAX: usize = 4 << 20;
 
@@ -62,6 +82,7 @@ const COUNTED_MAX: usize = 16_384;
 pub(crate) struct Limits {
     seats: DefaultKeyedRateLimiter<String>,
     spectators: DefaultKeyedRateLimiter<String>,
+    guesses: DefaultKeyedRateLimiter<IpAddr>,
     requests: Arc<Semaphore>,
     folds: Arc<Semaphore>,
     folds_waiting: AtomicUsize,
@@ -74,6 +95,7 @@ impl Default for Limits {
         Self {
             seats: RateLimiter::keyed(quota(SEAT_RATE)),
             spectators: RateLimiter::keyed(quota(SPECTATOR_RATE)),
+            guesses: RateLimiter::keyed(quota(GUESS_RATE)),
             requests: Arc::new(Semaphore::new(REQUESTS_MAX)),
             folds: Arc::new(Semaphore::new(cores)),
             folds_waiting: AtomicUsize::new(0),
@@ -102,6 +124,18 @@ impl Limits {
         let admitted = counted.check_key(&id.to_owned());
         admitted.map_err(|_| {
             Problem::new(Code::SlowDown, "too many requests with this token; try again in a second")
+        })
+    }
+
+    /// Counts a token that has not counted yet, by the address that it came from.
+    pub(crate) fn guess(&self, client: ClientAddress) -> ApiResult<()> {
+        let Some(address) = client.0 else { return Ok(()) };
+        if self.guesses.len() > COUNTED_MAX {
+            self.guesses.retain_recent();
+        }
+        let admitted = self.guesses.check_key(&address);
+        admitted.map_err(|_| {
+            Problem::new(Code::SlowDown, "too many unknown tokens from this address; try again in a second")
         })
     }
 

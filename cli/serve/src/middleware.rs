@@ -12,6 +12,7 @@ use tracing::Instrument;
 
 use crate::app::App;
 use crate::auth::{Bearer, no_token};
+use crate::http::require_host;
 use crate::ids::REQUEST_ID;
 use crate::limits::{BODY_TIME, REQUEST_TIME};
 use crate::problem::{Code, Problem};
@@ -22,14 +23,21 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     let id = app.ids.of(request.headers());
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
-    let authorization = request.headers().get(header::AUTHORIZATION).cloned();
+    let bearer = Bearer::of(request.headers(), request.extensions());
     // A grant is called by the hash of its token; the token itself is never logged (SV-30).
-    let grant = Bearer::read(authorization.as_ref()).id();
-    let span = tracing::info_span!("request", %id, %method, route, grant);
-    let mut response = serve(&app, request, next, &route).instrument(span.clone()).await;
-    if let Some(problem) = problem_of(&mut response) {
-        let problem = token_first(&app, &route, authorization.as_ref(), problem).await;
-        let problem = if app.store.is_shared() { problem.in_database() } else { problem.in_directory() };
+    let span = tracing::info_span!("request", %id, %method, route, grant = bearer.id());
+    let host = require_host(&request);
+    let has_host = host.is_ok();
+    let mut response = match host {
+        Ok(()) => serve(&app, request, next, &route).instrument(span.clone()).await,
+        Err(problem) => problem.into_response(),
+    };
+    if let Some(mut problem) = problem_of(&mut response) {
+        if has_host {
+            problem = token_first(&app, &route, &bearer, problem).await;
+        }
+        app.note(&problem);
+        let problem = app.explain(problem);
         span.in_scope(|| tracing::debug!(detail = problem.detail(), "a problem"));
         let (inner, body) = response.into_parts();
         drop(body);
@@ -44,10 +52,15 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("")));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    if route.starts_with("/v1/") {
+        // What is answered, and whether, depends on it.
+        headers.append(header::VARY, HeaderValue::from_static("accept"));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     app.metrics.request_done(&route, status, began);
     let _inside = span.enter();
-    tracing::info!(status, duration = ?began.elapsed(), "served");
+    let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
+    tracing::info!(status, duration_ms = %format_args!("{milliseconds:.3}"), "served");
     response
 }
 
@@ -56,7 +69,7 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
         return next.run(request).await;
     }
     if *app.closing().borrow() {
-        return Problem::new(Code::Closing, "the service is shutting down").into_response();
+        return Problem::closing().into_response();
     }
     let is_stream = route.ends_with("/events");
     let _place = match (!is_stream).then(|| app.limits.request()).transpose() {
@@ -79,18 +92,12 @@ const OPEN: [&str; 4] = ["/v1/rulesets", "/v1/openapi.json", "/v1/join", "/v1/ma
 
 /// Tells whoever brings no token that counts no more than that (SV-12): queries and headers are read before it is
 /// looked up, which happens where it may block.
-async fn token_first(
-    app: &Arc<App>,
-    route: &str,
-    authorization: Option<&HeaderValue>,
-    problem: Problem,
-) -> Problem {
+async fn token_first(app: &Arc<App>, route: &str, bearer: &Bearer, problem: Problem) -> Problem {
     let is_open = !route.starts_with("/v1/") || OPEN.contains(&route);
     if is_open || !matches!(problem.code(), Code::BadRequest | Code::Accept) {
         return problem;
     }
-    let bearer = Bearer::read(authorization);
-    match app.holds(&bearer).await {
+    match app.holds(bearer).await {
         Ok(true) => problem,
         Ok(false) => no_token(),
         Err(failed) => failed,

@@ -17,6 +17,10 @@ pub struct Options {
     pub cors: Vec<String>,
     /// How many bytes of states are kept in memory.
     pub cache_bytes: u64,
+    /// How many files the process may have open; each connection is one.
+    pub files_max: u64,
+    /// Whether a proxy stands before it, which says whom a request comes from.
+    pub behind_proxy: bool,
     /// The hash of the admin's token.
     pub admin: Digest,
     /// Where its metrics are told.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use turnfold_replay::render::json_line;
 use turnfold_replay::{Record, ReplayError};
 use turnfold_store::{
-    NEXT_STEP, NEXT_STEP_IN_DATABASE, NEXT_STEP_WHEN_FULL, NEXT_STEP_WHEN_STOPPED, StoreError,
+    NEXT_STEP, NEXT_STEP_IN_DATABASE, NEXT_STEP_WHEN_FULL, NEXT_STEP_WHEN_STOPPED, RescueError, StoreError,
 };
 use utoipa::ToSchema;
 
@@ -93,6 +93,10 @@ pub(crate) struct Problem {
     command: Option<Box<(usize, Record)>>,
     /// The tag of what the viewer sees now.
     tag: Option<Box<str>>,
+    /// Whether the store could not write.
+    is_of_store: bool,
+    /// Whether it can write again only once the service has been restarted.
+    needs_restart: bool,
 }
 
 /// What a failed request shares with those who hear of it.
@@ -100,7 +104,14 @@ pub(crate) type ApiResult<T = Response> = Result<T, Problem>;
 
 impl Problem {
     pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, detail: detail.into(), command: None, tag: None }
+        Self {
+            code,
+            detail: detail.into(),
+            command: None,
+            tag: None,
+            is_of_store: false,
+            needs_restart: false,
+        }
     }
 
     /// A request that cannot be used, and why.
@@ -111,6 +122,11 @@ impl Problem {
     /// A mistake of the service, of which its logs tell more.
     pub(crate) fn internal() -> Self {
         Self::new(Code::Internal, "an internal error; the logs of the service tell more")
+    }
+
+    /// A service that is shutting down.
+    pub(crate) fn closing() -> Self {
+        Self::new(Code::Closing, "the service is shutting down")
     }
 
     /// A queue that is full.
@@ -138,6 +154,28 @@ impl Problem {
         self.code
     }
 
+    /// Returns `true` if the store could not write.
+    pub(crate) fn is_of_store(&self) -> bool {
+        self.is_of_store
+    }
+
+    /// Answers with the status of another kind.
+    pub(crate) fn with_code(self, code: Code) -> Self {
+        Self { code, ..self }
+    }
+
+    /// Returns how many seconds to wait before asking again, where waiting helps. A directory that cannot be written to
+    /// waits for somebody who opens it again, as a service that shuts down does.
+    fn retry_after(&self) -> Option<&'static str> {
+        match self.code {
+            Code::SlowDown | Code::Overloaded => Some("1"),
+            Code::Store if !self.needs_restart => Some("1"),
+            Code::Store => Some("60"),
+            Code::Closing => Some("10"),
+            _ => None,
+        }
+    }
+
     /// Returns its words.
     pub(crate) fn detail(&self) -> &str {
         &self.detail
@@ -155,7 +193,7 @@ impl Problem {
             Code::Store => (NEXT_STEP_WHEN_STOPPED, "restart the service"),
             _ => return self,
         };
-        Self { detail: self.detail.replace(said, helps).into(), ..self }
+        Self { detail: self.detail.replace(said, helps).into(), needs_restart: self.is_of_store, ..self }
     }
 
     /// Leaves out where something is damaged.
@@ -166,6 +204,7 @@ impl Problem {
     /// Writes it down, with the id of its request.
     pub(crate) fn render(self, request: &str) -> Response {
         let (status, code, title) = self.code.about();
+        let retry_after = self.retry_after();
         let (index, record) = self.command.map(|command| *command).unzip();
         let body = ProblemJson {
             kind: format!("urn:turnfold:problem:{code}"),
@@ -181,14 +220,11 @@ impl Problem {
         let mut response = (status, text).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        match status {
-            StatusCode::UNAUTHORIZED => {
-                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            }
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            _ => {}
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(seconds));
         }
         if let Some(tag) = self.tag.and_then(|tag| HeaderValue::from_str(&tag).ok()) {
             headers.insert(header::ETAG, tag);
@@ -253,7 +289,24 @@ impl From<StoreError> for Problem {
             | E::Database { .. } => Code::Store,
             _ => Code::Internal,
         };
-        Self::new(code, error.to_string())
+        let is_of_store = matches!(
+            error,
+            E::Full { .. }
+                | E::Unsettled { .. }
+                | E::Failed { .. }
+                | E::Unavailable { .. }
+                | E::Database { .. }
+        );
+        Self { is_of_store, ..Self::new(code, error.to_string()) }
+    }
+}
+
+impl From<RescueError> for Problem {
+    fn from(error: RescueError) -> Self {
+        match error {
+            RescueError::Store(error) => error.into(),
+            error => Self::new(Code::Store, error.to_string()),
+        }
     }
 }
 

@@ -2,24 +2,30 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::Request;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal;
 use tokio::task::JoinSet;
+use tower::ServiceExt;
 use turnfold_core::Registry;
 use turnfold_store::{Store, StoreError};
 
 use crate::app::App;
+use crate::client_address::ClientAddress;
+use crate::connections::{Connections, LastBody};
 use crate::hosting;
-use crate::limits::{CLOSING_TIME, HEADER_BYTES_MAX, HEADER_TIME};
+use crate::limits::{CLOSING_TIME, HEADER_BYTES_MAX, HEADER_TIME, connections_max};
 use crate::metrics;
 use crate::notice;
 use crate::options::Options;
@@ -87,6 +93,10 @@ async fn run(
     announce: &mut dyn FnMut(SocketAddr) -> io::Result<()>,
 ) -> Result<(), ServeError> {
     let graceful = GracefulShutdown::new();
+    let acceptor = Acceptor {
+        connections: Connections::new(connections_max(options.files_max, app.store.is_shared())),
+        behind_proxy: options.behind_proxy,
+    };
     let routes = router(app, &options.cors);
     let metrics = match options.metrics {
         Some(address) => Some(listen(address).await?.0),
@@ -97,7 +107,7 @@ async fn run(
     announce(address).map_err(ServeError::Start)?;
     let mut tasks = JoinSet::new();
     if let Some(listener) = metrics {
-        tasks.spawn(tell_metrics(listener, Arc::clone(app)));
+        tasks.spawn(tell_metrics(listener, acceptor.clone(), Arc::clone(app)));
     }
     if app.store.is_shared() {
         tasks.spawn(notice::listen(Arc::clone(app)));
@@ -108,9 +118,10 @@ async fn run(
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => connect(stream, routes.clone(), Some(&graceful)),
+                Ok(accepted) => connect(accepted, &acceptor, routes.clone(), Some(&graceful)),
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be taken");
+                    acceptor.connections.end_oldest();
                     tokio::time::sleep(ACCEPT_AGAIN).await;
                 }
             },
@@ -153,29 +164,53 @@ fn end() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
+/// What connections are accepted with.
+#[derive(Clone)]
+struct Acceptor {
+    connections: Connections,
+    behind_proxy: bool,
+}
+
 /// Serves a connection.
-fn connect(stream: TcpStream, routes: Router, graceful: Option<&GracefulShutdown>) {
+fn connect(
+    (stream, peer): (TcpStream, SocketAddr),
+    acceptor: &Acceptor,
+    routes: Router,
+    graceful: Option<&GracefulShutdown>,
+) {
+    let Some(connection) = acceptor.connections.open() else { return };
     // Answers are small and whole; waiting to fill packets only delays them.
     let _ = stream.set_nodelay(true);
+    let (of_requests, behind_proxy) = (Arc::clone(&connection), acceptor.behind_proxy);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        let (routes, work) = (routes.clone(), of_requests.work());
+        let forwarded = behind_proxy.then(|| ClientAddress::of_forwarded(request.headers()));
+        request.extensions_mut().insert(forwarded.unwrap_or_else(|| ClientAddress::of_peer(peer.ip())));
+        async move {
+            let response = routes.oneshot(request).await;
+            response.map(|response| response.map(|body| LastBody { body, _work: work }))
+        }
+    });
     // SV-4: `axum::serve` sets no limits on headers.
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES_MAX);
-    let served =
-        http.serve_connection(TokioIo::new(TimedWrites::new(stream)), TowerToHyperService::new(routes));
-    let log = |error: hyper::Error| tracing::debug!(%error, "a connection broke off");
-    match graceful {
-        Some(graceful) => {
-            let served = graceful.watch(served);
-            tokio::spawn(async move { served.await.unwrap_or_else(log) });
+    let served = http.serve_connection(TokioIo::new(TimedWrites::new(stream)), service);
+    let served: Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>> = match graceful {
+        Some(graceful) => Box::pin(graceful.watch(served)),
+        None => Box::pin(served),
+    };
+    tokio::spawn(async move {
+        tokio::select! {
+            served = served => {
+                served.unwrap_or_else(|error| tracing::debug!(%error, "a connection broke off"));
+            }
+            () = connection.ended() => tracing::debug!("a connection that waited made room for another"),
         }
-        None => {
-            tokio::spawn(async move { served.await.unwrap_or_else(log) });
-        }
-    }
+    });
 }
 
 /// Tells metrics to whoever asks on their own address.
-async fn tell_metrics(listener: TcpListener, app: Arc<App>) {
+async fn tell_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>) {
     let routes = Router::new().route(
         "/metrics",
         get(move || {
@@ -197,7 +232,7 @@ async fn tell_metrics(listener: TcpListener, app: Arc<App>) {
     );
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => connect(stream, routes.clone(), None),
+            Ok(accepted) => connect(accepted, &acceptor, routes.clone(), None),
             Err(_) => tokio::time::sleep(ACCEPT_AGAIN).await,
         }
     }

@@ -1,7 +1,6 @@
 //! What everything in the service works with: the store and what stands beside it, but no branch in memory.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::watch;
 use turnfold_core::{Digest, Registry};
@@ -13,6 +12,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outside::Outside;
 use crate::problem::{Code, Problem};
+use crate::readiness::Readiness;
 
 /// The store, the rules, the outside, and what is counted.
 pub(crate) struct World {
@@ -26,8 +26,7 @@ pub(crate) struct World {
     revoked: watch::Sender<u64>,
     /// Whether the service is shutting down.
     closing: watch::Sender<bool>,
-    /// Whether the store has refused to write.
-    has_failed: AtomicBool,
+    pub(crate) readiness: Readiness,
 }
 
 impl World {
@@ -41,7 +40,7 @@ impl World {
             grants: KnownGrants::default(),
             revoked: watch::Sender::new(0),
             closing: watch::Sender::new(false),
-            has_failed: AtomicBool::new(false),
+            readiness: Readiness::default(),
         }
     }
 
@@ -71,40 +70,32 @@ impl World {
         self.closing.subscribe()
     }
 
-    /// Returns `true` if the service takes requests and its store accepts writes.
-    pub(crate) fn is_ready(&self) -> bool {
-        !*self.closing.borrow() && !self.has_failed.load(Ordering::Relaxed)
-    }
-
-    /// Notes that the store failed, if that is the problem. On a full disk only a directory stops accepting writes.
+    /// Notes trouble with the store. A directory that failed to write has to be opened again.
     pub(crate) fn note(&self, problem: &Problem) {
-        let has_stopped = match problem.code() {
-            Code::Store => true,
-            Code::Full => !self.store.is_shared(),
-            _ => false,
-        };
-        if has_stopped {
-            self.has_failed.store(true, Ordering::Relaxed);
-            self.metrics.store_failed.set(1);
+        if !problem.is_of_store() {
+            return;
+        }
+        self.metrics.store_failed.set(1);
+        if !self.store.is_shared() {
+            self.readiness.stop(problem);
         }
     }
 
-    /// Notes that the store did what it was asked for. A database comes back by itself; a directory that failed is to be
-    /// opened again.
+    /// Notes that a database answered, which comes back by itself.
     pub(crate) fn note_answer(&self) {
-        if self.store.is_shared() && self.has_failed.swap(false, Ordering::Relaxed) {
+        if self.store.is_shared() {
             self.metrics.store_failed.set(0);
         }
     }
 
-    /// Asks a database that did not answer whether it does now.
-    pub(crate) fn ask_again(&self) {
-        if self.store.is_shared()
-            && self.has_failed.load(Ordering::Relaxed)
-            && self.store.find_grants(&[]).is_ok()
-        {
-            self.note_answer();
-        }
+    /// Completes what a problem says: after the disk was full, whatever else fails has that cause.
+    pub(crate) fn explain(&self, problem: Problem) -> Problem {
+        let stopped = self.readiness.stopped();
+        let problem = match stopped.filter(|stopped| stopped.code() == Code::Full) {
+            Some(stopped) if problem.code() == Code::Store => stopped.clone(),
+            _ => problem,
+        };
+        if self.store.is_shared() { problem.in_database() } else { problem.in_directory() }
     }
 }
 

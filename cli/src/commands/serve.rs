@@ -89,17 +89,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         None => (AccessToken::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?, true),
     };
     let mail = args.key.as_deref().map(|key| hosted_mail(key, context)).transpose()?;
+    let files_max = allow_many_connections();
     let options = Options {
         listen: args.listen,
         origin: args.origin.clone(),
         cors: args.cors.clone(),
         cache_bytes: args.cache << 20,
+        files_max,
+        behind_proxy: args.behind_proxy,
         admin: token.hash(),
         metrics: args.metrics,
         mail,
     };
     let store = context.open_or_create_store()?;
-    allow_many_connections();
     signals::leave_asking();
     let registry = context.registry.clone();
     let told = is_new.then(|| token.expose());
@@ -124,8 +126,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Raises the number of files that may be open as far as the system lets this process: each connection is one.
-fn allow_many_connections() {
+/// Raises the number of files that may be open as far as the system lets this process, and returns it: each connection is
+/// one.
+fn allow_many_connections() -> u64 {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -133,7 +136,10 @@ fn allow_many_connections() {
         if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
             tracing::info!(%error, "the limit of open files stays as it is");
         }
+        getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
     }
+    #[cfg(not(unix))]
+    u64::MAX
 }
 
 /// Whoever can be reached by others needs TLS, a known address and a token that stays (SV-1).

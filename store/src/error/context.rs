@@ -44,6 +44,16 @@ impl StoreError {
         }
     }
 
+    /// Returns the failure of a write again, for the next of those who meet it.
+    pub(crate) fn repeated(&self) -> Self {
+        match self {
+            Self::Full { source } => Self::Full { source: io::Error::new(source.kind(), source.to_string()) },
+            Self::Unsettled { reason } => Self::Unsettled { reason: reason.clone() },
+            Self::Failed { reason } => Self::Failed { reason: reason.clone() },
+            other => Self::Failed { reason: other.to_string() },
+        }
+    }
+
     /// Says that a directory is no store.
     pub(crate) fn not_a_store(dir: &Path, reason: &str) -> Self {
         Self::NotAStore { dir: dir.to_owned(), reason: reason.to_owned() }

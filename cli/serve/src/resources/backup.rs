@@ -8,14 +8,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use tokio::sync::mpsc;
+use turnfold_store::RescueError;
 
 use super::position::attachment;
 use super::statuses::Looked;
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::channel_body::ChannelBody;
-use crate::http::{require_accepted, typed};
-use crate::problem::ApiResult;
+use crate::http::{NoParameters, ValidQuery, require_accepted, typed};
+use crate::problem::{ApiResult, Problem};
 
 const STREAM: &str = "application/octet-stream";
 
@@ -56,17 +57,29 @@ impl Write for ToBody {
 #[utoipa::path(get, path = "/v1/backup", tag = "running",
     responses((status = 200, description = "as `store backup` writes it; one that breaks off is no backup",
         body = Vec<u8>, content_type = "application/octet-stream"), Looked))]
-pub(crate) async fn backup(State(app): State<Arc<App>>, bearer: Bearer, headers: HeaderMap) -> ApiResult {
+pub(crate) async fn backup(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
+) -> ApiResult {
     require_accepted(&headers, STREAM)?;
     app.serve(bearer, |_, access| access.require_admin()).await?;
-    let (sender, receiver) = mpsc::channel(4);
-    tokio::task::spawn_blocking(move || {
+    let (sender, mut receiver) = mpsc::channel(4);
+    let written = tokio::task::spawn_blocking(move || {
         let mut to_body = ToBody { buffer: Vec::new(), sender };
-        let written = app.store.backup(&mut to_body, true, &mut |_| {}).map_err(io::Error::other);
-        if let Err(error) = written.and_then(|_| to_body.flush()) {
+        let written = app.store.backup(&mut to_body, true, &mut |_| {});
+        let written = written.and_then(|_| to_body.flush().map_err(|source| RescueError::Write { source }));
+        written.inspect_err(|error| {
             tracing::warn!(%error, "a backup broke off");
-            let _ = to_body.send(Err(error));
-        }
+            let _ = to_body.send(Err(io::ErrorKind::BrokenPipe.into()));
+        })
     });
-    Ok(attachment(typed(StatusCode::OK, STREAM, Body::new(ChannelBody::new(receiver))), "turnfold.backup"))
+    // What fails before anything was sent is a problem and not the beginning of a backup.
+    let Some(Ok(first)) = receiver.recv().await else {
+        let written = written.await.map(Result::err).ok().flatten();
+        return Err(written.map_or_else(Problem::internal, Problem::from));
+    };
+    let body = Body::new(ChannelBody::beginning_with(first, receiver));
+    Ok(attachment(typed(StatusCode::OK, STREAM, body), "turnfold.backup"))
 }

@@ -16,7 +16,7 @@ use super::statuses::{Changed, Deleted, Document, Looked, Name};
 use crate::app::{App, to_end};
 use crate::append::require_not_by_mail;
 use crate::auth::{Access, Bearer, Viewpoint};
-use crate::http::{Form, List, created, json, json_body, name, text};
+use crate::http::{Form, List, NoParameters, ValidQuery, created, json, json_body, name, text};
 use crate::limits::BRANCHES_MAX;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
@@ -65,6 +65,7 @@ pub(crate) async fn list(
     bearer: Bearer,
     Path(match_name): Path<String>,
     form: Form,
+    _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     app.fold(bearer, move |app, access| {
         let items = listed(app, access, &name(&match_name)?)?;
@@ -96,6 +97,7 @@ pub(crate) async fn create(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(match_name): Path<String>,
+    _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
     let access = app.admit(&bearer).await?;
@@ -130,6 +132,7 @@ pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(names): Path<LineNames>,
+    _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     let (table, names) = app
         .serve(bearer, move |app, access| {

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
 use crate::auth::{Bearer, SPECTATOR, Viewpoint};
-use crate::http::{JSON, List, given, json, json_body, name, require_accepted};
+use crate::http::{JSON, List, NoParameters, ValidQuery, given, json, json_body, name, require_accepted};
 use crate::problem::{ApiResult, Problem};
 use crate::token::{AccessToken, TokenKind, no_chance};
 
@@ -175,6 +175,7 @@ pub(crate) async fn create(
     bearer: Bearer,
     Path(match_name): Path<String>,
     headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
@@ -213,6 +214,7 @@ pub(crate) async fn list(
     bearer: Bearer,
     Path(match_name): Path<String>,
     headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
     app.serve(bearer, move |app, access| {
@@ -234,6 +236,7 @@ pub(crate) async fn revoke(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path((match_name, id)): Path<(String, String)>,
+    _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     app.serve(bearer, move |app, access| {
         let match_name = name(&match_name)?;

@@ -7,8 +7,9 @@ use axum::http::{HeaderMap, StatusCode};
 
 use super::statuses::Open;
 use crate::app::App;
-use crate::http::{JSON, require_accepted, text, typed};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::http::{JSON, NoParameters, ValidQuery, require_accepted, text, typed};
+use crate::problem::ApiResult;
+use crate::readiness::require_ready;
 
 /// The description that is kept; a test compares it with the one that is made.
 pub(crate) const OPENAPI: &str = include_str!("../../openapi.json");
@@ -24,23 +25,14 @@ pub(crate) async fn lives() -> ApiResult {
 #[utoipa::path(get, path = "/readyz", tag = "running", security(()),
     responses((status = 200, description = "it does", body = String, content_type = "text/plain"), Open))]
 pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> ApiResult {
-    if !app.is_ready() {
-        let asked = app.block(|app| {
-            app.ask_again();
-            Ok(())
-        });
-        asked.await?;
-    }
-    if app.is_ready() {
-        return Ok(text(StatusCode::OK, "ready\n".into()));
-    }
-    Err(Problem::new(Code::Closing, "the service shuts down, or its store accepts no more writes"))
+    require_ready(&app).await?;
+    Ok(text(StatusCode::OK, "ready\n".into()))
 }
 
 /// The description of the service
 #[utoipa::path(get, path = "/v1/openapi.json", tag = "running", security(()),
     responses((status = 200, description = "OpenAPI 3.1", body = inline(super::statuses::Document)), Open))]
-pub(crate) async fn openapi(headers: HeaderMap) -> ApiResult {
+pub(crate) async fn openapi(headers: HeaderMap, _: ValidQuery<NoParameters>) -> ApiResult {
     require_accepted(&headers, JSON)?;
     Ok(typed(StatusCode::OK, JSON, OPENAPI))
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::statuses::JoinProblems;
 use crate::app::App;
 use crate::auth::Bearer;
-use crate::http::{JSON, given, json, json_body, require_accepted};
+use crate::http::{JSON, NoParameters, ValidQuery, given, json, json_body, require_accepted};
 use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind, no_chance};
 
@@ -46,8 +46,10 @@ pub(crate) async fn join(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
+    app.limits.guess(bearer.client())?;
     let invitation = bearer.invitation()?;
     require_accepted(&headers, JSON)?;
     let join = json_body::<Join>(request).await?;

@@ -17,8 +17,8 @@ use super::statuses::{Changed, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
 use crate::http::{
-    Form, JSON, List, ValidQuery, body, created, given, json, json_body, link_next, list_limit, name,
-    require_accepted, text,
+    Form, JSON, List, NoParameters, ValidQuery, body, created, given, json, json_body, link_next, list_limit,
+    name, require_accepted, text,
 };
 use crate::limits::REPLAY_BYTES_MAX;
 use crate::open_branch::OpenBranch;
@@ -160,6 +160,7 @@ pub(crate) async fn show(
     bearer: Bearer,
     Path(match_name): Path<String>,
     form: Form,
+    _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     app.fold(bearer, move |app, access| {
         let shown = MatchJson::of(app, access, &name(&match_name)?)?;

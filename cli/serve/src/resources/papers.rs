@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use super::statuses::{Name, PaperProblems};
 use crate::app::{App, to_end};
 use crate::hosting::at_desk;
-use crate::http::{Form, body, json, name, text};
+use crate::http::{Form, NoParameters, ValidQuery, body, json, name, text};
 use crate::limits::PAPER_BYTES_MAX;
 use crate::problem::{ApiResult, Code, Problem};
 
@@ -58,6 +58,7 @@ pub(crate) async fn take(
     State(app): State<Arc<App>>,
     Path(match_name): Path<String>,
     form: Form,
+    _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
     if app.desks.is_none() {

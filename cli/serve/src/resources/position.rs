@@ -89,7 +89,6 @@ fn answer(shown: &CachedView, known: Option<&Tags>, body: impl FnOnce() -> Respo
     let is_known = known.is_some_and(|known| known.hold(&shown.tag, true));
     let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body() };
     response.headers_mut().insert(header::ETAG, value(&shown.tag));
-    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
     response
 }
 

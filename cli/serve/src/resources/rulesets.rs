@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::statuses::Open;
 use crate::app::App;
-use crate::http::{JSON, List, json, require_accepted};
+use crate::http::{JSON, List, NoParameters, ValidQuery, json, require_accepted};
 use crate::problem::ApiResult;
 
 /// A game.
@@ -28,7 +28,11 @@ pub(crate) struct Ruleset {
 /// List the games
 #[utoipa::path(get, path = "/v1/rulesets", tag = "rulesets", security(()),
     responses((status = 200, description = "all of them", body = inline(List<Ruleset, Option<String>>)), Open))]
-pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> ApiResult {
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
+) -> ApiResult {
     require_accepted(&headers, JSON)?;
     let ruleset = |rules: &'static dyn AnyRules| Ruleset {
         name: rules.name(),

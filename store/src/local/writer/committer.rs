@@ -185,23 +185,12 @@ impl Group {
         let committed = ledger.commit(staged);
         for (reply, answer) in replies {
             let answer = match (&committed, answer) {
-                (Err(error), Ok(())) => Err(again(error)),
+                (Err(error), Ok(())) => Err(error.repeated()),
                 (_, answer) => answer,
             };
             reply(answer);
         }
         ledger.seal(touched);
         ledger.settle();
-    }
-}
-
-/// Repeats the failure of a commit to each of those who waited for it.
-fn again(error: &StoreError) -> StoreError {
-    match error {
-        StoreError::Full { source } => {
-            StoreError::Full { source: std::io::Error::new(source.kind(), source.to_string()) }
-        }
-        StoreError::Unsettled { reason } => StoreError::Unsettled { reason: reason.clone() },
-        other => StoreError::Failed { reason: other.to_string() },
     }
 }

@@ -109,7 +109,7 @@ pub(crate) struct Ledger {
     /// Whether anything was committed since the store was opened.
     has_committed: bool,
     /// What failed, after which nothing is written any more.
-    failed: Option<String>,
+    failed: Option<StoreError>,
 }
 
 impl Ledger {
@@ -119,8 +119,8 @@ impl Ledger {
 
     /// Requires that nothing has failed, before something more is staged.
     pub(crate) fn require_working(&mut self, staged: &Staged) -> Result<(), StoreError> {
-        if let Some(reason) = &self.failed {
-            return Err(StoreError::Failed { reason: reason.clone() });
+        if let Some(failed) = &self.failed {
+            return Err(failed.repeated());
         }
         if self.branches.len() > BRANCHES_MAX && staged.changes.is_empty() {
             self.branches.clear();
@@ -224,8 +224,8 @@ impl Ledger {
 
     /// Brings the watermark up to date; the last thing before the store is closed.
     pub(crate) fn finish(&mut self) -> Result<(), StoreError> {
-        if let Some(reason) = self.failed.take() {
-            return Err(StoreError::Failed { reason });
+        if let Some(failed) = self.failed.take() {
+            return Err(failed);
         }
         // Who only read leaves the watermark as it is: an older one may be all that is left of a damaged file.
         if self.has_committed && self.record.marked != self.record.now {
@@ -238,8 +238,8 @@ impl Ledger {
     fn fail(&mut self, error: &StoreError) {
         tracing::debug!(%error, "the store stops accepting writes");
         self.failed.get_or_insert_with(|| match error {
-            StoreError::Full { source } => format!("its disk is full ({source}); free some space"),
-            error => error.to_string(),
+            StoreError::Full { .. } => error.repeated(),
+            error => StoreError::Failed { reason: error.to_string() },
         });
     }
 }

@@ -1,0 +1,57 @@
+//! Where a request comes from, by which guesses of tokens are counted (SV-31).
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use axum::http::{HeaderMap, HeaderName};
+
+/// The header to whose end a proxy adds the address that it was called from.
+const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The address of a client, if it is known. Those that one client can choose from count as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClientAddress(pub(crate) Option<IpAddr>);
+
+impl ClientAddress {
+    /// Returns the address of a client that nothing stands before.
+    pub(crate) fn of_peer(peer: IpAddr) -> Self {
+        Self(Some(network(peer)))
+    }
+
+    /// Returns the address that the proxy names last. What stands before it in the header is the client's own claim.
+    pub(crate) fn of_forwarded(headers: &HeaderMap) -> Self {
+        let last = headers.get_all(FORWARDED).iter().next_back().and_then(|value| value.to_str().ok());
+        let last = last.and_then(|value| value.rsplit(',').next()).map(str::trim);
+        Self(last.and_then(|address| address.parse().ok()).map(network))
+    }
+}
+
+/// Returns the first address of a client's network: of IPv6, each has 2^64 of its own.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_address_that_the_proxy_added_counts() {
+        let of = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(FORWARDED, value.parse().unwrap());
+            }
+            ClientAddress::of_forwarded(&headers).0.map(|address| address.to_string())
+        };
+        assert_eq!(of(&["10.0.0.1"]).as_deref(), Some("10.0.0.1"));
+        assert_eq!(of(&["1.1.1.1, 2.2.2.2,10.0.0.2"]).as_deref(), Some("10.0.0.2"));
+        assert_eq!(of(&["1.1.1.1", "10.0.0.3"]).as_deref(), Some("10.0.0.3"));
+        assert_eq!(of(&["2001:db8:1:2:3:4:5:6"]).as_deref(), Some("2001:db8:1:2::"));
+        assert_eq!(of(&["::ffff:10.0.0.4"]).as_deref(), Some("10.0.0.4"));
+        assert_eq!(of(&["unknown"]), None);
+        assert_eq!(of(&[]), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! The connections of the service: when there is no room for one more, the one that has waited longest for its next
+//! request goes (SV-31).
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use axum::body::Body;
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use tokio::sync::Notify;
+
+/// All connections.
+#[derive(Clone)]
+pub(crate) struct Connections(Arc<Shared>);
+
+struct Shared {
+    most: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    open: usize,
+    /// Numbers those that begin to wait, so that the smallest number has waited longest.
+    next: u64,
+    waiting: BTreeMap<u64, Arc<Notify>>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connections {
+    pub(crate) fn new(most: usize) -> Self {
+        Self(Arc::new(Shared { most, state: Mutex::default() }))
+    }
+
+    /// Adds a connection, which waits for its first request; `None` if there is no room and all others are at work.
+    pub(crate) fn open(&self) -> Option<Arc<Connection>> {
+        let mut state = self.0.lock();
+        if state.open >= self.0.most {
+            state.end_oldest()?;
+        }
+        state.open += 1;
+        drop(state);
+        let connection =
+            Connection { all: Arc::clone(&self.0), end: Arc::default(), place: Mutex::default() };
+        connection.wait();
+        Some(Arc::new(connection))
+    }
+
+    /// Ends the connection that has waited longest.
+    pub(crate) fn end_oldest(&self) {
+        self.0.lock().end_oldest();
+    }
+}
+
+impl State {
+    fn end_oldest(&mut self) -> Option<()> {
+        let (_, oldest) = self.waiting.pop_first()?;
+        oldest.notify_one();
+        Some(())
+    }
+}
+
+/// One connection, until it is dropped.
+pub(crate) struct Connection {
+    all: Arc<Shared>,
+    end: Arc<Notify>,
+    /// Its number among those that wait.
+    place: Mutex<Option<u64>>,
+}
+
+impl Connection {
+    /// Waits until the connection has to end.
+    pub(crate) async fn ended(&self) {
+        self.end.notified().await;
+    }
+
+    /// Says that a request came; the connection waits again once what is returned has been dropped.
+    pub(crate) fn work(self: &Arc<Self>) -> Work {
+        self.leave();
+        Work(Arc::clone(self))
+    }
+
+    fn wait(&self) {
+        let mut state = self.all.lock();
+        let number = state.next;
+        state.next += 1;
+        state.waiting.insert(number, Arc::clone(&self.end));
+        drop(state);
+        *self.place() = Some(number);
+    }
+
+    fn leave(&self) {
+        if let Some(number) = self.place().take() {
+            self.all.lock().waiting.remove(&number);
+        }
+    }
+
+    fn place(&self) -> MutexGuard<'_, Option<u64>> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.leave();
+        self.all.lock().open -= 1;
+    }
+}
+
+/// A request that is being answered.
+pub(crate) struct Work(Arc<Connection>);
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
+
+/// The body of an answer, with which the work on a request ends.
+pub(crate) struct LastBody {
+    pub(crate) body: Body,
+    pub(crate) _work: Work,
+}
+
+impl http_body::Body for LastBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
