@@ -205,11 +205,11 @@ pub(crate) trait Engine: Send + Sync {
         new: &BranchName,
     ) -> Result<(), StoreError>;
 
-    /// Deletes a match with all that belongs to it.
-    fn delete_match(&self, name: &MatchName) -> Result<(), StoreError>;
+    /// Deletes matches with all that belongs to them, in one commit.
+    fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError>;
 
-    /// Renames a match.
-    fn rename_match(&self, name: &MatchName, new: &MatchName) -> Result<(), StoreError>;
+    /// Renames matches, each from the first name to the second, in one commit.
+    fn rename_matches(&self, names: &[(MatchName, MatchName)]) -> Result<(), StoreError>;
 
     /// Appends entries, or finds that an append with the same key did.
     fn append(&self, append: Append) -> Result<Appended, StoreError>;

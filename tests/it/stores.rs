@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
-use crate::sandbox::{Sandbox, copy_folder, workspace};
+use crate::sandbox::{Sandbox, binary, copy_folder, words, workspace};
 
 /// Returns what is kept: a folder for each format, with a store and replay files in it.
 fn kept() -> Vec<PathBuf> {
@@ -86,4 +87,34 @@ fn every_kept_replay_file_is_checked_imported_and_played_on() {
         sandbox.write("p2.tfl", fs::read(folder.join("ford-p2.tfl")).unwrap());
         assert_eq!(sandbox.ok("show p2.tfl"), sandbox.ok("show ford --as p2"));
     }
+}
+
+/// A clock before 1970 is one line of error, and the store stays as it is; reading needs no clock.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn a_clock_before_1970_is_named_in_one_line() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
+    let log = sandbox.ok("log duel");
+    let at = |line: &str| {
+        let mut faketime = Command::new("faketime");
+        faketime.args(["-f", "1969-12-31 12:00:00"]).arg(binary()).args(words(line));
+        let command = faketime.current_dir(sandbox.path(".")).env_clear().env("TZ", "UTC");
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").output()
+    };
+    if !Command::new("faketime").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: `faketime` is not here");
+        return;
+    }
+    for line in ["play duel \"switch\"", "rename duel other", "delete --force duel", "store compact"] {
+        let output = at(line).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{line}: {stderr}");
+        assert!(stderr.starts_with("error: the clock of this machine is before 1970"), "{line}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{line}: {stderr}");
+    }
+    let output = at("log duel").unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), log);
+    assert_eq!(sandbox.ok("log duel"), log);
 }

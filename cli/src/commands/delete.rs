@@ -68,11 +68,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let store = context.open_store()?;
     let whole = Whole::of(match_name, &store)?;
-    // The desk first: if the process ends in between, the same call again does the rest.
-    if let Some(desk) = &whole.desk {
-        store.delete_match(desk)?;
-    }
-    store.delete_match(match_name)?;
+    // In one commit: a match by mail without its desk, or the other way round, is of no use.
+    let names: Vec<_> = [match_name].into_iter().chain(&whole.desk).cloned().collect();
+    store.delete_matches(&names)?;
     drop(store);
     if context.output.is_json() {
         let Whole { branches, entries, desk } = &whole;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use turnfold_replay::mail::DeskOf;
 use turnfold_replay::revision::new_match_name;
-use turnfold_store::{MatchName, Store, StoreError};
+use turnfold_store::MatchName;
 
 use super::mail::desk_going_along;
 use crate::context::Context;
@@ -36,8 +36,12 @@ struct RenameJson<'a> {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Args { match_name, new } = args;
     let store = context.open_store()?;
-    rename_desk(&store, match_name, new)?;
-    store.rename_match(match_name, new)?;
+    let mut names = vec![(match_name.clone(), new.clone())];
+    // Its desk is found by the name that goes with that of the match (PM-1), so both change in one commit.
+    if let Some(desk) = desk_going_along(&store, match_name, "rename")? {
+        names.push((desk, DeskOf::name_of(new).map_err(|error| Failure::usage(error.0))?));
+    }
+    store.rename_matches(&names)?;
     drop(store);
     if context.output.is_json() {
         context.output.json(&RenameJson { match_name: new.as_str(), renamed_from: match_name.as_str() })?;
@@ -45,16 +49,4 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         context.output.line(format_args!("renamed {match_name} to {}", paint(Tone::Strong, new)))?;
     }
     Ok(ExitStatus::Yes)
-}
-
-/// Gives the desk of a match by mail the name that goes with the new one, by which it is found (PM-1). If that is all that
-/// was done before the process ended, the same call again does the rest.
-fn rename_desk(store: &Store, match_name: &MatchName, new: &MatchName) -> Result<(), Failure> {
-    let Some(desk) = desk_going_along(store, match_name, "rename")? else { return Ok(()) };
-    let new_desk = DeskOf::name_of(new).map_err(|error| Failure::usage(error.0))?;
-    match store.genesis(new) {
-        Err(StoreError::NoSuchMatch { .. }) => Ok(store.rename_match(&desk, &new_desk)?),
-        Err(error) => Err(error.into()),
-        Ok(_) => Err(StoreError::AlreadyExists { match_name: new.clone() }.into()),
-    }
 }

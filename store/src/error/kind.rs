@@ -46,6 +46,7 @@ impl StoreError {
             | Self::Unopened { .. }
             | Self::Full { .. }
             | Self::Unsettled { .. }
+            | Self::Clock
             | Self::Unavailable { .. }
             | Self::Database { .. }
             | Self::Receded { .. }

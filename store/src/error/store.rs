@@ -99,6 +99,9 @@ pub enum StoreError {
         /// How many entries of that branch the store still holds.
         held: u64,
     },
+    /// The clock is one that sled cannot use.
+    #[error("the clock of this machine is before 1970: set it, then try again")]
+    Clock,
     /// Something stored is not what was written.
     #[error("corrupt store: {}{reason}; {NEXT_STEP}", place(match_name.as_ref(), branch.as_ref(), *seq))]
     Corrupt {

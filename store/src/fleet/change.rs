@@ -167,46 +167,45 @@ impl Engine for Fleet {
         })?
     }
 
-    fn delete_match(&self, name: &MatchName) -> Result<(), StoreError> {
-        const MATCH: &str = "DELETE FROM @match WHERE id = $1 AND name = $2";
-        let of = uuid(self.reading.found_match(name)?.id);
-        let deleted = self.pool().until_answered(|connection, maybe| {
+    fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError> {
+        let ids = |name| Ok(uuid(self.reading.found_match(name)?.id));
+        let ids = names.iter().map(ids).collect::<Result<Vec<_>, StoreError>>()?;
+        let gone = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;
-            let count = connection.execute(MATCH, &[&of, &name.as_str()])?;
-            if count == 0 {
-                return connection.run("ROLLBACK").map(|()| maybe);
+            for (of, name) in ids.iter().zip(names) {
+                if !delete(connection, of, name)? {
+                    connection.run("ROLLBACK")?;
+                    return Ok((!maybe).then(|| name.clone()));
+                }
             }
-            connection.execute("DELETE FROM @access WHERE match = $1", &[&of])?;
-            match connection.execute("DELETE FROM @branch WHERE match = $1", &[&of]) {
-                // A branch was made just now.
-                Err(Fault::Referred) => return Err(Fault::Again("a branch was made meanwhile".to_owned())),
-                done => done?,
-            };
-            connection.run("COMMIT").map(|()| true)
+            connection.run("COMMIT").map(|()| None)
         })?;
-        if !deleted {
-            return Err(StoreError::NoSuchMatch { match_name: name.clone() });
+        if let Some(match_name) = gone {
+            return Err(StoreError::NoSuchMatch { match_name });
         }
-        self.sweep(SWEEP_MATCH, &[&of]);
+        for of in &ids {
+            self.sweep(SWEEP_MATCH, &[of]);
+        }
         Ok(())
     }
 
-    fn rename_match(&self, name: &MatchName, new: &MatchName) -> Result<(), StoreError> {
-        const RENAME: &str = "UPDATE @match SET name = $3 WHERE id = $1 AND name = $2";
-        const NOW: &str = "SELECT FROM @match WHERE id = $1 AND name = $2";
-        let of = uuid(self.reading.found_match(name)?.id);
-        let taken = || StoreError::AlreadyExists { match_name: new.clone() };
-        if name == new {
-            return Err(taken());
+    fn rename_matches(&self, names: &[(MatchName, MatchName)]) -> Result<(), StoreError> {
+        let mut renames = Vec::new();
+        for (name, new) in names {
+            let of = uuid(self.reading.found_match(name)?.id);
+            if name == new {
+                return Err(StoreError::AlreadyExists { match_name: new.clone() });
+            }
+            renames.push((of, name, new));
         }
         self.pool().until_answered(|connection, maybe| {
-            match connection.execute(RENAME, &[&of, &name.as_str(), &new.as_str()]) {
-                Ok(1) => Ok(Ok(())),
-                Ok(_) if maybe && !connection.query(NOW, &[&of, &new.as_str()])?.is_empty() => Ok(Ok(())),
-                Ok(_) => Ok(Err(StoreError::NoSuchMatch { match_name: name.clone() })),
-                Err(Fault::Taken) => Ok(Err(taken())),
-                Err(fault) => Err(fault),
+            connection.run("BEGIN")?;
+            for (of, name, new) in &renames {
+                if let Err(error) = rename(connection, (of, name, new), maybe)? {
+                    return connection.run("ROLLBACK").map(|()| Err(error));
+                }
             }
+            connection.run("COMMIT").map(Ok)
         })?
     }
 
@@ -228,6 +227,37 @@ impl Engine for Fleet {
 
     fn close(self: Box<Self>) -> Result<(), StoreError> {
         Ok(())
+    }
+}
+
+/// Deletes a match but for its runs, within a transaction; returns `false` if it is not there under this name.
+fn delete(connection: &mut Connection, of: &Uuid, name: &MatchName) -> Result<bool, Fault> {
+    const MATCH: &str = "DELETE FROM @match WHERE id = $1 AND name = $2";
+    if connection.execute(MATCH, &[of, &name.as_str()])? == 0 {
+        return Ok(false);
+    }
+    connection.execute("DELETE FROM @access WHERE match = $1", &[of])?;
+    match connection.execute("DELETE FROM @branch WHERE match = $1", &[of]) {
+        // A branch was made just now.
+        Err(Fault::Referred) => Err(Fault::Again("a branch was made meanwhile".to_owned())),
+        done => done.map(|_| true),
+    }
+}
+
+/// Renames a match within a transaction, unless an attempt before may have done it and has.
+fn rename(
+    connection: &mut Connection,
+    (of, name, new): (&Uuid, &MatchName, &MatchName),
+    maybe: bool,
+) -> Result<Result<(), StoreError>, Fault> {
+    const RENAME: &str = "UPDATE @match SET name = $3 WHERE id = $1 AND name = $2";
+    const NOW: &str = "SELECT FROM @match WHERE id = $1 AND name = $2";
+    match connection.execute(RENAME, &[of, &name.as_str(), &new.as_str()]) {
+        Ok(1) => Ok(Ok(())),
+        Ok(_) if maybe && !connection.query(NOW, &[of, &new.as_str()])?.is_empty() => Ok(Ok(())),
+        Ok(_) => Ok(Err(StoreError::NoSuchMatch { match_name: name.clone() })),
+        Err(Fault::Taken) => Ok(Err(StoreError::AlreadyExists { match_name: new.clone() })),
+        Err(fault) => Err(fault),
     }
 }
 

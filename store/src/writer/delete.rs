@@ -24,6 +24,14 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], and those of reading and writing.
     pub fn delete_match(&self, name: &MatchName) -> Result<(), StoreError> {
-        self.engine.delete_match(name)
+        self.delete_matches(std::slice::from_ref(name))
+    }
+
+    /// Deletes matches as [`delete_match`](Self::delete_match) does, all of them or none.
+    ///
+    /// # Errors
+    /// As for [`delete_match`](Self::delete_match), for the first that cannot be deleted.
+    pub fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError> {
+        self.engine.delete_matches(names)
     }
 }

@@ -12,7 +12,16 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::AlreadyExists`] when a match has the new name, and those of writing.
     pub fn rename_match(&self, name: &MatchName, new: &MatchName) -> Result<(), StoreError> {
-        self.engine.rename_match(name, new)
+        self.rename_matches(&[(name.clone(), new.clone())])
+    }
+
+    /// Renames matches as [`rename_match`](Self::rename_match) does, each from the first name to the second, all of them
+    /// or none. No new name may be that of a match, also not of one that loses it.
+    ///
+    /// # Errors
+    /// As for [`rename_match`](Self::rename_match), for the first that cannot be renamed.
+    pub fn rename_matches(&self, names: &[(MatchName, MatchName)]) -> Result<(), StoreError> {
+        self.engine.rename_matches(names)
     }
 
     /// Renames a branch, also where others begin on it. It waits for a backup to be done with a match.

@@ -1,5 +1,5 @@
 //! `mail run` and `mail take` killed at each of their file operations, and run again: the same bytes as undisturbed, no mail
-//! twice and none missing (PM-26, PM-27, PM-29, FD-12).
+//! twice and none missing (PM-26, PM-27, PM-29, FD-12). A match and its desk renamed or deleted: both or neither (PM-1).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,11 @@ use std::process::Command;
 
 use turnfold_core::Seat::{P1, P2};
 
+use turnfold_store::StoreReader;
+
 use super::can_trace;
+use crate::fleet::postgres::shared;
+use crate::fleet::url;
 use crate::mail::mailbox::Mailbox;
 use crate::mail::reports::opened;
 use crate::sandbox::{binary, words};
@@ -86,6 +90,11 @@ impl MailRun {
         Self { mailbox, line, code }
     }
 
+    /// A match with its desk, which are to be changed together.
+    fn of_match(line: &'static str) -> Self {
+        Self::on(Self::begun(), line, 0)
+    }
+
     fn reset(&self) {
         for name in CHANGED {
             let path = self.mailbox.sandbox.path(name);
@@ -98,13 +107,17 @@ impl MailRun {
     /// Runs under strace; returns whether it came to its end, and the trace.
     fn strace(&self, call: &str, inject: Option<String>) -> (bool, String) {
         self.reset();
-        let sandbox = &self.mailbox.sandbox;
         let mut strace = Command::new("timeout");
         strace.args(["-s", "KILL", "60", "strace", "-f", "-o", "trace", "-e", &format!("trace={call}")]);
         if let Some(inject) = inject {
             strace.args(["-e", &format!("inject={call}:{inject}")]);
         }
-        strace.arg(binary()).args(words(self.line)).current_dir(sandbox.path("."));
+        self.run_strace(strace, self.line)
+    }
+
+    fn run_strace(&self, mut strace: Command, line: &str) -> (bool, String) {
+        let sandbox = &self.mailbox.sandbox;
+        strace.arg(binary()).args(words(line)).current_dir(sandbox.path("."));
         let output = strace.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").output().unwrap();
         (output.status.code() == Some(self.code), sandbox.read("trace"))
     }
@@ -181,5 +194,85 @@ fn pm_27_a_run_killed_at_any_file_operation_and_run_again() {
 fn pm_26_a_mail_killed_at_any_file_operation_and_taken_again() {
     if can_trace() {
         check(&MailRun::of_mail(), 10);
+    }
+}
+
+/// Requires a match and its desk to be both as before or both as after; returns `true` for the latter.
+fn is_done(names: &[&str], after: &[&str], what: &str) -> bool {
+    assert!(names == ["duel", "duel.desk"] || names == after, "{what}: {names:?}");
+    names == after
+}
+
+/// PM-1: a match by mail and its desk change in one commit, at whichever file operation the process is killed.
+fn check_together(line: &'static str, after: &[&str]) {
+    let run = MailRun::of_match(line);
+    let (mut before_commit, mut after_commit) = (0, 0);
+    for call in CALLS {
+        let (is_whole, trace) = run.strace(call, None);
+        assert!(is_whole, "{line} {call}");
+        let mut counts = BTreeMap::<&str, u32>::new();
+        for traced in trace.lines().filter(|traced| traced.contains(&format!(" {call}("))) {
+            *counts.entry(traced.split(' ').next().unwrap()).or_default() += 1;
+        }
+        for number in 1..=counts.into_values().max().unwrap_or(0) {
+            run.strace(call, Some(format!("signal=KILL:when={number}")));
+            let store = StoreReader::open(&run.mailbox.sandbox.path(".turnfold")).unwrap();
+            let matches = store.matches().unwrap();
+            let names: Vec<_> = matches.iter().map(|info| info.name.as_str()).collect();
+            let is_done = is_done(&names, after, &format!("{line}, killed at {call} {number}"));
+            *(if is_done { &mut after_commit } else { &mut before_commit }) += 1;
+        }
+    }
+    assert!(before_commit > 2 && after_commit > 0, "{before_commit} before, {after_commit} after");
+}
+
+#[test]
+fn pm_1_a_rename_killed_at_any_file_operation_renames_both_or_neither() {
+    if can_trace() {
+        check_together("rename duel final", &["final", "final.desk"]);
+    }
+}
+
+#[test]
+fn pm_1_a_delete_killed_at_any_file_operation_deletes_both_or_neither() {
+    if can_trace() {
+        check_together("delete --force duel", &[]);
+    }
+}
+
+/// PM-1: the same in a database, at whatever is sent to it.
+#[test]
+fn pm_1_in_a_database_a_match_and_its_desk_change_together() {
+    let Some(server) = shared().filter(|_| can_trace()) else { return };
+    let run = MailRun::of_match("matches");
+    run.reset();
+    let sandbox = &run.mailbox.sandbox;
+    sandbox.ok("store backup all.tfb");
+    for (verb, line, after) in [
+        ("rename", "rename duel final", &["final", "final.desk"][..]),
+        ("delete", "delete --force duel", &[]),
+    ] {
+        let (mut before_commit, mut number) = (0, 0);
+        loop {
+            number += 1;
+            let url = url(server, &format!("together_{verb}_{number}"));
+            sandbox.ok(&format!("store restore all.tfb {url}"));
+            let mut strace = Command::new("strace");
+            strace.args(["-f", "-o", "trace", "-e", "trace=sendto"]);
+            strace.args(["-e", &format!("inject=sendto:signal=KILL:when={number}")]);
+            let (is_whole, _) = run.run_strace(strace, &format!("--store {url} {line}"));
+            let json = sandbox.ok(&format!("--store {url} --format json matches"));
+            let names: Vec<_> = ["duel", "duel.desk", "final", "final.desk"]
+                .into_iter()
+                .filter(|name| json.contains(&format!("\"{name}\"")))
+                .collect();
+            if !is_done(&names, after, &format!("{line}, killed at message {number}")) {
+                before_commit += 1;
+            }
+            if is_whole {
+                break;
+            }
+        }
+        assert!(before_commit > 3, "only {number} messages");
     }
 }

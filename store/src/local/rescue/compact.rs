@@ -13,7 +13,7 @@ use crate::local::layout::key;
 use crate::local::reader::records::Records;
 use crate::local::writer::branch_state::BranchState;
 use crate::local::writer::engine::Local;
-use crate::local::writer::open::open_disk;
+use crate::local::writer::open::{open_disk, require_clock};
 use crate::writer::store::Store;
 
 /// The most changes that are written without a flush.
@@ -40,6 +40,7 @@ impl Store {
     /// # Errors
     /// Those of opening; what reading says of damage, after which the store is as it was; those of writing.
     pub fn compact(dir: &Path, observe: &mut dyn FnMut(Totals)) -> Result<Compacted, RescueError> {
+        require_clock()?;
         let lock = format::hold_existing(dir)?;
         // The second handle keeps the directory locked while neither store is open.
         let still_locked = lock.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;

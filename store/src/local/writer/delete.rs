@@ -28,15 +28,22 @@ pub(super) fn delete_branch(
     Ok(())
 }
 
-/// Deletes a match with all its branches, entries and grants. It waits for a backup to be done.
-pub(super) fn delete_match(
+/// Deletes matches with all their branches, entries and grants. It waits for a backup to be done.
+pub(super) fn delete_matches(
     (committer, records): (&Committer, &Records),
-    name: MatchName,
+    names: Vec<MatchName>,
 ) -> Result<(), StoreError> {
     let _names = records.change_matches();
     let _alone = records.change_branches();
     let _grants = records.change_grants();
-    let links = committer.perform(Order::Alone, move |ledger, staged| stage_match(ledger, staged, &name))?;
+    let links = committer.perform(Order::Alone, move |ledger, staged| {
+        let mut links = Vec::new();
+        for name in &names {
+            links.extend(stage_match(ledger, staged, name)?);
+        }
+        ledger.record.matches = ledger.record.matches.saturating_sub(names.len() as u64);
+        Ok(links)
+    })?;
     remove_snapshots(records, &links);
     Ok(())
 }
@@ -88,7 +95,6 @@ fn stage_match(
     if ledger.record.now.names(name, None) {
         staged.forget_last();
     }
-    ledger.record.matches = ledger.record.matches.saturating_sub(1);
     Ok(links)
 }
 

@@ -95,12 +95,12 @@ impl Engine for Local {
         rename::rename_branch(self.both(), (match_name.clone(), name.clone()), new.clone())
     }
 
-    fn delete_match(&self, name: &MatchName) -> Result<(), StoreError> {
-        delete::delete_match(self.both(), name.clone())
+    fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError> {
+        delete::delete_matches(self.both(), names.to_vec())
     }
 
-    fn rename_match(&self, name: &MatchName, new: &MatchName) -> Result<(), StoreError> {
-        rename::rename_match(self.both(), name.clone(), new.clone())
+    fn rename_matches(&self, names: &[(MatchName, MatchName)]) -> Result<(), StoreError> {
+        rename::rename_matches(self.both(), names.to_vec())
     }
 
     fn append(&self, append: Append) -> Result<Appended, StoreError> {

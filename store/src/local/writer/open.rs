@@ -1,6 +1,7 @@
 //! Opening and creating a store on disk.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use super::engine::Local;
 use crate::error::StoreError;
@@ -20,6 +21,7 @@ use crate::snapshots::Snapshots;
 
 /// Opens an existing store for writing.
 pub(crate) fn open(dir: &Path) -> Result<Local, StoreError> {
+    require_clock()?;
     let opened = format::hold_existing(dir).and_then(|lock| open_disk(dir, lock));
     Local::start(Box::new(opened.map_err(StoreError::unopened)?), Some(Snapshots::of(dir)))
 }
@@ -29,6 +31,7 @@ pub(crate) fn open_or_create(
     dir: &Path,
     adapt: impl FnOnce(DiskBackend) -> DiskBackend,
 ) -> Result<Local, StoreError> {
+    require_clock()?;
     let held = format::hold_or_create(dir)?;
     let opened = if held.is_complete {
         open_disk(dir, held.lock).map_err(StoreError::unopened)?
@@ -42,6 +45,12 @@ pub(crate) fn open_or_create(
         format::complete(dir)?;
     }
     Local::start(backend, Some(Snapshots::of(dir)))
+}
+
+/// Requires a clock with which sled does not panic.
+#[expect(clippy::disallowed_methods, reason = "sled reads it, and panics when it is before 1970")]
+pub(crate) fn require_clock() -> Result<(), StoreError> {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map(|_| ()).map_err(|_| StoreError::Clock)
 }
 
 /// Opens the store that a backend holds, making it first when the backend has nothing.

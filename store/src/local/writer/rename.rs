@@ -12,15 +12,16 @@ use crate::local::reader::records::Records;
 use crate::names::{BranchName, MatchName};
 use crate::reader::found::{FoundMatch, Parent};
 
-/// Renames a match. It waits for a backup to be done.
-pub(super) fn rename_match(
+/// Renames matches. It waits for a backup to be done.
+pub(super) fn rename_matches(
     (committer, records): (&Committer, &Records),
-    name: MatchName,
-    new: MatchName,
+    names: Vec<(MatchName, MatchName)>,
 ) -> Result<(), StoreError> {
     let _names = records.change_matches();
     let _grants = records.change_grants();
-    committer.perform(Order::Alone, move |ledger, staged| stage_match(ledger, staged, name, new))
+    committer.perform(Order::Alone, move |ledger, staged| {
+        names.into_iter().try_for_each(|(name, new)| stage_match(ledger, staged, name, new))
+    })
 }
 
 /// Renames a branch. It waits for a backup to be done with a match.
