@@ -19,7 +19,6 @@ mod lifecycle;
 mod cli;
 mod crash;
 mod damage;
-mod drafts;
 mod durable;
 mod example;
 #[cfg(target_os = "linux")] // strace
@@ -47,9 +46,10 @@ mod serve;
 mod simulation;
 #[cfg(unix)] // pseudo-terminals
 mod stepper;
-mod stores;
+mod stores_of_earlier_builds;
 #[cfg(unix)] // pseudo-terminals
 mod terminal;
 mod trust;
+mod unfinished_files;
 mod verify;
 mod versions;

@@ -3,15 +3,15 @@
 
 mod audits;
 mod bundles;
-mod edited;
-mod elsewhere;
 mod go;
 mod keys;
 mod lines;
 mod notes;
+mod offline_audit;
 mod openssl;
 mod policy;
 mod signing;
+mod tampered_bundles;
 mod trees;
 mod vectors;
 mod world;

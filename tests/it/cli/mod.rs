@@ -9,12 +9,15 @@ mod amend;
 mod bisect;
 mod blame;
 mod bless;
+#[cfg(unix)] // pseudo-terminals
+mod bless_on_terminal;
 mod branch;
 mod check;
 mod concealment;
 mod diff;
 mod documents;
 mod export;
+mod export_as_seat;
 mod fair;
 mod guessing;
 mod header;
@@ -28,8 +31,6 @@ mod locked;
 mod log;
 mod matches;
 mod new;
-#[cfg(unix)] // pipes, links and devices
-mod odd;
 mod page;
 #[cfg(unix)] // pseudo-terminals
 mod pager;
@@ -37,11 +38,8 @@ mod perft;
 mod play;
 mod rename;
 mod replay;
-#[cfg(unix)] // pseudo-terminals
-mod review;
 mod rules;
 mod run;
-mod seen;
 mod selftest;
 mod show;
 mod shrink;
@@ -50,6 +48,8 @@ mod snapshots;
 mod sources;
 mod store;
 mod tour;
+#[cfg(unix)] // pipes, links and devices
+mod unusual_files;
 mod verify;
 
 /// A sandbox whose store holds the match `duel`, rolled and one unit moved.

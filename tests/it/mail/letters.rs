@@ -6,7 +6,7 @@ use std::process::Command;
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::mail::{Addresses, Letter, LetterName, MailedPaper, Outbox};
 
-use super::form::VECTOR;
+use super::mailer_changes::VECTOR;
 
 /// Says of a letter what Python's `email` makes of it: what is wrong, its headers, its text and its attachment.
 const READER: &str = "

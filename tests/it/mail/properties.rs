@@ -6,7 +6,7 @@ use turnfold_core::paper::{Order, Paper, PaperContent, PaperLine, SignedPaper};
 use turnfold_core::trust::{KeyKind, PrivateKey};
 use turnfold_replay::mail::MailedPaper;
 
-use super::form::{VECTOR, mailers};
+use super::mailer_changes::{VECTOR, mailers};
 
 fn play() -> impl Strategy<Value = PaperLine> {
     let word = "[!-<>-{}~]{1,66}".prop_filter("no word begins with `#`", |word| !word.starts_with('#'));

@@ -2,28 +2,28 @@
 //!
 //! The proofs of `SV-35` to `SV-38` have a short form here; `TURNFOLD_SERVE_LONG=1` runs the long one.
 
-mod answers;
 mod attacks;
+mod cache_eviction;
 mod client;
-mod evicted;
+mod durability;
+mod end_of_match;
 #[cfg(unix)]
 mod fleet;
-mod forms;
 mod fuzzer;
 mod http;
-mod kept;
-mod lost;
+mod malformed_requests;
 mod papers;
 mod problems;
 #[cfg(unix)] // signals
 mod process;
 mod proxies;
 mod readers;
+mod response_headers;
 pub(crate) mod running;
-mod same;
 mod secrets;
 #[cfg(unix)] // signals
 mod streams;
+mod verbs_and_service_agree;
 
 use std::env;
 

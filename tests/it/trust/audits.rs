@@ -2,8 +2,8 @@
 
 use turnfold_core::trust::{KeyKind, PrivateKey};
 
-use super::edited::Edited;
 use super::go::ask;
+use super::tampered_bundles::Edited;
 use super::vectors::seed;
 use super::world::{audit, duel, expect, failing, key, row, with_key};
 use crate::sandbox::Sandbox;

@@ -5,7 +5,7 @@ use std::fs;
 use turnfold_replay::audit::{RowResult, malformed};
 use turnfold_replay::bundle::{BundleError, BundleFile};
 
-use super::edited::Edited;
+use super::tampered_bundles::Edited;
 use super::world::{audit, duel, failing, with_key};
 use crate::sandbox::{Sandbox, without_links};
 

@@ -19,7 +19,7 @@ use turnfold_replay::signing::write_signed_bundle;
 use turnfold_replay::{History, Revision};
 use turnfold_store::BranchName;
 
-use super::form::mailers;
+use super::mailer_changes::mailers;
 use super::players::key;
 use super::post::Post;
 use super::reports::opened;
