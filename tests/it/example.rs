@@ -42,12 +42,15 @@ fn target() -> &'static Path {
     binary().ancestors().nth(2).unwrap()
 }
 
+/// Builds the program and returns where it lies.
+pub(crate) fn program() -> PathBuf {
+    cargo("build");
+    target().join("debug").join(format!("nim{}", std::env::consts::EXE_SUFFIX))
+}
+
 impl Nim {
     fn build() -> Self {
-        cargo("build");
-        let dir = TempDir::new().unwrap();
-        let name = format!("nim{}", std::env::consts::EXE_SUFFIX);
-        Self { program: target().join("debug").join(name), dir }
+        Self { program: program(), dir: TempDir::new().unwrap() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
