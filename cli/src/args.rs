@@ -32,6 +32,16 @@ const GLOBAL: &str = "Global options";
     Examples:\n  turnfold tour\n  turnfold rules initiative\n  turnfold new duel --rules initiative"
 )]
 pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The options that every verb has.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GlobalArgs {
     /// Directory of the store, or the URL of a database or service
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR|URL", env = "TURNFOLD_STORE", default_value = ".turnfold",
         value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
@@ -52,9 +62,6 @@ pub(crate) struct Args {
     /// Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) no_pager: bool,
-
-    #[command(subcommand)]
-    pub(crate) command: Command,
 }
 
 /// Finds the format that arguments ask for, though they may be unusable in all else.

@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::builder::styling::Styles;
-use clap::{Command, CommandFactory, FromArgMatches};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::args::Args;
+use crate::args::{Args, GlobalArgs};
+use crate::commands;
 use crate::groups::GROUPS;
+use crate::guides::{GUIDES, Guide};
 
 /// Returns the grammar.
 pub(crate) fn grammar() -> Command {
@@ -16,17 +18,46 @@ pub(crate) fn grammar() -> Command {
     command.help_template(template)
 }
 
-/// Reads the arguments of the process, the first of which names the program.
+/// The grammar of `turnfold help GUIDE` alone. The `help` that clap adds knows only verbs, and clap cannot replace it
+/// without removing it from `store`, `mail` and `key` as well.
+#[derive(Debug, Parser)]
+#[command(disable_help_subcommand = true)]
+struct GuideArgs {
+    #[command(flatten)]
+    global: GlobalArgs,
+
+    #[command(subcommand)]
+    verb: HelpVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum HelpVerb {
+    Help {
+        #[arg(value_parser = |name: &str| Guide::find(name).ok_or("no such guide"))]
+        guide: &'static Guide,
+    },
+}
+
+/// Returns the arguments if they ask for a guide.
+fn guide_asked_for(args: &[OsString]) -> Option<Args> {
+    let GuideArgs { global, verb: HelpVerb::Help { guide } } = GuideArgs::try_parse_from(args).ok()?;
+    Some(Args { global, command: commands::Command::Guide(guide) })
+}
+
+/// Reads the arguments of the process; the first is the name of the program.
 ///
 /// # Errors
 /// What is wrong with them, or the help that was asked for.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
+    if let Some(args) = guide_asked_for(&args) {
+        return Ok(args);
+    }
     let mut grammar = grammar();
     let matches = grammar.try_get_matches_from_mut(args)?;
     Args::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
 }
 
-/// Writes the help of the whole program, which clap would list without groups.
+/// Writes the help of the whole program, which clap would list without groups and guides.
 fn template(command: &Command) -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
@@ -36,9 +67,15 @@ fn template(command: &Command) -> String {
         let _ = write!(template, "\n{header}{title}:{header:#}\n");
         for verb in verbs {
             let about = command.find_subcommand(verb).and_then(Command::get_about);
-            let about = about.map_or_else(|| "Print the help of a verb".into(), ToString::to_string);
+            let about =
+                about.map_or_else(|| "Print the help of a verb, or a guide".into(), ToString::to_string);
             let _ = writeln!(template, "  {literal}{verb:width$}{literal:#}  {about}");
         }
+    }
+    let _ = write!(template, "\n{header}Guides, for `turnfold help GUIDE`:{header:#}\n");
+    let width = GUIDES.iter().map(|guide| guide.name.len()).max().unwrap_or(0);
+    for guide in &GUIDES {
+        let _ = writeln!(template, "  {literal}{:width$}{literal:#}  {}", guide.name, guide.summary);
     }
     template + &format!("\n{header}Options:{header:#}\n{{options}}{{after-help}}")
 }

@@ -24,6 +24,7 @@ mod failure;
 mod files;
 mod grammar;
 mod groups;
+mod guides;
 mod identity;
 mod limits;
 mod mail_failure;
@@ -81,8 +82,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> Exit
         Ok(args) => args,
         Err(error) => return usage(&error, asked),
     };
-    log_to_stderr(args.verbose, matches!(args.command, commands::Command::Serve(_)));
-    let format = args.format;
+    log_to_stderr(args.global.verbose, matches!(args.command, commands::Command::Serve(_)));
+    let format = args.global.format;
     match panic::catch_unwind(AssertUnwindSafe(|| answer(args, registry))) {
         Ok(Ok(answer)) => answer.into(),
         Ok(Err(failure)) => {
@@ -97,12 +98,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> Exit
 
 fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     // When it goes at the end, however that comes, a pager is waited for before anything is said on stderr.
-    let output = Output::new(args.format, !args.no_pager);
-    let mut context = Context::new((args.store, args.token), output, grammar::grammar(), registry)?;
-    if args.command.is_paged(&context.output) {
+    let Args { global, command } = args;
+    let output = Output::new(global.format, !global.no_pager);
+    let mut context = Context::new((global.store, global.token), output, grammar::grammar(), registry)?;
+    if command.is_paged(&context.output) {
         context.output.page()?;
     }
-    let answer = commands::run(args.command, &mut context);
+    let answer = commands::run(command, &mut context);
     let answer =
         answer.map_err(|failure| if context.fleet().is_some() { failure.in_database() } else { failure })?;
     context.output.flush()?;
@@ -155,7 +157,7 @@ fn in_one_line(error: &clap::Error) -> Failure {
     Failure::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint + "see `--help`")
 }
 
-/// Sends log lines to stderr; those of a process that runs for long say when.
+/// Sends log lines to stderr; a process that runs for long writes the time in each.
 fn log_to_stderr(verbose: u8, has_times: bool) {
     let level = match verbose {
         0 => "warn",

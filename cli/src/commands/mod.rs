@@ -15,6 +15,7 @@ pub(crate) mod cosign;
 pub(crate) mod delete;
 pub(crate) mod diff;
 pub(crate) mod export;
+pub(crate) mod guide;
 pub(crate) mod impact;
 pub(crate) mod import;
 pub(crate) mod join;
@@ -46,6 +47,7 @@ use clap::Subcommand;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::guides::Guide;
 use crate::output::{Format, Output};
 
 /// The verbs. Their help is the documentation of their arguments; a line here would hide the rest of it.
@@ -92,13 +94,16 @@ pub(crate) enum Command {
     Tour(tour::Args),
     Completions(completions::Args),
     Man(man::Args),
+    /// What `help` prints where it is given a guide; no verb of its own.
+    #[command(skip)]
+    Guide(&'static Guide),
 }
 
 impl Command {
     /// Returns `true` if the verb may print more than a screen and asks for nothing meanwhile.
     pub(crate) fn is_paged(&self, output: &Output) -> bool {
         match self {
-            Self::Log(_) | Self::Diff(_) | Self::Blame(_) | Self::Rules(_) => true,
+            Self::Log(_) | Self::Diff(_) | Self::Blame(_) | Self::Rules(_) | Self::Guide(_) => true,
             Self::Replay(args) => args.is_paged(),
             Self::Bless(args) => args.is_paged(output),
             _ => false,
@@ -153,5 +158,6 @@ pub(crate) fn run(command: Command, context: &mut Context) -> Result<ExitStatus,
         Command::Tour(args) => tour::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
+        Command::Guide(guide) => guide::run(guide, context),
     }
 }

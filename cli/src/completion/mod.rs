@@ -23,6 +23,8 @@ use turnfold_replay::audit::RowName;
 
 use bash::Bash;
 
+use crate::guides::GUIDES;
+
 /// The variable that holds the name of the shell that asks.
 const VARIABLE: &str = "TURNFOLD_COMPLETE";
 
@@ -34,7 +36,9 @@ pub(crate) fn answer(grammar: fn() -> Command, registry: &Registry) -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;
     }
-    let request = CompleteEnv::with_factory(|| completed(grammar(), registry)).var(VARIABLE).shells(SHELLS);
+    let request = CompleteEnv::with_factory(|| with_guides(completed(grammar(), registry)))
+        .var(VARIABLE)
+        .shells(SHELLS);
     request.try_complete(env::args_os(), env::current_dir().ok().as_deref()).unwrap_or(true)
 }
 
@@ -51,6 +55,13 @@ fn completed(command: Command, registry: &Registry) -> Command {
     let makes_a_match = matches!(command.get_name(), "new" | "import" | "open" | "simulate");
     let command = command.mut_args(|arg| completed_arg(arg, makes_a_match, registry));
     command.mut_subcommands(|verb| completed(verb, registry))
+}
+
+/// Adds the guides to what `help` takes, once clap has added `help`.
+fn with_guides(mut command: Command) -> Command {
+    command.build();
+    let guides = GUIDES.iter().map(|guide| Command::new(guide.name).about(guide.summary));
+    command.mut_subcommand("help", |help| help.subcommands(guides))
 }
 
 fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {

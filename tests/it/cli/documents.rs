@@ -92,6 +92,7 @@ fn with_vkey(sandbox: &Sandbox, line: &str) -> String {
 pub(crate) fn verbs_of_help(sandbox: &Sandbox, above: &str) -> Vec<String> {
     let help = sandbox.ok(&format!("{above} --help"));
     let (list, _) = help.split_once("\nOptions:\n").unwrap_or((&help, ""));
+    let (list, _) = list.split_once("\nGuides, ").unwrap_or((list, ""));
     let is_verb = |line: &&str| line.starts_with(|first: char| first.is_ascii_lowercase());
     let lines = list.lines().filter_map(|line| line.strip_prefix("  ")).filter(is_verb);
     let names: Vec<&str> = lines.filter_map(|line| line.split(' ').next()).collect();

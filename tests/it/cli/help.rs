@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::check;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, workspace};
 
 #[test]
 fn help_and_errors_of_usage_have_their_exit_codes() {
@@ -80,7 +80,19 @@ Get to know turnfold:
   tour         See it all at work in a minute, in a temporary store
   completions  Print a completion script for a shell
   man          Write manual pages
-  help         Print the help of a verb
+  help         Print the help of a verb, or a guide
+
+Guides, for `turnfold help GUIDE`:
+  playing        Play, branch and compare matches at a terminal
+  debugging      Find a bug, keep it fixed, run golden logs in CI
+  your-own-game  Write the rules of a game of your own
+  auditing       Sign, witness and audit matches
+  mail-host      Host a match by mail
+  mail-player    Take part in a match by mail
+  serving        Play over a network
+  operate        Run a service: backups, monitoring, PostgreSQL
+  cli            Revisions, output, pager, exit codes, environment
+  limits         Every limit
 
 Options:
       --store <DIR|URL>
@@ -330,4 +342,43 @@ fn bash_completes_rulesets_seats_matches_and_branches() {
         assert!(offered.contains(&"dusk".into()), "{verb}: {offered:?}");
     }
     assert_eq!(crate::sandbox::without_links(&sandbox.ok("log duel")), before);
+}
+
+#[test]
+fn help_prints_every_guide_that_it_lists() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.ok("help");
+    let (_, guides) = help.split_once("Guides, for `turnfold help GUIDE`:\n").unwrap();
+    let names: Vec<&str> = guides
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .map(|line| line.split_whitespace().next().unwrap())
+        .collect();
+    assert_eq!(names.len(), std::fs::read_dir(workspace().join("docs/guide")).unwrap().count() - 1);
+    for name in names {
+        let printed = sandbox.ok(&format!("help {name}"));
+        assert!(!printed.contains("```") && !printed.contains('\u{1b}'), "{printed}");
+        let document: serde_json::Value =
+            serde_json::from_str(&sandbox.ok(&format!("--format json help {name}"))).unwrap();
+        assert_eq!(document["guide"], name);
+        let title = document["title"].as_str().unwrap();
+        assert_eq!(printed.lines().next(), Some(title.to_uppercase().as_str()));
+        assert!(document["text"].as_str().unwrap().starts_with(&format!("# {title}\n")));
+        let completed =
+            sandbox.command(["--", "turnfold", "help", &name[..2]]).env("TURNFOLD_COMPLETE", "fish").output();
+        let completed = String::from_utf8(completed.unwrap().stdout).unwrap();
+        assert!(completed.lines().any(|line| line.starts_with(name)), "{name}: {completed}");
+    }
+}
+
+/// Guides have names of their own, so the help of a verb stays what it was.
+#[test]
+fn help_of_a_verb_is_no_guide() {
+    let sandbox = Sandbox::new();
+    for verb in ["play", "audit", "serve", "log", "store check"] {
+        assert_eq!(sandbox.ok(&format!("help {verb}")), sandbox.ok(&format!("{verb} --help")));
+    }
+    assert_eq!(sandbox.ok("store help check"), sandbox.ok("store check --help"));
+    let unknown = sandbox.run("help nonsense");
+    assert_eq!(unknown.status.code(), Some(2));
 }

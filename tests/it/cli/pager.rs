@@ -39,6 +39,7 @@ fn long_answers_are_paged_on_a_terminal_and_their_exit_codes_stay() {
         "blame duel /units/0/at",
         "rules initiative",
         "bless --check duel.tfl",
+        "help mail-player",
     ] {
         check(&sandbox, line, &pager, true, 0);
     }

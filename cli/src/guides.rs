@@ -1,0 +1,72 @@
+//! The guides in `docs/guide`, which `turnfold help GUIDE` prints.
+
+/// A guide. It is a part of the program, so it needs no repository.
+#[derive(Debug)]
+pub(crate) struct Guide {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    /// The text in Markdown, which begins with the title.
+    pub(crate) text: &'static str,
+}
+
+macro_rules! guide {
+    ($name:literal, $file:literal, $summary:literal) => {
+        Guide {
+            name: $name,
+            summary: $summary,
+            text: include_str!(concat!("../../docs/guide/", $file, ".md")),
+        }
+    };
+}
+
+/// The guides in reading order. No name is that of a verb, whose help `turnfold help` prints.
+pub(crate) const GUIDES: [Guide; 10] = [
+    guide!("playing", "play", "Play, branch and compare matches at a terminal"),
+    guide!("debugging", "debugging", "Find a bug, keep it fixed, run golden logs in CI"),
+    guide!("your-own-game", "your-own-game", "Write the rules of a game of your own"),
+    guide!("auditing", "audit", "Sign, witness and audit matches"),
+    guide!("mail-host", "mail-host", "Host a match by mail"),
+    guide!("mail-player", "mail-player", "Take part in a match by mail"),
+    guide!("serving", "serve", "Play over a network"),
+    guide!("operate", "operate", "Run a service: backups, monitoring, PostgreSQL"),
+    guide!("cli", "cli", "Revisions, output, pager, exit codes, environment"),
+    guide!("limits", "limits", "Every limit"),
+];
+
+impl Guide {
+    /// Finds a guide by its name.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        GUIDES.iter().find(|guide| guide.name == name)
+    }
+
+    pub(crate) fn title(&self) -> &'static str {
+        self.text.lines().next().and_then(|line| line.strip_prefix("# ")).unwrap_or(self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::groups::GROUPS;
+
+    #[test]
+    fn no_guide_has_the_name_of_a_verb() {
+        for (_, verbs) in GROUPS {
+            for guide in &GUIDES {
+                assert!(!verbs.contains(&guide.name), "{}", guide.name);
+            }
+        }
+    }
+
+    #[test]
+    fn prose_of_guides_fits_80_columns() {
+        for guide in &GUIDES {
+            let mut is_code = false;
+            for line in guide.text.lines() {
+                is_code ^= line.starts_with("```");
+                let is_prose = !is_code && !line.starts_with('|');
+                assert!(!is_prose || line.chars().count() <= 80, "{}: {line}", guide.name);
+            }
+        }
+    }
+}
