@@ -92,7 +92,7 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// [`SetupError`] when the bytes are no setup, or one that cannot be played.
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError>;
 
-    /// Resumes a match from the bytes of a state that so many rolls led to.
+    /// Resumes a match from the bytes of a state and the number of rolls before it.
     ///
     /// # Errors
     /// [`DecodeError`] when the bytes are not exactly a state of this ruleset.
@@ -190,7 +190,7 @@ pub trait AnyState: sealed::Sealed + Send {
     /// [`Simulation`]: crate::simulate::Simulation
     fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)>;
 
-    /// Returns the bytes of a setup that tells no more than `viewer` may know of the one from which this state came.
+    /// Returns the bytes of a setup that shows no more than `viewer` may know of the setup behind this state.
     ///
     /// A match that begins with it and has the entries that the viewer may know of is the same in all that the viewer
     /// sees.

@@ -44,7 +44,7 @@ impl fmt::Display for DueRoll {
 /// Reads the values of a roll in the log. There is at least one, because the text of a roll has at least one.
 ///
 /// # Errors
-/// Those of the deserializer, and one for no values.
+/// Every error of the deserializer, and one for no values.
 pub fn some_values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i32>, D::Error> {
     let values = Vec::deserialize(deserializer)?;
     if values.is_empty() { Err(D::Error::custom("a roll without values")) } else { Ok(values) }
@@ -92,7 +92,7 @@ impl FromStr for Seed {
 pub enum DicePolicy {
     /// From outside, such as dice on a table; only their count and range are checked.
     Recorded,
-    /// Computed from a seed and how many rolls came before, those of a branch's prefix included.
+    /// Computed from a seed and the number of earlier rolls, including rolls before the branch began.
     Seeded(Seed),
     /// Computed from secrets that the host and the players open one by one, the host's chain ending in this head
     /// (FD-6). Elsewhere than in play by mail only count and range are checked (FD-11).
@@ -218,7 +218,7 @@ mod tests {
     }
     /// Checks chi-squared of 100,000 values of three ranges against its 99.9th percentile.
     pub(super) fn assert_nothing_is_favored(roll: impl Fn(&DueRoll) -> Vec<i32>) {
-        // The percentiles, in hundredths, are those of 5, 19 and 1 degrees of freedom.
+        // The percentiles, in hundredths, for 5, 19 and 1 degrees of freedom.
         for (low, high, bound) in [(1, 6, 2052), (1, 20, 4382), (0, 1, 1083)] {
             let values = roll(&DueRoll { purpose: "test", count: 1, low, high });
             let (total, faces) = (i64::try_from(values.len()).unwrap(), i64::from(high - low + 1));

@@ -1,7 +1,7 @@
 //! The effects of an entry as text, in one string.
 //!
-//! Rulesets write this text by `Display`, beside the JSON that they derive. A serde serializer could make it of the same
-//! parts, but would be as long as the five implementations it replaced; the laws hold text and JSON together.
+//! Rulesets write this text by `Display`, besides the JSON that they derive. A serde serializer could write it from the
+//! same parts, but would be as long as the five implementations it replaced. The laws compare text and JSON.
 
 use core::fmt::{self, Display, Write};
 use core::iter;

@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// A JSON document: text for whoever prints or compares it, and part of a larger document by `Serialize`.
+/// A JSON document: text to print or compare, and part of a larger document by `Serialize`.
 #[derive(Clone, Debug)]
 pub struct Json(Box<RawValue>);
 

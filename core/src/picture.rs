@@ -95,7 +95,7 @@ pub struct Piece {
     pub text: String,
     /// The color.
     pub tint: Tint,
-    /// A mark beside it, such as one for a piece that may move; may be empty.
+    /// A mark next to it, such as one for a piece that may move; may be empty.
     pub mark: String,
 }
 

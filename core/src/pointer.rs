@@ -1,4 +1,4 @@
-//! One field of a value, found by its path while the value is serialized: nothing beside it becomes JSON.
+//! One field of a value, found by its path while the value is serialized: nothing else becomes JSON.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};

@@ -1,4 +1,4 @@
-//! The rulesets of a program: those of this crate, and any others it brings. Adding a game here adds one line.
+//! The rulesets of a program: the rulesets of this crate, and any others it brings. Adding a game here adds one line.
 
 use alloc::vec::Vec;
 

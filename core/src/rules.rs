@@ -63,7 +63,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     type Effect: Display + Serialize + Debug + Send;
     /// Why a command was ignored.
     type Reason: Ruled;
-    /// Why a command is not accepted, beside what all rulesets share.
+    /// Why a command is not accepted, besides the reasons that all rulesets share.
     type Rejection: Ruled;
     /// What a seat sees; the JSON contract of the ruling, whose first key, `ruleset`, is the core's to write.
     type View: Serialize;
@@ -143,7 +143,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// ```
     fn view(state: &Self::State, viewer: Seat) -> Self::View;
 
-    /// Returns a view that is right in one of its fields, for whoever asks many states for it. Games with fields that are
+    /// Returns a view that is right in one of its fields, for a search over many states. Games with fields that are
     /// expensive to compute leave these out of it, the others keep this default.
     fn view_with(state: &Self::State, viewer: Seat, field: &str) -> Self::View {
         let _ = field;
@@ -174,7 +174,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
         true
     }
 
-    /// Returns a setup that tells no more of `setup` than `viewer` may know when the state of the match is `now`. Games
+    /// Returns a setup that shows no more of `setup` than `viewer` may know when the state of the match is `now`. Games
     /// whose setups hold no secrets keep this default.
     ///
     /// What stands in place of a secret must not depend on it. A match that begins with this setup and has those

@@ -33,7 +33,7 @@ pub struct Simulation {
     key: [u8; 32],
 }
 
-/// One draw in so many is among kinds of commands, not among commands.
+/// One draw in this number picks among kinds of commands, not among commands.
 const KINDS_ONE_IN: i32 = 4;
 
 impl Simulation {
@@ -49,7 +49,7 @@ impl Simulation {
         Seed::new(blake3::derive_key("turnfold v1 simulate dice", &self.key))
     }
 
-    /// Draws entry `seq`, or `None` where nobody has a legal command: the match is over.
+    /// Draws entry `seq`, or `None` where no seat has a legal command: the match is over.
     #[must_use]
     pub fn draw(&self, state: &dyn AnyState, dice: &DicePolicy, seq: u64) -> Option<(Seat, String)> {
         let mut chance = DiceStream::new(&self.key, seq);

@@ -205,6 +205,6 @@
 //! ```
 //!
 //! Before you trust it, hold it to the laws: legal commands apply and others do not, text and bytes read back, a match
-//! resumed anywhere goes on as it would have, and nobody sees what is secret. The crate `turnfold-laws` tries them all:
+//! resumed anywhere goes on as it would have, and no seat sees what is secret. The crate `turnfold-laws` tries them all:
 //! one test that calls its `require_kept`, as in `examples/nim`. `turnfold simulate` plays it at random,
 //! `turnfold bless` writes golden logs for you to read, and `turnfold check` compares with them ever after.

@@ -115,7 +115,7 @@ pub struct RollKey {
 impl RollKey {
     /// Returns the key of roll `number`, for which the host opens its `element` of that index.
     ///
-    /// The contributions are those of all seats, in the order of seats.
+    /// The contributions come from all seats, in the order of seats.
     #[must_use]
     pub fn new(match_id: &[u8; 16], number: u16, element: &Digest, contributions: &[Contribution]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 dice roll");

@@ -3,7 +3,7 @@
 //! A [`Paper`] is a text of strict form: `Display` writes it, `FromStr` reads it back and nothing else, so a paper has one
 //! text, one [`digest`](Paper::digest) and one [`tag`](Paper::order_tag). A [`SignedPaper`] is a paper with the signature
 //! of a C2SP note over that text; written in one line, it is what the desk's command `paper` holds. Nothing here reads
-//! a clock or makes a nonce: whoever writes a paper brings both.
+//! a clock or makes a nonce: the caller brings both.
 //!
 //! Who holds a key signs:
 //!

@@ -24,7 +24,7 @@ pub enum Offer {
     End(Ending),
     /// The deadline moves: `extend TIME`.
     Extend(DeskTime),
-    /// Somebody else takes a seat: `replace SEAT NAME KEY`.
+    /// Another player takes a seat: `replace SEAT NAME KEY`.
     Replace {
         /// Which seat.
         seat: Seat,
@@ -77,7 +77,7 @@ pub(super) fn player(word: &str) -> Result<Seat, Malformed> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "EndingWord", try_from = "EndingWord")]
 pub enum Ending {
-    /// Nobody wins.
+    /// No seat wins.
     Draw,
     /// It does not count.
     Void,

@@ -22,7 +22,7 @@ impl DeskTime {
     /// 9999-12-31T23:59:59Z.
     pub const MAX: Self = Self(253_402_300_799);
 
-    /// Returns the time so many seconds after 1970-01-01T00:00:00Z; `None` after the year 9999.
+    /// Returns the time `seconds` after 1970-01-01T00:00:00Z; `None` after the year 9999.
     #[must_use]
     pub fn of_unix_seconds(seconds: u64) -> Option<Self> {
         (seconds <= Self::MAX.0).then_some(Self(seconds))
@@ -34,7 +34,7 @@ impl DeskTime {
         self.0
     }
 
-    /// Returns the time so many hours later, at most [`DeskTime::MAX`].
+    /// Returns the time `hours` later, at most [`DeskTime::MAX`].
     #[must_use]
     pub fn after_hours(self, hours: u16) -> Self {
         Self((self.0 + u64::from(hours) * 3600).min(Self::MAX.0))

@@ -44,7 +44,7 @@ impl MatchId {
 }
 
 impl Nonce {
-    /// Wraps bytes that nobody can guess.
+    /// Wraps bytes that no one can guess.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
@@ -242,8 +242,8 @@ impl TryFrom<String> for PaperLine {
         if text.bytes().all(is_plain) && text.split(' ').all(is_word) {
             return Ok(Self(text));
         }
-        let expected = "words of printable ASCII with single spaces between them, without `=` and `|`, none of which \
-                        begins with `#`";
+        let expected = "words of printable ASCII with single spaces between them, without `=` and `|`, and no word \
+                        that begins with `#`";
         Err(Malformed::expected(expected, &text))
     }
 }

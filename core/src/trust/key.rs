@@ -239,7 +239,7 @@ pub struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// Makes a key of 32 bytes that nobody else knows.
+    /// Makes a key of 32 bytes that no one else knows.
     #[must_use]
     pub fn of_seed(name: KeyName, kind: KeyKind, seed: &[u8; 32]) -> Self {
         Self { name, kind, secret: SigningKey::from_bytes(seed) }
@@ -282,7 +282,7 @@ impl PrivateKey {
         VerifierKey { name: self.name.as_str().into(), kind: self.kind, public: self.secret.verifying_key() }
     }
 
-    /// Returns the chain of fair dice of whoever holds this key (FD-1 of `dice.md`). It is a secret like the key itself.
+    /// Returns the chain of fair dice that belongs to this key (FD-1 of `dice.md`). It is a secret like the key itself.
     #[must_use]
     pub fn dice_chain(&self, owner: Owner) -> Chain {
         owner.chain(self.secret.as_bytes())

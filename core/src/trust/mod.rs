@@ -2,7 +2,7 @@
 //!
 //! A [`Tree`] of RFC 6962 commits to records, a [`Checkpoint`] says which tree a log
 //! had, a [`SignedNote`] signs it, and proofs show that a record is in a tree or that a tree goes on
-//! from another. All forms are those of C2SP, so that tools of others read them. Nothing here reads a file, a clock or a
+//! from another. All forms come from C2SP, so other tools read them too. Nothing here reads a file, a clock or a
 //! source of randomness.
 
 pub(crate) mod base64;

@@ -135,7 +135,7 @@ impl SignedNote {
         &self.text
     }
 
-    /// Returns the signature lines, those of unknown keys too.
+    /// Returns the signature lines, including lines of unknown keys.
     #[must_use]
     pub fn signatures(&self) -> &[SignatureLine] {
         &self.signatures

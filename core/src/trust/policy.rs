@@ -29,7 +29,7 @@ enum Quorum {
     /// Nothing: the line `quorum none`.
     None,
     Witness(usize),
-    /// So many of these.
+    /// At least this number of these.
     Group(usize, Vec<Quorum>),
 }
 

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     turnfold::run(std::env::args_os(), Registry::standard().with(erase::<Nim>()))
 }
 
-/// Two players in turn take stones from one of the heaps; whoever takes the last stone wins.
+/// Two players in turn take stones from one of the heaps; the player who takes the last stone wins.
 struct Nim;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use turnfold_core::decode::DecodeError;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat};
 
 use super::Moment;
-use super::judging::told;
+use super::judging::described;
 use super::matches::{Choices, PlayedEntry, logged};
 use super::report::{Law, Report};
 
@@ -112,7 +112,7 @@ pub(super) fn check(report: &mut Report, moment: &Moment<'_>) {
         report.doing(format!("{seat} {text:?}"));
         let judged = scratch.judge(seat, &text);
         let rejected = judged.as_ref().is_err_and(|rejected| rejected.code == "malformed");
-        report.expect(Law::Malformed, rejected, || format!("judge answers {}", told(&judged)));
+        report.expect(Law::Malformed, rejected, || format!("judge answers {}", described(&judged)));
         let folded = scratch.fold(&[logged(1, seat, &text)], &DicePolicy::Recorded, &mut |_| {});
         report.expect(Law::Malformed, matches!(folded, Err(FoldError::Malformed { .. })), || {
             format!("the fold answers {folded:?}")
@@ -143,11 +143,11 @@ pub(super) fn check_harmless(report: &mut Report, state: &dyn AnyState, seat: Se
     });
     let verdict = entry.map(|entry| entry.verdict);
     report.expect(Law::LegalIsWhatApplies, judged.clone().ok() == verdict, || {
-        format!("judge answers {}, the fold {folded:?} with {verdict:?}", told(&judged))
+        format!("judge answers {}, the fold {folded:?} with {verdict:?}", described(&judged))
     });
     let applied = verdict == Some(turnfold_core::Verdict::Applied(()));
     report.expect(Law::NothingElseChanges, applied || fork.state_bytes() == state.state_bytes(), || {
-        format!("folding it changed the state: {}", told(&judged))
+        format!("folding it changed the state: {}", described(&judged))
     });
 }
 

@@ -99,7 +99,7 @@ impl Trial<'_> {
         // Rolls are sampled: a candidate of another moment may be right for the roll that is due now.
         let sampled = self.roll_verb.as_deref() == Some(verb(command));
         report.expect(Law::LegalIsWhatApplies, applied || !listed, || {
-            format!("legal lists it, judge answers {}", told(judged))
+            format!("legal lists it, judge answers {}", described(judged))
         });
         report.expect(Law::LegalIsWhatApplies, listed || !applied || sampled, || {
             "judge would apply it, legal does not list it".into()
@@ -116,7 +116,7 @@ impl Trial<'_> {
             player => default != Seat::Host && players.contains(&player),
         };
         report.expect(Law::Seats, entitled || is_rejected(judged, &FOREIGN), || {
-            format!("expected `wrong_seat` or an earlier rejection, found {}", told(judged))
+            format!("expected `wrong_seat` or an earlier rejection, found {}", described(judged))
         });
     }
 
@@ -138,13 +138,13 @@ impl Trial<'_> {
             _ => false,
         };
         report.expect(Law::LegalIsWhatApplies, same, || {
-            format!("judge answers {}, the fold {folded:?} with {entry:?}", told(judged))
+            format!("judge answers {}, the fold {folded:?} with {entry:?}", described(judged))
         });
         let applied = entry.as_ref().is_some_and(|entry| entry.verdict == Verdict::Applied(()));
         if !applied && self.scratch.state_bytes() != self.bytes {
             report.broke(
                 Law::NothingElseChanges,
-                format!("judging or folding it changed the state: {}", told(judged)),
+                format!("judging or folding it changed the state: {}", described(judged)),
             );
             self.scratch = self.state.fork();
         }
@@ -165,6 +165,6 @@ fn is_rejected(judged: &Result<Verdict, Rejected>, codes: &[&str]) -> bool {
 }
 
 /// Says what `judge` answered.
-pub(super) fn told(judged: &Result<Verdict, Rejected>) -> String {
+pub(super) fn described(judged: &Result<Verdict, Rejected>) -> String {
     format!("`{}`", Outcome::from(judged))
 }

@@ -73,7 +73,7 @@ impl Fixture {
     /// Reads every `.toml` file of a folder, in the order of their names.
     ///
     /// # Errors
-    /// Those of reading the folder and its files.
+    /// Every error of reading the folder and its files.
     pub fn read_all(folder: &Path) -> io::Result<Vec<Self>> {
         let mut paths = Vec::new();
         for file in fs::read_dir(folder)? {

@@ -32,7 +32,7 @@ impl Choices {
     }
 }
 
-/// A match that was played, with all that its entries told.
+/// A match that was played, with the results of its entries.
 #[derive(Debug)]
 pub struct PlayedMatch {
     /// What its setup is called in reports.
@@ -55,7 +55,7 @@ impl PlayedMatch {
     }
 }
 
-/// An entry and what it told when it was folded.
+/// An entry and its result when it was folded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlayedEntry {
     /// Its number, from 1.
@@ -158,7 +158,7 @@ pub(super) fn play(
 
 /// Chooses the roll that is due, or a legal command, or now and then one that is ignored.
 ///
-/// The verb is chosen first, lest the many hexes of a board crowd out the rest.
+/// The verb is chosen first, so that the many hexes of a board do not crowd out the rest.
 fn choose(state: &dyn AnyState, choices: &mut Choices, dice: &DicePolicy) -> Option<(Seat, String)> {
     if state.due_roll().is_some() {
         return state.roll_command(state.seeded_roll(dice)?).map(|roll| (Seat::Host, roll));

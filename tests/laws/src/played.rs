@@ -32,7 +32,7 @@ impl<'a> PlayedLaws<'a> {
         self.report.guard(|report| commands::check_harmless(report, state, seat, text));
     }
 
-    /// Requires what an entry just folded told to be in order.
+    /// Requires the result of an entry just folded to be in order.
     pub fn check_entry(&mut self, after: &dyn AnyState, before: &[u8], entry: &PlayedEntry) {
         let (rules, report) = (self.rules, &mut self.report);
         report.doing(format!("{} `{}`", entry.seat, entry.command));
@@ -76,7 +76,7 @@ impl<'a> PlayedLaws<'a> {
         }
     }
 
-    /// Checks every law after so many entries, and the match as a whole.
+    /// Checks every law after this number of entries, and the match as a whole.
     pub fn check_moment(&mut self, played: &PlayedMatch, step: usize) {
         self.report.enter(&played.setup_name, Some(played.seed));
         let mut state = self.rules.start(&played.setup).unwrap();

@@ -4,7 +4,7 @@ use turnfold_core::dice::DueRoll;
 use turnfold_core::{AnyState, DicePolicy, FoldError, Seat, Verdict};
 
 use super::Moment;
-use super::judging::told;
+use super::judging::described;
 use super::matches::{PlayedEntry, logged, roll_verb, verb};
 use super::report::{Law, Report};
 
@@ -57,7 +57,7 @@ fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
         report.doing(format!("host `{roll}`"));
         let judged = state.judge(Seat::Host, &roll);
         report.expect(Law::Rolls, judged == Ok(Verdict::Applied(())), || {
-            format!("expected `applied`, found {}", told(&judged))
+            format!("expected `applied`, found {}", described(&judged))
         });
         for seat in Seat::ALL.into_iter().filter(|seat| *seat != Seat::Host) {
             expect_rejected(report, state, seat, &roll, "wrong_seat");
@@ -78,7 +78,7 @@ fn check_values(report: &mut Report, state: &dyn AnyState, due: &DueRoll) {
     }
 }
 
-/// Whatever is ignored or rejected here, whoever gives it: the next roll of the match is the one it was.
+/// Nothing ignored or rejected changes the next roll of the match, whichever seat gives it.
 fn check_padding(report: &mut Report, moment: &Moment<'_>) {
     let Moment { played, step, state, .. } = *moment;
     let rest = &played.entries[step..];
@@ -133,7 +133,8 @@ fn expect_rejected(report: &mut Report, state: &dyn AnyState, seat: Seat, comman
     let mut fork = state.fork();
     let judged = fork.judge(seat, command);
     let rejected = judged.as_ref().is_err_and(|rejected| rejected.code == code);
-    report.expect(Law::Rolls, rejected, || format!("expected `rejected {code}`, found {}", told(&judged)));
+    report
+        .expect(Law::Rolls, rejected, || format!("expected `rejected {code}`, found {}", described(&judged)));
     if rejected {
         let folded = fork.fold(&[logged(1, seat, command)], &DicePolicy::Recorded, &mut |_| {});
         report.expect(Law::Rolls, folded.is_err(), || "judge rejects it, the fold accepts it".into());

@@ -10,7 +10,7 @@ use turnfold_core::{
 
 use super::Moment;
 use super::effects::Object;
-use super::judging::told;
+use super::judging::described;
 use super::matches::PlayedEntry;
 use super::report::{Law, Report};
 
@@ -195,7 +195,7 @@ impl<'a> Sight<'a> {
         }
         let differs = self.judged.iter().zip(&other.judged).find(|(one, two)| one != two);
         differs.map(|((command, one), (_, two))| {
-            format!("to `{command}` judge answers {}, then {}", told(one), told(two))
+            format!("to `{command}` judge answers {}, then {}", described(one), described(two))
         })
     }
 }

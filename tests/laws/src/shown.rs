@@ -1,4 +1,4 @@
-//! What viewers are told of entries: never taken back, and who only looks on is told no more than any player.
+//! What viewers are shown of entries: never taken back, and a spectator is shown no more than any player.
 
 use turnfold_core::{AnyRules, Logged, Seat};
 
@@ -12,20 +12,20 @@ const HEADS_MAX: usize = 20;
 /// Who has no part in the match; a game with eight players has no such seat.
 const SPECTATOR: Seat = Seat::P8;
 
-/// What a viewer is told of an entry.
+/// What a viewer is shown of an entry.
 struct Shown {
     command: bool,
     effects: Vec<serde_json::Value>,
 }
 
 impl Shown {
-    /// Says what is told here and not there.
+    /// Describes what is shown here and not there.
     fn beyond(&self, other: &Self) -> Option<String> {
         if self.command && !other.command {
             return Some("its command".into());
         }
         let mut others = other.effects.iter();
-        // They are told in their order.
+        // They are shown in their order.
         let missing = self.effects.iter().find(|effect| !others.any(|other| other == *effect))?;
         Some(format!("its effect {missing}"))
     }
@@ -46,13 +46,13 @@ pub(super) fn check_whole(report: &mut Report, rules: &dyn AnyRules, played: &Pl
         let now: Vec<_> = viewers.iter().map(|viewer| shown(rules, played, head, *viewer)).collect();
         for ((viewer, before), now) in viewers.iter().zip(&before).zip(&now) {
             compare(report, Law::ShownStays, (before, now), |what| {
-                format!("{viewer} is told {what} no more")
+                format!("{viewer} is shown {what} no more")
             });
         }
         if let Some((to_spectator, to_players)) = now.split_last().filter(|_| has_spectators) {
             for (player, to_player) in viewers.iter().zip(to_players) {
                 compare(report, Law::Spectators, (to_spectator, to_player), |what| {
-                    format!("{SPECTATOR} is told {what}, {player} is not")
+                    format!("{SPECTATOR} is shown {what}, {player} is not")
                 });
             }
         }
@@ -76,7 +76,7 @@ fn compare(
     }
 }
 
-/// Returns what a viewer is told of the first entries when the match stands behind them.
+/// Returns what a viewer is shown of the first entries when the match stands behind them.
 fn shown(rules: &dyn AnyRules, played: &PlayedMatch, head: usize, viewer: Seat) -> Option<Vec<Shown>> {
     let log: Vec<Logged<'_>> = played.entries[..head].iter().map(PlayedEntry::logged).collect();
     let mut shown = Vec::new();

@@ -32,7 +32,7 @@ pub enum Effect {
     Moved { id: EnergyId, from: Row, to: Row, variant: u8 },
     /// CH-8: a row is harmonised.
     Harmonised { row: Row },
-    /// CH-7: so many moves of the channel are made.
+    /// CH-7: this number of moves of the channel is made.
     Step { step: usize },
     /// CH-11: everything is as before the channel.
     Undone,
@@ -46,7 +46,7 @@ pub enum Effect {
     Picked { color: Color, id: EnergyId },
     /// CH-12, CH-13: an energy is out of the game.
     LeftTheGame { id: EnergyId },
-    /// CH-13: a white and a black energy met; the player now has so many halves.
+    /// CH-13: a white and a black energy met; the player now has this number of halves.
     Yinyang { row: Row, halves: u32 },
     /// The turn is over; who is next, if anybody.
     TurnEnded { next: Option<Seat> },

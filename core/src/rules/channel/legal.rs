@@ -10,7 +10,7 @@ use super::ranged::{ChannelNumber, EnergyId, Row};
 use super::state::State;
 use crate::seat::Seat;
 
-/// Nobody but a player has anything to try.
+/// Only a player has anything to try.
 pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
     let Some(player) = state.player(seat) else { return Vec::new() };
     let mut commands = vec![Command::Confirm, Command::Undo, Command::Cancel];

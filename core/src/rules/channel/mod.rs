@@ -1,7 +1,7 @@
 //! `channel`: up to four players bring energies into harmony along the channels of their boards.
 //!
 //! A turn takes energies from the maya (CH-4), opens a channel (CH-5, CH-7 to CH-12) or meditates (CH-6). The moves of a
-//! channel are offered only if the whole sequence can be made, so nobody gets stuck in one: `sequence.rs` looks ahead.
+//! channel are offered only if the whole sequence can be made, so no player gets stuck in one: `sequence.rs` looks ahead.
 //! A turn's end unites yin and yang (CH-13) and may end the match (CH-14, CH-15).
 
 mod board;

@@ -3,7 +3,7 @@
 use crate::outcome::{Ruling, reasons};
 
 reasons! {
-    /// Why a command is not accepted, beside what all rulesets share.
+    /// Why a command is not accepted, besides the reasons that all rulesets share.
     pub enum Rejection {
         /// Another part of the turn takes the command.
         WrongPhase = Ruling::of("wrong_phase", &[])

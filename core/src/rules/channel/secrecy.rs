@@ -49,10 +49,10 @@ fn plenitude_seen(now: &State, viewer: Seat) -> PlenitudeSetup {
     }
 }
 
-/// Returns a bag of which the same energies were taken and the same are left, but for which has which color.
+/// Returns a bag from which the same energies were taken and in which the same are left, but with other colors.
 ///
 /// What left the bag has been seen. It hands out its lowest id, but a pick takes the lowest of a color (CH-12) and so
-/// tells that no lower id has this color. So each id gets the first color that is left and that may be there; as the
+/// shows that no lower id has this color. So each id gets the first color that is left and that may be there; as the
 /// higher of two ids may have every color that the lower one may have, there always is one.
 fn bag_seen(first: &BTreeMap<EnergyId, Color>, now: &BTreeMap<EnergyId, Color>) -> BTreeMap<EnergyId, Color> {
     let mut seen = first.clone();

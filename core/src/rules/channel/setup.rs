@@ -129,7 +129,7 @@ fn no_position(setup: &Setup) -> Result<(), SetupError> {
         ("energies", setup.energies.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
-        Some((field, _)) => Err(SetupError::value(field, "expected none beside `seed`")),
+        Some((field, _)) => Err(SetupError::value(field, "expected none besides `seed`")),
         None => Ok(()),
     }
 }

@@ -35,7 +35,7 @@ impl State {
 }
 
 /// CT-14: all at once, unless several name the same hex. Nothing else can stand there: a path begins on a free hex,
-/// and nobody has moved yet.
+/// and no unit has moved yet.
 fn deploy(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let deploys = state.paths(PathKind::Deploy);
     let deploys: Vec<(UnitId, Hex)> =

@@ -46,7 +46,7 @@ pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) 
 
 /// The hexes whose units want to leave in this step and cannot.
 ///
-/// First come those that are blocked by themselves; then whoever aims at a hex that is not left after all, and so on
+/// First come units that are blocked by themselves. Then come units that aim at a hex that stays occupied, and so on
 /// back along the queue. Each round blocks one mover at least, so there are no more rounds than movers.
 fn blocked(state: &State, movers: &[Mover]) -> BTreeSet<Hex> {
     let aims: BTreeMap<Hex, Hex> = movers.iter().map(|mover| (mover.from, mover.aim)).collect();

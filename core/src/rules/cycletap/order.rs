@@ -1,4 +1,4 @@
-//! Orders: what a unit is told to do.
+//! Orders to units.
 
 use core::fmt;
 
@@ -21,7 +21,7 @@ pub(super) struct Order {
 pub(super) enum Task {
     Defense,
     Attack(Hex),
-    /// The waypoints, of which there is one at least.
+    /// The waypoints, at least one.
     Path(PathKind, Vec<Hex>),
 }
 

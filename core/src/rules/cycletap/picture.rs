@@ -58,7 +58,7 @@ fn heading(state: &State, viewer: Seat) -> Vec<TextLine> {
         Phase::Planning(planning) => format!("{turn} by {}", planning.seat),
         Phase::Execution => turn,
         Phase::Over { winner: Some(winner) } => format!("{turn}: {winner} wins"),
-        Phase::Over { winner: None } => format!("{turn}: nobody wins"),
+        Phase::Over { winner: None } => format!("{turn}: no one wins"),
     })]);
     for (seat, pool) in PLAYERS.into_iter().zip(state.pools_seen_by(viewer)) {
         let orders = match pool {

@@ -29,7 +29,7 @@ reasons! {
 }
 
 reasons! {
-    /// Why a command is not accepted, beside what all rulesets share.
+    /// Why a command is not accepted, besides the reasons that all rulesets share.
     pub enum Rejection {
         /// CT-2: the phase takes other commands.
         WrongPhase = Ruling::of("wrong_phase", &["CT-2"])

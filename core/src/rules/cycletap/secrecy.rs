@@ -8,8 +8,8 @@ use crate::rules::{Part, Rules};
 use crate::seat::Seat;
 
 impl State {
-    /// Whether `viewer` knows what `side` plans in this turn. While planning lasts, nobody but the side itself and
-    /// the host does.
+    /// Whether `viewer` knows what `side` plans in this turn. While planning lasts, only the side itself and
+    /// the host know.
     fn reveals(&self, side: Seat, viewer: Seat) -> bool {
         self.planning().is_none() || viewer == side || viewer == Seat::Host
     }

@@ -31,7 +31,7 @@ pub struct State {
     pub(super) orders: BTreeMap<(Seat, OrderNumber), Order>,
 }
 
-/// The number of an order among those of its seat in one turn.
+/// The number of an order among its seat's orders of one turn.
 pub(super) type OrderNumber = u64;
 
 /// A unit on the board.

@@ -166,7 +166,7 @@ fn unknown(text: &str) -> Malformed {
     Malformed::expected(forms, text)
 }
 
-/// Splits a text into exactly so many words.
+/// Splits a text into exactly `COUNT` words.
 fn words<const COUNT: usize>(text: &str) -> Option<[&str; COUNT]> {
     text.split(' ').collect::<Vec<_>>().try_into().ok()
 }

@@ -32,7 +32,7 @@ impl State {
     }
 
     /// FD-9: the contributions of the turn, before anything of it is carried out. A seat that opened nothing keeps what it
-    /// had, so nobody stops or delays a roll (FD-13).
+    /// had, so no player stops or delays a roll (FD-13).
     pub(super) fn renew_contributions(&mut self) {
         for seat in &mut self.seats {
             if let (Some(dice), Some(chosen)) = (&mut seat.dice, seat.asked.element())

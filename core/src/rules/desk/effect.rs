@@ -12,7 +12,7 @@ use crate::paper::{DeskTime, LineName};
 use crate::seat::Seat;
 use crate::text::{Joined, OrNone, Quoted};
 
-/// Something that happened. No effect tells what an order says (PM-23).
+/// Something that happened. No effect shows the content of an order (PM-23).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
@@ -53,7 +53,7 @@ pub enum Effect {
     Extended { until: DeskTime },
     /// PM-22: a seat signs with another key.
     Rekeyed { seat: Seat, number: u32, name: String },
-    /// PM-20: somebody else has the seat.
+    /// PM-20: another player has the seat.
     Replaced { seat: Seat, name: String },
     /// The match is over.
     Over { result: String },

@@ -167,7 +167,7 @@ fn check_offer(state: &State, paper: &Paper, offer: &Offer) -> Result<(), Fault>
     }
 }
 
-/// PM-11, PM-20, PM-22: a name and a key that nobody has or had.
+/// PM-11, PM-20, PM-22: a name and a key that no seat has or had.
 fn require_fresh(state: &State, key: &SeatKey) -> Result<(), Fault> {
     if state.is_used(key) { Err(Reason::KeyInUse.into()) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! What a command would do now: the rules of the host's commands; those of papers stand in `hearing.rs`.
+//! What a command would do now: the rules of the host's commands. `hearing.rs` has the rules of papers.
 
 use super::command::{AskedSeats, Command};
 use super::hearing;
@@ -68,8 +68,8 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
     }
 }
 
-/// PM-13: when and where a turn may begin; returns the clock. Whether link and hash are those of the game, and who is to
-/// be asked (PM-14), the desk cannot see.
+/// PM-13: when and where a turn may begin; returns the clock. The desk cannot see whether link and hash belong to the
+/// game, and which seats have to be asked (PM-14).
 fn check_stand(state: &State, line: &LineName, seq: u64, seats: &AskedSeats) -> Result<DeskTime, Rejection> {
     if state.phase != Phase::Ready || state.next_order().is_some() {
         return Err(Rejection::Unsettled);

@@ -4,7 +4,7 @@ use super::state::State;
 use crate::paper::SeatKey;
 use crate::seat::Seat;
 
-/// Gives a seat to who has the key, which nobody else can have from now on.
+/// Gives a seat to the owner of the key. No other seat can have this key from now on.
 pub(super) fn take_seat(state: &mut State, seat: Seat, key: SeatKey) {
     state.names_used.insert(key.name().into());
     state.keys_used.insert(key.to_base64());

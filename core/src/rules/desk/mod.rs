@@ -1,4 +1,4 @@
-//! `desk`: the papers, the clock and the decisions of a match by mail, beside the game's own log.
+//! `desk`: the papers, the clock and the decisions of a match by mail, next to the game's own log.
 //!
 //! A desk is a match of its own (PM-1): players' signed papers (PM-4, PM-4a, PM-5; see [`crate::paper`]) come in and are
 //! judged (PM-8 to PM-11, PM-15, PM-16, PM-20, PM-22), the host's clock decides what is late (PM-12, PM-17, PM-18), and

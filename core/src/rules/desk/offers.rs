@@ -8,7 +8,7 @@ use crate::outcome::EffectSink;
 use crate::paper::{Offer, SeatKey};
 use crate::seat::Seat;
 
-/// Lets offers take effect to which all living seats that have a voice agreed, those of the first seats first.
+/// Lets offers take effect that all living seats with a voice agreed to, in the order of the seats that made them.
 pub(super) fn take_effect(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     while state.phase == Phase::Open
         && let Some((seat, open)) = take_agreed(state)

@@ -25,7 +25,7 @@ pub(super) fn query(state: &State, question: &str) -> Option<Answer> {
     }
     let who = who(state);
     let names: Vec<&str> = who.seats.iter().map(|seat| seat.name()).collect();
-    let names = if names.is_empty() { String::from("nobody") } else { names.join(", ") };
+    let names = if names.is_empty() { String::from("no one") } else { names.join(", ") };
     let time =
         |word: &str, time: Option<DeskTime>| time.map(|time| format!(" {word} {time}")).unwrap_or_default();
     let text = format!("{names}{}{}", time("since", who.since), time("until", who.until));

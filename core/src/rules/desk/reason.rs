@@ -35,7 +35,7 @@ reasons! {
 }
 
 reasons! {
-    /// Why a paper or command is not recorded, beside what all rulesets share.
+    /// Why a paper or command is not recorded, besides the reasons that all rulesets share.
     pub enum Rejection {
         /// PM-8: the phase takes other commands.
         WrongPhase = Ruling::of("wrong_phase", &["PM-8"]).says("the phase takes other commands"),
@@ -61,7 +61,7 @@ reasons! {
         LineChange = Ruling::of("line_change", &["PM-13"]).says("the game stands on another line or entry"),
         /// PM-16: another seat has to seal first; the order can be taken afterwards.
         WaitForSeals = Ruling::of("wait_for_seals", &["PM-16"]).says("another seat has to seal first"),
-        /// PM-19: it is not the order to be settled next, or does not have so many commands.
+        /// PM-19: it is not the order to be settled next, or has fewer commands.
         UnknownOrder = Ruling::of("unknown_order", &["PM-19"]).says("this is not the order to be settled next"),
         /// PM-8: the roll has not the next number, or the element is not the host's for it.
         WrongRoll = Ruling::of("wrong_roll", &["PM-8"]).says("this is not the next roll of the host's chain"),

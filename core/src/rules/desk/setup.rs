@@ -49,10 +49,10 @@ pub struct Setup {
     /// What becomes of a seat that missed.
     #[serde(default)]
     pub missed: Missed,
-    /// What is tried for a seat that missed, at most 20 commands.
+    /// For a seat that missed: the first command that applies is played, again and again; at most 20 commands.
     #[serde(default = "default_commands")]
     pub default: Vec<String>,
-    /// The commands of `host` tried after the orders of a turn, at most 20.
+    /// The commands of `host`, tried in this order only while no player has a legal command; at most 20.
     #[serde(default)]
     pub between: Vec<String>,
     /// The misses in a row after which a seat is gone; 0 for never.

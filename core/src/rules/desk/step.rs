@@ -51,7 +51,7 @@ pub(super) enum Step {
     Close(Ending),
 }
 
-/// What a paper does, beside taking a seat.
+/// What a paper does, besides taking a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     Order(OrderHeld),

@@ -32,7 +32,7 @@ pub(super) fn end_when_due(state: &mut State, effects: &mut impl EffectSink<Effe
     }
 }
 
-/// From now on a roll is due, and a capture's chance is told.
+/// From now on a roll is due, and the view shows the chance of the capture.
 pub(super) fn await_roll(
     state: &mut State,
     due: Due,

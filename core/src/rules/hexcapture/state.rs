@@ -117,7 +117,7 @@ impl Carried {
     }
 }
 
-/// What the player was told last, since a tick.
+/// The last message to the player, since a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flash {
     /// How the capture ended.

@@ -8,7 +8,7 @@ use super::walk;
 use crate::outcome::EffectSink;
 use crate::ticks::Ticks;
 
-/// Runs ticks until a roll falls due, and tells how many ran.
+/// Runs ticks until a roll falls due, and returns how many ran.
 pub(super) fn run(state: &mut State, ticks: Ticks, effects: &mut impl EffectSink<Effect>) {
     let mut release = Release::Open;
     let mut ran = 0;

@@ -129,7 +129,7 @@ fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     leave_turn(state, effects);
 }
 
-/// LC-12: nobody is active, and what was done in the turn is forgotten.
+/// LC-12: no unit is active, and the actions of the turn are forgotten.
 fn leave_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let Some(Active { index, unit, .. }) = state.active() else { return };
     effects.push(|| Effect::TurnEnded { unit: unit.id.clone(), charge: unit.charge });

@@ -12,7 +12,7 @@ use crate::ticks::Ticks;
 /// An input of the match. The variant order is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
-    /// LC-3: lets at most so many ticks pass.
+    /// LC-3: lets at most this number of ticks pass.
     Tick(Ticks),
     /// LC-3: lets time pass until a turn starts.
     Advance,

@@ -12,7 +12,7 @@ use crate::text::{Id, OrNone};
 #[serde(tag = "effect", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub enum Effect {
-    /// LC-3: so many ticks passed.
+    /// LC-3: this number of ticks passed.
     Ticked { ticks: u64 },
     /// LC-14: a turn starts.
     TurnChange { previous: Option<Id>, next: Id, is_new_round: bool },

@@ -22,7 +22,7 @@ pub(super) enum Step {
         target: UnitIndex,
     },
     Skill {
-        /// The skill's index among those of the active unit.
+        /// The skill's index among the skills of the active unit.
         skill: usize,
         target: UnitIndex,
     },

@@ -1,4 +1,4 @@
-//! `lifecycle`: units race to fill a charge meter, and whoever fills it first takes a turn.
+//! `lifecycle`: units race to fill a charge meter, and the first to fill it takes a turn.
 //!
 //! The host lets time pass (LC-2 to LC-5, LC-14) until a turn starts with its upkeep (LC-6 to LC-10); then the player
 //! of the active unit acts (LC-1, LC-11) and ends the turn (LC-12), until a team is dead (LC-13). The order of turns to

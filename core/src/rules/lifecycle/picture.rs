@@ -38,7 +38,7 @@ fn heading(state: &State) -> TextLine {
     let now = match (state.winner(), state.active()) {
         (Some(winner), _) => format!("team {winner} has won"),
         (None, Some(Active { unit, .. })) => format!("{} acts for {}", unit.id, unit.team.seat()),
-        (None, None) => "nobody is active".to_string(),
+        (None, None) => "no unit is active".to_string(),
     };
     TextLine::plain(format!("time {}, round {}: {now}", state.global_time, state.round))
 }
@@ -49,10 +49,10 @@ fn queue(state: &State) -> PieceRow {
         Piece { text: id.to_string(), tint, mark: String::new() }
     };
     if state.winner().is_some() {
-        return PieceRow { label: TextLine::plain("next: nobody"), pieces: Vec::new() };
+        return PieceRow { label: TextLine::plain("next: none"), pieces: Vec::new() };
     }
     let pieces: Vec<Piece> = projected_queue(state, QUEUE_LENGTH).into_iter().map(piece).collect();
-    let label = if pieces.is_empty() { "next: nobody, a stalemate" } else { "next:" };
+    let label = if pieces.is_empty() { "next: none, a stalemate" } else { "next:" };
     PieceRow { label: TextLine::plain(label), pieces }
 }
 

@@ -23,12 +23,12 @@ reasons! {
 }
 
 reasons! {
-    /// Why a command is not accepted, beside what all rulesets share.
+    /// Why a command is not accepted, besides the reasons that all rulesets share.
     pub enum Rejection {
         /// LC-1: the active unit belongs to the other player.
         NotYourTurn = Ruling::of("not_your_turn", &["LC-1"])
             .says("the active unit belongs to the other player"),
-        /// LC-1: nobody is active.
+        /// LC-1: no unit is active.
         NoActiveUnit = Ruling::of("no_active_unit", &["LC-1"])
             .says("no unit is active: `host` lets time pass with `advance`"),
         /// LC-1: time stands still while a unit is active.

@@ -41,7 +41,7 @@ pub struct UnitSetup {
     /// Its charge at the start, `0..=1_000_000`.
     #[serde(default)]
     pub charge: u64,
-    /// What it can do beside moving and attacking, at most 16.
+    /// What it can do besides moving and attacking, at most 16.
     #[serde(default)]
     pub skills: Vec<Skill>,
     /// The statuses it bears from the start, at most 32.
@@ -53,7 +53,7 @@ fn default_attack() -> u32 {
     1
 }
 
-/// Makes the first state: nobody is active, no time has passed.
+/// Makes the first state: no unit is active, no time has passed.
 pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("units", &setup.units.len(), 1..=200)?;
     check_unique("unit", "units", setup.units.iter().map(|unit| &unit.id))?;

@@ -1,4 +1,4 @@
-//! Skills: what units can do beside moving and attacking.
+//! Skills: what units can do besides moving and attacking.
 
 use serde::{Deserialize, Serialize};
 

@@ -67,7 +67,7 @@ pub(super) enum Turn {
     BeforeFirst,
     /// A unit is active.
     Active { unit: UnitIndex, done: Done },
-    /// Nobody is active; this unit's turn was the last.
+    /// No unit is active; this unit's turn was the last.
     Over { unit: UnitIndex },
 }
 

@@ -46,7 +46,7 @@ impl fmt::Display for StatusKind {
 /// How long a status lasts: a number in a setup's text, or `"permanent"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duration {
-    /// Until so many turns of its bearer have started, `1..=1_000_000`.
+    /// Until this number of turns of its bearer have started, `1..=1_000_000`.
     Turns(u32),
     /// For as long as its bearer lives.
     Permanent,
