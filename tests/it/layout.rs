@@ -4,6 +4,7 @@
 mod circles;
 mod source;
 mod types;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -39,7 +40,6 @@ const CRATES: [(&str, &str); 6] = [
 /// The files with unsafe code: one makes the store durable, the other records in a test what it writes.
 const UNSAFE: [&str; 2] = ["store/src/local/backend/sled/durable.rs", "store/tests/files/tape.rs"];
 const SOURCE_LINES_MAX: usize = 400;
-const ARCHITECTURE_LINES_MAX: usize = 150;
 /// Rules of specifications beside the rulesets, which rulesets carry out where they meet them.
 const OTHER_PAGES: [&str; 2] = ["FD", "TR"];
 /// The last rule of a page whose further rules are those of verbs, not of the ruleset.
@@ -258,12 +258,6 @@ fn no_source_file_is_too_long() {
             );
         }
     }
-}
-
-#[test]
-fn the_architecture_is_told_in_few_lines() {
-    let lines = read(&root().join("ARCHITECTURE.md")).lines().count();
-    assert!((1..=ARCHITECTURE_LINES_MAX).contains(&lines), "ARCHITECTURE.md: {lines} lines");
 }
 
 #[test]
