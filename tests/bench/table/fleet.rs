@@ -185,7 +185,7 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
                 `pgbench`, which inserts a row of as many bytes with a primary key, on the same server, over its socket, with \
                 its usual settings but 32 MB of shared buffers. All of it shares the processors with the server."
             .to_owned(),
-        columns: &["what", "turnfold", "plain `INSERT`", "beside it", "target"],
+        columns: &["what", "turnfold", "plain `INSERT`", "relative to it", "target"],
         rows,
     }
 }

@@ -191,8 +191,8 @@ cargo bench -p turnfold-bench --bench table > BENCHMARKS.md
 ```
 
 on a machine that does nothing else; it takes some minutes (`-- --quick` takes one, on a tenth of the work, and \
-`-- fold` one section; `-- --npm` also fetches boardgame.io with `npm`, to run it beside). Absolute numbers are those of this machine and this run; what is compared ran in turns. Work of \
-one thread tells the processor time of its fastest round; work that waits for a disk tells its median. Every \
+`-- fold` one section; `-- --npm` also fetches boardgame.io with `npm`, to run it in comparison). Absolute numbers belong to this machine and this run; compared programs ran in turns. Work of \
+one thread shows the processor time of its fastest round; work that waits for a disk shows its median. Every \
 measurement checks what its work came to: state hashes, counts of entries, answers. The benches in `tests/bench/rules/` are \
 for a closer look.
 ";

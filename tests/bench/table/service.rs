@@ -214,7 +214,7 @@ fn table(rows: Vec<Vec<String>>) -> Table {
                 64 matches, one `tick 1` a request with the tokens of their hosts, each answered once it was synced; in turns \
                 with `Store::append` from 64 threads on a store alone, without rules, states or HTTP."
             .to_owned(),
-        columns: &["what", "rate", "p50, p99", "target", "beside the store alone"],
+        columns: &["what", "rate", "p50, p99", "target", "relative to the store alone"],
         rows,
     }
 }

@@ -89,7 +89,7 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
              target is half the speed of `verify`. A bundle is read twice: for its form, then for everything else; nothing \
              holds its records, so memory does not grow with them."
         ),
-        columns: &["work", "time", "rate", "beside `verify`", "target"],
+        columns: &["work", "time", "rate", "relative to `verify`", "target"],
         rows: rows.to_vec(),
     }
 }
