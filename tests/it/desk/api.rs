@@ -57,7 +57,7 @@ fn pm_24_who_is_waited_for_in_every_phase() {
     let stand = "p1 join\np2 join\nhost clock 2026-12-01T18:00:00Z\nhost stand main 0 L1 - p1,p2 => stood";
     let until = "since 2026-12-01T18:00:00Z until 2026-12-04T18:00:00Z";
     assert_eq!(who("hosted = [\"p1\"]", stand), format!("p1 {until}"));
-    assert_eq!(who("seats = 1", "host close draw over"), "nobody");
+    assert_eq!(who("seats = 1", "host close draw over"), "no one");
 }
 
 #[test]

@@ -33,8 +33,8 @@ const LEFT: [(&str, usize); 7] = [
     ("examples/nim/src", 0),
     ("store/src", 199),
     ("cli/src", 129),
-    ("cli/replay/src", 262),
-    ("cli/serve/src", 100),
+    ("cli/replay/src", 263),
+    ("cli/serve/src", 102),
 ];
 /// How often they may still stand in what scripts of pages show.
 const LEFT_IN_PAGES: [(&str, usize); 2] = [("cli/replay/src/page", 0), ("cli/serve/src/page", 3)];
