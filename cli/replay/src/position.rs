@@ -1,6 +1,6 @@
 //! Where a history stands, reached from the nearest snapshot rather than from the first entry.
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Step};
 use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
 use crate::entry::{LogEntry, logged};
@@ -143,6 +143,27 @@ impl Position {
         let Self { name, dice, state, entries, .. } = self;
         let before = entries.first().map_or(0, |entry| entry.seq.saturating_sub(1));
         let folded = fold_as_viewer(Viewer::HOST, state.as_mut(), before, entries, dice, observe);
+        folded.map_err(|cause| broken_entry(name, cause))
+    }
+
+    /// Folds the entries that follow, all of which are wholly shown to a viewer, who so counts them as the log does, and
+    /// shows each as it sees them.
+    ///
+    /// # Errors
+    /// [`ReplayError::Entry`].
+    pub fn fold_shown(
+        &mut self,
+        viewer: Viewer,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<(), ReplayError> {
+        let Self { name, dice, state, entries, .. } = self;
+        let entries: &[LogEntry] = entries;
+        let mut rest = entries.iter();
+        let observe = &mut |step: &mut dyn Step| {
+            let Some(entry) = rest.next() else { return };
+            observe(&mut ViewedEntry { viewer, seq: entry.seq, step, entry });
+        };
+        let folded = state.fold(&logged(entries), dice, observe);
         folded.map_err(|cause| broken_entry(name, cause))
     }
 }

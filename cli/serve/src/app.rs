@@ -63,7 +63,7 @@ impl App {
         self.world.store
     }
 
-    /// Returns the table of a branch that a viewer may know of.
+    /// Returns a branch that a viewer may know of.
     pub(crate) fn table(
         &self,
         view: Viewpoint,
@@ -120,14 +120,14 @@ impl App {
         Ok(grant.filter(|grant| grant.is_live(self.now_ms())))
     }
 
-    /// Returns the table of a branch that a viewer may know of; it waits for no thread where that is in memory.
+    /// Returns a branch that a viewer may know of; it waits for no thread where that is in use.
     pub(crate) async fn find_table(
         self: &Arc<Self>,
         view: Viewpoint,
         match_name: MatchName,
         branch: BranchName,
     ) -> ApiResult<Arc<OpenBranch>> {
-        match self.tables.in_memory(view, &match_name, &branch) {
+        match self.tables.in_use(view, &match_name, &branch) {
             Some(table) => Ok(table),
             None => self.block(move |app| app.table(view, &match_name, &branch)).await,
         }
@@ -160,30 +160,6 @@ impl App {
         work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         self.block(move |app| work(app, &access).map_err(|problem| access.told(problem))).await
-    }
-
-    /// Does what a token asks for and what takes folding a history; only so many do so at once (SV-31).
-    pub(crate) async fn fold<T: Send + 'static>(
-        self: &Arc<Self>,
-        bearer: Bearer,
-        work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
-    ) -> ApiResult<T> {
-        // The token comes first: whoever has none is not kept waiting (SV-12).
-        let access = self.admit(&bearer).await?;
-        self.fold_for(move |app| work(app, &access).map_err(|problem| access.told(problem))).await
-    }
-
-    /// Does what takes folding for somebody who may have it.
-    pub(crate) async fn fold_for<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
-    ) -> ApiResult<T> {
-        let permit = self.limits.fold().await?;
-        self.block(move |app| {
-            let _permit = permit;
-            work(app)
-        })
-        .await
     }
 }
 

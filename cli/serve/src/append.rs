@@ -100,6 +100,16 @@ enum Judged {
     Accepted(Box<Accepted>),
 }
 
+/// Where the branch stands when commands are judged.
+struct AtHead {
+    rules: &'static dyn AnyRules,
+    dice: DicePolicy,
+    head: u64,
+    state: Box<dyn AnyState>,
+    /// What the viewer sees.
+    shown: CachedView,
+}
+
 /// Commands that were accepted, on their way to the disk.
 struct Accepted {
     before: u64,
@@ -159,13 +169,14 @@ impl Append {
     }
 
     async fn attempt(self: &Arc<Self>, app: &Arc<App>, table: &Arc<OpenBranch>) -> Result<Appended, Stopped> {
-        let judged = if self.is_quick(app, table) {
-            self.judge(app, table)?
+        let quick = self.asks_no_store(app).then(|| table.if_quick(|current| self.look(current))).flatten();
+        let judged = if let Some(at_head) = quick {
+            self.judge(HostSeats::new(app, table), at_head)?
         } else {
             let (append, of) = (Arc::clone(self), Arc::clone(table));
             app.block(move |app| {
                 require_not_by_mail(app, of.line())?;
-                Ok(append.judge(app, &of))
+                Ok(append.judge_with_store(app, &of))
             })
             .await??
         };
@@ -180,12 +191,7 @@ impl Append {
             Ok(_) | Err(StoreError::Conflict { .. }) => return Err(Stopped::Behind),
             Err(error) => {
                 // Whether it was recorded is not known, so neither is where the branch stands.
-                let of = Arc::clone(table);
-                let forgotten = app.block(move |_| {
-                    of.forget();
-                    Ok(())
-                });
-                forgotten.await?;
+                table.forget();
                 return Err(error.into());
             }
         }
@@ -202,36 +208,45 @@ impl Append {
 
     /// Returns `true` if judging the commands asks no store and takes hardly any time, so that a thread for it would be
     /// more work than it is. A line on which commands were judged before is none that is played by mail.
-    fn is_quick(&self, app: &App, table: &OpenBranch) -> bool {
-        let may_be_taken = |line: &ScriptLine| self.seat.is_none() && line.seat != Some(Seat::Host);
-        let asks_store = self.key.is_some() || app.store.is_shared() || self.lines.iter().any(may_be_taken);
-        !asks_store && self.lines.len() <= QUICK_MAX && table.is_quick()
+    fn asks_no_store(&self, app: &App) -> bool {
+        let is_hosts = self.seat.is_none() && self.lines.iter().all(|line| line.seat == Some(Seat::Host));
+        is_hosts && self.key.is_none() && !app.store.is_shared() && self.lines.len() <= QUICK_MAX
     }
 
-    /// Judges the commands and hands those that are accepted to the store.
-    fn judge(&self, app: &Arc<App>, table: &OpenBranch) -> Result<Judged, Stopped> {
+    fn look(&self, current: &mut HeadState) -> AtHead {
+        let shown = current.shown(self.view.viewer);
+        let HeadState { rules, dice, head, .. } = *current;
+        AtHead { rules, dice, head, state: current.state.fork(), shown }
+    }
+
+    /// Judges the commands where the store may be asked.
+    fn judge_with_store(&self, app: &Arc<App>, table: &OpenBranch) -> Result<Judged, Stopped> {
         // SV-12: seat, key, precondition, rules, store. A command without a seat has one in a state only.
-        let mut seats = HostSeats { app, table, free: BTreeSet::new() };
+        let mut seats = HostSeats::new(app, table);
         if self.seat.is_none() {
             self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| seats.require_free(seat))?;
         }
         if let Some(repeated) = self.repeated(app, table)? {
             return Ok(Judged::Answered(repeated));
         }
-        let (rules, dice, before, state, shown) = table.current(app, |current| {
-            let shown = current.shown(self.view.viewer);
-            (current.rules, current.dice, current.head, current.state.fork(), shown)
-        })?;
+        let at_head = table.current(app, |current| self.look(current))?;
         if let (None, [first, ..]) = (self.seat, self.lines.as_slice()) {
-            seats.require_own(first, state.as_ref())?;
+            seats.require_own(first, at_head.state.as_ref())?;
         }
+        self.judge(seats, at_head)
+    }
+
+    /// Judges the commands and hands those that are accepted to the store.
+    fn judge(&self, mut seats: HostSeats<'_>, at_head: AtHead) -> Result<Judged, Stopped> {
+        let HostSeats { app, table, .. } = seats;
+        let AtHead { rules, dice, head: before, state, shown } = at_head;
         self.require_expected(table, before, &shown)?;
         let began = Instant::now();
         let (session, records) = self.play(&mut seats, rules, dice, before, state)?;
         if records.is_empty() {
             let nothing = NothingPlayed::in_state(session.state.as_ref());
             let head =
-                if self.view.viewer.see_all() { before } else { table.step(app, self.view, before)?.head };
+                if self.view.viewer.see_all() { before } else { table.delta(app, self.view, before)?.head };
             let kind = AppendedKind::Nothing;
             let appended = Appended { head, records, tag: shown.tag, kind, nothing: Some(nothing) };
             return Ok(Judged::Answered(appended));
@@ -253,10 +268,9 @@ impl Append {
 
     /// Answers a player with what it may know of the entries after one.
     fn shown(&self, app: &App, table: &OpenBranch, before: u64) -> ApiResult<Appended> {
-        let step = table.step(app, self.view, before)?;
-        let news = step.news.iter().filter(|(seq, _)| *seq > before);
-        let records = news.map(|(_, logged)| logged.record.clone()).collect();
-        let (head, tag, kind) = (step.head, step.tag.clone(), AppendedKind::Recorded);
+        let delta = table.delta(app, self.view, before)?;
+        let records = delta.records_after(before);
+        let (head, tag, kind) = (delta.head, delta.tag.clone(), AppendedKind::Recorded);
         Ok(Appended { head, records, tag, kind, nothing: None })
     }
 
@@ -365,7 +379,11 @@ struct HostSeats<'a> {
     free: BTreeSet<Seat>,
 }
 
-impl HostSeats<'_> {
+impl<'a> HostSeats<'a> {
+    fn new(app: &'a App, table: &'a OpenBranch) -> Self {
+        Self { app, table, free: BTreeSet::new() }
+    }
+
     fn require_own(&mut self, line: &ScriptLine, state: &dyn AnyState) -> ApiResult<()> {
         let seat = line.seat.or_else(|| state.default_seat(&line.command));
         seat.map_or(Ok(()), |seat| self.require_free(seat))

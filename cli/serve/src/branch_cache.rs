@@ -1,13 +1,14 @@
-//! The branches in use, each with its state in memory (SV-27).
+//! The branches in use, as many as may be in memory (SV-27).
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lru::LruCache;
 use turnfold_replay::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
 use crate::auth::Viewpoint;
+use crate::memory::Memory;
 use crate::metrics::Held;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
@@ -16,56 +17,64 @@ use crate::world::World;
 /// A match's name and a branch's.
 pub(crate) type Names = (MatchName, BranchName);
 
-/// The branches in use. Least recently used ones go when their states take too much memory.
+/// The most branches that one request looks at to make room; the next goes on.
+const LOOKED_AT_MAX: usize = 64;
+
+/// The branches in use. What they hold is counted, and the least recently used ones go when it is too much.
 pub(crate) struct BranchCache {
     bytes_max: u64,
-    clock: AtomicU64,
-    by_name: Mutex<BTreeMap<Names, Arc<OpenBranch>>>,
+    memory: Memory,
+    opened: AtomicU64,
+    by_use: Mutex<LruCache<Names, Arc<OpenBranch>>>,
 }
 
 impl BranchCache {
     pub(crate) fn new(bytes_max: u64) -> Self {
-        Self { bytes_max, clock: AtomicU64::new(0), by_name: Mutex::default() }
+        let by_use = Mutex::new(LruCache::unbounded());
+        Self { bytes_max, memory: Memory::default(), opened: AtomicU64::new(0), by_use }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Names, Arc<OpenBranch>>> {
-        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, LruCache<Names, Arc<OpenBranch>>> {
+        self.by_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns how much there is in memory.
     pub(crate) fn held(&self) -> Held {
-        let tables = self.lock();
-        Held { tables: tables.len() as u64, bytes: tables.values().map(|table| table.bytes()).sum() }
+        Held { tables: self.lock().len() as u64, bytes: self.memory.bytes() }
     }
 
-    /// Makes room for what was loaded last: of branches that nobody waits for or watches nothing stays, of others what
-    /// is watched.
-    fn make_room(&self) {
-        let mut tables = self.lock();
-        let mut bytes: u64 = tables.values().map(|table| table.bytes()).sum();
-        if bytes <= self.bytes_max {
+    /// Makes room if too much is held: of branches that nobody uses nothing stays, of others what is watched. The branch
+    /// that was used last stays.
+    pub(crate) fn make_room(&self) {
+        if self.memory.bytes() <= self.bytes_max {
             return;
         }
-        let mut by_use: Vec<_> = tables.iter().map(|(names, table)| (table.used(), names.clone())).collect();
-        by_use.sort();
-        for (_, names) in by_use {
-            let Some(table) = tables.get(&names).filter(|_| bytes > self.bytes_max) else { break };
-            bytes -= table.bytes();
-            if Arc::strong_count(table) == 1 {
-                tables.remove(&names);
-            } else if !table.is_awaited() {
-                table.forget_if_idle();
+        let others = self.lock().len().saturating_sub(1).min(LOOKED_AT_MAX);
+        for _ in 0..others {
+            if self.memory.bytes() <= self.bytes_max {
+                return;
             }
+            let mut by_use = self.lock();
+            let Some((names, branch)) = by_use.pop_lru() else { return };
+            // The last of its holders may end a long state; nobody waits for that.
+            if Arc::strong_count(&branch) == 1 {
+                drop(by_use);
+                continue;
+            }
+            by_use.put(names, Arc::clone(&branch));
+            drop(by_use);
+            branch.make_room();
         }
     }
 
-    /// Returns the tables that somebody follows.
+    /// Returns the branches that somebody follows.
     pub(crate) fn followed(&self) -> Vec<Arc<OpenBranch>> {
-        self.lock().values().filter(|table| table.is_followed()).cloned().collect()
+        let by_use = self.lock();
+        by_use.iter().map(|(_, branch)| branch).filter(|branch| branch.is_followed()).cloned().collect()
     }
 
-    /// Returns the table of a branch that a viewer may know of, if its state is in memory.
-    pub(crate) fn in_memory(
+    /// Returns a branch that a viewer may know of, if it is in use.
+    pub(crate) fn in_use(
         &self,
         view: Viewpoint,
         match_name: &MatchName,
@@ -75,13 +84,12 @@ impl BranchCache {
         if view.delay_s > 0 {
             return None;
         }
-        let names = (match_name.clone(), branch.clone());
-        let table = self.lock().get(&names).filter(|table| table.bytes() > 0).cloned()?;
-        table.use_at(self.tick());
-        Some(table)
+        let found = self.lock().get(&(match_name.clone(), branch.clone())).cloned();
+        self.make_room();
+        found
     }
 
-    /// Returns the table of a branch that a viewer may know of.
+    /// Returns a branch that a viewer may know of.
     pub(crate) fn get(
         &self,
         world: &World,
@@ -90,73 +98,71 @@ impl BranchCache {
         branch: &BranchName,
     ) -> ApiResult<Arc<OpenBranch>> {
         let names = (match_name.clone(), branch.clone());
-        let found = self.lock().get(&names).cloned();
-        if found.as_ref().is_none_or(|table| table.bytes() == 0) {
-            self.make_room();
-        }
-        let table = match found {
-            Some(table) if !world.store.is_shared() => table,
-            None if !world.store.is_shared() => {
-                let mut tables = self.lock();
-                // Whoever deletes a branch takes its table out of the map afterwards, and says so to those who have it.
+        let found = if world.store.is_shared() {
+            self.ask(world, &names)?
+        } else {
+            let mut by_use = self.lock();
+            if let Some(open) = by_use.get(&names) {
+                Arc::clone(open)
+            } else {
+                // Whoever deletes a branch takes it out of the map afterwards, and says so to those who have it.
                 let head = world.store.branch_head(match_name, branch)?;
-                Arc::clone(tables.entry(names).or_insert_with_key(|names| self.made(names, head)))
+                let open = self.opened(&names, head);
+                by_use.put(names, Arc::clone(&open));
+                open
             }
-            _ => self.ask(world, &names)?,
         };
-        table.use_at(self.tick());
-        table.require_known(world, view)?;
-        Ok(table)
+        self.make_room();
+        found.require_known(world, view)?;
+        Ok(found)
     }
 
-    fn tick(&self) -> u64 {
-        self.clock.fetch_add(1, Ordering::Relaxed)
+    fn count_opened(&self) -> u64 {
+        self.opened.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn made(&self, (match_name, branch): &Names, head: BranchHead) -> Arc<OpenBranch> {
+    fn opened(&self, (match_name, branch): &Names, head: BranchHead) -> Arc<OpenBranch> {
         let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-        Arc::new(OpenBranch::new(line, head, self.tick()))
+        Arc::new(OpenBranch::new(line, head, self.count_opened(), &self.memory))
     }
 
-    /// Asks the store which branch has a name now and where it ends, and returns its table, which knows of that (FL-18).
-    /// The table of another branch that had the name before ends.
+    /// Asks the store which branch has a name now and where it ends, and returns it; it knows of that then (FL-18).
+    /// Another branch that had the name before ends.
     pub(crate) fn ask(&self, world: &World, names: &Names) -> ApiResult<Arc<OpenBranch>> {
         loop {
-            let began = self.tick();
-            let asked = world.store.branch_head(&names.0, &names.1);
-            let found = match asked {
-                Ok(found) => Ok(found),
-                Err(gone @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => Err(gone),
-                Err(error) => return Err(error.into()),
+            let began = self.count_opened();
+            let found = match world.store.branch_head(&names.0, &names.1) {
+                Err(error) if !is_gone(&error) => return Err(error.into()),
+                found => found,
             };
-            let mut tables = self.lock();
-            match tables.get(names) {
-                Some(table) if found.as_ref().is_ok_and(|found| found.id == table.id()) => {
-                    let table = Arc::clone(table);
-                    drop(tables);
-                    table.announce(found?.seq);
-                    return Ok(table);
+            let mut by_use = self.lock();
+            match by_use.get(names) {
+                Some(open) if found.as_ref().is_ok_and(|found| found.id == open.id()) => {
+                    let open = Arc::clone(open);
+                    drop(by_use);
+                    open.announce(found?.seq);
+                    return Ok(open);
                 }
-                // Somebody asked and made it after we began to ask: what we were told may be older.
-                Some(table) if table.made() > began => continue,
+                // Somebody asked and opened it after we began to ask: what we were told may be older.
+                Some(open) if open.opened() > began => continue,
                 _ => {}
             }
-            let other = tables.remove(names);
-            let table = found.map(|found| self.made(names, found));
-            if let Ok(table) = &table {
-                tables.insert(names.clone(), Arc::clone(table));
+            let other = by_use.pop(names);
+            let open = found.map(|found| self.opened(names, found));
+            if let Ok(open) = &open {
+                by_use.put(names.clone(), Arc::clone(open));
             }
-            drop(tables);
+            drop(by_use);
             if let Some(other) = other {
                 other.end();
             }
-            return Ok(table?);
+            return Ok(open?);
         }
     }
 
-    /// Has the table of a branch, if there is one, know where it ends now, as others than its own commands wrote to it.
+    /// Has a branch, if it is in use, know where it ends now, as others than its own commands wrote to it.
     pub(crate) fn hear(&self, world: &World, names: &Names) -> ApiResult<()> {
-        let is_there = self.lock().contains_key(names);
+        let is_there = self.lock().contains(names);
         if is_there {
             // A line may have come to be one that is played by mail.
             self.ask(world, names)?.judge_with_care();
@@ -165,13 +171,17 @@ impl BranchCache {
     }
 
     /// Forgets a branch that is deleted, and tells whoever watches it.
-    pub(crate) fn forget(&self, table: &OpenBranch) {
-        let names = (table.line().match_name.clone(), table.line().branch.clone());
-        let mut tables = self.lock();
-        if tables.get(&names).is_some_and(|there| there.id() == table.id()) {
-            tables.remove(&names);
+    pub(crate) fn forget(&self, branch: &OpenBranch) {
+        let names = (branch.line().match_name.clone(), branch.line().branch.clone());
+        let mut by_use = self.lock();
+        if by_use.peek(&names).is_some_and(|there| there.id() == branch.id()) {
+            by_use.pop(&names);
         }
-        drop(tables);
-        table.end();
+        drop(by_use);
+        branch.end();
     }
+}
+
+fn is_gone(error: &StoreError) -> bool {
+    matches!(error, StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })
 }

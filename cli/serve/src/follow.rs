@@ -1,38 +1,80 @@
-//! Following a branch: what viewers are told from head to head, worked out once for all of them (SV-17 to SV-19).
+//! Following a branch: what viewers count and are told from head to head, worked out once for all (SV-17 to SV-19, SV-24).
 
 use std::sync::Arc;
 
-use turnfold_replay::entry::LogEntry;
-use turnfold_replay::seat_history::follow::Follower;
-use turnfold_replay::{ReplayError, Viewer, history::rules_of};
+use turnfold_replay::seat_history::follow::{Follower, ShownEntries};
+use turnfold_replay::{ReplayError, ViewedEntry, history::rules_of};
 
 use crate::auth::Viewpoint;
 use crate::counts::FirstHead;
-use crate::deltas::{Settled, Step};
 use crate::head_state::CachedView;
-use crate::open_branch::{OpenBranch, Watched};
+use crate::knowledge::{Cursor, Delta};
+use crate::open_branch::{OpenBranch, Work};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
+/// How many entries may follow what a viewer knows once and for all before that is brought up to the head.
+const UNSETTLED_MAX: usize = 256;
+
 impl OpenBranch {
+    /// Returns the number of the last entry of the log that a viewer may know of; those who look late are shown the
+    /// match as if it ended before the first entry of the last seconds (SV-24).
+    pub(crate) fn head(&self, world: &World, view: Viewpoint) -> ApiResult<u64> {
+        if view.delay_s == 0 {
+            return self.current(world, |current| current.head);
+        }
+        self.head_at_work(world, view, &mut self.work())
+    }
+
+    fn head_at_work(&self, world: &World, view: Viewpoint, work: &mut Work) -> ApiResult<u64> {
+        let head = self.current_at_work(world, |current| current.head)?;
+        if view.delay_s == 0 {
+            return Ok(head);
+        }
+        let delay_ms = i64::try_from(view.delay_s).unwrap_or(i64::MAX).saturating_mul(1000);
+        let since = world.now_ms().saturating_sub(delay_ms);
+        let shown = &mut work.viewers.entry(view).or_default().shown_late;
+        for entry in world.store.entries_of(&self.named(), *shown + 1..=head)? {
+            let entry = entry?;
+            if entry.recorded_at_ms > since {
+                break;
+            }
+            *shown = entry.seq;
+        }
+        Ok(*shown)
+    }
+
+    /// Refuses a branch that begins after what a viewer may know of.
+    pub(crate) fn require_known(&self, world: &World, view: Viewpoint) -> ApiResult<()> {
+        if view.delay_s == 0 {
+            return Ok(());
+        }
+        let line = self.line();
+        let branches = world.store.branches(&line.match_name)?;
+        let parent = branches.into_iter().find(|info| info.name == line.branch).and_then(|info| info.parent);
+        if parent.is_some_and(|(_, from)| self.head(world, view).is_ok_and(|head| head < from)) {
+            return Err(self.gone());
+        }
+        Ok(())
+    }
+
     /// Returns what a viewer is told after a head, as the log counts, up to the present.
-    pub(crate) fn step(&self, world: &World, view: Viewpoint, from: u64) -> ApiResult<Arc<Step>> {
-        let (to, shown) = self.at_head(world, view)?;
-        let between = (view, from, to);
-        if let Some(step) = self.steps.find(&between) {
-            return Ok(step);
+    pub(crate) fn delta(&self, world: &World, view: Viewpoint, from: u64) -> ApiResult<Arc<Delta>> {
+        if let Some(delta) = self.delta_in_memory(view, from) {
+            return Ok(delta);
         }
-        let mut all = self.steps.followers();
+        let mut work = self.work();
+        let (to, shown) = self.shown_at_work(world, view, &mut work)?;
         // Somebody else may have worked it out meanwhile.
-        if let Some(step) = self.steps.find(&between) {
-            return Ok(step);
+        if let Some(delta) = self.kept_delta(view, from, to) {
+            return Ok(delta);
         }
-        let followers = all.entry(view).or_default();
+        let knowledge = work.viewers.entry(view).or_default();
         let made;
-        let follower = if let Some(follower) = followers.nearest(from) {
+        let follower = if let Some(follower) = knowledge.nearest(from) {
             follower
         } else {
-            made = self.follower(world, view.viewer, from)?;
+            made = self.follower(world, view, from)?;
             &made
         };
         let entries = self.entries(world, follower.settled(), to)?;
@@ -40,76 +82,105 @@ impl OpenBranch {
         let told = entries.get(..told).unwrap_or(&entries);
         let earlier = follower.known(told)?;
         let now = follower.known(&entries)?;
-        let step = Arc::new(Step::between(to, shown.tag, &earlier, &now));
-        self.steps.note(view.viewer, from, earlier.head);
-        self.steps.note(view.viewer, to, now.head);
+        let delta = Arc::new(Delta::between(to, shown.tag, &earlier, &now));
         // Only what was wholly shown at the earlier head is settled for all who were told up to it.
         let mut follower = follower.fork();
         follower.settle(told.get(..earlier.whole).unwrap_or(told))?;
-        followers.keep(Settled { at: from, follower });
-        drop(all);
-        self.steps.keep(between, &step);
-        Ok(step)
+        knowledge.counts.note(from, earlier.head);
+        knowledge.counts.note(to, now.head);
+        knowledge.keep(Cursor { at: from, follower });
+        self.count(&mut work);
+        drop(work);
+        self.keep_delta(view, from, &delta);
+        Ok(delta)
     }
 
-    /// Returns a step that was worked out before, without waiting for anything.
-    pub(crate) fn kept_step(&self, view: Viewpoint, from: u64) -> Option<Arc<Step>> {
-        let Watched::Head(to) = *self.watch().borrow() else { return None };
-        (view.delay_s == 0).then(|| self.steps.find(&(view, from, to))).flatten()
+    /// Returns what a viewer is told after a head if that was worked out before, without waiting for anything.
+    pub(crate) fn delta_in_memory(&self, view: Viewpoint, from: u64) -> Option<Arc<Delta>> {
+        (view.delay_s == 0).then(|| self.kept_delta(view, from, self.known_head())).flatten()
     }
 
     /// Returns the log's head for a viewer and what it sees there.
-    fn at_head(&self, world: &World, view: Viewpoint) -> ApiResult<(u64, CachedView)> {
+    fn shown_at_work(&self, world: &World, view: Viewpoint, work: &mut Work) -> ApiResult<(u64, CachedView)> {
         if view.delay_s == 0 {
-            return self.current(world, |current| (current.head, current.shown(view.viewer)));
+            return self.current_at_work(world, |current| (current.head, current.shown(view.viewer)));
         }
-        let head = self.head(world, view)?;
+        let head = self.head_at_work(world, view, work)?;
         Ok((head, CachedView::of(view.viewer, self.state_of_log(world, head)?.as_ref())))
     }
 
     /// Returns a follower whose knowledge was settled at a head, as the log counts.
-    fn follower(&self, world: &World, viewer: Viewer, head: u64) -> ApiResult<Follower> {
+    fn follower(&self, world: &World, view: Viewpoint, head: u64) -> ApiResult<Follower> {
         let line = self.line();
         let genesis = world.store.genesis(&line.match_name)?;
         let rules = rules_of(&genesis, line, &world.registry)?;
         let start = rules.start(&genesis.setup).map_err(|cause| Problem::from(ReplayError::from(cause)))?;
-        let mut follower = Follower::new(viewer, line, genesis.dice, start);
-        if viewer.see_all() {
+        let mut follower = Follower::new(view.viewer, line, genesis.dice, start);
+        if view.viewer.see_all() {
             return Ok(follower.after(head, self.state_of_log(world, head)?));
         }
         let entries = self.entries(world, 0, head)?;
-        let whole = follower.whole(&entries)?;
+        let whole = follower.fold(&entries, &mut |_| {})?.whole;
         follower.settle(entries.get(..whole).unwrap_or(&entries))?;
         Ok(follower)
     }
 
+    /// Returns which entries of the log a viewer knows of at its head, and shows it those that are not told once and for
+    /// all.
+    pub(crate) fn seen(
+        &self,
+        world: &World,
+        view: Viewpoint,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> ApiResult<ShownEntries> {
+        let mut work = self.work();
+        let head = self.head_at_work(world, view, &mut work)?;
+        let knowledge = work.viewers.entry(view).or_default();
+        if knowledge.nearest(head).is_none() {
+            knowledge.keep(Cursor { at: head, follower: self.follower(world, view, head)? });
+        }
+        let follower = knowledge.nearest(head).ok_or_else(Problem::internal)?;
+        let entries = self.entries(world, follower.settled(), head)?;
+        let seen = follower.fold(&entries, observe)?;
+        if seen.whole > UNSETTLED_MAX {
+            let mut follower = follower.fork();
+            follower.settle(entries.get(..seen.whole).unwrap_or(&entries))?;
+            knowledge.keep(Cursor { at: head, follower });
+        }
+        self.count(&mut work);
+        Ok(seen)
+    }
+
     /// Returns the number of the last entry that a viewer knows of.
     pub(crate) fn head_seen(&self, world: &World, view: Viewpoint) -> ApiResult<u64> {
-        let head = self.head(world, view)?;
-        if view.viewer.see_all() { Ok(head) } else { Ok(self.step(world, view, head)?.head) }
+        if view.viewer.see_all() {
+            self.head(world, view)
+        } else {
+            Ok(self.seen(world, view, &mut |_| {})?.head())
+        }
     }
 
     /// Returns how many entries a viewer knows of up to one of the log.
-    pub(crate) fn seen_at(&self, world: &World, view: Viewpoint, seq: u64) -> ApiResult<u64> {
-        if view.viewer.see_all() {
-            return Ok(seq);
-        }
-        let known = self.sight(world, view, None)?.known_within(usize::try_from(seq).unwrap_or(usize::MAX));
-        Ok(known as u64)
-    }
-
-    /// Reads entries of the log between two heads.
-    pub(crate) fn entries(&self, world: &World, after: u64, to: u64) -> ApiResult<Vec<LogEntry>> {
-        let entries = world.store.entries_of(&self.named(), after + 1..=to)?;
-        Ok(entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?)
+    pub(crate) fn seen_within(&self, world: &World, view: Viewpoint, seq: u64) -> ApiResult<u64> {
+        if view.viewer.see_all() { Ok(seq) } else { Ok(self.seen(world, view, &mut |_| {})?.within(seq)) }
     }
 
     /// Returns the first head, as the log counts, at which a viewer counted `seen` entries. From there on it is told
     /// what came to light of them behind entries that it does not count, perhaps once more.
-    pub(crate) fn head_when(&self, world: &World, view: Viewpoint, seen: u64) -> ApiResult<FirstHead> {
-        let head = self.head(world, view)?;
+    pub(crate) fn first_head(&self, world: &World, view: Viewpoint, seen: u64) -> ApiResult<FirstHead> {
+        self.first_head_at_work(world, view, seen, &mut self.work())
+    }
+
+    fn first_head_at_work(
+        &self,
+        world: &World,
+        view: Viewpoint,
+        seen: u64,
+        work: &mut Work,
+    ) -> ApiResult<FirstHead> {
+        let head = self.head_at_work(world, view, work)?;
         Ok(if !view.viewer.see_all() {
-            self.steps.first_head(view.viewer, seen, head)
+            work.viewers.entry(view).or_default().counts.first_head(seen, head)
         } else if seen <= head {
             FirstHead::Known(seen)
         } else {
@@ -119,18 +190,19 @@ impl OpenBranch {
 
     /// Counts what a viewer knows of at heads until it is known at which it first counted `seen` entries.
     pub(crate) fn count_until(&self, world: &World, view: Viewpoint, seen: u64) -> ApiResult<FirstHead> {
-        let mut followers = self.steps.followers();
-        while let FirstHead::Count(at) = self.head_when(world, view, seen)? {
-            let followers = followers.entry(view).or_default();
-            if followers.nearest(at).is_none() {
-                followers.keep(Settled { at, follower: self.follower(world, view.viewer, at)? });
+        let mut work = self.work();
+        while let FirstHead::Count(at) = self.first_head_at_work(world, view, seen, &mut work)? {
+            let knowledge = work.viewers.entry(view).or_default();
+            if knowledge.nearest(at).is_none() {
+                knowledge.keep(Cursor { at, follower: self.follower(world, view, at)? });
             }
-            if let Some(follower) = followers.nearest(at) {
+            if let Some(follower) = knowledge.nearest(at) {
                 let entries = self.entries(world, follower.settled(), at)?;
-                self.steps.note(view.viewer, at, follower.count(&entries)?);
+                let count = follower.fold(&entries, &mut |_| {})?.head();
+                knowledge.counts.note(at, count);
             }
         }
-        drop(followers);
-        self.head_when(world, view, seen)
+        self.count(&mut work);
+        self.first_head_at_work(world, view, seen, &mut work)
     }
 }

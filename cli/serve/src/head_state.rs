@@ -7,9 +7,13 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy};
 use turnfold_replay::{LogEntry, Position, ReplayError, Revision, SourceName, Tail, Viewer};
 
 use crate::http::json_text;
+use crate::memory::state_memory;
 use crate::problem::ApiResult;
 use crate::tag::tag_of;
 use crate::world::World;
+
+/// What a view takes in memory beside its text.
+const VIEW_BYTES: u64 = 256;
 
 /// Where a branch stands.
 pub(crate) struct HeadState {
@@ -49,6 +53,12 @@ impl HeadState {
     ) -> Self {
         let bytes = state.state_bytes().len() as u64;
         Self { rules, dice, head, state, bytes, shown: BTreeMap::new() }
+    }
+
+    /// Returns how many bytes it takes in memory.
+    pub(crate) fn memory(&self) -> u64 {
+        let shown = self.shown.values().map(|shown| shown.json.len() as u64 + VIEW_BYTES);
+        state_memory(self.bytes) + shown.sum::<u64>()
     }
 
     /// Reads where a branch stands.

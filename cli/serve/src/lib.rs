@@ -2,11 +2,11 @@
 //!
 //! What a verb of the command line says, the service says, byte for byte; what a seat may not know, no answer tells;
 //! what was answered with 201 is on disk. A request passes `around` and its handler in `resources`, which
-//! asks for what its token may do (`auth`), then for the table of a branch, and asks that what the verb of
+//! asks for what its token may do (`auth`), then for an open branch, and asks that what the verb of
 //! the same name asks. Handlers know no rules.
 //!
 //! ```text
-//! around ─▶ resources ─▶ auth ─▶ table, steps ─▶ turnfold-replay, turnfold-store
+//! around ─▶ resources ─▶ auth ─▶ reading ─▶ open_branch ─▶ turnfold-replay, turnfold-store
 //! ```
 //!
 //! [`serve()`] is all there is to call. The description of the service for its clients is `openapi.json`.
@@ -19,15 +19,18 @@ mod channel_body;
 mod client_address;
 mod connections;
 mod counts;
-mod deltas;
 mod desks;
+mod folds;
 mod follow;
 mod head_state;
 mod hosting;
 mod http;
 mod ids;
+mod knowledge;
 mod known_grants;
 mod limits;
+mod looking;
+mod memory;
 mod metrics;
 mod middleware;
 mod notice;
@@ -36,10 +39,10 @@ mod options;
 mod outside;
 mod problem;
 mod readiness;
+mod reading;
 mod resources;
 mod router;
 mod server;
-mod streams;
 mod tag;
 mod timed_io;
 mod token;

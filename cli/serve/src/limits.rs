@@ -1,9 +1,9 @@
 //! How much is taken at once (SV-31).
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
@@ -12,8 +12,8 @@ use turnfold_core::Digest;
 use turnfold_store::GrantKind;
 
 use crate::client_address::ClientAddress;
+use crate::folds::Folds;
 use crate::problem::{ApiResult, Code, Problem};
-use crate::streams::{Place, Streams};
 
 /// The longest body, and the longest replay file as one.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
@@ -38,8 +38,8 @@ pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(10);
 pub(crate) const REQUESTS_MAX: usize = 1024;
 pub(crate) const WAITING_MAX: usize = 64;
 
-/// The most reads that wait until they may fold.
-const FOLDS_WAITING_MAX: usize = 64;
+/// The most entries of a log that is folded at once, past those that wait to fold longer ones.
+pub(crate) const SHORT_LOG: u64 = turnfold_store::SNAPSHOT_INTERVAL;
 
 /// The most streams, of all and of one token.
 pub(crate) const STREAMS_MAX: usize = 10_000;
@@ -84,9 +84,8 @@ pub(crate) struct Limits {
     spectators: DefaultKeyedRateLimiter<String>,
     guesses: DefaultKeyedRateLimiter<IpAddr>,
     requests: Arc<Semaphore>,
-    folds: Arc<Semaphore>,
-    folds_waiting: AtomicUsize,
-    streams: Streams,
+    pub(crate) folds: Folds,
+    streams: Arc<Mutex<StreamCounts>>,
 }
 
 impl Default for Limits {
@@ -97,9 +96,8 @@ impl Default for Limits {
             spectators: RateLimiter::keyed(quota(SPECTATOR_RATE)),
             guesses: RateLimiter::keyed(quota(GUESS_RATE)),
             requests: Arc::new(Semaphore::new(REQUESTS_MAX)),
-            folds: Arc::new(Semaphore::new(cores)),
-            folds_waiting: AtomicUsize::new(0),
-            streams: Streams::new(STREAMS_MAX),
+            folds: Folds::new(cores),
+            streams: Arc::default(),
         }
     }
 }
@@ -146,50 +144,61 @@ impl Limits {
             .map_err(|_| Problem::overloaded("too many requests at once"))
     }
 
-    /// Waits for one of the places for reads that fold.
-    pub(crate) async fn fold(&self) -> ApiResult<OwnedSemaphorePermit> {
-        if let Ok(permit) = Arc::clone(&self.folds).try_acquire_owned() {
-            return Ok(permit);
-        }
-        let _waiting = Waiting::among(&self.folds_waiting, FOLDS_WAITING_MAX)
-            .ok_or_else(|| Problem::overloaded("too many reads of long matches at once"))?;
-        Arc::clone(&self.folds)
-            .acquire_owned()
-            .await
-            .map_err(|_| Problem::overloaded("the service is shutting down"))
-    }
-
     /// Takes one of the places for streams.
-    pub(crate) fn stream(&self, token: Digest, kind: Option<GrantKind>) -> ApiResult<Place> {
+    pub(crate) fn stream(&self, token: Digest, kind: Option<GrantKind>) -> ApiResult<StreamPlace> {
         let is_spectators = matches!(kind, Some(GrantKind::Spectator { .. }));
         let most = if is_spectators { STREAMS_OF_SPECTATORS_MAX } else { STREAMS_OF_TOKEN_MAX };
-        self.streams.take(token, most)
+        let mut counts = lock(&self.streams);
+        if counts.all >= STREAMS_MAX {
+            return Err(Problem::overloaded("too many streams at once"));
+        }
+        let of_token = counts.by_token.entry(token).or_default();
+        if *of_token >= most {
+            return Err(Problem::new(Code::SlowDown, "too many streams with this token; end one first"));
+        }
+        *of_token += 1;
+        counts.all += 1;
+        drop(counts);
+        Ok(StreamPlace { token, counts: Arc::clone(&self.streams) })
     }
 
     /// Returns the hashes of the tokens that have streams.
     pub(crate) fn tokens_of_streams(&self) -> Vec<Digest> {
-        self.streams.tokens()
+        lock(&self.streams).by_token.keys().copied().collect()
     }
 
     /// Returns how many streams there are.
     pub(crate) fn streams(&self) -> usize {
-        self.streams.count()
+        lock(&self.streams).all
     }
 }
 
-/// One of those that wait for something, until it is dropped.
-pub(crate) struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    /// Joins those that wait, unless there are enough of them.
-    pub(crate) fn among(count: &'a AtomicUsize, most: usize) -> Option<Self> {
-        let waiting = Self(count);
-        (count.fetch_add(1, Ordering::AcqRel) < most).then_some(waiting)
-    }
+/// How many streams there are.
+#[derive(Default)]
+struct StreamCounts {
+    all: usize,
+    by_token: BTreeMap<Digest, usize>,
 }
 
-impl Drop for Waiting<'_> {
+fn lock(counts: &Mutex<StreamCounts>) -> MutexGuard<'_, StreamCounts> {
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The place of a stream, until it is dropped.
+pub(crate) struct StreamPlace {
+    token: Digest,
+    counts: Arc<Mutex<StreamCounts>>,
+}
+
+impl Drop for StreamPlace {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        let mut counts = lock(&self.counts);
+        counts.all -= 1;
+        if let Some(count) = counts.by_token.get_mut(&self.token) {
+            *count -= 1;
+            if *count == 0 {
+                counts.by_token.remove(&self.token);
+            }
+        }
     }
 }

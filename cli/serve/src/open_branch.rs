@@ -1,24 +1,26 @@
-//! One branch in use: where it stands, and the head that is watched (SV-17, SV-27).
+//! One branch in use: where it stands, what viewers know of it, and the head that is watched (SV-17, SV-27).
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
-use turnfold_core::AnyState;
-use turnfold_replay::{History, Position, Revision, SeatHistory, SourceName};
+use turnfold_replay::{LogEntry, Revision};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
 use crate::auth::Viewpoint;
-use crate::deltas::Deltas;
 use crate::head_state::{CachedView, HeadState};
-use crate::limits::{WAITING_MAX, Waiting};
+use crate::knowledge::{Delta, Knowledge};
+use crate::limits::{SHORT_LOG, WAITING_MAX};
+use crate::memory::{BRANCH_BYTES, Memory, MemoryShare};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
 /// What is judged in less time is judged at once the next time; a thread for it takes some tens of microseconds.
 const QUICK: Duration = Duration::from_micros(200);
+
+/// The most deltas that are kept at a head; those who follow closely ask for the same few.
+const DELTAS_MAX: usize = 256;
 
 /// What is watched of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,61 +31,127 @@ pub(crate) enum Watched {
     Gone,
 }
 
-/// A branch in use.
+/// A branch in use. All that is kept of it in memory is here, and is counted.
+///
+/// Of its two locks `work` comes first. Whoever has it may take its time; `head` is held for moments.
 pub(crate) struct OpenBranch {
     line: Revision,
     id: BranchId,
-    /// When it was made, as uses are counted.
-    made: u64,
+    /// When it was opened, as openings are counted.
+    opened: u64,
     /// Held by whoever appends.
     turn: Arc<AsyncMutex<()>>,
-    waiting: AtomicUsize,
-    place: Mutex<Place>,
-    /// Held by whoever reads where it stands, so that nobody else has to wait for the store to look at it.
-    reading: Mutex<()>,
-    watched: watch::Sender<Watched>,
-    /// Held by whoever works out what followers are told; the others wait for that and take no thread.
+    /// Held by the stream that has a delta worked out; the others wait for that and take no thread.
     following: AsyncMutex<()>,
-    pub(crate) steps: Deltas,
-    /// The last entries shown to those who look so many seconds late.
-    shown_late: Mutex<BTreeMap<u64, u64>>,
-    is_judged_quickly: AtomicBool,
-    used: AtomicU64,
-    bytes: AtomicU64,
+    watched: watch::Sender<Watched>,
+    head: Mutex<Head>,
+    work: Mutex<Work>,
 }
 
-/// Where the branch stands, if that is in memory.
-#[derive(Default)]
-struct Place {
+/// What is in memory at the head of a branch.
+struct Head {
     current: Option<HeadState>,
+    /// What viewers were told up to here after an earlier head, for the others who follow.
+    deltas: BTreeMap<(Viewpoint, u64), Arc<Delta>>,
+    delta_bytes: u64,
+    /// Whether commands were judged quickly the last time.
+    is_judged_quickly: bool,
     /// Counts how often it was forgotten: what was read before that is not kept.
     forgotten: u64,
+    share: MemoryShare,
 }
 
-impl Place {
+impl Head {
     /// Returns where the branch stands, if that is at or behind a head.
     fn at(&mut self, head: u64) -> Option<&mut HeadState> {
         self.current.as_mut().filter(|current| current.head >= head)
     }
+
+    fn forget(&mut self) {
+        self.current = None;
+        self.drop_deltas();
+    }
+
+    fn drop_deltas(&mut self) {
+        self.deltas.clear();
+        self.delta_bytes = 0;
+        self.count();
+    }
+
+    fn count(&mut self) {
+        let state = self.current.as_ref().map_or(0, HeadState::memory);
+        self.share.set(BRANCH_BYTES + state + self.delta_bytes);
+    }
+}
+
+/// What takes reading and folding to know. Whoever has it reads and folds, and the others wait for what that gives.
+pub(crate) struct Work {
+    pub(crate) viewers: BTreeMap<Viewpoint, Knowledge>,
+    share: MemoryShare,
+}
+
+impl Work {
+    fn count(&mut self, state_bytes: u64) {
+        self.share.set(self.viewers.values().map(|knowledge| knowledge.bytes(state_bytes)).sum());
+    }
+}
+
+/// Somebody who follows a branch, until it is dropped.
+pub(crate) struct Following {
+    watched: watch::Receiver<Watched>,
+    left: Left,
+}
+
+/// Drops what was kept for followers after the last of them, once that watches no more.
+struct Left(Arc<OpenBranch>);
+
+impl Following {
+    pub(crate) fn new(branch: &Arc<OpenBranch>) -> Self {
+        Self { watched: branch.watched.subscribe(), left: Left(Arc::clone(branch)) }
+    }
+
+    /// Returns a watch on the head.
+    pub(crate) fn watched(&self) -> watch::Receiver<Watched> {
+        self.watched.clone()
+    }
+
+    pub(crate) fn branch(&self) -> &Arc<OpenBranch> {
+        &self.left.0
+    }
+}
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        if !self.0.is_followed() {
+            self.0.lock().drop_deltas();
+        }
+    }
 }
 
 impl OpenBranch {
-    pub(crate) fn new(line: Revision, BranchHead { id, seq: head }: BranchHead, made: u64) -> Self {
+    pub(crate) fn new(
+        line: Revision,
+        BranchHead { id, seq: head }: BranchHead,
+        opened: u64,
+        memory: &Memory,
+    ) -> Self {
+        let kept = Head {
+            current: None,
+            deltas: BTreeMap::new(),
+            delta_bytes: 0,
+            is_judged_quickly: false,
+            forgotten: 0,
+            share: memory.share(BRANCH_BYTES),
+        };
         Self {
             line,
             id,
-            made,
+            opened,
             turn: Arc::default(),
-            waiting: AtomicUsize::new(0),
-            place: Mutex::default(),
-            reading: Mutex::default(),
-            watched: watch::Sender::new(Watched::Head(head)),
             following: AsyncMutex::default(),
-            steps: Deltas::default(),
-            shown_late: Mutex::default(),
-            is_judged_quickly: AtomicBool::new(false),
-            used: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
+            watched: watch::Sender::new(Watched::Head(head)),
+            head: Mutex::new(kept),
+            work: Mutex::new(Work { viewers: BTreeMap::new(), share: memory.share(0) }),
         }
     }
 
@@ -103,33 +171,24 @@ impl OpenBranch {
         NamedBranch { match_name, branch, id: self.id }
     }
 
-    /// Returns when it was made.
-    pub(crate) fn made(&self) -> u64 {
-        self.made
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn use_at(&self, time: u64) {
-        self.used.store(time, Ordering::Relaxed);
-    }
-
-    /// Returns `true` if a command waits for the branch.
-    pub(crate) fn is_awaited(&self) -> bool {
-        self.waiting.load(Ordering::Acquire) > 0
+    /// Returns when it was opened.
+    pub(crate) fn opened(&self) -> u64 {
+        self.opened
     }
 
     /// Waits until no other command is judged on the branch.
     pub(crate) async fn turn(&self) -> ApiResult<OwnedMutexGuard<()>> {
-        let _waiting = Waiting::among(&self.waiting, WAITING_MAX)
-            .ok_or_else(|| Problem::overloaded("too many commands wait for this branch"))?;
-        Ok(Arc::clone(&self.turn).lock_owned().await)
+        let turn = Arc::clone(&self.turn);
+        // The branch has one, whoever has its turn another.
+        if Arc::strong_count(&turn) > WAITING_MAX + 2 {
+            return Err(Problem::overloaded("too many commands wait for this branch"));
+        }
+        Ok(turn.lock_owned().await)
+    }
+
+    /// Returns `true` if a command is judged on the branch, or waits for that.
+    fn is_awaited(&self) -> bool {
+        Arc::strong_count(&self.turn) > 1
     }
 
     /// Returns `true` if somebody follows it.
@@ -145,75 +204,6 @@ impl OpenBranch {
         }
     }
 
-    /// Watches the head.
-    pub(crate) fn watch(&self) -> watch::Receiver<Watched> {
-        self.watched.subscribe()
-    }
-
-    /// Waits until nobody else works out what followers are told. It may be worked out then.
-    pub(crate) async fn following(&self) -> AsyncMutexGuard<'_, ()> {
-        self.following.lock().await
-    }
-
-    /// Says that the branch is deleted.
-    pub(crate) fn end(&self) {
-        self.watched.send_replace(Watched::Gone);
-        self.forget();
-    }
-
-    /// Refuses a branch that was deleted while its turn was waited for; another of its name has a table of its own.
-    pub(crate) fn require_there(&self) -> ApiResult<()> {
-        match *self.watched.borrow() {
-            Watched::Head(_) => Ok(()),
-            Watched::Gone => Err(self.gone()),
-        }
-    }
-
-    fn gone(&self) -> Problem {
-        let Revision { match_name, branch, .. } = self.line.clone();
-        StoreError::NoSuchBranch { match_name, branch }.into()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Forgets the state to make room, unless somebody looks at it just now.
-    pub(crate) fn forget_if_idle(&self) {
-        if let Ok(mut place) = self.place.try_lock() {
-            place.current = None;
-            self.steps.forget_if_idle();
-            self.bytes.store(0, Ordering::Relaxed);
-        }
-    }
-
-    /// Forgets the state, which is then read anew.
-    pub(crate) fn forget(&self) {
-        let mut place = self.lock();
-        *place = Place { current: None, forgotten: place.forgotten + 1 };
-        self.bytes.store(0, Ordering::Relaxed);
-        drop(place);
-        self.steps.forget();
-    }
-
-    /// Takes what was appended, once that is durable.
-    pub(crate) fn publish(&self, current: HeadState) {
-        let head = current.head;
-        let mut place = self.lock();
-        if place.at(head).is_some() {
-            return;
-        }
-        self.count(&current);
-        place.current = Some(current);
-        drop(place);
-        self.announce(head);
-    }
-
-    /// A state takes about twice its bytes (SV-27).
-    fn count(&self, current: &HeadState) {
-        self.bytes.store(current.bytes.saturating_mul(2), Ordering::Relaxed);
-    }
-
     /// Says that the branch has an entry.
     pub(crate) fn announce(&self, head: u64) {
         self.watched.send_if_modified(|watched| {
@@ -225,21 +215,97 @@ impl OpenBranch {
         });
     }
 
+    /// Waits until no other stream has a delta worked out.
+    pub(crate) async fn following(&self) -> AsyncMutexGuard<'_, ()> {
+        self.following.lock().await
+    }
+
+    /// Says that the branch is deleted.
+    pub(crate) fn end(&self) {
+        self.watched.send_replace(Watched::Gone);
+        self.forget();
+    }
+
+    /// Refuses a branch that was deleted while its turn was waited for; another of its name is opened anew.
+    pub(crate) fn require_there(&self) -> ApiResult<()> {
+        match *self.watched.borrow() {
+            Watched::Head(_) => Ok(()),
+            Watched::Gone => Err(self.gone()),
+        }
+    }
+
+    pub(crate) fn gone(&self) -> Problem {
+        let Revision { match_name, branch, .. } = self.line.clone();
+        StoreError::NoSuchBranch { match_name, branch }.into()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Head> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody else reads or folds the branch for what is kept of it.
+    pub(crate) fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes room, unless a command waits: what nobody looks at just now goes from memory.
+    pub(crate) fn make_room(&self) {
+        if self.is_awaited() {
+            return;
+        }
+        if let Ok(mut head) = self.head.try_lock() {
+            head.forget();
+        }
+        if let Ok(mut work) = self.work.try_lock() {
+            work.viewers.clear();
+            work.count(0);
+        }
+    }
+
+    /// Forgets where the branch stands, which is then read anew.
+    pub(crate) fn forget(&self) {
+        let mut head = self.lock();
+        head.forgotten += 1;
+        head.forget();
+    }
+
+    /// Takes what was appended, once that is durable.
+    pub(crate) fn publish(&self, current: HeadState) {
+        let now = current.head;
+        let mut head = self.lock();
+        if head.at(now).is_some() {
+            return;
+        }
+        head.current = Some(current);
+        // What was told up to an earlier head is asked for no more.
+        head.drop_deltas();
+        drop(head);
+        self.announce(now);
+    }
+
     /// Looks at where the branch stands, which is read from the store if it is not in memory, or as far as it is behind
     /// what is known of the branch (FL-18).
     pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
+        let is_in_memory = self.lock().at(self.known_head()).is_some();
+        let _work = (!is_in_memory).then(|| self.work());
+        self.current_at_work(world, look)
+    }
+
+    /// As [`current`](Self::current), for whoever has the work.
+    pub(crate) fn current_at_work<T>(
+        &self,
+        world: &World,
+        look: impl FnOnce(&mut HeadState) -> T,
+    ) -> ApiResult<T> {
         let known = self.known_head();
-        if let Some(current) = self.lock().at(known) {
-            return Ok(look(current));
-        }
-        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let (behind, forgotten) = {
-            let mut place = self.lock();
-            // Somebody else may have read it meanwhile.
-            if let Some(current) = place.at(known) {
-                return Ok(look(current));
+            let mut head = self.lock();
+            if let Some(current) = head.at(known) {
+                let seen = look(current);
+                head.count();
+                return Ok(seen);
             }
-            (place.current.as_ref().map(HeadState::fork), place.forgotten)
+            (head.current.as_ref().map(HeadState::fork), head.forgotten)
         };
         let mut read = match behind {
             Some(behind) => {
@@ -249,16 +315,15 @@ impl OpenBranch {
             None => self.load(world)?,
         };
         self.announce(read.head);
-        let mut place = self.lock();
-        let is_forgotten = place.forgotten != forgotten;
-        Ok(look(match &mut place.current {
+        let mut head = self.lock();
+        let is_forgotten = head.forgotten != forgotten;
+        let seen = look(match &mut head.current {
             _ if is_forgotten => &mut read,
             Some(newer) if newer.head >= read.head => newer,
-            older => {
-                self.count(&read);
-                older.insert(read)
-            }
-        }))
+            older => older.insert(read),
+        });
+        head.count();
+        Ok(seen)
     }
 
     fn load(&self, world: &World) -> ApiResult<HeadState> {
@@ -272,107 +337,70 @@ impl OpenBranch {
         Ok(current)
     }
 
-    /// Returns the number of the last entry of the log that a viewer may know of; those who look late are shown the
-    /// match as if it ended before the first entry of the last seconds (SV-24).
-    pub(crate) fn head(&self, world: &World, view: Viewpoint) -> ApiResult<u64> {
-        let head = self.current(world, |current| current.head)?;
-        if view.delay_s == 0 {
-            return Ok(head);
-        }
-        let since = world
-            .now_ms()
-            .saturating_sub(i64::try_from(view.delay_s).unwrap_or(i64::MAX).saturating_mul(1000));
-        let mut late = self.shown_late.lock().unwrap_or_else(PoisonError::into_inner);
-        let shown = late.entry(view.delay_s).or_default();
-        for entry in world.store.entries_of(&self.named(), *shown + 1..=head)? {
-            let entry = entry?;
-            if entry.recorded_at_ms > since {
-                break;
-            }
-            *shown = entry.seq;
-        }
-        Ok(*shown)
-    }
-
-    /// Refuses a branch that begins after what a viewer may know of.
-    pub(crate) fn require_known(&self, world: &World, view: Viewpoint) -> ApiResult<()> {
-        if view.delay_s == 0 {
-            return Ok(());
-        }
-        let Revision { match_name, branch, .. } = &self.line;
-        let branches = world.store.branches(match_name)?;
-        let parent = branches.into_iter().find(|info| info.name == *branch).and_then(|info| info.parent);
-        if parent.is_some_and(|(_, from)| self.head(world, view).is_ok_and(|head| head < from)) {
-            let (match_name, branch) = (match_name.clone(), branch.clone());
-            return Err(StoreError::NoSuchBranch { match_name, branch }.into());
-        }
-        Ok(())
+    /// Reads entries of the log between two heads.
+    pub(crate) fn entries(&self, world: &World, after: u64, to: u64) -> ApiResult<Vec<LogEntry>> {
+        let entries = world.store.entries_of(&self.named(), after + 1..=to)?;
+        Ok(entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?)
     }
 
     /// Notes how long it took to judge commands and to work out what the host is shown.
     pub(crate) fn note_judging(&self, time: Duration) {
-        self.is_judged_quickly.store(time < QUICK, Ordering::Relaxed);
+        self.lock().is_judged_quickly = time < QUICK;
     }
 
     /// Has the next command judged where the store can be asked about the line.
     pub(crate) fn judge_with_care(&self) {
-        self.is_judged_quickly.store(false, Ordering::Relaxed);
+        self.lock().is_judged_quickly = false;
     }
 
-    /// Returns `true` if commands were judged quickly the last time, and where it stands is in memory and used by nobody
-    /// else just now.
-    pub(crate) fn is_quick(&self) -> bool {
+    /// Looks at where the branch stands if that is in memory, nobody else uses it just now, and commands were judged
+    /// quickly the last time.
+    pub(crate) fn if_quick<T>(&self, look: impl FnOnce(&mut HeadState) -> T) -> Option<T> {
         let known = self.known_head();
-        self.is_judged_quickly.load(Ordering::Relaxed)
-            && self.place.try_lock().is_ok_and(|mut place| place.at(known).is_some())
+        let mut head = self.head.try_lock().ok().filter(|head| head.is_judged_quickly)?;
+        let seen = head.at(known).map(look);
+        head.count();
+        seen
     }
 
     /// Returns what a viewer sees at its head if that was worked out before and nobody else uses it just now.
     pub(crate) fn shown_in_memory(&self, view: Viewpoint) -> Option<CachedView> {
-        let place = self.place.try_lock().ok()?;
-        place.current.as_ref().filter(|_| view.delay_s == 0)?.shown_before(view.viewer)
+        let head = self.head.try_lock().ok()?;
+        head.current.as_ref().filter(|_| view.delay_s == 0)?.shown_before(view.viewer)
     }
 
-    /// Returns what a viewer sees at its head.
-    pub(crate) fn shown(&self, world: &World, view: Viewpoint) -> ApiResult<CachedView> {
-        if view.delay_s == 0 {
-            return self.current(world, |current| current.shown(view.viewer));
+    /// Returns `true` if it takes folding no long log to work out what a viewer is told after a head.
+    pub(crate) fn is_near(&self, view: Viewpoint, from: u64) -> bool {
+        let known = self.known_head();
+        let settled = || {
+            let work = self.work.try_lock().ok()?;
+            Some(work.viewers.get(&view)?.nearest(from)?.settled())
+        };
+        known <= SHORT_LOG || settled().is_some_and(|settled| known.saturating_sub(settled) <= SHORT_LOG)
+    }
+
+    /// Returns what a viewer is told after a head up to another, if that was worked out before.
+    pub(crate) fn kept_delta(&self, view: Viewpoint, from: u64, to: u64) -> Option<Arc<Delta>> {
+        self.lock().deltas.get(&(view, from)).filter(|delta| delta.to == to).cloned()
+    }
+
+    /// Keeps what a viewer is told after a head, as long as somebody follows.
+    pub(crate) fn keep_delta(&self, view: Viewpoint, from: u64, delta: &Arc<Delta>) {
+        if !self.is_followed() {
+            return;
         }
-        Ok(CachedView::of(view.viewer, self.state(world, view, None)?.as_ref()))
-    }
-
-    /// Returns the state at an entry, as the viewer counts, or at its head.
-    pub(crate) fn state(
-        &self,
-        world: &World,
-        view: Viewpoint,
-        at: Option<u64>,
-    ) -> ApiResult<Box<dyn AnyState>> {
-        let head = self.head(world, view)?;
-        match at {
-            None => {
-                let state =
-                    self.current(world, |current| (current.head == head).then(|| current.state.fork()))?;
-                state.map_or_else(|| self.state_of_log(world, head), Ok)
-            }
-            Some(at) if view.viewer.see_all() => self.state_of_log(world, at),
-            Some(_) => Ok(self.sight(world, view, at)?.state()?),
+        let mut head = self.lock();
+        if head.deltas.len() >= DELTAS_MAX {
+            head.drop_deltas();
         }
+        let before = head.deltas.insert((view, from), Arc::clone(delta));
+        head.delta_bytes = (head.delta_bytes + delta.bytes()) - before.map_or(0, |before| before.bytes());
+        head.count();
     }
 
-    /// Returns the state after an entry, as the log counts, from the nearest snapshot.
-    pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
-        Ok(Position::seek(&SourceName::Revision(self.line.at(seq)), world)?)
-    }
-
-    /// Looks at the history up to an entry, as the viewer counts, or to its head.
-    pub(crate) fn sight(&self, world: &World, view: Viewpoint, at: Option<u64>) -> ApiResult<SeatHistory> {
-        let head = self.head(world, view)?;
-        let log = world.store.read(&self.line.match_name, &self.line.branch, Some(head))?;
-        let sight = SeatHistory::of(view.viewer, History::of_log(&self.line, log, &world.registry)?)?;
-        match at {
-            Some(at) => Ok(sight.up_to(at)?),
-            None => Ok(sight),
-        }
+    /// Counts what whoever has the work has found out.
+    pub(crate) fn count(&self, work: &mut Work) {
+        let state_bytes = self.lock().current.as_ref().map_or(0, |current| current.bytes);
+        work.count(state_bytes);
     }
 }

@@ -5,6 +5,7 @@
 mod attacks;
 mod cache_eviction;
 mod client;
+mod crowd;
 mod durability;
 mod end_of_match;
 #[cfg(unix)]
@@ -12,6 +13,8 @@ mod fleet;
 mod fuzzer;
 mod http;
 mod malformed_requests;
+#[cfg(target_os = "linux")] // the memory of a process
+mod memory;
 mod papers;
 mod problems;
 #[cfg(unix)] // signals

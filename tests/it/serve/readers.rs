@@ -194,7 +194,7 @@ fn sv_19_who_comes_again_is_told_what_came_to_light_meanwhile() {
 
 /// The resident memory of a service, in KiB.
 #[cfg(target_os = "linux")]
-fn resident_kib(service: &Running) -> u64 {
+pub(super) fn resident_kib(service: &Running) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", service.pid())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()

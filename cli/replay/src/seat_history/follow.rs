@@ -33,6 +33,43 @@ pub struct Known {
     pub whole: usize,
 }
 
+/// Which entries a viewer knows of at a head: all up to the settled one, and some that follow it.
+#[derive(Clone, Debug)]
+pub struct ShownEntries {
+    settled: u64,
+    /// The numbers in the log of those that follow.
+    seqs: Vec<u64>,
+    /// How many of the entries that follow are wholly shown, from the first on.
+    pub whole: usize,
+}
+
+impl ShownEntries {
+    /// Returns the number of the last entry that is told once and for all.
+    #[must_use]
+    pub fn settled(&self) -> u64 {
+        self.settled
+    }
+
+    /// Returns how many entries the viewer knows of, which is the number of the last.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.settled + self.seqs.len() as u64
+    }
+
+    /// Returns the number in the log of the entry that the viewer counts as number `seq`.
+    #[must_use]
+    pub fn in_log(&self, seq: u64) -> Option<u64> {
+        let Some(place) = seq.checked_sub(self.settled + 1) else { return Some(seq) };
+        self.seqs.get(usize::try_from(place).ok()?).copied()
+    }
+
+    /// Returns how many entries the viewer knows of among the first `count` entries of the log.
+    #[must_use]
+    pub fn within(&self, count: u64) -> u64 {
+        count.min(self.settled) + self.seqs.partition_point(|seq| *seq <= count) as u64
+    }
+}
+
 impl Follower {
     /// Begins before the first entry of a history, of which `state` is the start.
     #[must_use]
@@ -64,54 +101,38 @@ impl Follower {
     /// # Errors
     /// [`ReplayError::Entry`], or [`ReplayError::ConcealedEntry`] for a player.
     pub fn known(&self, entries: &[LogEntry]) -> Result<Known, ReplayError> {
-        let mut known = Known { head: self.settled, ..Known::default() };
+        let mut records = Vec::new();
+        let shown = self.fold(entries, &mut |seen| records.push((seen.entry.seq, seen.logged_record())))?;
+        Ok(Known { head: shown.head(), records, whole: shown.whole })
+    }
+
+    /// Folds `entries`, the first of which follows the settled ones, and shows each that the viewer may know of at their
+    /// end.
+    ///
+    /// # Errors
+    /// As for [`known`](Self::known).
+    pub fn fold(
+        &self,
+        entries: &[LogEntry],
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<ShownEntries, ReplayError> {
+        let mut shown = ShownEntries { settled: self.settled, seqs: Vec::new(), whole: 0 };
         let mut is_whole = true;
         let mut rest = entries.iter();
         let observe = &mut |step: &mut dyn Step| {
             let Some(entry) = rest.next() else { return };
-            is_whole &= step.wholly_shown();
-            known.whole += usize::from(is_whole);
+            is_whole = is_whole && step.wholly_shown();
+            shown.whole += usize::from(is_whole);
             if step.concealed() {
                 return;
             }
-            known.head += 1;
-            let mut seen = ViewedEntry { viewer: self.viewer, seq: known.head, step, entry };
-            known.records.push((entry.seq, seen.logged_record()));
+            shown.seqs.push(entry.seq);
+            observe(&mut ViewedEntry { viewer: self.viewer, seq: shown.head(), step, entry });
         };
         let mut state = self.state.fork();
         let folded = self.viewer.fold(state.as_mut(), &logged(entries), &self.dice, observe);
         folded.map_err(|cause| self.broken(cause))?;
-        Ok(known)
-    }
-
-    /// Returns how many of `entries`, the first of which follows the settled ones, are wholly shown at their end, from the
-    /// first on.
-    ///
-    /// # Errors
-    /// As for [`known`](Self::known).
-    pub fn whole(&self, entries: &[LogEntry]) -> Result<usize, ReplayError> {
-        let (mut whole, mut is_whole) = (0, true);
-        let mut state = self.state.fork();
-        let observe = &mut |step: &mut dyn Step| {
-            is_whole = is_whole && step.wholly_shown();
-            whole += usize::from(is_whole);
-        };
-        let folded = self.viewer.fold(state.as_mut(), &logged(entries), &self.dice, observe);
-        folded.map_err(|cause| self.broken(cause))?;
-        Ok(whole)
-    }
-
-    /// Returns the number of the last entry that the viewer knows of at the end of `entries`.
-    ///
-    /// # Errors
-    /// As for [`known`](Self::known).
-    pub fn count(&self, entries: &[LogEntry]) -> Result<u64, ReplayError> {
-        let mut head = self.settled;
-        let mut state = self.state.fork();
-        let observe = &mut |step: &mut dyn Step| head += u64::from(!step.concealed());
-        let folded = self.viewer.fold(state.as_mut(), &logged(entries), &self.dice, observe);
-        folded.map_err(|cause| self.broken(cause))?;
-        Ok(head)
+        Ok(shown)
     }
 
     /// Moves past `entries`, the first of which follows the settled ones; all of them must be wholly shown.

@@ -11,7 +11,6 @@ use turnfold_replay::render::{self, ListedBranch};
 use turnfold_store::{BranchInfo, BranchName, MatchName};
 use utoipa::ToSchema;
 
-use super::position::LineNames;
 use super::statuses::{Changed, Deleted, Document, Looked, Name};
 use crate::app::{App, to_end};
 use crate::append::require_not_by_mail;
@@ -20,6 +19,7 @@ use crate::http::{Form, List, NoParameters, ValidQuery, created, json, json_body
 use crate::limits::BRANCHES_MAX;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
+use crate::reading::BranchPath;
 
 /// Returns the branches of a match that a viewer may know of, each with its table.
 pub(crate) fn known_branches(
@@ -48,7 +48,7 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
             branch.entries = table.head_seen(app, view)?;
             branch.link = None;
             if let Some((parent, from)) = &mut branch.from {
-                *from = app.table(view, match_name, parent)?.seen_at(app, view, *from)?;
+                *from = app.table(view, match_name, parent)?.seen_within(app, view, *from)?;
             }
         }
         listed.push(branch);
@@ -67,8 +67,9 @@ pub(crate) async fn list(
     form: Form,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
-    app.fold(bearer, move |app, access| {
-        let items = listed(app, access, &name(&match_name)?)?;
+    let match_name: MatchName = name(&match_name)?;
+    app.fold(&bearer, Some(match_name.clone()), move |app, access| {
+        let items = listed(app, access, &match_name)?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &List { items, next: None::<String> }),
             Form::Text => text(StatusCode::OK, render::text(render::branches::lines(&items))),
@@ -131,12 +132,12 @@ pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> ApiResult<Revi
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     let (table, names) = app
         .serve(bearer, move |app, access| {
-            let (match_name, branch) = (name(&names.0)?, name(&names.1)?);
+            let (match_name, branch) = (name(&path.match_name)?, name(&path.branch)?);
             access.require_host(&match_name)?;
             let view = access.looks(&match_name, None)?;
             Ok((app.table(view, &match_name, &branch)?, (match_name, branch)))

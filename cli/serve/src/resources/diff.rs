@@ -12,12 +12,12 @@ use utoipa::IntoParams;
 
 use super::branches::{branch_point, known_branches};
 use super::matches::are_over;
-use super::position::LineNames;
 use super::statuses::{Document, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::http::{Form, ValidQuery, json, name, text};
 use crate::problem::{ApiResult, Problem};
+use crate::reading::BranchPath;
 use turnfold_store::MatchName;
 
 /// Lines of context around commands that differ, as `diff` has them.
@@ -56,14 +56,14 @@ pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchNam
 pub(crate) async fn diff(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(asked): ValidQuery<With>,
     form: Form,
 ) -> ApiResult {
-    app.fold(bearer, move |app, access| {
-        let match_name = name(&names.0)?;
+    let match_name: MatchName = name(&path.match_name)?;
+    app.fold(&bearer, Some(match_name.clone()), move |app, access| {
         require_all(app, access, &match_name)?;
-        let mut line = branch_point(&match_name, &names.1)?;
+        let mut line = branch_point(&match_name, &path.branch)?;
         line.seq = asked.at;
         let other = branch_point(&match_name, &asked.with)?;
         let sight = |line| SeatHistory::load(Viewer::HOST, &SourceName::Revision(line), &app.world);

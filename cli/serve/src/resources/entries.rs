@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use turnfold_core::Seat;
 use turnfold_replay::render::{self, NothingPlayed};
-use turnfold_replay::{Record, ScriptLine};
+use turnfold_replay::{Record, Revision, ScriptLine};
 use turnfold_store::IdempotencyKey;
 use utoipa::{IntoParams, ToSchema};
 
-use super::position::{LineNames, PositionRequest, SeatName};
 use super::statuses::{AppendProblems, Document, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
 use crate::append::{ATTEMPTS, Append, Appended, AppendedKind, COMMANDS_MAX, moves_on};
 use crate::auth::{Access, Bearer};
 use crate::http::{Form, List, ValidQuery, given, json, json_body, link_next, list_limit, name, text};
 use crate::problem::{ApiResult, Problem};
+use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 use crate::tag::{Tags, value};
 
 /// Which entries to read.
@@ -46,14 +46,14 @@ pub(crate) struct Range {
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(range): ValidQuery<Range>,
     form: Form,
 ) -> ApiResult {
     let limit = list_limit(range.limit)?;
-    app.fold(bearer, move |app, access| {
-        let wanted = PositionRequest::find(app, access, &names, range.seat)?;
-        let (items, next) = wanted.records(app, range.after.unwrap_or(0), limit)?;
+    let asked = Asked { path, seat: range.seat, reach: Reach::Entry };
+    app.read(&bearer, asked, move |app, _, BranchView { branch, view }| {
+        let (items, next) = branch.records(app, *view, range.after.unwrap_or(0), limit)?;
         if form == Form::Json {
             return Ok(json(StatusCode::OK, &List { items, next }));
         }
@@ -61,7 +61,7 @@ pub(crate) async fn list(
         let mut response = text(StatusCode::OK, render::text(lines));
         if let Some(next) = next {
             let seat = range.seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
-            let (match_name, branch) = &names;
+            let Revision { match_name, branch, .. } = branch.line();
             link_next(
                 &mut response,
                 &format!(
@@ -119,7 +119,7 @@ struct AppendedJson<'a> {
 pub(crate) async fn append(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(Expected { expect }): ValidQuery<Expected>,
     form: Form,
     headers: HeaderMap,
@@ -128,16 +128,16 @@ pub(crate) async fn append(
     // SV-12: token, rate, body, seat; then, one request after another, key, precondition, rules, store.
     let access = app.admit(&bearer).await?;
     let commands = json_body::<Commands>(request).await?;
-    let append = read(access, &names, commands, &headers, expect)?;
+    let append = read(access, &path, commands, &headers, expect)?;
     // From here on, a client that goes away changes nothing.
-    to_end(perform(app, append, names, form)).await
+    to_end(perform(app, append, path, form)).await
 }
 
-async fn perform(app: Arc<App>, append: Append, names: LineNames, form: Form) -> ApiResult {
+async fn perform(app: Arc<App>, append: Append, path: BranchPath, form: Form) -> ApiResult {
     let began = Instant::now();
     let append = Arc::new(append);
     for _ in 0..ATTEMPTS {
-        let table = app.find_table(append.view, name(&names.0)?, name(&names.1)?).await;
+        let table = app.find_table(append.view, name(&path.match_name)?, name(&path.branch)?).await;
         let table = table.map_err(|problem| append.access.told(problem))?;
         // Others wait until this is durable and shown.
         let _turn = table.turn().await?;
@@ -159,12 +159,12 @@ async fn perform(app: Arc<App>, append: Append, names: LineNames, form: Form) ->
 /// Reads a request: whose commands they are, and under which conditions.
 fn read(
     access: Access,
-    names: &LineNames,
+    path: &BranchPath,
     commands: Commands,
     headers: &HeaderMap,
     expect: Option<u64>,
 ) -> ApiResult<Append> {
-    let match_name = name(&names.0)?;
+    let match_name = name(&path.match_name)?;
     let view = access.looks(&match_name, None)?;
     let seat = access.playing_seat()?;
     let Commands { commands, roll } = commands;

@@ -13,17 +13,17 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
-use super::position::{LineNames, PositionRequest, SeatName};
 use super::statuses::{Document, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint, no_token};
 use crate::channel_body::ChannelBody;
 use crate::counts::FirstHead;
-use crate::deltas::Step;
 use crate::http::{ValidQuery, require_accepted, typed};
-use crate::open_branch::{OpenBranch, Watched};
+use crate::knowledge::Delta;
+use crate::limits::StreamPlace;
+use crate::open_branch::{Following, Watched};
 use crate::problem::{ApiResult, Code, Problem};
-use crate::streams::Place;
+use crate::reading::{BranchPath, BranchView, SeatName};
 
 const EVENTS: &str = "text/event-stream";
 
@@ -62,7 +62,7 @@ pub(crate) struct From {
 pub(crate) async fn follow(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(asked): ValidQuery<From>,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -75,13 +75,14 @@ pub(crate) async fn follow(
     let begun = app.serve(bearer.clone(), move |app, access| {
         let (token, _) = bearer.hash().ok_or_else(no_token)?;
         let place = app.limits.stream(token, access.grant().map(|grant| grant.kind))?;
-        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, asked.seat)?;
+        let BranchView { branch, view } = BranchView::find(app, access, &path, asked.seat)?;
         let from = match after {
-            None => FirstHead::Known(table.head(app, view)?),
-            Some(seen) => table.head_when(app, view, seen)?,
+            None => FirstHead::Known(branch.head(app, view)?),
+            Some(seen) => branch.first_head(app, view, seen)?,
         };
         let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
-        Ok((Stream { table, view, from: 0, place, bearer, expires_at_ms }, from, access.clone()))
+        let following = Following::new(&branch);
+        Ok((Stream { following, view, from: 0, place, bearer, expires_at_ms }, from, access.clone()))
     });
     let (mut stream, from, access) = begun.await?;
     let from = match (from, after) {
@@ -111,10 +112,10 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<u64>> {
 
 /// A stream: it remembers the head that it told last, as the log counts, and nothing else (SV-17).
 struct Stream {
-    table: Arc<OpenBranch>,
+    following: Following,
     view: Viewpoint,
     from: u64,
-    place: Place,
+    place: StreamPlace,
     bearer: Bearer,
     expires_at_ms: Option<i64>,
 }
@@ -131,13 +132,17 @@ impl Stream {
     /// Finds the head at which so many entries were first seen. Of those who come again together one does the work
     /// (SV-31), and the others find what they look for afterwards.
     async fn count_until(&self, app: &Arc<App>, access: Access, seen: u64) -> ApiResult<FirstHead> {
-        let _following = self.table.following().await;
-        let (table, view) = (Arc::clone(&self.table), self.view);
-        let found = app.block(move |app| table.head_when(app, view, seen)).await;
+        let (branch, view) = (self.following.branch(), self.view);
+        let _first = branch.following().await;
+        let found = {
+            let branch = Arc::clone(branch);
+            app.block(move |app| branch.first_head(app, view, seen)).await
+        };
         let found = match found {
             Ok(FirstHead::Count(_)) => {
-                let table = Arc::clone(&self.table);
-                app.fold_for(move |app| table.count_until(app, view, seen)).await
+                let (of, branch) = (branch.line().match_name.clone(), Arc::clone(branch));
+                let work = move |app: &Arc<App>| branch.count_until(app, view, seen);
+                app.fold_for(self.bearer.reader()?, Some(of), work).await
             }
             found => found,
         };
@@ -153,7 +158,7 @@ impl Stream {
     }
 
     async fn tell(&mut self, app: &Arc<App>, sender: &mpsc::Sender<io::Result<Bytes>>) -> End {
-        let mut watched = self.table.watch();
+        let mut watched = self.following.watched();
         let (mut closing, mut revoked) = (app.closing(), app.revoked());
         let mut comment_at = Instant::now() + COMMENT_EVERY;
         if *closing.borrow_and_update() {
@@ -215,7 +220,7 @@ impl Stream {
         if head == self.from {
             return Ok(None);
         }
-        let step = self.step(app).await.map_err(|problem| {
+        let delta = self.delta(app).await.map_err(|problem| {
             // It may be deleted, and that not yet be said.
             if problem.code() == Code::NotFound {
                 return End::With("gone");
@@ -223,24 +228,33 @@ impl Stream {
             tracing::warn!(detail = problem.detail(), "a stream ended");
             End::Silently
         })?;
-        self.from = step.to;
-        Ok(step
-            .data
-            .as_ref()
-            .map(|data| format!("id: {}\nevent: entries\ndata: {data}\n\n", step.head).into()))
+        self.from = delta.to;
+        Ok(delta.event.clone())
     }
 
     /// Returns what there is to tell. Of those who are told the same one does the work.
-    async fn step(&self, app: &Arc<App>) -> ApiResult<Arc<Step>> {
-        let (table, view, from) = (Arc::clone(&self.table), self.view, self.from);
-        if let Some(step) = table.kept_step(view, from) {
-            return Ok(step);
+    async fn delta(&self, app: &Arc<App>) -> ApiResult<Arc<Delta>> {
+        let (branch, view, from) = (self.following.branch(), self.view, self.from);
+        if let Some(delta) = branch.delta_in_memory(view, from) {
+            return Ok(delta);
         }
-        let _following = self.table.following().await;
-        if let Some(step) = table.kept_step(view, from) {
-            return Ok(step);
+        let _first = branch.following().await;
+        if let Some(delta) = branch.delta_in_memory(view, from) {
+            return Ok(delta);
         }
-        app.block(move |app| table.step(app, view, from)).await
+        let place = if branch.is_near(view, from) {
+            None
+        } else {
+            Some(app.limits.folds.wait(self.bearer.reader()?, Some(&branch.line().match_name)).await?)
+        };
+        let branch = Arc::clone(branch);
+        app.block(move |app| {
+            let _place = place;
+            let delta = branch.delta(app, view, from);
+            app.tables.make_room();
+            delta
+        })
+        .await
     }
 
     /// Returns when to look again although nothing was heard.

@@ -7,15 +7,17 @@ use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use turnfold_replay::Page;
 use turnfold_replay::page::PAGE_BYTES_MAX;
+use turnfold_store::MatchName;
 use utoipa::IntoParams;
 
 use super::diff::require_all;
-use super::position::{At, LineNames, PositionRequest, attachment};
+use super::position::{At, attachment};
 use super::statuses::{LookedLarge, Name};
 use crate::app::App;
 use crate::auth::{Bearer, Viewpoint};
 use crate::http::{HTML, TEXT, ValidQuery, name, require_accepted, typed};
 use crate::problem::ApiResult;
+use crate::reading::{Asked, BranchPath, BranchView, Reach};
 
 /// Where a file ends.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -34,16 +36,16 @@ pub(crate) struct Until {
 pub(crate) async fn replay(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(Until { at }): ValidQuery<Until>,
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, TEXT)?;
-    app.fold(bearer, move |app, access| {
-        let match_name = name(&names.0)?;
+    let match_name: MatchName = name(&path.match_name)?;
+    app.fold(&bearer, Some(match_name.clone()), move |app, access| {
         require_all(app, access, &match_name)?;
-        let table = app.table(Viewpoint::HOST, &match_name, &name(&names.1)?)?;
-        let replay = table.sight(app, Viewpoint::HOST, at)?.to_replay()?;
+        let branch = app.table(Viewpoint::HOST, &match_name, &name(&path.branch)?)?;
+        let replay = branch.history(app, Viewpoint::HOST, at)?.to_replay()?;
         Ok(attachment(typed(StatusCode::OK, TEXT, replay.to_string()), &format!("{match_name}.tfl")))
     })
     .await
@@ -56,15 +58,15 @@ pub(crate) async fn replay(
 pub(crate) async fn page(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(at): ValidQuery<At>,
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, HTML)?;
-    app.fold(bearer, move |app, access| {
-        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, at.seat)?;
-        let page = Page::of(table.sight(app, view, at.at)?, None, PAGE_BYTES_MAX)?;
-        let file = format!("{}.html", table.line().match_name);
+    let whole = Asked { path, seat: at.seat, reach: Reach::Whole };
+    app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
+        let page = Page::of(branch.history(app, *view, at.at)?, None, PAGE_BYTES_MAX)?;
+        let file = format!("{}.html", branch.line().match_name);
         Ok(attachment(typed(StatusCode::OK, HTML, page.html), &file))
     })
     .await

@@ -8,12 +8,12 @@ use serde::Deserialize;
 use turnfold_replay::{FrameDocument, FrameLimits};
 use utoipa::IntoParams;
 
-use super::position::{LineNames, PositionRequest, SeatName};
 use super::statuses::{Document, Looked, Name};
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::http::{JSON, ValidQuery, json, require_accepted};
 use crate::problem::ApiResult;
+use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 
 /// Which frames.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -39,15 +39,15 @@ pub(crate) struct Frames {
 pub(crate) async fn frames(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(asked): ValidQuery<Frames>,
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    app.fold(bearer, move |app, access| {
-        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, asked.seat)?;
-        let sight = table.sight(app, view, asked.at)?;
-        let frames = FrameDocument::of(&sight, asked.after.unwrap_or(0), FrameLimits::SERVED)?;
+    let whole = Asked { path, seat: asked.seat, reach: Reach::Whole };
+    app.read(&bearer, whole, move |app, _, BranchView { branch, view }| {
+        let history = branch.history(app, *view, asked.at)?;
+        let frames = FrameDocument::of(&history, asked.after.unwrap_or(0), FrameLimits::SERVED)?;
         Ok(json(StatusCode::OK, &frames))
     })
     .await

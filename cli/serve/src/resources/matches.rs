@@ -116,7 +116,7 @@ pub(crate) async fn list(
 ) -> ApiResult {
     let limit = list_limit(page.limit)?;
     let after = page.after.as_deref().map(name::<MatchName>).transpose()?;
-    app.fold(bearer, move |app, access| {
+    app.fold(&bearer, None, move |app, access| {
         let mut names = Vec::new();
         match access.grant() {
             Some(grant) => {
@@ -162,8 +162,9 @@ pub(crate) async fn show(
     form: Form,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
-    app.fold(bearer, move |app, access| {
-        let shown = MatchJson::of(app, access, &name(&match_name)?)?;
+    let match_name: MatchName = name(&match_name)?;
+    app.fold(&bearer, Some(match_name.clone()), move |app, access| {
+        let shown = MatchJson::of(app, access, &match_name)?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &shown),
             Form::Text => text(StatusCode::OK, shown.line() + "\n"),
@@ -231,7 +232,7 @@ pub(crate) async fn create(
     if let Some(match_name) = import.name {
         let file = body(request, "text/plain", REPLAY_BYTES_MAX).await?;
         return app
-            .fold_for(move |app| {
+            .fold_for(bearer.reader()?, None, move |app| {
                 let match_name = new_match_name(&match_name).map_err(Problem::bad)?;
                 let replay = tfl::read_also_seen("the body", &file, &app.registry)
                     .and_then(turnfold_replay::Replay::whole);

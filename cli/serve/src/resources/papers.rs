@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 
 use super::statuses::{Name, PaperProblems};
 use crate::app::{App, to_end};
+use crate::folds::Reader;
 use crate::hosting::at_desk;
 use crate::http::{Form, NoParameters, ValidQuery, body, json, name, text};
 use crate::limits::PAPER_BYTES_MAX;
@@ -96,7 +97,7 @@ fn one_line(text: &str) -> String {
 }
 
 async fn perform(app: &Arc<App>, game: MatchName, paper: SignedPaper, form: Form) -> ApiResult {
-    let permit = app.limits.fold().await?;
+    let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
     let signed = paper.clone();
     let of = game.clone();
     let (taken, told) = at_desk(app, &game, move |app, host| {

@@ -6,24 +6,19 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use turnfold_core::AnyState;
 use turnfold_replay::drawing::{Highlights, svg};
-use turnfold_replay::seat_history::look_at_last;
-use turnfold_replay::{LoggedRecord, ReplayError, SourceName, Tail, Viewer, render};
+use turnfold_replay::render;
 use utoipa::IntoParams;
 
 use super::statuses::{Document, Looked, LookedLarge, Name, TagList};
 use crate::app::App;
-use crate::auth::{Access, Bearer, Viewpoint};
+use crate::auth::{Access, Bearer};
 use crate::head_state::CachedView;
 use crate::http::{Form, JSON, List, SVG, TEXT, ValidQuery, json_text, name, require_accepted, typed};
 use crate::limits::ANSWER_BYTES_MAX;
-use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
+use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 use crate::tag::{Tags, value};
-
-/// The names in the path of a history.
-pub(crate) type LineNames = (String, String);
 
 /// What to look at, and who the viewer is.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -39,49 +34,22 @@ pub(crate) struct At {
     pub(super) seat: Option<SeatName>,
 }
 
-/// A seat as it is written.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(try_from = "String")]
-pub(crate) struct SeatName(pub(crate) Viewer);
-
-impl TryFrom<String> for SeatName {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|error: <Viewer as std::str::FromStr>::Err| error.to_string())
-    }
-}
-
-/// A position that somebody asks for.
-pub(crate) struct PositionRequest {
-    pub(crate) table: Arc<OpenBranch>,
-    pub(crate) view: Viewpoint,
-}
-
-impl PositionRequest {
-    /// Finds the history that a path names, if the token may look at it.
-    pub(crate) fn find(
-        app: &Arc<App>,
-        access: &Access,
-        names: &LineNames,
-        seat: Option<SeatName>,
-    ) -> ApiResult<Self> {
-        let (match_name, branch) = (name(&names.0)?, name(&names.1)?);
-        let view = access.looks(&match_name, seat.map(|seat| seat.0))?;
-        Ok(Self { table: app.table(view, &match_name, &branch)?, view })
+impl At {
+    /// Returns what of a branch is read.
+    pub(super) fn of(self, path: BranchPath) -> Asked {
+        Asked { path, seat: self.seat, reach: Reach::of(self.at) }
     }
 }
 
 /// Returns what is seen at the head if it is in memory; where it is not, or may not be seen, is said elsewhere.
-fn in_memory(app: &App, access: &Access, names: &LineNames, at: At) -> Option<CachedView> {
+fn in_memory(app: &App, access: &Access, path: &BranchPath, at: At) -> Option<CachedView> {
     // Where others write, too, the store is asked first (FL-18).
     if app.store.is_shared() {
         return None;
     }
-    let (match_name, branch) = (name(&names.0).ok()?, name(&names.1).ok()?);
+    let (match_name, branch) = (name(&path.match_name).ok()?, name(&path.branch).ok()?);
     let view = access.looks(&match_name, at.seat.map(|seat| seat.0)).ok()?;
-    let table = at.at.is_none().then(|| app.tables.in_memory(view, &match_name, &branch))??;
-    table.shown_in_memory(view)
+    at.at.is_none().then(|| app.tables.in_use(view, &match_name, &branch))??.shown_in_memory(view)
 }
 
 /// Answers with a view, or that it is still the one that is known.
@@ -90,30 +58,6 @@ fn answer(shown: &CachedView, known: Option<&Tags>, body: impl FnOnce() -> Respo
     let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body() };
     response.headers_mut().insert(header::ETAG, value(&shown.tag));
     response
-}
-
-/// Runs what looks at a position: at the head at once, elsewhere when its turn to fold has come.
-async fn look<T: Send + 'static>(
-    app: &Arc<App>,
-    bearer: Bearer,
-    at: At,
-    work: impl FnOnce(&Arc<App>, &Access) -> ApiResult<T> + Send + 'static,
-) -> ApiResult<T> {
-    let access = app.admit(&bearer).await?;
-    look_for(app, access, at, work).await
-}
-
-/// Runs what looks at a position for somebody who may ask.
-async fn look_for<T: Send + 'static>(
-    app: &Arc<App>,
-    access: Access,
-    at: At,
-    work: impl FnOnce(&Arc<App>, &Access) -> ApiResult<T> + Send + 'static,
-) -> ApiResult<T> {
-    if at.at.is_none() {
-        return app.serve_for(access, work).await;
-    }
-    app.fold_for(move |app| work(app, &access).map_err(|problem| access.told(problem))).await
 }
 
 /// See the position
@@ -125,7 +69,7 @@ async fn look_for<T: Send + 'static>(
 pub(crate) async fn view(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(at): ValidQuery<At>,
     form: Form,
     headers: HeaderMap,
@@ -133,17 +77,16 @@ pub(crate) async fn view(
     let known = Tags::read(&headers, &header::IF_NONE_MATCH)?;
     let access = app.admit(&bearer).await?;
     if form == Form::Json
-        && let Some(shown) = in_memory(&app, &access, &names, at)
+        && let Some(shown) = in_memory(&app, &access, &path, at)
     {
         return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
     }
-    look_for(&app, access, at, move |app, access| {
-        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, at.seat)?;
+    app.read_for(&bearer, access, at.of(path), move |app, _, BranchView { branch, view }| {
         if at.at.is_none() && form == Form::Json {
-            let shown = table.shown(app, view)?;
+            let shown = branch.shown(app, *view)?;
             return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
         }
-        let state = table.state(app, view, at.at)?;
+        let state = branch.state(app, *view, at.at)?;
         let shown = CachedView::of(view.viewer, state.as_ref());
         Ok(answer(&shown, known.as_ref(), || match form {
             Form::Json => typed(StatusCode::OK, JSON, shown.json.clone()),
@@ -164,14 +107,13 @@ pub(crate) async fn view(
 pub(crate) async fn picture(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(at): ValidQuery<At>,
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, SVG)?;
-    look(&app, bearer, at, move |app, access| {
-        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, at.seat)?;
-        let state = table.state(app, view, at.at)?;
+    app.read(&bearer, at.of(path), move |app, _, BranchView { branch, view }| {
+        let state = branch.state(app, *view, at.at)?;
         let picture = svg::document(&view.viewer.picture(state.as_ref()), &Highlights::default());
         Ok(attachment(typed(StatusCode::OK, SVG, picture), "picture.svg"))
     })
@@ -195,13 +137,12 @@ pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
 pub(crate) async fn legal(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(at): ValidQuery<At>,
     form: Form,
 ) -> ApiResult {
-    look(&app, bearer, at, move |app, access| {
-        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, at.seat)?;
-        let state = table.state(app, view, at.at)?;
+    app.read(&bearer, at.of(path), move |app, _, BranchView { branch, view }| {
+        let state = branch.state(app, *view, at.at)?;
         // The host that names nobody is told every seat's (SV-8).
         let asked = at.seat.map(|seat| seat.0).or((!view.viewer.see_all()).then_some(view.viewer));
         let items = render::legal_commands(asked, view.viewer, state.as_ref());
@@ -238,13 +179,12 @@ pub(crate) struct Question {
 pub(crate) async fn ask(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    Path(names): Path<LineNames>,
+    Path(path): Path<BranchPath>,
     ValidQuery(Question { q, at, seat }): ValidQuery<Question>,
     form: Form,
 ) -> ApiResult {
-    look(&app, bearer, At { at, seat }, move |app, access| {
-        let PositionRequest { table, view } = PositionRequest::find(app, access, &names, seat)?;
-        let state: Box<dyn AnyState> = table.state(app, view, at)?;
+    app.read(&bearer, At { at, seat }.of(path), move |app, _, BranchView { branch, view }| {
+        let state = branch.state(app, *view, at)?;
         let answer = view.viewer.ask(state.as_ref(), &q).map_err(|error| Problem::bad(error.to_string()))?;
         let (media_type, body) = match form {
             Form::Text => (TEXT, render::text([render::answer(&answer)])),
@@ -261,40 +201,4 @@ fn bounded(body: Vec<u8>) -> ApiResult<Vec<u8>> {
         return Ok(body);
     }
     Err(Problem::new(Code::TooLarge, format!("the answer is larger than {ANSWER_BYTES_MAX} bytes")))
-}
-
-impl PositionRequest {
-    /// Returns the records of the entries after one, at most so many, and the last of them if others follow.
-    pub(crate) fn records(
-        &self,
-        app: &App,
-        after: u64,
-        limit: usize,
-    ) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
-        let Self { table, view } = self;
-        let mut records = Vec::new();
-        let until = after.saturating_add(limit as u64);
-        let head = if view.viewer.see_all() {
-            let head = table.head(app, *view)?;
-            let name = SourceName::Revision(table.line().at(head.min(until)));
-            let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
-            look_at_last(view.viewer, tail, &name, &app.world, &mut |seen| {
-                records.push(seen.logged_record());
-            })?;
-            head
-        } else {
-            let sight = table.sight(app, *view, None)?;
-            if after > sight.head() {
-                let (line, head) = (sight.name().clone(), sight.head());
-                return Err(ReplayError::NoEntry { line, seq: after, head }.into());
-            }
-            sight.fold(&mut |seen| {
-                if seen.seq() > after && seen.seq() <= until {
-                    records.push(seen.logged_record());
-                }
-            })?;
-            sight.head()
-        };
-        Ok((records, (head > until).then_some(until)))
-    }
 }

@@ -1,0 +1,121 @@
+//! What a viewer knows of a branch: how far that is settled, and what it is told between two heads (SV-17, SV-18).
+
+use bytes::Bytes;
+use serde::Serialize;
+use turnfold_replay::seat_history::follow::{Follower, Known};
+use turnfold_replay::{LoggedRecord, Record};
+
+use crate::counts::Counts;
+use crate::http::json_text;
+use crate::memory::state_memory;
+
+/// The most records that an event tells; who has more to catch up with reads the log anew.
+const RECORDS_MAX: usize = 1000;
+
+/// What a record takes in memory, at least, and how many times its JSON.
+const RECORD_BYTES: u64 = 512;
+const RECORD_TIMES: u64 = 3;
+
+/// What a viewer is told between two heads.
+#[derive(Debug)]
+pub(crate) struct Delta {
+    /// The later head, as the log counts.
+    pub(crate) to: u64,
+    /// The later head, as the viewer counts.
+    pub(crate) head: u64,
+    /// The tag of what the viewer sees there.
+    pub(crate) tag: String,
+    /// What it did not know before, or otherwise, of the last entries, each with its number in the log.
+    pub(crate) news: Vec<(u64, LoggedRecord)>,
+    /// The event that tells it; `None` when nothing visible changed.
+    pub(crate) event: Option<Bytes>,
+}
+
+/// The data of an event (SV-18).
+#[derive(Serialize)]
+struct EventData<'a> {
+    head: u64,
+    tag: &'a str,
+    entries: Option<Vec<&'a LoggedRecord>>,
+}
+
+impl Delta {
+    /// Returns what a viewer is told between two heads.
+    pub(crate) fn between(to: u64, tag: String, earlier: &Known, now: &Known) -> Self {
+        let (head, news) = (now.head, now.news_since(earlier));
+        let event = (!news.is_empty()).then(|| {
+            let entries =
+                (news.len() <= RECORDS_MAX).then(|| news.iter().map(|(_, record)| record).collect());
+            let data = json_text(&EventData { head, tag: &tag, entries });
+            format!("id: {head}\nevent: entries\ndata: {}\n\n", data.trim_end()).into()
+        });
+        // An append tells of its own entries, which are the last ones.
+        let first = to.saturating_sub(RECORDS_MAX as u64);
+        let news = news.into_iter().filter(|(seq, _)| *seq > first).cloned().collect();
+        Self { to, head, tag, news, event }
+    }
+
+    /// Returns the records of the entries after one of the log.
+    pub(crate) fn records_after(&self, seq: u64) -> Vec<Record> {
+        let news = self.news.iter().filter(|(own, _)| *own > seq);
+        news.map(|(_, logged)| logged.record.clone()).collect()
+    }
+
+    /// Returns how many bytes it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let event = self.event.as_ref().map_or(0, Bytes::len) as u64;
+        let records = self.news.len() as u64;
+        event + (records * RECORD_BYTES).max(event.min(records << 16) * RECORD_TIMES)
+    }
+}
+
+/// A follower, and the head at which what it settled was wholly shown. At an earlier head some of it may not have been
+/// shown yet, so it serves nobody who was told no more than that.
+pub(crate) struct Cursor {
+    pub(crate) at: u64,
+    pub(crate) follower: Follower,
+}
+
+/// How many entries a follower for those who lag may leave unsettled before another takes its place.
+const BEHIND_MAX: u64 = 256;
+
+/// What a viewer knows: one cursor for those who follow closely and one for those who lag or come again, what it counted,
+/// and, if it looks late, the last entry that it was shown.
+#[derive(Default)]
+pub(crate) struct Knowledge {
+    ahead: Option<Cursor>,
+    behind: Option<Cursor>,
+    pub(crate) counts: Counts,
+    pub(crate) shown_late: u64,
+}
+
+impl Knowledge {
+    /// Returns the nearest follower that serves whoever was told of everything up to a head.
+    pub(crate) fn nearest(&self, from: u64) -> Option<&Follower> {
+        let both = [&self.ahead, &self.behind].into_iter().flatten();
+        both.filter(|cursor| cursor.at <= from).max_by_key(|cursor| cursor.at).map(|it| &it.follower)
+    }
+
+    /// Keeps a follower where it helps others.
+    pub(crate) fn keep(&mut self, new: Cursor) {
+        let Some(ahead) = &self.ahead else {
+            self.ahead = Some(new);
+            return;
+        };
+        if new.at >= ahead.at {
+            self.ahead = Some(new);
+            return;
+        }
+        let serves =
+            |old: &Cursor| old.at <= new.at && new.follower.settled() - old.follower.settled() <= BEHIND_MAX;
+        if !self.behind.as_ref().is_some_and(serves) {
+            self.behind = Some(new);
+        }
+    }
+
+    /// Returns how many bytes it takes, where a state has so many.
+    pub(crate) fn bytes(&self, state_bytes: u64) -> u64 {
+        let cursors = u64::from(self.ahead.is_some()) + u64::from(self.behind.is_some());
+        cursors * state_memory(state_bytes) + self.counts.bytes()
+    }
+}

@@ -1,0 +1,104 @@
+//! Looking at a branch as a viewer: the position and the records at its head or at an earlier entry.
+
+use turnfold_core::AnyState;
+use turnfold_replay::{
+    History, LoggedRecord, Position, ReplayError, SeatHistory, SourceName, Tail, seat_history::look_at_last,
+};
+
+use crate::auth::Viewpoint;
+use crate::head_state::CachedView;
+use crate::open_branch::OpenBranch;
+use crate::problem::ApiResult;
+use crate::world::World;
+
+impl OpenBranch {
+    /// Returns what a viewer sees at its head.
+    pub(crate) fn shown(&self, world: &World, view: Viewpoint) -> ApiResult<CachedView> {
+        if view.delay_s == 0 {
+            return self.current(world, |current| current.shown(view.viewer));
+        }
+        Ok(CachedView::of(view.viewer, self.state(world, view, None)?.as_ref()))
+    }
+
+    /// Returns the state at an entry, as the viewer counts, or at its head.
+    pub(crate) fn state(
+        &self,
+        world: &World,
+        view: Viewpoint,
+        at: Option<u64>,
+    ) -> ApiResult<Box<dyn AnyState>> {
+        match at {
+            None => {
+                let head = self.head(world, view)?;
+                let state =
+                    self.current(world, |current| (current.head == head).then(|| current.state.fork()))?;
+                state.map_or_else(|| self.state_of_log(world, head), Ok)
+            }
+            Some(at) if view.viewer.see_all() => self.state_of_log(world, at),
+            // Which entry of the log it is takes no fold where nothing is concealed, and from there on snapshots help.
+            Some(at) => {
+                let seen = self.seen(world, view, &mut |_| {})?;
+                let seq = seen.in_log(at).ok_or_else(|| self.no_entry(at, seen.head()))?;
+                self.state_of_log(world, seq)
+            }
+        }
+    }
+
+    fn no_entry(&self, seq: u64, head: u64) -> ReplayError {
+        ReplayError::NoEntry { line: SourceName::Revision(self.line().clone()), seq, head }
+    }
+
+    /// Returns the state after an entry, as the log counts, from the nearest snapshot.
+    pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
+        Ok(Position::seek(&SourceName::Revision(self.line().at(seq)), world)?)
+    }
+
+    /// Looks at the whole history up to an entry, as the viewer counts, or to its head.
+    pub(crate) fn history(&self, world: &World, view: Viewpoint, at: Option<u64>) -> ApiResult<SeatHistory> {
+        let (head, line) = (self.head(world, view)?, self.line());
+        let log = world.store.read(&line.match_name, &line.branch, Some(head))?;
+        let history = SeatHistory::of(view.viewer, History::of_log(line, log, &world.registry)?)?;
+        match at {
+            Some(at) => Ok(history.up_to(at)?),
+            None => Ok(history),
+        }
+    }
+
+    /// Returns the records of the entries after one, at most so many, and the last of them if others follow.
+    pub(crate) fn records(
+        &self,
+        world: &World,
+        view: Viewpoint,
+        after: u64,
+        limit: usize,
+    ) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
+        let mut records = Vec::new();
+        let until = after.saturating_add(limit as u64);
+        let named = |to: u64| SourceName::Revision(self.line().at(to));
+        let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
+        if view.viewer.see_all() {
+            let head = self.head(world, view)?;
+            look_at_last(view.viewer, tail, &named(head.min(until)), world, &mut |seen| {
+                records.push(seen.logged_record());
+            })?;
+            return Ok((records, (head > until).then_some(until)));
+        }
+        let mut unsettled = Vec::new();
+        let seen = self.seen(world, view, &mut |seen| {
+            if seen.seq() > after && seen.seq() <= until {
+                unsettled.push(seen.logged_record());
+            }
+        })?;
+        let (settled, head) = (seen.settled(), seen.head());
+        if after > head {
+            return Err(self.no_entry(after, head).into());
+        }
+        if after < settled {
+            // They are the same in the log, so that snapshots help.
+            let mut position = Position::before(tail, &named(settled.min(until)), world)?;
+            position.fold_shown(view.viewer, &mut |seen| records.push(seen.logged_record()))?;
+        }
+        records.extend(unsettled);
+        Ok((records, (head > until).then_some(until)))
+    }
+}

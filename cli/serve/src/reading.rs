@@ -1,0 +1,169 @@
+//! Reading a branch: found for a token, and queued where a long log is folded (SV-31).
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use turnfold_replay::Viewer;
+use turnfold_store::MatchName;
+
+use crate::app::App;
+use crate::auth::{Access, Bearer, Viewpoint, no_token};
+use crate::folds::Reader;
+use crate::http::name;
+use crate::limits::SHORT_LOG;
+use crate::open_branch::OpenBranch;
+use crate::problem::ApiResult;
+
+/// The names in the path of a history.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct BranchPath {
+    #[serde(rename = "match")]
+    pub(crate) match_name: String,
+    pub(crate) branch: String,
+}
+
+/// A seat as it is written.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct SeatName(pub(crate) Viewer);
+
+impl TryFrom<String> for SeatName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse().map(Self).map_err(|error: <Viewer as std::str::FromStr>::Err| error.to_string())
+    }
+}
+
+/// How much of a log is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// What is in memory.
+    Head,
+    /// What one entry or a few take, from the nearest snapshot if there is one.
+    Entry,
+    /// Everything.
+    Whole,
+}
+
+impl Reach {
+    /// Returns what a position takes: that at the head, or at an earlier entry.
+    pub(crate) fn of(at: Option<u64>) -> Self {
+        if at.is_none() { Self::Head } else { Self::Entry }
+    }
+}
+
+/// A branch that somebody looks at.
+pub(crate) struct BranchView {
+    pub(crate) branch: Arc<OpenBranch>,
+    pub(crate) view: Viewpoint,
+}
+
+impl BranchView {
+    /// Finds the history that a path names, if the token may look at it.
+    pub(crate) fn find(
+        app: &App,
+        access: &Access,
+        path: &BranchPath,
+        seat: Option<SeatName>,
+    ) -> ApiResult<Self> {
+        let (match_name, branch) = (name(&path.match_name)?, name(&path.branch)?);
+        let view = access.looks(&match_name, seat.map(|seat| seat.0))?;
+        Ok(Self { branch: app.table(view, &match_name, &branch)?, view })
+    }
+
+    /// Returns `true` if a reach takes folding many entries.
+    fn is_long(&self, app: &App, reach: Reach) -> bool {
+        let has_snapshots = app.store.has_snapshots() && app.outside.build.is_some();
+        let folds = match reach {
+            Reach::Head => self.view.delay_s > 0 && !has_snapshots,
+            Reach::Entry => !(self.view.viewer.see_all() && has_snapshots),
+            Reach::Whole => true,
+        };
+        folds && self.branch.known_head() > SHORT_LOG
+    }
+}
+
+/// What of a branch is read.
+pub(crate) struct Asked {
+    pub(crate) path: BranchPath,
+    pub(crate) seat: Option<SeatName>,
+    pub(crate) reach: Reach,
+}
+
+impl App {
+    /// Reads a branch for a token: at once what is short, else when its turn has come.
+    pub(crate) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        bearer: &Bearer,
+        asked: Asked,
+        work: impl FnOnce(&Arc<Self>, &Access, &BranchView) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        // The token comes first: whoever has none is not kept waiting (SV-12).
+        let access = self.admit(bearer).await?;
+        self.read_for(bearer, access, asked, work).await
+    }
+
+    /// Reads a branch for somebody who was admitted.
+    pub(crate) async fn read_for<T: Send + 'static>(
+        self: &Arc<Self>,
+        bearer: &Bearer,
+        access: Access,
+        asked: Asked,
+        work: impl FnOnce(&Arc<Self>, &Access, &BranchView) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let at_once = self.serve_for(access, move |app, access| {
+            let found = BranchView::find(app, access, &asked.path, asked.seat)?;
+            if found.is_long(app, asked.reach) {
+                return Ok(Err((found, access.clone(), work)));
+            }
+            work(app, access, &found).map(Ok)
+        });
+        let (found, access, work) = match at_once.await? {
+            Ok(done) => return Ok(done),
+            Err(long) => long,
+        };
+        let place = self.limits.folds.wait(bearer.reader()?, Some(&found.branch.line().match_name)).await?;
+        self.serve_for(access, move |app, access| {
+            let _place = place;
+            work(app, access, &found)
+        })
+        .await
+    }
+
+    /// Does what a token asks for and what takes folding histories of a match, or of many; only so many do so at once.
+    pub(crate) async fn fold<T: Send + 'static>(
+        self: &Arc<Self>,
+        bearer: &Bearer,
+        of: Option<MatchName>,
+        work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let access = self.admit(bearer).await?;
+        self.fold_for(bearer.reader()?, of, move |app| {
+            work(app, &access).map_err(|problem| access.told(problem))
+        })
+        .await
+    }
+
+    /// Does what takes folding for somebody who may have it.
+    pub(crate) async fn fold_for<T: Send + 'static>(
+        self: &Arc<Self>,
+        reader: Reader,
+        of: Option<MatchName>,
+        work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let place = self.limits.folds.wait(reader, of.as_ref()).await?;
+        self.block(move |app| {
+            let _place = place;
+            work(app)
+        })
+        .await
+    }
+}
+
+impl Bearer {
+    /// Returns as whom it waits for folds.
+    pub(crate) fn reader(&self) -> ApiResult<Reader> {
+        self.hash().map(|(hash, _)| Reader::Token(hash)).ok_or_else(no_token)
+    }
+}
