@@ -1,7 +1,7 @@
 //! How much of what comes from outside is taken: beyond, input is refused rather than held in memory.
 //!
-//! The README lists these limits. Those of a setup's values belong to the rulesets, those of names and stored records
-//! to the store.
+//! `docs/guide/limits.md` lists these limits. Rulesets limit the values of a setup, and the store limits names and stored
+//! records.
 
 use turnfold_replay::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, Limits};
 
@@ -11,7 +11,7 @@ pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 12;
 /// The most distinct states that `perft` holds at a depth.
 pub(crate) const PERFT_STATES_MAX: usize = 1_000_000;
 
-/// Scripts, of which every command is played before the first is recorded.
+/// Scripts. Every command is played before the first is recorded.
 pub(crate) const SCRIPT: Limits =
     Limits { what: "script", bytes_max: 1 << 26, lines_max: 1_000_000, line_bytes_max: COMMAND_BYTES_MAX };
 

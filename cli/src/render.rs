@@ -15,7 +15,7 @@ pub(crate) fn print(picture: &Picture, output: &mut Output) -> io::Result<()> {
     print_highlighted(picture, &Highlights::default(), output)
 }
 
-/// Draws a picture of which something is marked; what changed is reversed, too.
+/// Draws a picture with marks; changes are reversed, too.
 pub(crate) fn print_highlighted(
     picture: &Picture,
     highlights: &Highlights,

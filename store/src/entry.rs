@@ -30,7 +30,7 @@ pub struct Genesis {
     pub setup: Vec<u8>,
     /// Where rolls come from.
     pub dice: DicePolicy,
-    /// Tells this match from all others, also of the same name.
+    /// Distinguishes this match from all others, also of the same name.
     pub match_id: [u8; 16],
     /// What people call it.
     pub title: String,

@@ -1,4 +1,4 @@
-//! Grants: who may come to a match, with a token of which only the hash is known.
+//! Grants: who may join a match, by a token. Only the hash of the token is known.
 
 use std::fmt;
 use std::str::FromStr;

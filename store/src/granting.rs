@@ -47,8 +47,8 @@ pub(crate) fn spend(
     }
 }
 
-/// Judges whether a match may have one more grant beside the others, of which `others` tells the seats and `read` the
-/// rest. Returns those that count no more and make room for it.
+/// Judges whether a match may have one more grant. `others` has the seats of the present grants and `read` the rest.
+/// Returns the grants that no longer count and make room for it.
 ///
 /// One of them may be `replaced` by it, and does not count.
 pub(crate) fn make_room(

@@ -1,4 +1,4 @@
-//! Snapshots: states kept beside the log, so that whoever wants its end need not fold it from the start.
+//! Snapshots: states kept next to the log, so that a reader of its end need not fold it from the start.
 //!
 //! They are a cache. A snapshot is named after the link of the entry that it follows, so it belongs to exactly one
 //! log, whatever the branch, and it counts only for the build that made it. One that is missing, cut short, mangled or

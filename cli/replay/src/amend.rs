@@ -22,7 +22,7 @@ pub enum Amending {
     Drop,
 }
 
-/// A history worked out anew.
+/// A history that was computed again.
 pub struct Amendment {
     /// The number of the changed entry.
     pub seq: u64,
@@ -48,7 +48,7 @@ pub struct Amendment {
     rolls_by_seed: bool,
 }
 
-/// A roll that the seed gives otherwise, makes anew or no longer makes.
+/// A roll that the seed changes, adds or drops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedRoll {
     /// Its number in the original and its command there.

@@ -137,7 +137,7 @@ pub struct Side {
     pub entries: u64,
     /// Null when looking as a player.
     pub state_hash: Option<Digest>,
-    /// The first entry of which the source records something else than this build's rules compute.
+    /// The first entry whose recorded outcome differs from what this build's rules compute.
     pub recorded_differs_at: Option<u64>,
 }
 
@@ -158,8 +158,8 @@ impl Comparison {
     }
 }
 
-/// Aligns the commands of two histories, whatever their numbers, and compares their outcomes; unified diffs have so
-/// many lines of context.
+/// Aligns the commands of two histories, whatever their numbers, and compares their outcomes; unified diffs have
+/// `context` lines around each change.
 ///
 /// # Errors
 /// What is wrong with either history.
@@ -275,7 +275,7 @@ impl Alignment<'_> {
         differ.map(|(a, b)| (a.divergence(b), b.seq)).collect()
     }
 
-    /// Returns the numbers of the entries that only one has, and those of the same command with two outcomes.
+    /// Returns the numbers of entries that only one side has, and of entries with the same command and two outcomes.
     fn pairs(&self) -> Vec<(Option<u64>, Option<u64>)> {
         let sides = |change: Change<&str>| {
             (self.a.played_at(change.old_index()), self.b.played_at(change.new_index()))

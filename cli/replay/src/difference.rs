@@ -41,7 +41,7 @@ pub fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
 ///
 /// Objects are compared by key. Arrays of nothing but scalars are one field. Arrays of objects that all have an `id`
 /// are matched by it, and the path counts in the second view where both have the object. All other arrays are
-/// compared by index; so are objects of which an id stands twice or that changed their order, lest that be hidden.
+/// compared by index; so are objects that share an id or changed their order, since that would be hidden otherwise.
 #[must_use]
 pub fn differences(old: &Value, new: &Value) -> Vec<Difference> {
     let mut comparison = Comparison { path: String::new(), found: Vec::new() };

@@ -9,7 +9,7 @@ use turnfold_core::{Digest, Outcome, Rejected, Seat};
 use crate::entry::{Attempt, LogEntry, ShortHash};
 use crate::tfl::{Closing, HeaderMark};
 
-/// Something of which two accounts differ.
+/// Something in which two accounts differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// Of what they differ.
@@ -20,7 +20,7 @@ pub struct Divergence {
     pub recorded: Option<Claim>,
     /// What the rules compute.
     pub computed: Claim,
-    /// The state hashes after the entry, where they differ beside its outcome.
+    /// The state hashes after the entry, where they differ besides its outcome.
     pub hashes: Option<Hashes>,
 }
 
@@ -178,7 +178,7 @@ impl Divergence {
         is_other.then_some(Self { subject, kind, recorded, computed: Claim::Outcome(computed), hashes: None })
     }
 
-    /// An entry of which two accounts differ in one thing.
+    /// An entry whose two accounts differ in one thing.
     pub(crate) fn new(
         entry: &LogEntry,
         kind: DivergenceKind,

@@ -36,7 +36,7 @@ pub(crate) fn stored<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Lo
 }
 
 impl LogEntry {
-    /// Returns an entry of which nothing else is known.
+    /// Returns an entry without further knowledge.
     #[must_use]
     pub fn new(seq: u64, seat: Seat, command: impl Into<CommandForm>) -> Self {
         let command = command.into();

@@ -97,7 +97,7 @@ pub enum ReplayError {
         /// The entry and what is wrong with it.
         cause: FoldError,
     },
-    /// An entry that its own rules refuse, of which a player is told no more.
+    /// An entry that its own rules refuse. A player learns nothing else.
     #[error("`{line}`: its rules do not accept an entry")]
     ConcealedEntry {
         /// The history.
@@ -145,13 +145,13 @@ pub enum ReplayError {
         /// The file.
         file: String,
     },
-    /// What only somebody may see from whom nothing is concealed.
+    /// A view that requires a viewer from whom nothing is concealed.
     #[error(transparent)]
     Concealed(#[from] Concealed),
-    /// A replay file that tells what another seat may know.
+    /// A replay file for another seat.
     #[error(transparent)]
     NotOfSeat(#[from] NotOfSeat),
-    /// A match of which no file can tell what a seat may know: without the rest, its rules show that seat something
+    /// A match that cannot be written for a seat: without the concealed entries, its rules show that seat something
     /// else.
     #[error("`{line}`: without what {viewer} may not know, `{}` shows {viewer} something else", rules)]
     NotSeparable {
@@ -185,7 +185,7 @@ pub enum ReplayError {
     /// Fair dice that have no further roll (FD-17).
     #[error("`dice_exhausted`: fair dice have {0} rolls, and all are made")]
     DiceExhausted(u16),
-    /// Values that somebody gave for a roll, and that do not answer it.
+    /// Values that were given for a roll and do not fit it.
     #[error("expected {due}, found {found:?}")]
     WrongValues {
         /// The roll.
@@ -210,7 +210,7 @@ pub enum ReplayError {
         /// The failure.
         headline: String,
     },
-    /// A log of which the rules compute one outcome in the log and another in a copy of it.
+    /// A log for which the rules compute one outcome, and another for a copy of it.
     #[error("the rules give one answer in the log and another in a copy of it")]
     NotRepeatable,
 }

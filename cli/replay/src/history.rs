@@ -31,7 +31,7 @@ pub struct History {
 }
 
 impl History {
-    /// Reads a revision or a replay file, of which everything must be known.
+    /// Reads a revision or a replay file that conceals nothing.
     ///
     /// # Errors
     /// What is wrong with the store, the file or the revision.
@@ -42,8 +42,8 @@ impl History {
         }
     }
 
-    /// Reads a revision or a replay file, also one that tells only what a seat may know; whoever looks at it must
-    /// look with the viewer of that seat.
+    /// Reads a revision or a replay file, also one that contains only what a seat may know. Such a file must be
+    /// viewed as that seat.
     pub(crate) fn load_also_seen(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
             SourceName::Revision(revision) => Self::of_revision(revision, sources),

@@ -23,7 +23,7 @@ pub fn check_title(title: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What a replay file tells of a match: all but its id and its times.
+/// What a replay file contains of a match: everything but its id and its times.
 pub struct Imported {
     /// Its rules.
     pub rules: &'static dyn AnyRules,
@@ -42,7 +42,7 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// Folds a replay whose outcomes and hashes, where it tells them, must be right.
+    /// Folds a replay. Outcomes and hashes must be right where the file has them.
     ///
     /// # Errors
     /// What is wrong with the file.

@@ -28,7 +28,7 @@ pub const REPLAY_LINES_MAX: usize = 4_000_000;
 /// The most entries of a replay file that is written; comments and attempts may come to it.
 pub const REPLAY_ENTRIES_MAX: usize = REPLAY_LINES_MAX / 2;
 
-/// Replay files. An outcome tells every effect of a command, so a line with one may be far longer than a command.
+/// Replay files. An outcome lists every effect of a command, so a line with one may be far longer than a command.
 pub const REPLAY: Limits =
     Limits { what: "replay", bytes_max: 1 << 30, lines_max: REPLAY_LINES_MAX, line_bytes_max: 1 << 26 };
 

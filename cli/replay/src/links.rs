@@ -1,4 +1,4 @@
-//! Links quoted by somebody else: where two stores' histories part.
+//! Links quoted from another store: where two stores' histories part.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use crate::revision::Revision;
 const DIGITS_MIN: usize = 16;
 const DIGITS_MAX: usize = 64;
 
-/// A link and the entry it follows, as somebody quotes them: `LINK@SEQ`.
+/// A link and the entry it follows, as it is quoted: `LINK@SEQ`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotedLink {
     /// All digits, or at least the first 16.
@@ -88,7 +88,7 @@ impl Parting {
         (first == self.differ).then_some(first)
     }
 
-    /// Returns the entry whose link tells most about where the lines part; none when that is known.
+    /// Returns the entry whose link narrows the search most; none when the first difference is known.
     #[must_use]
     pub fn ask_next(&self) -> Option<Seq> {
         match self.same {

@@ -65,7 +65,7 @@ fn none_of(commands: usize) -> String {
 }
 
 impl NotPlayed {
-    /// Returns why a rejected command, one of so many in a call, keeps them all from being recorded.
+    /// Returns why a rejected command, one of several in a call, keeps them all from being recorded.
     #[must_use]
     pub fn rejected(record: &Record, commands: usize, rules: &dyn AnyRules) -> Self {
         Self::Rejected { commands, ruleset: rules.name(), code: record.outcome.code().map(Into::into) }

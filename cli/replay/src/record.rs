@@ -6,7 +6,7 @@ use turnfold_store::NewEntry;
 
 use crate::viewer::Viewer;
 
-/// What to keep of each entry beside its outcome.
+/// What to keep of each entry besides its outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct Detail {
     /// For which viewer.
@@ -18,7 +18,7 @@ pub struct Detail {
 }
 
 impl Detail {
-    /// Keeps nothing beside the outcome.
+    /// Keeps nothing besides the outcome.
     #[must_use]
     pub const fn new(viewer: Viewer) -> Self {
         Self { viewer, state: false, views: &[] }
@@ -127,7 +127,7 @@ impl Record {
     }
 }
 
-/// A record with what its source tells beside it. What it serializes as is what `log --format json` prints.
+/// A record with the further knowledge of its source. It serializes as `log --format json` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LoggedRecord {
     /// What the rules compute.

@@ -20,7 +20,7 @@ pub struct ScriptLine {
 impl ScriptLine {
     /// Reads a line without its comment. What stands before the first colon is a seat, unless it holds a space: then
     /// the colon is the command's own, as in a time. A seat that does not exist makes the command malformed, as any
-    /// other bad text does, so that a script goes on where it is told to.
+    /// other bad text does, so that a script can continue after it.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let whole = |malformed| Self { seat: None, command: text.into(), malformed, number: None };

@@ -20,7 +20,7 @@ use crate::viewer::Viewer;
 
 /// A history as one viewer knows it.
 ///
-/// A player counts only the entries it may know of at the end of the whole history, so that no number tells how
+/// A player counts only the entries it may know of at the end of the whole history, so that no number reveals how
 /// many others there are. As more of them come into the open the numbers grow to those of the log; where nothing is
 /// concealed they are the same. What a player may know of an entry is decided at the position looked at.
 pub struct SeatHistory {
@@ -33,8 +33,8 @@ pub struct SeatHistory {
 }
 
 impl SeatHistory {
-    /// Reads a revision or a replay file; the number of its last entry is one of those that the viewer counts. A file that
-    /// tells what a seat may know is looked at with the viewer of that seat.
+    /// Reads a revision or a replay file; the number of its last entry counts the entries of the viewer. A file for
+    /// one seat is viewed as that seat.
     ///
     /// # Errors
     /// What is wrong with the history.
@@ -167,7 +167,7 @@ impl SeatHistory {
         self.viewer.state_hash(state)
     }
 
-    /// Folds the entries between two known ones, of which the first `from` and `to` are known.
+    /// Folds the entries between the known entries `from` and `to`.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
@@ -251,7 +251,7 @@ impl SeatHistory {
         Self::of(self.viewer, self.line)?.records_after(count)
     }
 
-    /// Returns the viewer, those of a seat where the source tells no more than that seat may know.
+    /// Returns the viewer: the seat, if the source contains only what that seat may know.
     #[must_use]
     pub fn viewer(&self) -> Viewer {
         self.viewer
@@ -263,7 +263,7 @@ impl SeatHistory {
         &self.line.title
     }
 
-    /// Leaves out of the entries what no replay file tells: when they were recorded, and their keys.
+    /// Removes what no replay file has: the times of the entries and their keys.
     #[must_use]
     pub fn without_times(mut self) -> Self {
         for entry in &mut self.line.entries {
@@ -272,7 +272,7 @@ impl SeatHistory {
         self
     }
 
-    /// Returns `true` if the source tells only what the seat that looks may know.
+    /// Returns `true` if the source contains only what the viewing seat may know.
     #[must_use]
     pub fn is_of_seat(&self) -> bool {
         self.line.view.is_some()
@@ -320,7 +320,7 @@ impl SeatHistory {
         Ok(&self.line)
     }
 
-    /// An entry that its own rules refuse. A player is not told which, nor why.
+    /// An entry that its own rules refuse. A player learns neither which nor why.
     fn broken(&self, cause: FoldError) -> ReplayError {
         if self.viewer.see_all() {
             return self.line.broken_entry(cause);
@@ -329,11 +329,11 @@ impl SeatHistory {
     }
 }
 
-/// Returns the state of a revision or replay file, as far as this viewer may ask for it, and the viewer to look at it with:
-/// those of a seat where the file tells no more than that seat may know.
+/// Returns the state of a revision or replay file, as far as this viewer may see it, and the viewer: the seat,
+/// if the file contains only what that seat may know.
 ///
 /// # Errors
-/// What is wrong with the history; a player is told no more of it than it may know.
+/// What is wrong with the history; a player learns no more than it may know.
 pub fn seek(
     viewer: Viewer,
     name: &SourceName,

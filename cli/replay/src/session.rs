@@ -14,7 +14,7 @@ pub(crate) const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
 /// Who rolls when a roll falls due.
 #[derive(Clone, Copy, Debug)]
 pub enum Roller {
-    /// Nobody; a `roll` command must come.
+    /// No source; a `roll` command must come.
     Nobody,
     /// The dice of a seeded match.
     Seeded,
@@ -92,8 +92,8 @@ impl Session {
         Ok(Ok(()))
     }
 
-    /// Plays the lines of a call, of which all are accepted or none counts, and every roll that falls due; without lines
-    /// only the rolls that are due. Whoever called records what was played, or throws the session away.
+    /// Plays the lines of a call and every roll that falls due; without lines only the due rolls. All lines are accepted, or
+    /// none counts. The caller records what was played, or discards the session.
     ///
     /// # Errors
     /// As for [`submit`](Self::submit).
@@ -113,7 +113,7 @@ impl Session {
         Ok(Ok(played))
     }
 
-    /// Plays one line and no roll beside it.
+    /// Plays one line and no roll.
     ///
     /// # Errors
     /// Its record when it was rejected.
@@ -169,7 +169,7 @@ impl Session {
     fn malformed(&self, command: &str) -> Rejected {
         let rejected = self.state.judge(Seat::Host, command).err();
         rejected
-            .unwrap_or_else(|| Rejected { code: "malformed", message: "nobody issues this command".into() })
+            .unwrap_or_else(|| Rejected { code: "malformed", message: "no seat issues this command".into() })
     }
 
     fn fold(&mut self, seat: Seat, command: &str) -> Result<Record, Rejected> {

@@ -19,12 +19,12 @@ pub trait Sources {
     /// [`ReplayError::Store`].
     fn read_store(&self) -> Result<StoreReader, ReplayError>;
 
-    /// Reads a replay file, or standard input for `-`; also one that tells only what a seat may know.
+    /// Reads a replay file, or standard input for `-`; also one that contains only what a seat may know.
     ///
     /// # Errors
     /// [`ReplayError::Input`] and [`ReplayError::File`].
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError>;
 
-    /// Returns what tells this build from others, whose snapshots are not to be used; without it none are.
+    /// Returns the identity of this build. Snapshots of other builds are not used; without an identity none are.
     fn build(&self) -> Option<Digest>;
 }

@@ -1,4 +1,4 @@
-//! An entry of a history as somebody may know it.
+//! An entry of a history as a viewer may know it.
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
@@ -103,7 +103,7 @@ impl ViewedEntry<'_> {
         self.step.picture(self.viewer.seat())
     }
 
-    /// Returns the record with what its source tells beside it.
+    /// Returns the record with the further knowledge of its source.
     pub fn logged_record(&mut self) -> LoggedRecord {
         let (recorded_at_ms, key) = (self.recorded_at_ms(), self.key().map(String::from));
         LoggedRecord { record: self.record(), recorded_at_ms, key, link: None }
@@ -121,13 +121,13 @@ impl ViewedEntry<'_> {
         self.entry.recorded_at_ms
     }
 
-    /// Returns the key it was recorded with. A player is told none, not even its own.
+    /// Returns the key it was recorded with. A player sees none, not even its own.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| self.viewer.see_all())
     }
 
-    /// Returns `true` if its source records something else of it than the rules compute. A player is not told, because
+    /// Returns `true` if its recorded outcome differs from what the rules compute. A player does not learn this, because
     /// outcomes and hashes cover what is concealed.
     pub fn is_contradicted(&mut self) -> bool {
         let is_recorded = self.entry.outcome.is_some() || self.entry.hash.is_some();

@@ -1,9 +1,9 @@
-//! Who looks: the one way from a state, an entry or a game to what a seat is told of it.
+//! Who looks: the one way from a state, an entry or a game to what a seat may see.
 //!
-//! Whoever shows a match to a player holds [`Viewer`], which do not tell their seat, so a view, a picture or an entry can
-//! be asked for only here and in [`SeatHistory`](crate::seat_history::SeatHistory). The host may know everything. A player is told no state
+//! Code that shows a match to a player holds a [`Viewer`], which does not expose its seat. So views, pictures and entries
+//! come only from here and from [`SeatHistory`](crate::seat_history::SeatHistory). The host may know everything. A player sees no state
 //! hash, from which a small secret could be guessed, no seed, no idempotency key, and no number that counts entries it
-//! may not know of.
+//! may not know.
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,8 +36,8 @@ impl Viewer {
         if self.see_all() { Ok(()) } else { Err(Concealed { what, viewer: self }) }
     }
 
-    /// Returns the viewer with which a history is looked at that tells only what a seat may know. To these it tells
-    /// all it has.
+    /// Returns the viewer of a history that contains only what a seat may know. This viewer sees
+    /// everything in it.
     pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {
         match view {
             Some(SeenBy { seat, .. }) if self.see_all() || self.0 == seat => Ok(Self(seat)),
@@ -125,7 +125,7 @@ impl Viewer {
         step.view(self.0)
     }
 
-    /// Chooses those of the seats whose views this viewer may see.
+    /// Chooses the seats whose views this viewer may see.
     pub fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
         seats.iter().copied().filter(move |seat| self.see_all() || *seat == self.0)
     }
@@ -139,7 +139,7 @@ impl Viewer {
         }
     }
 
-    /// Folds entries, of each of which `observe` is shown what this viewer may know once all of them are folded.
+    /// Folds entries, and shows `observe` what this viewer may know of each once all are folded.
     ///
     /// # Errors
     /// As for [`AnyState::fold`].
@@ -159,17 +159,17 @@ impl Viewer {
     }
 }
 
-/// A replay file that tells what one seat may know, looked at by another.
+/// A replay file for one seat, viewed by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a file that tells what `{viewer}` may know, found one of `{seat}`")]
+#[error("expected a file for `{viewer}`, found one for `{seat}`")]
 pub struct NotOfSeat {
-    /// The seat whose knowledge the file tells.
+    /// The seat of the file.
     pub seat: Seat,
     /// Who wants to look at it.
     pub viewer: Viewer,
 }
 
-/// What only somebody may see from whom nothing is concealed.
+/// A view that requires a viewer from whom nothing is concealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}, which {viewer} may not see")]
 pub struct Concealed {

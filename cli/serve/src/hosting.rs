@@ -26,7 +26,7 @@ const LOOKS_FOR_DESKS: u32 = 60;
 /// How long a desk is left alone on which something went wrong, in seconds.
 const AGAIN_SECONDS: u64 = 60;
 
-/// Does something on the desk of a game, while nobody else of this service writes to it; others see it afterwards.
+/// Does something on the desk of a game, while no one else in this service writes to it; others see it afterwards.
 pub(crate) async fn at_desk<T: Send + 'static>(
     app: &Arc<App>,
     game: &MatchName,

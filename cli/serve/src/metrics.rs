@@ -1,4 +1,4 @@
-//! What whoever runs the service watches (SV-29). Labels are routes and outcomes, never names or seats.
+//! What operators of the service watch (SV-29). Labels are routes and outcomes, never names or seats.
 
 use axum::response::Response;
 use prometheus_client::encoding::EncodeLabelSet;

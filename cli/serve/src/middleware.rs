@@ -90,7 +90,7 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
 /// What asks for no token, or for one of its own, among what does not stand outside of `/v1`.
 const OPEN: [&str; 4] = ["/v1/rulesets", "/v1/openapi.json", "/v1/join", "/v1/matches/{match}/papers"];
 
-/// Tells whoever brings no token that counts no more than that (SV-12): queries and headers are read before it is
+/// A client without a valid token learns only that (SV-12): queries and headers are read before it is
 /// looked up, which happens where it may block.
 async fn token_first(app: &Arc<App>, route: &str, bearer: &Bearer, problem: Problem) -> Problem {
     let is_open = !route.starts_with("/v1/") || OPEN.contains(&route);

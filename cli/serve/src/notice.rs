@@ -32,7 +32,7 @@ pub(crate) async fn listen(app: Arc<App>) {
     }
 }
 
-/// Asks how far the branches are that somebody follows.
+/// Asks for the heads of the branches that have followers.
 fn hear_of_branches(app: &App) -> ApiResult<()> {
     for tables in app.tables.followed().chunks(ASKED_MAX) {
         let named: Vec<_> = tables.iter().map(|table| table.named()).collect();

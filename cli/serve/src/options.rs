@@ -1,4 +1,4 @@
-//! What whoever runs the service chooses (SV-1).
+//! The choices of an operator of the service (SV-1).
 
 use std::net::SocketAddr;
 
@@ -23,7 +23,7 @@ pub struct Options {
     pub behind_proxy: bool,
     /// The hash of the admin's token.
     pub admin: Digest,
-    /// Where its metrics are told.
+    /// The address of its metrics.
     pub metrics: Option<SocketAddr>,
     /// How it hosts matches by mail; without it no papers are taken.
     pub mail: Option<HostedMail>,

@@ -58,7 +58,7 @@ pub enum ServeError {
 
 /// Serves a store until SIGINT or SIGTERM, then closes it.
 ///
-/// `announce` is told the address once connections are taken.
+/// `announce` receives the address once connections are taken.
 ///
 /// # Errors
 /// [`ServeError`].
@@ -209,7 +209,7 @@ fn connect(
     });
 }
 
-/// Tells metrics to whoever asks on their own address.
+/// Serves metrics on their own address.
 async fn tell_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>) {
     let routes = Router::new().route(
         "/metrics",

@@ -1,4 +1,4 @@
-//! A connection whose writes do not stand for ever (SV-20): whoever stops reading is let go.
+//! A connection whose writes do not stand for ever (SV-20): a client that stops reading is disconnected.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Tokens: what somebody holds who may do something (SV-22).
+//! Tokens: each gives its holder the rights of a grant (SV-22).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -24,9 +24,9 @@ pub enum TokenKind {
     Host,
     /// A player's seat of a match.
     Seat,
-    /// Somebody who looks on.
+    /// A spectator.
     Spectator,
-    /// Somebody who may become a player.
+    /// A holder of an invitation.
     Invitation,
 }
 
@@ -83,7 +83,7 @@ impl AccessToken {
         hasher.finalize().into()
     }
 
-    /// Returns the text, to be told to its holder once.
+    /// Returns the text, which its holder sees once.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

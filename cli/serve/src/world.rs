@@ -1,4 +1,4 @@
-//! What everything in the service works with: the store and what stands beside it, but no branch in memory.
+//! What everything in the service works with: the store and its surroundings, but no branch in memory.
 
 use std::path::Path;
 

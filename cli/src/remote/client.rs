@@ -100,7 +100,7 @@ impl Client {
     }
 
     /// Sends something until there is an answer: again for a while when the connection was lost or the service says
-    /// that it cannot now. Whoever calls has made sure that it may arrive twice.
+    /// that it cannot now. The caller has made sure that it may arrive twice.
     pub(crate) fn post(&self, asked: &Asked, sent: &Sent) -> Result<Reply, NotAnswered> {
         let mut pause = PAUSE_MIN;
         let mut since: Option<Stopwatch> = None;

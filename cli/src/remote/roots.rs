@@ -13,8 +13,7 @@ use crate::output::printable;
 /// The variable that names a file of the certificates of authorities, as for other programs.
 const VARIABLE: &str = "SSL_CERT_FILE";
 
-/// Returns the authorities that are trusted: those of the file that `SSL_CERT_FILE` names, else those that browsers
-/// trust.
+/// Returns the trusted authorities: from the file that `SSL_CERT_FILE` names, else the ones that browsers trust.
 pub(crate) fn trusted() -> Result<RootCerts, Failure> {
     let named = env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
     named.map_or(Ok(RootCerts::WebPki), |path| read(&path))

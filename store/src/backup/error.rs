@@ -66,7 +66,7 @@ pub enum RescueError {
 }
 
 impl RescueError {
-    /// Sorts the error by what it means to whoever asked.
+    /// Sorts the error by what it means to the caller.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {

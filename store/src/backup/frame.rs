@@ -121,7 +121,7 @@ impl<R: Read> FrameReader<R> {
     }
 }
 
-/// Reads so many bytes, or as many as there are.
+/// Reads this number of bytes, or as many as there are.
 fn read_up_to(reader: &mut impl Read, count: usize) -> Result<Vec<u8>, RescueError> {
     let mut bytes = Vec::new();
     let read = reader.take(count as u64).read_to_end(&mut bytes);

@@ -1,6 +1,6 @@
-//! Backups: a store as a stream of parts, whichever engine has it, and made of them again.
+//! Backups: a store of any engine as a stream of parts, and rebuilt from them.
 //!
-//! [`walk`] reads a store as a sequence of [`part`]s, each of which can be checked against those before it. A backup is
+//! [`walk`] reads a store as a sequence of [`part`]s. Each can be checked against the parts before it. A backup is
 //! that sequence in [`frame`]s; [`rebuild`] makes a store of it again.
 
 pub(crate) mod error;

@@ -17,12 +17,12 @@ use crate::writer::store::Store;
 impl Store {
     /// Makes a store in `dir` from a backup, all or nothing, and returns what it holds.
     ///
-    /// Every check and every link of every chain is verified on the way. The store is made beside `dir` and gets its
+    /// Every check and every link of every chain is verified on the way. The store is made next to `dir` and gets its
     /// name at the end. `observe` receives the progress.
     ///
     /// # Errors
     /// [`RescueError::NotEmpty`] when something is there, [`RescueError::NotABackup`], [`RescueError::UnknownFormat`],
-    /// [`RescueError::DamagedBackup`] naming where, and those of reading and writing.
+    /// [`RescueError::DamagedBackup`] naming where, and every error of reading and writing.
     pub fn restore(
         reader: impl Read,
         dir: &Path,

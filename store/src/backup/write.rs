@@ -12,7 +12,7 @@ use crate::reader::store_reader::StoreReader;
 impl StoreReader {
     /// Writes everything in the store as one stream, which [`restore`](crate::Store::restore) reads, and returns what it holds.
     ///
-    /// The store may be used meanwhile: the backup has every match as it was at one moment, when its turn came. Appending
+    /// The store may be used at the same time: the backup has every match as it was at one moment, when its turn came. Appending
     /// and reading wait for nothing that `writer` does. Deleting or renaming a branch waits for the match that is being
     /// written, doing so with a match for the end. What is damaged is not written: the backup ends with the error and
     /// is no backup. Memory is needed for some 64 KiB of entries and for the branches of one match.

@@ -1,4 +1,4 @@
-//! Grants: found by the hash of their token, or as those of a match.
+//! Grants: found by the hash of their token, or by their match.
 
 use turnfold_core::{Digest, Seat};
 
@@ -24,7 +24,7 @@ impl StoreReader {
         self.engine.grants_of(match_name)
     }
 
-    /// Returns `true` if a player's seat has a live grant or an invitation that was not spent, so that somebody plays it
+    /// Returns `true` if a player's seat has a live grant or an invitation that was not spent, so that a player has it
     /// or may yet.
     ///
     /// # Errors

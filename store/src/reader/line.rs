@@ -7,7 +7,7 @@ use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 
-/// A branch of a match and its head. Its entries are those of the branches it begins on, then its own.
+/// A branch of a match and its head. Its entries are the entries of the branches it begins on, then its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) of: FoundMatch,

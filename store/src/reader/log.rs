@@ -22,14 +22,14 @@ pub struct Log {
 }
 
 impl StoreReader {
-    /// Reads entries one after another, those of the branches it begins on first. Iteration ends with the first error.
+    /// Reads entries one after another, beginning with the branches it begins on. Iteration ends with the first error.
     ///
     /// Each entry is checked against the chain from the nearest stored link before the range; the whole chain is
     /// checked when the range begins at the first entry.
     ///
     /// # Errors
     /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], [`StoreError::NoSuchSeq`] when the range goes past
-    /// the head, and those of reading. The iterator returns [`StoreError::Corrupt`] where the log is damaged.
+    /// the head, and every error of reading. The iterator returns [`StoreError::Corrupt`] where the log is damaged.
     pub fn entries(
         &self,
         match_name: &MatchName,

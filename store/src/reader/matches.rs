@@ -18,11 +18,11 @@ impl StoreReader {
         self.matches_after(None)?.collect()
     }
 
-    /// Reads the matches by name, one after another, those that come after a name or all. Iteration ends with the
+    /// Reads the matches by name, one after another, all or only the matches after a name. Iteration ends with the
     /// first error.
     ///
     /// Only when all are read is it noticed that some are missing; the iterator then ends with the error. A match that
-    /// is renamed or deleted meanwhile may be among them under either name, or not be.
+    /// is renamed or deleted at the same time may be among them under either name, or not be.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when the store's own record cannot be read; the iterator returns it for a match.

@@ -1,4 +1,4 @@
-//! What whoever holds states in memory has to ask where other processes write, too (FL-18, FL-19).
+//! Questions of a process that holds states in memory while other processes write (FL-18, FL-19).
 
 use std::ops::RangeInclusive;
 
@@ -22,7 +22,7 @@ impl StoreReader {
     /// Returns which branch has a name now, and its last entry.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and those of reading.
+    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and every error of reading.
     pub fn branch_head(&self, match_name: &MatchName, branch: &BranchName) -> Result<BranchHead, StoreError> {
         let line = self.engine.found_branch(match_name, branch)?;
         Ok(BranchHead { id: BranchId::of(&line), seq: line.head.seq })
@@ -31,7 +31,7 @@ impl StoreReader {
     /// Returns the last entries of branches, in their order; `None` for one that is deleted or has another name.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Every error of reading.
     pub fn heads(&self, branches: &[NamedBranch]) -> Result<Vec<Option<Seq>>, StoreError> {
         self.engine.heads(branches)
     }

@@ -20,7 +20,7 @@ impl StoreReader {
     /// The state is the one that was kept after these very entries; only folding proves that it was folded rightly.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`] and those of reading the log. Trouble with a snapshot is
+    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`] and every error of reading the log. Trouble with a snapshot is
     /// no error.
     pub fn find_snapshot(
         &self,

@@ -8,7 +8,7 @@ use crate::engine::EngineReader;
 /// A store of matches, as far as it is read: there is nothing by which it could be changed.
 ///
 /// Opened by itself it writes nothing at all in the store's directory, whatever is wrong there. Many may be open at a
-/// time, but none beside a [`Store`](crate::Store).
+/// time, but none while a [`Store`](crate::Store) is open.
 #[derive(Clone)]
 pub struct StoreReader {
     pub(crate) engine: Arc<dyn EngineReader>,

@@ -41,7 +41,7 @@ impl Store {
     /// It may be called on the thread that writes, so it must do little. If that thread dies it is dropped instead.
     ///
     /// # Errors
-    /// Those of [`append`](Self::append) that are known at once; `then` is not called.
+    /// Every error of [`append`](Self::append) that is known at once; `then` is not called.
     pub fn append_then(
         &self,
         match_name: &MatchName,
@@ -60,7 +60,7 @@ impl Store {
     /// Returns the entries that an append with this idempotency key brought to the branch.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and those of reading.
+    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and every error of reading.
     pub fn find_idempotency_key(
         &self,
         match_name: &MatchName,

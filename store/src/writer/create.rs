@@ -10,7 +10,7 @@ impl Store {
     /// Creates a match with its first entries, all or nothing.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyExists`], [`StoreError::TooLarge`], and those of writing.
+    /// [`StoreError::AlreadyExists`], [`StoreError::TooLarge`], and every error of writing.
     pub fn create_match(
         &self,
         name: &MatchName,
@@ -27,7 +27,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::BranchExists`], [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`],
-    /// [`StoreError::NoSuchSeq`] when `from` is shorter, and those of writing.
+    /// [`StoreError::NoSuchSeq`] when `from` is shorter, and every error of writing.
     pub fn create_branch(
         &self,
         match_name: &MatchName,
@@ -43,7 +43,7 @@ impl Store {
     /// They are numbered from `at + 1` and carry no idempotency key.
     ///
     /// # Errors
-    /// Those of [`create_branch`](Store::create_branch), and [`StoreError::TooLarge`].
+    /// Every error of [`create_branch`](Store::create_branch), and [`StoreError::TooLarge`].
     pub fn create_branch_with(
         &self,
         match_name: &MatchName,

@@ -9,7 +9,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::MainBranch`] and [`StoreError::BranchInUse`] when it may not be deleted,
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and those of writing.
+    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and every error of writing.
     pub fn delete_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<(), StoreError> {
         if name.is_main() {
             return Err(StoreError::MainBranch { match_name: match_name.clone(), action: "deleted" });
@@ -22,7 +22,7 @@ impl Store {
     /// Who appends to it afterwards gets [`StoreError::NoSuchMatch`].
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], and those of reading and writing.
+    /// [`StoreError::NoSuchMatch`], and every error of reading and writing.
     pub fn delete_match(&self, name: &MatchName) -> Result<(), StoreError> {
         self.delete_matches(std::slice::from_ref(name))
     }

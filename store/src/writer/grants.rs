@@ -11,11 +11,11 @@ impl Store {
     /// Makes a grant for the token with this hash; when it returns, the grant is durable.
     ///
     /// A match may have [`Grant::LIVE_MAX`](crate::Grant::LIVE_MAX) live grants and each seat [`Grant::LIVE_MAX_PER_SEAT`](crate::Grant::LIVE_MAX_PER_SEAT) of them, invitations
-    /// that were not spent included. Of twice as many in all, those that count no more and were made first are removed.
+    /// that were not spent included. Beyond twice as many in all, the oldest grants that no longer count are removed.
     ///
     /// # Errors
     /// [`StoreError::TooManyGrants`], [`StoreError::GrantExists`] when the hash or its beginning is used already,
-    /// [`StoreError::NotAPlayer`], [`StoreError::NoSuchMatch`], and those of reading and writing.
+    /// [`StoreError::NotAPlayer`], [`StoreError::NoSuchMatch`], and every error of reading and writing.
     pub fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
         self.engine.grant(hash, new, now_ms)
     }
@@ -28,7 +28,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchGrant`] when there is no such invitation, or when it was revoked or has expired;
     /// [`StoreError::InvitationSpent`] when it was spent for another token; [`StoreError::GrantExists`] when the token is
-    /// used already; those of reading and writing.
+    /// used already; every error of reading and writing.
     pub fn join(&self, invitation: &Digest, token: &Digest, now_ms: i64) -> Result<JoinedSeat, StoreError> {
         self.engine.join(invitation, token, now_ms)
     }
@@ -37,7 +37,7 @@ impl Store {
     /// invitation became has to be revoked by itself.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchGrant`] when the match has no such grant, [`StoreError::NoSuchMatch`], and those of reading
+    /// [`StoreError::NoSuchGrant`] when the match has no such grant, [`StoreError::NoSuchMatch`], and every error of reading
     /// and writing.
     pub fn revoke_grant(
         &self,

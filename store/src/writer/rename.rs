@@ -10,7 +10,7 @@ impl Store {
     /// Who appends to it under the old name afterwards gets [`StoreError::NoSuchMatch`].
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::AlreadyExists`] when a match has the new name, and those of writing.
+    /// [`StoreError::NoSuchMatch`], [`StoreError::AlreadyExists`] when a match has the new name, and every error of writing.
     pub fn rename_match(&self, name: &MatchName, new: &MatchName) -> Result<(), StoreError> {
         self.rename_matches(&[(name.clone(), new.clone())])
     }
@@ -28,7 +28,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::MainBranch`] for `main`, [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`],
-    /// [`StoreError::BranchExists`] when a branch of the match has the new name, and those of writing.
+    /// [`StoreError::BranchExists`] when a branch of the match has the new name, and every error of writing.
     pub fn rename_branch(
         &self,
         match_name: &MatchName,

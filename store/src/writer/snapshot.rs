@@ -11,7 +11,7 @@ impl Store {
     /// Keeps the state after an entry, if it can and the entry is one that has a snapshot.
     ///
     /// # Errors
-    /// Those of [`entries`](crate::StoreReader::entries). Trouble with the snapshot is no error.
+    /// Every error of [`entries`](crate::StoreReader::entries). Trouble with the snapshot is no error.
     pub fn keep_snapshot(
         &self,
         match_name: &MatchName,

@@ -117,13 +117,13 @@ $ turnfold diff p2.tfl ford
 stderr| error: one of the two tells only what `p2` may know; compare them with `--as p2`
 exit 2
 $ turnfold show p2.tfl --as p1
-stderr| error: expected a file that tells what `p1` may know, found one of `p2`
+stderr| error: expected a file for `p1`, found one for `p2`
 exit 2
 $ turnfold log p2.tfl --as p3
-stderr| error: expected a file that tells what `p3` may know, found one of `p2`
+stderr| error: expected a file for `p3`, found one for `p2`
 exit 2
 $ turnfold show seed.tfl
-stderr| error: seed.tfl:7:8: expected no `seed` beside `view`, found one
+stderr| error: seed.tfl:7:8: expected no `seed` next to `view`, found one
 exit 2
 $ turnfold show host.tfl
 stderr| error: host.tfl:7:8: expected a player's seat as `view`, `p1` to `p8`

@@ -420,7 +420,7 @@ next: prisoner brute monk brute monk brute monk brute monk brute
 $ turnfold show death-of-the-target.tfl --changed
 time 2, round 1: team player has won  *
 
-next: nobody  *
+next: none  *
 
 > player assassin charge [####################] 100/100  ap 10  attacked  mercy in 3  *
                   hp     [####################]  10/10

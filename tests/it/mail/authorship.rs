@@ -276,7 +276,7 @@ fn pm_32_a_stand_that_was_moved_fails() {
 
 #[test]
 fn pm_14_a_stand_asks_whom_it_has_to() {
-    for (seats, found_seats) in [("p1", "p1"), ("p2", "p2"), ("none", "nobody")] {
+    for (seats, found_seats) in [("p1", "p1"), ("p2", "p2"), ("none", "no one")] {
         let mut found = Correspondence::new("begins_with_roll = false", TERMS, false);
         found.stand_asking(seats);
         fails(&found, &format!("duel.desk:4: the stand asks {found_seats}; p1, p2 had to be asked"));

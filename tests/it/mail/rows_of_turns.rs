@@ -255,7 +255,7 @@ fn pm_27_somebody_elses_entry_on_the_line_stops_the_run() {
         turnfold_store::NewEntry { seat: P1, command: post_card_of(&post, "attack"), recorded_at_ms: 1 };
     post.store.append(&post.name, &"main".parse().unwrap(), 0, vec![entry], None).unwrap();
     let error = post.try_run(day(2), &[]).unwrap_err();
-    assert!(error.to_string().contains("somebody else played on this line"), "{error}");
+    assert!(error.to_string().contains("another program played on this line"), "{error}");
     assert_eq!(post.game("main").len(), 1);
 }
 

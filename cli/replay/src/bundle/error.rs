@@ -31,7 +31,7 @@ pub enum BundleError {
     /// What is to be left out for a seat could be guessed from what stays (TR-20).
     #[error("{what}, which {viewer} could use to guess what it may not know")]
     Guessable {
-        /// What tells too much.
+        /// A bundle that reveals too much.
         what: String,
         /// Who may not know all.
         viewer: Viewer,

@@ -63,7 +63,7 @@ impl LineRecords for BundleFile {
     }
 }
 
-/// Returns `true` if a file begins as a bundle does; whatever is wrong with it is for whoever reads it.
+/// Returns `true` if a file begins as a bundle does. Reading it finds further errors.
 #[must_use]
 pub fn is_bundle(path: &Path) -> bool {
     let begins = |file: File| {

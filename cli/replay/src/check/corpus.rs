@@ -6,10 +6,10 @@ use walkdir::WalkDir;
 
 use crate::error::ReplayError;
 
-/// Finds the replay files named and those in folders named, in order.
+/// Finds the named replay files and the files in named folders, in order.
 ///
 /// # Errors
-/// [`ReplayError::Folder`], and [`ReplayError::NoReplays`] lest nothing to check be a pass.
+/// [`ReplayError::Folder`], and [`ReplayError::NoReplays`] since checking nothing must not pass.
 pub fn replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ReplayError> {
     let mut files = Vec::new();
     for path in paths {

@@ -14,7 +14,7 @@ pub struct Mismatch {
     pub line: usize,
     /// In what they disagree.
     pub divergence: Divergence,
-    /// The last entry of a run of which only the state hashes differ, shown with the first.
+    /// The last entry of a run in which only the state hashes differ, shown with the first.
     pub until: Option<u64>,
     /// The ids of the rules behind the reasons that the file and the rules name.
     pub rules: Vec<&'static str>,
@@ -58,11 +58,11 @@ impl Mismatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiceFinding {
-    /// The values are not those of the seed; what the rules make of the file's values is what the file says.
+    /// The values do not follow from the seed. With the file's values the rules compute the file's outcome.
     OtherValues,
-    /// The values are those of the seed; the rules make something else of them.
+    /// The values follow from the seed, but the rules compute another outcome.
     OtherRules,
-    /// The values are not those of the seed, and the rules make something else of the file's values too.
+    /// The values do not follow from the seed, and with the file's values the rules compute another outcome.
     OtherValuesAndRules,
     /// The values come with the file, so the rules make something else of them.
     RecordedValues,

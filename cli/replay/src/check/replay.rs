@@ -28,8 +28,8 @@ pub struct Checked {
 pub struct AllDifferences {
     /// How many lines differ from what the rules make of them.
     pub count: u64,
-    /// Those after the first, without how the states differ; entries in a row of which only the state hashes differ are
-    /// one. Not more than are kept.
+    /// Further differences, without how the states differ. Entries in a row in which only the state hashes differ count as
+    /// one. At most as many as are kept.
     pub later: Vec<Mismatch>,
     /// How many lines differ beyond those that are kept.
     pub left_out: u64,
@@ -114,7 +114,7 @@ fn of_header(replay: &Replay) -> Option<Mismatch> {
     Some(Mismatch::new(&replay.file, line, divergence))
 }
 
-/// Requires a second comparison to find the same difference, lest it be one of two runs rather than of file and rules.
+/// Requires a second comparison to find the same difference, since it may lie between two runs rather than between file and rules.
 fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch> {
     if second.as_ref() == Some(&first) {
         return first;

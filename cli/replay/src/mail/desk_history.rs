@@ -164,7 +164,7 @@ impl DeskHistory {
         Ok(heard)
     }
 
-    /// Takes the leaf of an entry of which no more is known. It counts as a record, and does nothing.
+    /// Takes the leaf of a redacted entry. It counts as a record, and does nothing.
     pub(super) fn pass(&mut self, leaf: TreeHash) {
         self.count(self.head.saturating_add(1), leaf);
     }

@@ -1,4 +1,4 @@
-//! Who is asked at a stand, and whether its state may be told: what a stand says of the game (PM-13, PM-14).
+//! The seats that a turn asks, and whether its state hash may be shown (PM-13, PM-14).
 
 use turnfold_core::{AnyState, Seat};
 
@@ -29,8 +29,8 @@ pub struct TurnEnd<'a> {
 }
 
 impl Round {
-    /// Returns who is asked next, where the game stands now. A gone seat is never asked, and where no living seat has
-    /// something legal nobody is.
+    /// Returns who is asked next, where the game stands now. A gone seat is never asked. If no living seat has
+    /// something legal, no seat is asked.
     #[must_use]
     pub fn after(end: TurnEnd<'_>, together: bool, living: &[Seat], game: &dyn AnyState) -> Self {
         let legal: Vec<Seat> = living.iter().copied().filter(|seat| !game.legal(*seat).is_empty()).collect();
@@ -67,13 +67,13 @@ impl TurnEnd<'_> {
     }
 }
 
-/// Returns those of the living seats that are among others, in seat order.
+/// Returns the living seats among these, in seat order.
 fn common(living: &[Seat], seats: &[Seat]) -> Vec<Seat> {
     living.iter().copied().filter(|seat| seats.contains(seat)).collect()
 }
 
-/// Returns `true` if a part of an entry is concealed from a player, so that a hash of the state would tell it to whoever
-/// tries what it may be (PM-13).
+/// Returns `true` if a part of an entry is concealed from a player, so that a player could guess it from a hash of
+/// the state (PM-13).
 ///
 /// # Errors
 /// [`ReplayError::Setup`] and [`ReplayError::Entry`].

@@ -177,7 +177,7 @@ impl Carrying<'_, '_, '_, '_, '_> {
         Ok(played.map(|(seq, record)| PlayedEntry { seq, is_roll: is_roll(&record.command) }).collect())
     }
 
-    /// Tells the desk what it does not have yet: the rolls of a step (FD-10), and what became of an order.
+    /// Records at the desk what it does not have yet: the rolls of a step (FD-10), and the result of an order.
     fn tell(&mut self, played: &[PlayedEntry], end: Option<Command>) -> Result<(), MailError> {
         let mut commands = Vec::new();
         for roll in played.iter().filter(|entry| entry.is_roll) {
@@ -198,7 +198,7 @@ impl Carrying<'_, '_, '_, '_, '_> {
     fn unknown_entry(&self) -> MailError {
         let at = self.host.of.line(&self.branch).at(self.game.head() + 1);
         MailError::Refused(format!(
-            "`{at}` is not what the desk wants there: somebody else played on this line"
+            "`{at}` is not what the desk requires there: another program played on this line"
         ))
     }
 }

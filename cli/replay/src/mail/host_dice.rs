@@ -12,7 +12,7 @@ use crate::error::ReplayError;
 /// Elements that are computed at a time, since each walk goes through the whole chain.
 const BLOCK: u16 = 32;
 
-/// Dice of a recorded match: values that somebody rolled on a table, then those of a source.
+/// Dice of a recorded match: values rolled on a table, then values of a source.
 pub struct TableDice<'a> {
     values: Vec<i32>,
     /// How many of them are used.

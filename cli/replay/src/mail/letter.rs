@@ -20,7 +20,7 @@ pub struct Letter<'a> {
     pub to: Option<&'a MailAddress>,
     /// What it is about.
     pub subject: &'a str,
-    /// When: the desk's clock, of which every machine has the same.
+    /// The time: the desk's clock, which is the same on every machine.
     pub date: Option<DeskTime>,
     /// What it says; lines that are too long are broken, and what is not US-ASCII is written in its signs.
     pub text: &'a str,

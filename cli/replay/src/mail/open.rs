@@ -27,7 +27,7 @@ pub struct NewMailMatch<'a> {
     pub terms: &'a str,
     /// Whether dice are fair; else rolls are recorded.
     pub is_fair: bool,
-    /// The id of the game, which nobody else has.
+    /// The id of the game, which no other match has.
     pub match_id: [u8; 16],
     /// When both are made, in Unix milliseconds.
     pub created_at_ms: i64,
@@ -38,7 +38,7 @@ impl NewMailMatch<'_> {
     ///
     /// # Errors
     /// [`MailError::Terms`] naming the field of the terms that does not fit the game, [`MailError::Unusable`] for a
-    /// setup that holds secrets, and those of the store.
+    /// setup that holds secrets, and every error of the store.
     pub fn open(self, store: &Store, key: &PrivateKey) -> Result<(), MailError> {
         let game = self.rules.start(&self.setup).map_err(MailError::Terms)?;
         self.require_open_setup(game.as_ref())?;
@@ -57,7 +57,7 @@ impl NewMailMatch<'_> {
         Ok(store.create_match(&desk.name, &desk_genesis, Vec::new())?)
     }
 
-    /// Requires that the setup, which is in every bundle, tells each player no more than it may know.
+    /// Requires that the setup, which is in every bundle, shows each player no more than it may know.
     fn require_open_setup(&self, game: &dyn AnyState) -> Result<(), MailError> {
         for seat in game.players() {
             if game.setup_seen(&self.setup, *seat).map_err(MailError::Terms)? != self.setup {

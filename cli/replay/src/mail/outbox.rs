@@ -10,7 +10,7 @@ use turnfold_core::{Digest, Seat};
 /// What a letter in the outbox is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LetterName {
-    /// The size of the desk that it tells of.
+    /// The size of the desk that it describes.
     pub desk_size: u64,
     /// Who gets it.
     pub seat: Seat,
@@ -36,7 +36,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// The folder to which whoever sends a letter moves it.
+    /// The folder for letters that have been sent.
     const SENT: &str = "sent";
     const SPECTATORS: &str = "spectators.bundle";
 

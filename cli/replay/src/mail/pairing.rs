@@ -29,7 +29,7 @@ impl MailMatch {
     ///
     /// # Errors
     /// [`MailError::Unusable`] for a match without a desk, [`MailError::Refused`] for one with the desk of another, and
-    /// those of reading.
+    /// every error of reading.
     pub fn find(store: &StoreReader, name: &MatchName, registry: &Registry) -> Result<Self, MailError> {
         let genesis = store.genesis(name)?;
         let desk = DeskOf::game(name, &genesis.match_id);

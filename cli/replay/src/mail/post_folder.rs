@@ -57,7 +57,7 @@ impl PostFolder {
         Outbox::at(&self.path.join("outbox"))
     }
 
-    /// Reads where the players get their letters; without the file letters are addressed to nobody.
+    /// Reads where the players get their letters; without the file letters have no address.
     ///
     /// # Errors
     /// [`LetterError::Input`] and [`LetterError::Addresses`].

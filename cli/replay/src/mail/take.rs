@@ -53,7 +53,7 @@ pub enum PaperOutcome {
     Fork,
     /// The seat has had too many papers recorded since the last stand; it is not recorded.
     TooMany,
-    /// Somebody new would have this seat, and the host has not admitted it; it is not recorded.
+    /// A new player would get this seat, and the host has not admitted the player; the paper is not recorded.
     NeedsAdmit(Seat),
 }
 
@@ -115,7 +115,7 @@ impl MailHost<'_> {
     /// Takes the papers of a mail, one after another. A seat gets a new player only if it is among `admitted`.
     ///
     /// # Errors
-    /// Those of the store. What is wrong with a paper is no error.
+    /// Every error of the store. A bad paper is no error.
     pub fn take(&mut self, mail: &[u8], admitted: &[Seat]) -> Result<Vec<TakenPaper>, MailError> {
         let take = |FoundPaper { line, paper }| match paper {
             Ok(mailed) => Ok(TakenPaper { line, ..self.take_paper(mailed.signed, admitted)? }),
@@ -130,7 +130,7 @@ impl MailHost<'_> {
     /// Takes one paper. One that was recorded is answered as it was then (PM-10).
     ///
     /// # Errors
-    /// Those of the store.
+    /// Every error of the store.
     pub fn take_paper(&mut self, signed: SignedPaper, admitted: &[Seat]) -> Result<TakenPaper, MailError> {
         let (line, paper, digest) = (1, Some(signed.clone()), signed.paper().digest());
         if let Some(recorded) = self.desk.paper(&digest) {
@@ -197,7 +197,7 @@ impl MailHost<'_> {
     }
 }
 
-/// Returns the seat that somebody new would have with this paper: only a person knows who wrote it.
+/// Returns the seat that a new player would get by this paper: only a person knows who wrote it.
 fn seat_of_new_player(paper: &Paper) -> Option<Seat> {
     match paper.content() {
         PaperContent::Join(_) => Some(paper.head().seat),

@@ -1,6 +1,6 @@
 //! A turn of a match by mail as it is carried out in the game, one append after another (PM-14, PM-19, PM-27).
 //!
-//! Whoever carries out a turn and whoever checks it later walk the same steps; they differ in where rolls come from.
+//! The host who carries out a turn and an audit that checks it walk the same steps. They differ in where rolls come from.
 
 use turnfold_core::{AnyState, DicePolicy, DueRoll, Rejected, Seat, Verdict};
 
@@ -27,7 +27,7 @@ pub struct GameTurn<'a> {
 /// What became of an order.
 #[derive(Clone, Debug)]
 pub enum OrderEnd {
-    /// So many of its commands were played, with the rolls that they made due.
+    /// This number of its commands was played, with the rolls that they made due.
     Carried {
         /// How many commands: all, or those before the one that the game rejects behind a roll (FD-11a).
         count: usize,
@@ -66,12 +66,12 @@ impl<'a> GameTurn<'a> {
         self.head
     }
 
-    /// Returns those of the seats that have something legal.
+    /// Returns the seats that have something legal.
     pub fn with_something_legal<'s>(&'s self, seats: &'s [Seat]) -> impl Iterator<Item = Seat> + 's {
         seats.iter().copied().filter(|seat| !self.state.legal(*seat).is_empty())
     }
 
-    /// Takes entries that the game has already, such as those of a step that is done.
+    /// Takes entries that the game has already, such as the entries of a finished step.
     ///
     /// # Errors
     /// [`ReplayError::BadEntry`].

@@ -28,13 +28,13 @@ pub const SCRIPT: &str = include_str!("viewer.js");
 /// The style of a page, in parts to be joined.
 pub const STYLES: [&str; 2] = [COLORS, include_str!("viewer.css")];
 
-/// One HTML file that shows what a viewer sees of a history. The same line makes the same bytes, whoever makes it
-/// and when (VW-26).
+/// One HTML file that shows what a viewer sees of a history. The same history gives the same bytes on every machine
+/// at any time (VW-26).
 #[derive(Clone, Debug)]
 pub struct Page {
     /// The file.
     pub html: String,
-    /// The seat that may know what it tells, where that is not everything.
+    /// The seat of the page, if it does not contain everything.
     pub view: Option<Seat>,
     /// How many entries it shows.
     pub entries: u64,
@@ -70,7 +70,7 @@ impl Page {
         }
     }
 
-    /// Makes a page of a history, with its replay where that is not to be made anew.
+    /// Makes a page of a history, with its replay, if there is one already.
     ///
     /// # Errors
     /// What is wrong with the history, and [`PageError::TooLong`].
@@ -152,7 +152,7 @@ fn title(sight: &SeatHistory) -> String {
     }
 }
 
-/// Says which game this is, of which branch, and who looks.
+/// Names the game, the branch and the viewer.
 fn about(sight: &SeatHistory) -> String {
     let rules = sight.rules();
     let mut about = format!("{} version {}", rules.name(), rules.version());

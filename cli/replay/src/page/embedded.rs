@@ -42,7 +42,7 @@ pub enum PageError {
         line: SourceName,
         /// The most bytes of a page.
         bytes_max: usize,
-        /// So many entries that they fit.
+        /// A number of entries that fits.
         fits: u64,
     },
 }
@@ -64,7 +64,7 @@ struct Viewer {
     _frames: Vec<IgnoredAny>,
 }
 
-/// Returns what a replay file holds: the bytes themselves, or those of the replay in a page (VW-27).
+/// Returns the bytes of a replay file, or of the replay in a page (VW-27).
 ///
 /// # Errors
 /// As for [`replay_in`].
@@ -96,7 +96,7 @@ pub fn replay_in(file: &str, bytes: &[u8]) -> Result<Vec<u8>, PageError> {
         return Err(not_a_page(&found));
     }
     let viewer: Seat =
-        document.frames.viewer.parse().map_err(|_| not_a_page("one whose frames are those of no seat"))?;
+        document.frames.viewer.parse().map_err(|_| not_a_page("one whose frames belong to no seat"))?;
     let missing = || PageError::NoReplay { file: file.into(), viewer };
     document.replay.map(String::into_bytes).ok_or_else(missing)
 }

@@ -14,8 +14,8 @@ use crate::viewer::Viewer;
 
 impl SeatHistory {
     /// Returns what the viewer may know as a replay: to the host with every outcome and hash. To a player without seed,
-    /// hashes and closing line, with the entries that it may know of and a setup that tells no secret; the rules make of
-    /// these what the player sees.
+    /// hashes and closing line, with the entries that it may know of and a setup without secrets; from
+    /// these the rules derive what the player sees.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold), [`ReplayError::TooLong`], and [`ReplayError::NotSeparable`] for rules that show the

@@ -4,7 +4,7 @@ use turnfold_core::AnyRules;
 
 /// Returns simpler commands, the simplest first: fewer arguments, coordinates nearer to 0,0, numbers nearer to 0.
 ///
-/// All of them are commands of the ruleset in their canonical form. Whoever takes one after another comes to an end,
+/// All of them are commands of the ruleset in their canonical form. Taking one after another ends,
 /// because each has fewer words, or as many and a smaller sum of its numbers.
 pub(super) fn simpler(rules: &dyn AnyRules, command: &str) -> Vec<String> {
     let words: Vec<&str> = command.split(' ').collect();

@@ -123,7 +123,7 @@ impl KeptLog {
         self.trial.state()
     }
 
-    /// Folds a candidate. With `everywhere` it ends at the first state after the kept entries of which `shows` returns
+    /// Folds a candidate. With `everywhere` it ends at the first state after the kept entries for which `shows` returns
     /// `true`.
     ///
     /// Where it comes to a state of the log, the rest is known.
@@ -189,7 +189,7 @@ impl KeptLog {
         }
     }
 
-    /// Keeps states along the log, anew after its first `count` entries.
+    /// Keeps states along the log, again after its first `count` entries.
     pub(super) fn keep_states(&mut self, count: usize) {
         let valid = self.marks.partition_point(|mark| mark.after <= count);
         for mark in self.marks.split_off(valid) {

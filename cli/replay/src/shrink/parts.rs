@@ -5,7 +5,7 @@ use turnfold_core::Seat;
 /// Finds where the parts of a log start, given the seats of its entries; the first part starts with the log.
 pub(super) type Starts = fn(&[Seat]) -> Vec<usize>;
 
-/// A round starts where play comes back to whoever leads it: to the host, who ends turns and lets time pass, or in games
+/// A round starts where play comes back to the seat that leads it: to the host, who ends turns and lets time pass, or in games
 /// without a host to the seat of the first entry.
 pub(super) fn rounds(seats: &[Seat]) -> Vec<usize> {
     let host = seats.contains(&Seat::Host).then_some(Seat::Host);

@@ -1,4 +1,4 @@
-//! Signing: keys as files, the memory beside them, and checkpoints of lines (`trust.md`, TR-9 to TR-16).
+//! Signing: keys as files, the memory next to them, and checkpoints of lines (`trust.md`, TR-9 to TR-16).
 
 mod cosigning;
 mod error;

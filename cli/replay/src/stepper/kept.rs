@@ -23,12 +23,12 @@ impl KeptStates {
         Self { states: BTreeMap::from([(0, start.fork())]), stride: STRIDE }
     }
 
-    /// Returns the last state before which there are at most so many entries.
+    /// Returns the last state after at most this number of entries.
     pub(super) fn nearest(&self, count: usize) -> Option<(usize, &dyn AnyState)> {
         self.states.range(..=count).next_back().map(|(kept, state)| (*kept, state.as_ref()))
     }
 
-    /// Keeps the state after so many entries, if its turn has come.
+    /// Keeps the state after this number of entries, if its turn has come.
     pub(super) fn keep(&mut self, count: usize, state: &dyn AnyState) {
         if !count.is_multiple_of(self.stride) || self.states.contains_key(&count) {
             return;

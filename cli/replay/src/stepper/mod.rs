@@ -28,16 +28,16 @@ use kept::KeptStates;
 pub use shown_entry::{Hit, SearchDirection, ShownEntry};
 use wanted::{Changing, Holding, Wanted, With};
 
-/// How many entries are told at a time.
+/// How many entries are shown at a time.
 const BLOCK: usize = 256;
 
-/// The most blocks of told entries that are kept.
+/// The most blocks of shown entries that are kept.
 const TOLD_MAX: usize = 16;
 
 /// A position in a history, from which every other one is near.
 pub struct Stepper {
     sight: SeatHistory,
-    /// Whose history it is: whoever may see all may look through any viewer.
+    /// The viewer of the history. A viewer who may see everything may switch to any other.
     owner: Viewer,
     /// How many known entries lead up to the state.
     at: usize,
@@ -298,7 +298,7 @@ impl Stepper {
         Ok(self.told.get(&block).map(Vec::as_slice).unwrap_or_default())
     }
 
-    /// Returns the state after so many known entries, folded from the nearest one before it.
+    /// Returns the state after this number of known entries, folded from the nearest one before it.
     fn state_after(&mut self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
         let (mut at, mut state) = match self.kept.nearest(count) {
             Some((kept, state)) if kept >= self.at || self.at > count => (kept, state.fork()),

@@ -1,8 +1,8 @@
-//! What a stepper tells of entries and of what it finds.
+//! What a stepper shows of entries and of what it finds.
 
 use turnfold_core::{Outcome, Step};
 
-/// An entry as a list of entries tells it.
+/// An entry as a list of entries shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownEntry {
     /// Its number as the viewer counts entries.

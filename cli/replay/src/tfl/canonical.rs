@@ -79,7 +79,7 @@ impl HeaderValues {
         })
     }
 
-    /// Returns the path of the one value that differs from those of another mark; `None` where more do, or one is
+    /// Returns the path of the one value that differs from another mark; `None` where more do, or one is
     /// missing.
     pub(super) fn differing(&self, other: HeaderMark) -> Option<&str> {
         let mark = self.mark();

@@ -56,7 +56,7 @@ pub struct Closing {
 }
 
 impl Replay {
-    /// Refuses a file that tells only what a seat may know.
+    /// Refuses a file that contains only what a seat may know.
     ///
     /// # Errors
     /// [`TflError`] at the header.

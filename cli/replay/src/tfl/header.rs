@@ -29,12 +29,12 @@ pub struct Header {
     pub dice: DicePolicy,
     /// The match's title; empty when left out.
     pub title: String,
-    /// Who may know all that the file tells, where that is not everything there is. It is not folded with seeded dice.
+    /// The seat of the file, if it does not contain everything. It is not folded with seeded dice.
     pub view: Option<SeenBy>,
     pub(super) values: HeaderValues,
 }
 
-/// The seat whose knowledge of a match a replay file tells.
+/// The seat for which a replay file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenBy {
     /// The seat.
@@ -185,7 +185,7 @@ impl Source<'_> {
             ("recorded", None, None) => Ok(DicePolicy::Recorded),
             ("seeded", None, None) if view.is_some() => Ok(DicePolicy::Recorded),
             ("seeded", Some((_, span)), None) if view.is_some() => {
-                Err(self.error(&span, "expected no `seed` beside `view`, found one"))
+                Err(self.error(&span, "expected no `seed` next to `view`, found one"))
             }
             ("seeded", None, None) => Err(self.error(&span, "expected `seed` with seeded dice, found none")),
             ("seeded", Some((seed, span)), None) => seed

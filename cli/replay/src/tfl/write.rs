@@ -58,8 +58,8 @@ impl fmt::Display for Closing {
 }
 
 impl Replay {
-    /// Starts a replay of a match; `file` is how messages name it, and `view` the seat that may know what it tells if
-    /// that is not everything.
+    /// Starts a replay of a match; `file` is its name in messages, and `view` its seat if it does
+    /// not contain everything.
     ///
     /// # Errors
     /// [`SetupError`] when the bytes are no setup of these rules.

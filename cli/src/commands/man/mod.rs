@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Writes the page of a command and those of its verbs, and lists their names.
+/// Writes the pages of a command and of its verbs, and lists their names.
 fn write_pages(command: &Command, dir: &Path, pages: &mut Vec<String>) -> io::Result<()> {
     let name = Man::new(command.clone()).get_filename();
     let mut file = BufWriter::new(File::create(dir.join(&name))?);

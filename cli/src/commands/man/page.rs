@@ -86,7 +86,7 @@ pub(super) fn examples_and_notes(command: &Command) -> (Vec<String>, Vec<String>
     lines.filter(|line| !line.is_empty()).partition(|line| line.starts_with("turnfold "))
 }
 
-/// Lists the pages that are near: those of the same group, or of all verbs for the program itself.
+/// Lists related pages: the pages of the same group, or of all verbs for the program itself.
 fn see_also(command: &Command) -> Vec<String> {
     let page = |verb: &str| format!("turnfold-{verb}(1)");
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());

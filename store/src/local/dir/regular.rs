@@ -8,7 +8,7 @@ use std::path::Path;
 /// Opens a regular file for reading; it never waits for the other end of a pipe.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] when it is a directory, a pipe, a socket or a device, and those of opening.
+/// [`io::ErrorKind::InvalidInput`] when it is a directory, a pipe, a socket or a device, and every error of opening.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);

@@ -34,7 +34,7 @@ pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<Fo
     let record = record::read::<MatchRecord<'_>>("its match record", key, value);
     let MatchRecord { id, branches, genesis } = record.map_err(|error| error.within(&name, None))?;
     if branches > COUNT_MAX {
-        return Err(StoreError::damaged("it cannot have so many branches").within(&name, None));
+        return Err(StoreError::damaged("it has too many branches").within(&name, None));
     }
     Ok(FoundMatch { name, id: MatchId(id.into()), branches, genesis: genesis.to_vec() })
 }

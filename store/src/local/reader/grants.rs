@@ -1,4 +1,4 @@
-//! Grants: found by the hash of their token, or as those of a match.
+//! Grants: found by the hash of their token, or by their match.
 
 use turnfold_core::{Digest, Seat};
 

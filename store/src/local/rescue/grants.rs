@@ -30,7 +30,7 @@ pub(super) fn damage(records: &Records) -> Vec<StoreError> {
 
 struct Audit<'a> {
     records: &'a Records,
-    /// Those of which it was found out already that something is wrong.
+    /// Grants that are known to be damaged.
     damaged: BTreeSet<Digest>,
     damage: Vec<StoreError>,
 }

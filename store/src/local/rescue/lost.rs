@@ -15,7 +15,7 @@ pub struct LostEntries {
     pub branch: Option<BranchName>,
     /// The first entry that is lost, where it is known.
     pub from: Option<Seq>,
-    /// The last, as far as anything still tells.
+    /// The last, as far as anything still shows it.
     pub to: Option<Seq>,
     /// Why.
     pub reason: String,

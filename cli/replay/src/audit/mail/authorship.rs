@@ -23,7 +23,7 @@ pub(super) struct Authorship<'a> {
     /// The line of the desk.
     desk: &'a Revision,
     stands: Stands,
-    /// Something is wrong, or nothing more can be told.
+    /// Something is wrong, or nothing more can be checked.
     has_ended: bool,
     has_failed: bool,
 }
@@ -187,7 +187,7 @@ struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// Dice that never end are those of the log, so it is the log that has to be shown wrong.
+    /// Dice that never end come from the log, so the error has to name the log.
     fn played<T>(&self, played: Result<T, ReplayError>) -> Result<T, Fault> {
         let at = || self.segment.at.at(self.segment.turn.from.1.saturating_add(1));
         played.map_err(|error| Fault::at(at(), error.to_string()))

@@ -103,5 +103,5 @@ impl Stands {
 
 fn names(seats: &[Seat]) -> String {
     let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
-    if names.is_empty() { "nobody".into() } else { names.join(", ") }
+    if names.is_empty() { "no one".into() } else { names.join(", ") }
 }

@@ -7,10 +7,10 @@ use crate::drawing::place::{Highlights, Place};
 use crate::drawing::text::filled;
 use crate::text::printable;
 
-/// The size of letters in lines, of which a character takes 9.
+/// The size of letters in lines; a character takes 9.
 const LETTERS: i32 = 15;
 const LINE_HEIGHT: i32 = 20;
-/// The size of a mark beside a piece and of letters in chips, of which ten characters take 72.
+/// The size of a mark next to a piece and of letters in chips; ten characters take 72.
 const SMALL_LETTERS: i32 = 12;
 /// How far labels are from what they label.
 const GAP: i32 = 9;

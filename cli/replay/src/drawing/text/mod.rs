@@ -1,4 +1,4 @@
-//! A picture as lines of characters, of which each tells what it shows of which place.
+//! A picture as lines of characters. Each character knows its place and what it shows.
 
 mod drawn;
 mod grid;
@@ -11,7 +11,7 @@ use turnfold_core::picture::{Block, Picture, Tint};
 
 use super::place::Highlights;
 
-/// How many columns a picture takes where nobody asks for more: what stands side by side then goes below.
+/// How many columns a picture takes by default: what stands side by side then goes below.
 pub const WIDTH: usize = 100;
 
 /// How many columns are left between blocks that stand side by side.

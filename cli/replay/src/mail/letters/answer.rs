@@ -1,4 +1,4 @@
-//! Answers: what became of the papers of a mail, to whoever sent them (PM-29, PM-30).
+//! Replies to the papers of a mail, for their senders (PM-29, PM-30).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::story::sentences;
 use crate::mail::outbox::LetterName;
 use crate::mail::take::{PaperOutcome, TakenPaper};
 
-/// The most papers that a letter tells of one by one.
+/// The most papers that a letter lists one by one.
 const LISTED_MAX: usize = 20;
 
 /// A letter that answers a mail.
@@ -24,9 +24,9 @@ pub(super) struct AnswerLetter<'a> {
     told: Told<'a>,
 }
 
-/// What an answer tells of.
+/// The subject of a reply.
 enum Told<'a> {
-    /// A paper that the desk has, now or since it came for the first time: its entry tells whether it counts.
+    /// A paper that the desk has, now or since it came for the first time. Its entry shows whether it counts.
     Receipt(&'a Paper, Seq),
     /// Papers that are not recorded, one at least.
     NotTaken(Vec<NotTaken<'a>>),
@@ -52,7 +52,7 @@ impl NotTaken<'_> {
 
 impl<'a> AnswerLetter<'a> {
     /// Returns the answers to the papers of a mail: for each that is recorded a receipt, and to each seat one letter about
-    /// all that are not, since anybody can send any number of those. Nobody is answered who has no seat.
+    /// all that are not, since anyone can send any number of them. A sender without a seat gets no reply.
     pub(super) fn all(papers: &'a [TakenPaper], mail: &Mail<'_>) -> Vec<Self> {
         let players = Seat::players(mail.log.setup.seats.into());
         let (mut letters, mut not_taken) = (Vec::new(), BTreeMap::<Seat, Vec<NotTaken<'_>>>::new());
@@ -129,7 +129,7 @@ fn subject_of(paper: &Paper, outcome: &str) -> String {
     format!("your {} {}: {outcome}", paper.content().kind(), paper.head().number)
 }
 
-/// Tells of several papers that are not recorded.
+/// Lists several papers that are not recorded.
 fn list(papers: &[NotTaken<'_>], text: &mut Text) {
     text.paragraph(&format!("{} papers that came for you in one mail were not taken:", papers.len()));
     let listed = papers.iter().take(LISTED_MAX);
@@ -143,7 +143,7 @@ fn list(papers: &[NotTaken<'_>], text: &mut Text) {
     text.paragraph("Nothing of them is on record.");
 }
 
-/// Tells what became of a paper that the desk has as this entry; returns it in a word.
+/// Describes the outcome of a paper that the desk has as this entry; returns it in a word.
 fn recorded(mail: &Mail<'_>, (what, reader, seq): (&str, Seat, Seq), text: &mut Text) -> &'static str {
     let entry = mail.log.entries.iter().find(|entry| entry.seq == seq);
     let told = entry.map(|entry| sentences(entry, reader)).unwrap_or_default();

@@ -52,7 +52,7 @@ impl DeskEntries {
         self.entries.last().map_or(1, AppliedEntry::size)
     }
 
-    /// Returns `true` if the match is over after so many records.
+    /// Returns `true` if the match is over after this number of records.
     pub(super) fn is_over(&self, size: u64) -> bool {
         let is_end = |effect: &Effect| matches!(effect, Effect::Over { .. });
         self.entries.iter().any(|entry| entry.size() <= size && entry.effects.iter().any(is_end))

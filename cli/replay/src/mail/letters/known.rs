@@ -17,17 +17,17 @@ const COLUMNS: usize = 72;
 /// The most commands that a letter lists.
 const LEGAL_MAX: usize = 60;
 
-/// What a letter tells of the game.
+/// What a letter shows of the game.
 pub(super) struct KnownGame {
     /// The lines of the picture.
     pub(super) picture: Vec<String>,
-    /// The entries that the seat did not know of, or not all of each, when it was told last.
+    /// The entries that the seat did not know, or not completely, at the last letter.
     pub(super) news: Vec<Record>,
     /// The seat's commands that would be applied, the first of them.
     pub(super) legal: Vec<String>,
     /// How many more there are.
     pub(super) more: usize,
-    /// Whether the game went back, and goes on beside what the seat was told.
+    /// Whether the game went back, and continues on another line than in the last letter.
     pub(super) went_back: bool,
 }
 

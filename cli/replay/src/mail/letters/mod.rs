@@ -1,7 +1,7 @@
 //! What players and spectators are sent: reports, answers to papers, and the bundle for spectators (PM-29 to PM-31).
 //!
-//! Every letter is a function of the logs of desk and game up to some record of the desk, and of the host's key. So whoever
-//! is interrupted and begins again writes the same bytes, and nothing that the outbox has is written twice.
+//! Every letter is a function of the logs of desk and game up to some record of the desk, and of the host's key. So a run
+//! that repeats an interrupted one writes the same bytes, and no letter in the outbox is written twice.
 
 mod answer;
 mod desk;

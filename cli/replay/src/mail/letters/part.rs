@@ -1,4 +1,4 @@
-//! The part of desk and game that a letter tells of, and the bundle of it.
+//! The part of desk and game that a letter describes, and its bundle.
 
 use std::collections::BTreeMap;
 

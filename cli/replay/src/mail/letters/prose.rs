@@ -26,7 +26,7 @@ pub(super) fn seat(seat: Seat, reader: Seat) -> String {
 pub(super) fn seats(seats: &[Seat], reader: Seat) -> String {
     let names: Vec<_> = seats.iter().map(|name| seat(*name, reader)).collect();
     match names.split_last() {
-        None => "nobody".into(),
+        None => "no one".into(),
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
     }
@@ -95,7 +95,7 @@ impl Text {
         self.fill_with(mark, words.split(' '));
     }
 
-    /// Adds pieces behind a mark, none of which is broken, with the following lines as far to the right.
+    /// Adds unbroken pieces behind a mark, with the following lines as far to the right.
     pub(super) fn fill_with<'a>(&mut self, mark: &str, pieces: impl IntoIterator<Item = &'a str>) {
         let mut line = mark.to_owned();
         let indent = " ".repeat(mark.len());

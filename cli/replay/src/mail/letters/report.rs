@@ -1,4 +1,4 @@
-//! Reports: what a seat is told of a turn, in a letter (PM-30).
+//! Reports: a turn as a seat reads it in a letter (PM-30).
 
 use turnfold_core::Rules;
 use turnfold_core::Seat;
@@ -16,7 +16,7 @@ use crate::viewer::Viewer;
 pub(super) struct Report {
     pub(super) seat: Seat,
     pub(super) size: u64,
-    /// The size of which the report before told.
+    /// The size that the previous report described.
     pub(super) since: Option<u64>,
 }
 
@@ -46,13 +46,13 @@ impl Report {
         Ok((format!("[{}] {}", mail.game, turn.subject()), text.into_string()))
     }
 
-    /// Tells what happened since the report before, at the desk and in the game.
+    /// Lists what happened since the previous report, at the desk and in the game.
     fn happened(&self, mail: &Mail<'_>, known: &KnownGame, text: &mut Text) {
         let Some(since) = self.since else { return };
         let entries = mail.log.entries.iter();
         let news = entries.filter(|entry| entry.size() > since && entry.size() <= self.size);
         let told: Vec<_> = news.flat_map(|entry| sentences(entry, self.seat)).collect();
-        text.heading("What happened since you were told last");
+        text.heading("Since the last letter");
         text.gap();
         text.items(&told);
         if known.went_back {
@@ -186,7 +186,7 @@ impl Turn<'_> {
         text.block(self.line(&line).lines());
         if self.must_seal() {
             text.paragraph(
-                "That keeps your order beside your key. Once all have sealed you are told, and send it.",
+                "This keeps your order next to your key. Once all players have sealed, a letter asks you to send it.",
             );
         }
         if self.status() == Some("ordered") {

@@ -41,7 +41,7 @@ impl MailRoom<'_> {
     /// spectators. Returns those written now.
     ///
     /// # Errors
-    /// [`LetterError`]. What is interrupted is gone on with by the same call again.
+    /// [`LetterError`]. Safe to repeat after an interruption.
     pub fn write_reports(&self) -> Result<Vec<LetterName>, LetterError> {
         let mail = Mail::read(self.store, self.registry, self.game)?;
         let occasions = occasions(&mail.log);
@@ -76,7 +76,7 @@ impl MailRoom<'_> {
     /// Writes the answers to the papers of a mail, but those that the outbox has. Returns those written now.
     ///
     /// # Errors
-    /// [`LetterError`]. What is interrupted is gone on with by the same call again.
+    /// [`LetterError`]. Safe to repeat after an interruption.
     pub fn write_answers(&self, papers: &[TakenPaper]) -> Result<Vec<LetterName>, LetterError> {
         let mail = Mail::read(self.store, self.registry, self.game)?;
         let mut due = Vec::new();
@@ -123,7 +123,7 @@ impl MailRoom<'_> {
     }
 }
 
-/// Returns the bundle that a letter to a seat has attached which tells of so many records of the desk.
+/// Returns the bundle that is attached to a letter to a seat about this number of records of the desk.
 ///
 /// # Errors
 /// [`LetterError`].

@@ -14,7 +14,7 @@ use crate::viewer::Viewer;
 
 /// Writes the bundle; `None` while spectators see nothing.
 ///
-/// What not every seat may know now is left out, although it tells of an earlier turn.
+/// Records that not every seat may know now are redacted, even if they belong to an earlier turn.
 pub(super) fn bundle(mail: &Mail<'_>, signers: &Signers) -> Result<Option<Vec<u8>>, LetterError> {
     let Some(size) = size(mail) else { return Ok(None) };
     let now = Part::of(mail, mail.log.size())?;

@@ -6,7 +6,7 @@ use turnfold_core::rules::desk::{Command, Effect};
 use super::prose::{seat, time};
 use crate::mail::desk_history::AppliedEntry;
 
-/// Returns what an entry did, as its reader is told. Of orders it says that they came, never what they are (PM-23).
+/// Returns what an entry did, in words for its reader. It mentions that orders came, never their content (PM-23).
 pub(super) fn sentences(entry: &AppliedEntry, reader: Seat) -> Vec<String> {
     let mut told: Vec<String> = entry.effects.iter().filter_map(|effect| sentence(effect, reader)).collect();
     // PM-21: everybody reads why.

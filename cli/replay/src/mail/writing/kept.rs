@@ -1,4 +1,4 @@
-//! What is kept beside a key of a match by mail: who hosts it, how it begins, and what was written (PM-28).
+//! What is kept next to a key of a match by mail: who hosts it, how it begins, and what was written (PM-28).
 
 use std::fmt::Write as _;
 

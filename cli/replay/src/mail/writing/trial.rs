@@ -14,7 +14,7 @@ use crate::mail::turn::{GameTurn, OrderEnd};
 use crate::record::Record;
 use crate::revision::Revision;
 
-/// Tries commands as the host would play them, up to a roll, of which nobody knows how it falls, and returns which of them
+/// Tries commands as the host would play them, up to a roll, whose values are not known yet. Returns the commands that
 /// would change nothing, and why. Nothing is tried where the seat has nothing legal before others have played.
 pub(super) fn try_plays(
     delivery: &ReceivedBundle,
@@ -37,7 +37,7 @@ pub(super) fn try_plays(
     if state.legal(seat).is_empty() {
         return Ok(Vec::new());
     }
-    let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("nobody knows the roll yet")));
+    let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
     let mut turn = GameTurn::new(state, stand.game_seq, Box::new(unknown));
     match turn.order(seat, plays.iter().map(String::as_str)) {
         Ok(OrderEnd::Refused(rejected)) => Err(MailError::Refused(format!(

@@ -1,4 +1,4 @@
-//! The turn as a bundle tells it: its stand, who has still to seal, what is offered (PM-16, PM-28).
+//! The turn as a bundle shows it: its position, who has still to seal, what is offered (PM-16, PM-28).
 //!
 //! Orders of others may be left out, so what is read here is never left out, and who owes a seal is read from it only
 //! where the desk cannot be folded.
@@ -61,7 +61,7 @@ impl DeliveredTurn {
     }
 
     /// Returns the seats that must and have not, unless they have missed the deadline for it. Where the desk could not be
-    /// folded, nobody is taken to have missed who may not have.
+    /// folded, no seat counts as late that may have sealed.
     pub(super) fn owing_seals(&self, delivery: &ReceivedBundle, reader: Seat) -> Vec<Seat> {
         let Some(stand) = &self.stand else { return Vec::new() };
         if let Some(owing) = &delivery.owing_seals {

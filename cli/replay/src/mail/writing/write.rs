@@ -33,7 +33,7 @@ pub enum PaperWords {
         /// Whether the turn is to wait for its deadline.
         wait: bool,
     },
-    /// Seals an order of these commands, which is kept beside the key.
+    /// Seals an order of these commands, which is kept next to the key.
     Seal {
         /// The commands.
         plays: Vec<PaperLine>,
@@ -90,7 +90,7 @@ pub struct WrittenPaper {
     pub without_effect: Vec<String>,
 }
 
-/// Writes a paper. What was accepted and written is remembered beside the key before it is returned.
+/// Writes a paper. What was accepted and written is remembered next to the key before it is returned.
 ///
 /// # Errors
 /// [`MailError::Refused`] where the bundle fails its audit or does not go with what the key remembers, or the paper could
@@ -237,7 +237,7 @@ impl<'a> Writer<'a> {
         // PM-28: a false desk with many stands would have a chain of dice opened.
         if turn > self.kept.turn.saturating_add(TURNS_AHEAD_MAX) && self.request.turn != Some(turn) {
             return Err(refused(format!(
-                "turn {turn} is more than {TURNS_AHEAD_MAX} after your last order, of turn {}; if the host tells the same, \
+                "turn {turn} is more than {TURNS_AHEAD_MAX} after your last order, of turn {}; if the host names the same turn, \
                  add `--turn {turn}`",
                 self.kept.turn
             )));

@@ -37,7 +37,7 @@ impl Overlay {
         self.read().iter().map(change).collect()
     }
 
-    /// Forgets all changes, which have been made below. Nobody is reading meanwhile.
+    /// Forgets all changes, which have been made below. There is no reader at that time.
     pub(super) fn clear(&self) {
         self.write().clear();
     }
