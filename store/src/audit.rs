@@ -7,6 +7,7 @@ use std::path::Path;
 
 use turnfold_core::Digest;
 
+use crate::ancestry::Ancestry;
 use crate::engine::EngineReader;
 use crate::entry::{Entry, Genesis, Seq};
 use crate::error::StoreError;
@@ -39,14 +40,22 @@ pub struct MatchAudit {
 }
 
 /// What an audit comes across, in this order: the match, then each branch with its entries and whether it is sound.
+/// Branches come after those they begin on.
 #[derive(Debug)]
 pub enum Audited<'a> {
     /// How the match begins.
     Match(&'a Genesis),
     /// A branch, whose entries follow.
-    Branch(&'a BranchName),
-    /// The next entries of the branch, from the first of all.
+    Branch {
+        /// Its name.
+        name: &'a BranchName,
+        /// The fork after which its entries follow; without one they follow from the first of all.
+        fork: Option<BegunFork>,
+    },
+    /// The next entries of the branch.
     Entries(&'a [Entry]),
+    /// Other branches begin after the entry before, or after the setup. The number is that of [`BegunFork`].
+    Fork(usize),
     /// The state kept after the entry before, whichever build kept it; only folding the entries proves it right.
     Snapshot {
         /// The entry.
@@ -64,11 +73,20 @@ pub enum Audited<'a> {
     Damaged(Damage),
 }
 
+/// A fork at which a branch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BegunFork {
+    /// Its number among the forks of the match.
+    pub number: usize,
+    /// No other branch begins there.
+    pub is_last: bool,
+}
+
 /// How many entries are handed on at a time.
-const ENTRIES_MAX: usize = 256;
+const ENTRIES_MAX: u64 = 256;
 
 // Every snapshot follows the last of those that are handed on.
-const _: () = assert!(SNAPSHOT_INTERVAL.is_multiple_of(ENTRIES_MAX as u64));
+const _: () = assert!(SNAPSHOT_INTERVAL.is_multiple_of(ENTRIES_MAX));
 
 impl StoreReader {
     /// Audits a match: numbering, chain, encoding and idempotency keys of every branch. Rules are not asked.
@@ -82,6 +100,7 @@ impl StoreReader {
             Audited::Damaged(damage) => found.damage.push(damage),
             _ => {}
         })?;
+        found.branches.sort_by(|left, right| left.name.main_first().cmp(&right.name.main_first()));
         Ok(found)
     }
 
@@ -105,7 +124,7 @@ pub(crate) fn audit(
     match_name: &MatchName,
     observe: &mut dyn FnMut(Audited<'_>),
 ) -> Result<(), StoreError> {
-    let mut audit = Audit { engine, match_name, observe, damage: Vec::new() };
+    let mut audit = Audit { engine, match_name, observe, damage: Vec::new(), forks: BTreeMap::new() };
     let audited = audit.run();
     audited.or_else(|error| audit.record(None, error))
 }
@@ -115,43 +134,99 @@ struct Audit<'a> {
     match_name: &'a MatchName,
     observe: &'a mut dyn FnMut(Audited<'_>),
     damage: Vec<Damage>,
+    /// Where branches begin, by the branch that holds the entry before them.
+    forks: BTreeMap<(usize, Seq), AuditedFork>,
+}
+
+/// A fork on its way through an audit.
+struct AuditedFork {
+    number: usize,
+    /// How many branches are still to begin there.
+    waiting: u64,
+    /// The link there, once the chain was followed so far.
+    link: Option<Digest>,
+}
+
+/// A branch that can be read, and its fork; `None` for a branch whose parents have to be read with it.
+struct AuditedLine {
+    line: Line,
+    /// Its number in the ancestry.
+    index: usize,
+    fork: Option<(usize, Seq)>,
 }
 
 impl Audit<'_> {
     fn run(&mut self) -> Result<(), StoreError> {
         let of = self.engine.found_match(self.match_name)?;
         (self.observe)(Audited::Match(&of.genesis()?));
-        let (mut branches, missing) = self.engine.auditable(&of)?;
+        let (branches, missing) = self.engine.auditable(&of)?;
         if let Some(error) = missing {
             self.record(None, error)?;
         }
-        branches.sort_by(|(left, _), (right, _)| (!left.is_main(), left).cmp(&(!right.is_main(), right)));
+        let mut lines = Vec::new();
         for (name, line) in branches {
-            if let Err(error) = line.and_then(|line| self.audit_line(&line)) {
-                self.record(Some(&name), error)?;
+            match line {
+                Ok(line) => lines.push(line),
+                Err(error) => self.record(Some(&name), error)?,
+            }
+        }
+        for line in self.with_forks(lines) {
+            if let Err(error) = self.audit_line(&line) {
+                self.record(Some(&line.line.branch.name), error)?;
             }
         }
         Ok(())
     }
 
-    fn audit_line(&mut self, line: &Line) -> Result<(), StoreError> {
+    /// Puts parents first, and finds where each branch begins.
+    fn with_forks(&mut self, mut lines: Vec<Line>) -> Vec<AuditedLine> {
+        // A branch is made after the one it begins on.
+        lines.sort_by_key(|line| line.branch.id);
+        let (mut ancestry, mut indexes) = (Ancestry::default(), BTreeMap::new());
+        let mut found = Vec::new();
+        for line in lines {
+            let parent = line.branch.parent.as_ref();
+            let known = parent.and_then(|parent| indexes.get(&parent.id).copied());
+            let index = ancestry.add(known, line.branch.forked_at().saturating_add(1));
+            indexes.insert(line.branch.id, index);
+            let fork =
+                known.zip(parent).map(|(known, parent)| (ancestry.holder(known, parent.at), parent.at));
+            if let Some(fork) = fork {
+                let number = self.forks.len();
+                let fork = self.forks.entry(fork).or_insert(AuditedFork { number, waiting: 0, link: None });
+                fork.waiting += 1;
+            }
+            found.push(AuditedLine { line, index, fork });
+        }
+        found
+    }
+
+    /// Audits the branch's own entries, or all that lead to it where those before are not in order.
+    fn audit_line(&mut self, AuditedLine { line, index, fork }: &AuditedLine) -> Result<(), StoreError> {
         let damage_before = self.damage.len();
         let Line { branch, head, .. } = line;
-        (self.observe)(Audited::Branch(&branch.name));
-        let mut entries = line.entries(self.engine, 1..=head.seq)?;
+        let begun = fork.and_then(|fork| self.begun(fork, branch.before));
+        (self.observe)(Audited::Branch { name: &branch.name, fork: begun });
+        let first = begun.map_or(1, |_| branch.forked_at().saturating_add(1));
+        if branch.parent.is_none() {
+            self.reach((*index, 0), line.of.link());
+        }
+        let mut entries = line.entries(self.engine, first..=head.seq)?;
         let mut idempotency_keys = BTreeMap::new();
         let mut chunk = Vec::new();
-        for entry in &mut entries {
-            let entry = entry?;
+        while let Some(linked) = entries.next_linked() {
+            let (entry, link) = linked?;
             let seq = entry.seq;
             if let Some(key) = entry.idempotency_key.clone().filter(|_| seq > branch.forked_at()) {
                 idempotency_keys.entry(key).or_insert((seq, seq)).1 = seq;
             }
             chunk.push(entry);
-            if chunk.len() == ENTRIES_MAX {
+            let is_fork = self.forks.contains_key(&(*index, seq));
+            if is_fork || seq.is_multiple_of(ENTRIES_MAX) {
                 (self.observe)(Audited::Entries(&chunk));
                 chunk.clear();
-                self.hand_on_snapshot(line, seq)?;
+                self.reach((*index, seq), link);
+                self.hand_on_snapshot(&link, seq);
             }
         }
         (self.observe)(Audited::Entries(&chunk));
@@ -166,16 +241,29 @@ impl Audit<'_> {
         Ok(())
     }
 
+    /// Returns the fork of a branch, if the chain leads to where the branch begins.
+    fn begun(&mut self, fork: (usize, Seq), before: Digest) -> Option<BegunFork> {
+        let fork = self.forks.get_mut(&fork)?;
+        fork.waiting -= 1;
+        (fork.link == Some(before)).then_some(BegunFork { number: fork.number, is_last: fork.waiting == 0 })
+    }
+
+    /// Notes where the chain leads, if branches begin there.
+    fn reach(&mut self, at: (usize, Seq), link: Digest) {
+        if let Some(fork) = self.forks.get_mut(&at) {
+            fork.link = Some(link);
+            (self.observe)(Audited::Fork(fork.number));
+        }
+    }
+
     /// Hands on the snapshot after an entry, if there is one.
-    fn hand_on_snapshot(&mut self, line: &Line, seq: Seq) -> Result<(), StoreError> {
+    fn hand_on_snapshot(&mut self, link: &Digest, seq: Seq) {
         let snapshots = self.engine.snapshots().filter(|snapshots| snapshots.exist());
-        let Some(snapshots) = snapshots.filter(|_| has_snapshot(seq)) else { return Ok(()) };
-        let name = line.link_at(self.engine, seq)?;
-        if let Some(Snapshot { rolls, state, .. }) = snapshots.read(&name, seq, None) {
-            let path = snapshots.path(&name);
+        let Some(snapshots) = snapshots.filter(|_| has_snapshot(seq)) else { return };
+        if let Some(Snapshot { rolls, state, .. }) = snapshots.read(link, seq, None) {
+            let path = snapshots.path(link);
             (self.observe)(Audited::Snapshot { seq, rolls, state: &state, path: &path });
         }
-        Ok(())
     }
 
     /// Notes damage, and passes on any other error.

@@ -45,6 +45,7 @@ mod granting;
 
 mod error;
 
+mod ancestry;
 mod chain;
 mod engine;
 
@@ -59,7 +60,8 @@ mod snapshots;
 mod fleet;
 mod local;
 
-pub use audit::{Audited, MatchAudit, SoundBranch};
+pub use ancestry::Ancestry;
+pub use audit::{Audited, BegunFork, MatchAudit, SoundBranch};
 pub use backup::error::RescueError;
 pub use backup::part::Totals;
 pub use chain::Linker;

@@ -56,6 +56,12 @@ impl BranchName {
     pub fn is_main(&self) -> bool {
         self.0 == "main"
     }
+
+    /// Returns what branches are listed by: `main` first, then the others by name.
+    #[must_use]
+    pub fn main_first(&self) -> (bool, &Self) {
+        (!self.is_main(), self)
+    }
 }
 
 impl IdempotencyKey {

@@ -1,8 +1,11 @@
 //! Verify: a stored match audited down to its rules, with every command folded again.
 
+use std::collections::BTreeMap;
+
 use turnfold_core::{AnyState, DicePolicy, Digest, Registry};
 use turnfold_store::{
-    Audited, BranchName, Damage, Entry, Genesis, MatchName, Seq, SoundBranch, StoreError, StoreReader,
+    Audited, BegunFork, BranchName, Damage, Entry, Genesis, MatchName, Seq, SoundBranch, StoreError,
+    StoreReader,
 };
 
 use crate::entry::stored;
@@ -99,11 +102,28 @@ pub fn verify(
 ) -> Result<Verification, StoreError> {
     let mut judge = Judge::new(registry);
     store.audit_with(match_name, &mut |audited| judge.take(audited))?;
-    Ok(judge.verification)
+    let mut verification = judge.verification;
+    verification.branches.sort_by(|left, right| left.branch.main_first().cmp(&right.branch.main_first()));
+    let place = |finding: &Finding| finding.branch.as_ref().map(|name| (!name.is_main(), name.clone()));
+    verification.findings.sort_by_cached_key(place);
+    Ok(verification)
 }
 
-/// The state of a branch while it is folded; gone once its rules do not agree.
-type Folding = Option<Box<dyn AnyState>>;
+/// A branch while it is folded.
+#[derive(Default)]
+struct Folding {
+    /// Gone once its rules do not agree, or where this build does not have them.
+    state: Option<Box<dyn AnyState>>,
+    /// The first entry with which they do not agree, and why.
+    disagreement: Option<(Seq, String)>,
+}
+
+impl Folding {
+    fn fork(&self) -> Self {
+        let Self { state, disagreement } = self;
+        Self { state: state.as_ref().map(|state| state.fork()), disagreement: disagreement.clone() }
+    }
+}
 
 /// What the rules say while the store is audited.
 struct Judge<'a> {
@@ -116,6 +136,8 @@ struct Judge<'a> {
     branch: Option<BranchName>,
     findings_before: usize,
     folding: Folding,
+    /// States at which other branches begin, by the numbers of their forks.
+    forks: BTreeMap<usize, Folding>,
 }
 
 impl<'a> Judge<'a> {
@@ -123,27 +145,35 @@ impl<'a> Judge<'a> {
         Self {
             registry,
             verification: Verification::default(),
-            start: None,
+            start: Folding::default(),
             dice: DicePolicy::Recorded,
             branch: None,
             findings_before: 0,
-            folding: None,
+            folding: Folding::default(),
+            forks: BTreeMap::new(),
         }
     }
 
     fn take(&mut self, audited: Audited<'_>) {
         match audited {
             Audited::Match(genesis) => self.begin(genesis),
-            Audited::Branch(branch) => {
-                self.branch = Some(branch.clone());
+            Audited::Branch { name, fork } => {
+                self.branch = Some(name.clone());
                 self.findings_before = self.verification.findings.len();
-                self.folding = self.start.as_ref().map(|start| start.fork());
+                self.folding = self.fork_at(fork);
+                // What is shared with a branch below is wrong with each that begins behind it.
+                if let Some((seq, message)) = self.folding.disagreement.clone() {
+                    self.find(Some(seq), FindingKind::Disagrees, message);
+                }
             }
             Audited::Entries(entries) => self.fold(entries),
+            Audited::Fork(number) => {
+                self.forks.insert(number, self.folding.fork());
+            }
             Audited::Snapshot { seq, rolls, state, path } => {
                 let differs =
                     |folded: &dyn AnyState| rolls != folded.rolls() || state != folded.state_bytes();
-                if self.folding.as_deref().is_some_and(differs) {
+                if self.folding.state.as_deref().is_some_and(differs) {
                     let message = "its snapshot is not the state that the entries fold to; remove";
                     let message = format!("{message} `{}`", path.display());
                     self.find(Some(seq), FindingKind::WrongSnapshot, message);
@@ -173,23 +203,33 @@ impl<'a> Judge<'a> {
             return self.find(None, FindingKind::UnknownRules, message);
         }
         match rules.start(setup) {
-            Ok(state) => self.start = Some(state),
+            Ok(state) => self.start.state = Some(state),
             Err(error) => self.find(None, FindingKind::Disagrees, error.to_string()),
+        }
+    }
+
+    /// Returns what a branch begins with.
+    fn fork_at(&mut self, fork: Option<BegunFork>) -> Folding {
+        match fork {
+            None => self.start.fork(),
+            Some(BegunFork { number, is_last: true }) => self.forks.remove(&number).unwrap_or_default(),
+            Some(BegunFork { number, .. }) => self.forks.get(&number).map(Folding::fork).unwrap_or_default(),
         }
     }
 
     /// Folds some more entries, and no more once the rules do not agree.
     fn fold(&mut self, entries: &[Entry]) {
-        let Some(state) = &mut self.folding else { return };
+        let Some(state) = &mut self.folding.state else { return };
         let logged = stored(entries);
         if let Err(error) = state.fold(&logged, &self.dice, &mut |_| {}) {
-            self.find(Some(error.seq()), FindingKind::Disagrees, error.to_string());
-            self.folding = None;
+            let (seq, message) = (error.seq(), error.to_string());
+            self.folding = Folding { state: None, disagreement: Some((seq, message.clone())) };
+            self.find(Some(seq), FindingKind::Disagrees, message);
         }
     }
 
     fn end(&mut self, sound: SoundBranch) {
-        if let Some(state) = &self.folding
+        if let Some(state) = &self.folding.state
             && self.verification.findings.len() == self.findings_before
         {
             let SoundBranch { name: branch, entries, link, .. } = sound;

@@ -1,13 +1,16 @@
 //! Rebuilding: a store made of parts, each required to continue the chain of those before it.
 
+use std::collections::BTreeMap;
+
 use turnfold_core::Digest;
 
 use super::error::RescueError;
 use super::part::{BranchPart, MatchPart, Part, Totals};
+use crate::ancestry::Ancestry;
 use crate::chain::{self, Linker};
 use crate::engine::{Append, Engine, NewBranch};
 use crate::entry::{Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq, check_size};
-use crate::names::{IdempotencyKey, MatchName};
+use crate::names::{BranchName, IdempotencyKey, MatchName};
 
 /// How many entries are appended at a time, and from how many bytes on. One append of a client stays one.
 const APPEND_ENTRIES: usize = 4096;
@@ -28,6 +31,10 @@ struct CurrentMatch {
     /// Whether the new store has it; it gets it together with the first entries.
     is_created: bool,
     branch: Option<CurrentBranch>,
+    /// The branches so far, and how they begin on each other.
+    names: Vec<BranchName>,
+    indexes: BTreeMap<BranchName, usize>,
+    ancestry: Ancestry,
 }
 
 struct CurrentBranch {
@@ -39,6 +46,20 @@ struct CurrentBranch {
     appended: Seq,
     waiting: Vec<Entry>,
     bytes: usize,
+}
+
+impl CurrentMatch {
+    /// Returns which branch holds an entry of another as one of its own.
+    fn holder(&self, branch: &BranchName, seq: Seq) -> Option<&BranchName> {
+        self.names.get(self.ancestry.holder(*self.indexes.get(branch)?, seq))
+    }
+
+    fn add(&mut self, part: &BranchPart) {
+        let parent = part.parent.as_ref().and_then(|(parent, _)| self.indexes.get(parent).copied());
+        let index = self.ancestry.add(parent, part.forked_at().saturating_add(1));
+        self.names.push(part.name.clone());
+        self.indexes.insert(part.name.clone(), index);
+    }
 }
 
 impl<'a> Rebuild<'a> {
@@ -93,6 +114,9 @@ impl<'a> Rebuild<'a> {
             branches_left: part.branches,
             is_created: false,
             branch: None,
+            names: Vec::new(),
+            indexes: BTreeMap::new(),
+            ancestry: Ancestry::default(),
         });
         Ok(())
     }
@@ -126,13 +150,15 @@ impl<'a> Rebuild<'a> {
                 let (match_name, name, from) = (current.name.clone(), part.name.clone(), parent.clone());
                 self.store.create_branch(NewBranch { match_name, name, from, at: *at }, Vec::new())?;
                 let reader = self.store.reader();
-                reader.found_branch(&current.name, parent)?.link_at(reader.as_ref(), *at)?
+                let holder = current.holder(parent, *at).unwrap_or(parent);
+                reader.found_branch(&current.name, holder)?.link_at(reader.as_ref(), *at)?
             }
             _ => return Err(RescueError::damaged("branches are in disorder")),
         };
         if before != part.before {
             return Err(RescueError::damaged("the chain of entries does not lead to where a branch begins"));
         }
+        current.add(part);
         let seq = part.forked_at();
         let (part, waiting) = (part.clone(), Vec::new());
         let branch = CurrentBranch { part, seq, link: before, appended: seq, waiting, bytes: 0 };

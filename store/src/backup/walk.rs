@@ -6,6 +6,7 @@ use turnfold_core::Digest;
 
 use super::error::RescueError;
 use super::part::{BranchPart, MatchPart, Part, Sink, Totals, send_entries};
+use crate::ancestry::Ancestry;
 use crate::engine::EngineReader;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
@@ -31,26 +32,49 @@ pub(crate) fn walk(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), Resc
 
 fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Result<(), RescueError> {
     let (of, mut lines) = engine.branches(name)?;
-    let parents: BTreeMap<u64, u64> =
-        lines.iter().filter_map(|line| Some((line.branch.id, line.branch.parent.as_ref()?.id))).collect();
     // What cannot be read here could not be restored either.
     of.genesis()?;
+    let depths = depths(&lines);
     // Parents come first, and two engines that hold the same write the same.
-    lines.sort_by_cached_key(|line| (depth(line, &parents), line.branch.name.clone()));
+    lines.sort_by_cached_key(|line| (depths.get(&line.branch.id), line.branch.name.clone()));
     let (name, branches) = (name.clone(), lines.len() as u64);
     sink(&Part::Match(MatchPart { name, branches, genesis: &of.genesis }))?;
-    lines.iter().try_for_each(|line| walk_branch(engine, line, sink))
+    let (mut ancestry, mut indexes) = (Ancestry::default(), BTreeMap::new());
+    for line in &lines {
+        let parent =
+            line.branch.parent.as_ref().and_then(|parent| Some((*indexes.get(&parent.id)?, parent.at)));
+        let holder = parent.and_then(|(parent, at)| lines.get(ancestry.holder(parent, at)));
+        let parent = parent.map(|(parent, _)| parent);
+        indexes.insert(line.branch.id, ancestry.add(parent, line.branch.forked_at().saturating_add(1)));
+        walk_branch(engine, line, holder, sink)?;
+    }
+    Ok(())
 }
 
-/// Returns how many branches lie below one.
-fn depth(line: &Line, parents: &BTreeMap<u64, u64>) -> usize {
-    let below = std::iter::successors(Some(&line.branch.id), |id| parents.get(id));
-    // Of branches that begin on each other in a circle nothing can be read.
-    below.take(parents.len() + 1).count()
+/// Returns how many branches lie below each.
+fn depths(lines: &[Line]) -> BTreeMap<u64, usize> {
+    let mut by_id: Vec<_> = lines.iter().collect();
+    // A branch is made after the one it begins on.
+    by_id.sort_by_key(|line| line.branch.id);
+    let mut depths = BTreeMap::new();
+    for line in by_id {
+        let below = line.branch.parent.as_ref().map_or(0, |parent| {
+            // Of branches that begin on each other in a circle nothing can be read.
+            depths.get(&parent.id).map_or(lines.len(), |depth| depth + 1)
+        });
+        depths.insert(line.branch.id, below);
+    }
+    depths
 }
 
-fn walk_branch(engine: &dyn EngineReader, line: &Line, sink: Sink<'_>) -> Result<(), RescueError> {
-    let parent = fork(engine, line).map_err(|error| line.within(error))?;
+/// Reads a branch; `holder` has the entry after which it begins as one of its own.
+fn walk_branch(
+    engine: &dyn EngineReader,
+    line: &Line,
+    holder: Option<&Line>,
+    sink: Sink<'_>,
+) -> Result<(), RescueError> {
+    let parent = fork(engine, line, holder).map_err(|error| line.within(error))?;
     let (name, before) = (line.branch.name.clone(), line.branch.before);
     let Head { seq: head, link } = line.head;
     sink(&Part::Branch(BranchPart { name, parent, before, head, link }))?;
@@ -58,12 +82,20 @@ fn walk_branch(engine: &dyn EngineReader, line: &Line, sink: Sink<'_>) -> Result
 }
 
 /// Returns where a branch begins, requiring that the parent's chain leads there.
-fn fork(engine: &dyn EngineReader, line: &Line) -> Result<Option<(BranchName, u64)>, StoreError> {
+fn fork(
+    engine: &dyn EngineReader,
+    line: &Line,
+    holder: Option<&Line>,
+) -> Result<Option<(BranchName, u64)>, StoreError> {
     let (before, at) = (line.branch.before, line.branch.forked_at());
     let Some(parent) = line.branch.parent_name()? else {
         return same(before, line.of.link(), at).map(|()| None);
     };
-    same(before, engine.found_branch(&line.of.name, &parent)?.link_at(engine, at)?, at)?;
+    let expected = match holder.filter(|holder| at <= holder.head.seq) {
+        Some(holder) => holder.link_at(engine, at)?,
+        None => engine.found_branch(&line.of.name, &parent)?.link_at(engine, at)?,
+    };
+    same(before, expected, at)?;
     Ok(Some((parent, at)))
 }
 

@@ -44,9 +44,7 @@ impl StoreReader {
             let parent = parent.map(|name| (name, branch.forked_at()));
             infos.push(BranchInfo { name: branch.name, parent, head: head.seq, head_link: head.link });
         }
-        infos.sort_by(|left, right| {
-            (!left.name.is_main(), &left.name).cmp(&(!right.name.is_main(), &right.name))
-        });
+        infos.sort_by(|left, right| left.name.main_first().cmp(&right.name.main_first()));
         Ok(infos)
     }
 

@@ -171,9 +171,7 @@ impl Line {
     ) -> Result<Entries<'a>, StoreError> {
         let wanted_from = (*range.start()).max(1);
         let to = if range.is_empty() { 0 } else { *range.end() };
-        let segments = self.segments(engine, to)?;
-        let segments: VecDeque<_> =
-            segments.into_iter().skip_while(|segment| segment.own.last < wanted_from).collect();
+        let segments = VecDeque::from(self.segments(engine, wanted_from, to)?);
         let (next, link) = match segments.front() {
             Some(first) => engine
                 .anchor(first.own, first.before, wanted_from)
@@ -201,6 +199,9 @@ impl Line {
     pub(crate) fn link_at(&self, engine: &dyn EngineReader, at: Seq) -> Result<Digest, StoreError> {
         if at == 0 {
             return Ok(self.of.link());
+        }
+        if at == self.branch.forked_at() {
+            return Ok(self.branch.before);
         }
         let mut entries = self.entries(engine, at..=at)?;
         entries.try_for_each(|entry| entry.map(|_| ()))?;

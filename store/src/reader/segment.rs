@@ -20,13 +20,22 @@ pub(crate) struct Segment {
 }
 
 impl Line {
-    /// Finds the parts that make up the line up to `to`, the oldest first.
-    pub(crate) fn segments(&self, engine: &dyn EngineReader, to: Seq) -> Result<Vec<Segment>, StoreError> {
+    /// Finds the parts that make up the line from `from` to `to`, the oldest first.
+    pub(crate) fn segments(
+        &self,
+        engine: &dyn EngineReader,
+        from: Seq,
+        to: Seq,
+    ) -> Result<Vec<Segment>, StoreError> {
         let (mut segments, mut last) = (Vec::new(), to);
         let mut after = (to == self.head.seq).then_some(self.head.link);
-        for branch in engine.ancestry(&self.of, &self.branch)? {
+        // However deep branches are nested, those below are not asked for where nothing of them is read.
+        let is_own = to < from || from > self.branch.forked_at();
+        let branches =
+            if is_own { vec![self.branch.clone()] } else { engine.ancestry(&self.of, &self.branch)? };
+        for branch in branches {
             let forked_at = branch.forked_at();
-            if last > forked_at {
+            if last > forked_at && last >= from {
                 let own = Own { of: self.of.id, branch: branch.id, first: forked_at + 1, last };
                 segments.push(Segment { branch: branch.name, own, before: branch.before, after });
             }

@@ -167,7 +167,7 @@ fn an_audit_hands_on_each_with_the_entries_before_it() {
             }
             Audited::Sound(branch) => assert_eq!((branch.entries, entries), (ENTRIES, ENTRIES)),
             Audited::Damaged(damage) => panic!("{damage:?}"),
-            Audited::Match(_) | Audited::Branch(_) => {}
+            Audited::Match(_) | Audited::Branch { .. } | Audited::Fork(_) => {}
         })
         .unwrap();
     assert_eq!(told, [first, second]);
