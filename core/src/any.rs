@@ -45,6 +45,9 @@ pub trait AnyRules: sealed::Sealed + Send + Sync {
     /// Returns the rules for players, as Markdown.
     fn rulebook(&self) -> &'static str;
 
+    /// Returns `true` if a part of a match may be concealed from a seat.
+    fn has_secrets(&self) -> bool;
+
     /// Returns the names of the ruleset's reasons for ignoring a command.
     fn ignored_codes(&self) -> Vec<&'static str>;
 

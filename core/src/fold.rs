@@ -171,7 +171,8 @@ struct Folded<'a, R: Rules> {
 
 impl<R: Rules> Folded<'_, R> {
     fn shows(&self, part: &Part<'_, R>) -> bool {
-        self.audience.is_none_or(|(viewer, now)| R::shows(self.state, now, part, viewer))
+        let is_shown = |(viewer, now)| !R::HAS_SECRETS || R::shows(self.state, now, part, viewer);
+        self.audience.is_none_or(is_shown)
     }
 
     fn visible_effects(&self) -> impl Iterator<Item = &R::Effect> {

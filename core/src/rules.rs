@@ -40,6 +40,9 @@ pub trait Rules: Sized + Send + Sync + 'static {
     const EXAMPLE: &'static str;
     /// The rules for players, as Markdown: `RULES.md` of the ruleset's folder.
     const RULEBOOK: &'static str;
+    /// Whether a part of a match may be concealed from a seat. A game that shows everything sets `false`; then
+    /// [`shows`](Rules::shows) is not asked, and no record of a match may be left out of a bundle.
+    const HAS_SECRETS: bool = true;
     /// The forms of the questions that a state answers, such as `` `reach UNIT` ``.
     const QUERIES: &'static str = "no questions";
 
@@ -164,7 +167,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     fn picture(state: &Self::State, viewer: Seat) -> Picture;
 
     /// Returns `true` if `viewer` may know of a part of an entry that left the state `after`, when the state of the match
-    /// is `now`. Games without secrets show everything.
+    /// is `now`. Games without secrets keep this default.
     ///
     /// A part that is not shown must have changed nothing in the viewer's view, legal list, answers and picture at
     /// `now`. What is shown stays shown as the match goes on, and what is shown to a seat that no player has is shown to

@@ -8,6 +8,7 @@ mod by_files;
 mod correspondence;
 mod council;
 mod fair_dice;
+mod false_desks;
 mod forged;
 mod games_by_unreliable_mail;
 mod hidden_order_guessing;

@@ -6,6 +6,8 @@ mod bundles;
 mod go;
 mod keys;
 mod lines;
+mod names;
+mod nested;
 mod notes;
 mod offline_audit;
 mod openssl;
@@ -23,6 +25,6 @@ fn to_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-fn from_base64(text: &str) -> Vec<u8> {
+pub(crate) fn from_base64(text: &str) -> Vec<u8> {
     STANDARD.decode(text).unwrap()
 }

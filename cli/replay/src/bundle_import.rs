@@ -1,15 +1,20 @@
 //! Bundles taken into a store: new matches with their identity, and known ones gone on with (TR-20a).
 
-use turnfold_core::{Digest, Registry};
+use std::collections::BTreeMap;
+
+use turnfold_core::Registry;
 use turnfold_store::{
-    BranchName, Entry, Genesis, IdempotencyKey, Linker, MatchName, NewEntry, Seq, Store, StoreError,
-    StoreReader,
+    BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store, StoreError, StoreReader,
 };
+
+use self::links::{BundledLinks, StoredLines};
 
 use crate::audit::{AuditQuestion, RowName, RowResult, audit};
 use crate::bundle::{
     BundleError, BundleOutline, BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords,
 };
+
+mod links;
 
 /// The most entries without a key that are appended at a time.
 const RUN: usize = 4096;
@@ -93,12 +98,13 @@ impl<'a> ImportPlan<'a> {
             let found = outline.matches.len();
             return Err(ImportError::Unusable(format!("`--name` is for one match, the bundle has {found}")));
         }
-        let chains = chains(records)?;
+        let bundled = BundledLinks::read(records)?;
+        let stored = store.map_or_else(|| Ok(BTreeMap::new()), |store| stored_names(store, outline))?;
         let mut lines = Vec::new();
         for (index, of) in outline.matches.iter().enumerate() {
-            let planning = Planning { of, index, chains: &chains, names };
-            match store.map_or(Ok(None), |store| stored_name(store, &of.genesis))? {
-                Some(name) => lines.extend(planning.known(store, &name)?),
+            let planning = Planning { of, index, links: &bundled, names };
+            match store.zip(stored.get(&of.genesis.match_id)) {
+                Some((store, name)) => lines.extend(planning.known(store, name)?),
                 None => lines.extend(planning.unknown(store)?),
             }
         }
@@ -116,7 +122,7 @@ impl<'a> ImportPlan<'a> {
     /// Those of reading and writing.
     pub fn carry_out(&self, store: &Store) -> Result<(), ImportError> {
         let outline = self.records.outline();
-        let mut writer = Writer { store, waiting: Vec::new(), target: None };
+        let mut writer = EntryWriter { store, waiting: Vec::new(), target: None };
         let mut current = None;
         let mut lines = self.lines.iter().peekable();
         self.records.each(&mut |index, record| {
@@ -156,68 +162,31 @@ fn require_sound(records: &dyn LineRecords, registry: &Registry) -> Result<(), I
     Ok(())
 }
 
-/// The links of every line, from that of the Genesis.
-type Chains = Vec<Vec<Vec<Digest>>>;
-
-fn chains(records: &dyn LineRecords) -> Result<Chains, BundleError> {
-    let outline = records.outline();
-    let mut chains: Chains = outline.matches.iter().map(|of| vec![Vec::new(); of.lines.len()]).collect();
-    let linker = Linker::new();
-    let mut begun = vec![0; outline.matches.len()];
-    records.each(&mut |(of, line), record| {
-        let (Some(found), Some(of_match), Some(begun)) =
-            (outline.matches.get(of), chains.get_mut(of), begun.get_mut(of))
-        else {
-            return Ok(());
-        };
-        begin_lines(found, of_match, begun, line + 1);
-        if let (BundledRecord::Shown(bytes), Some(links)) = (record, of_match.get_mut(line)) {
-            let link = links.last().map_or_else(|| found.genesis.link(), |last| linker.link(last, bytes));
-            links.push(link);
-        }
-        Ok(())
-    })?;
-    for ((of, links), begun) in outline.matches.iter().zip(&mut chains).zip(&mut begun) {
-        begin_lines(of, links, begun, of.lines.len());
-    }
-    Ok(chains)
-}
-
-/// Gives lines the links of what they begin on.
-fn begin_lines(of: &BundledMatch, links: &mut [Vec<Digest>], begun: &mut usize, until: usize) {
-    for (index, line) in of.lines.iter().enumerate().take(until).skip(*begun) {
-        let shared = line.parent.and_then(|parent| links.get(parent));
-        let count = usize::try_from(line.first).unwrap_or(usize::MAX);
-        let shared = shared.map(|shared| shared.iter().take(count).copied().collect());
-        if let (Some(shared), Some(own)) = (shared, links.get_mut(index)) {
-            *own = shared;
-        }
-    }
-    *begun = until.max(*begun);
-}
-
-/// Returns under which name the store has a match of this id.
-fn stored_name(store: &StoreReader, genesis: &Genesis) -> Result<Option<MatchName>, ImportError> {
+/// Finds under which names the store has the matches of a bundle, by their ids.
+fn stored_names(
+    store: &StoreReader,
+    outline: &BundleOutline,
+) -> Result<BTreeMap<[u8; 16], MatchName>, ImportError> {
+    let bundled: BTreeMap<_, _> =
+        outline.matches.iter().map(|of| (of.genesis.match_id, &of.genesis)).collect();
+    let mut names = BTreeMap::new();
     for info in store.matches_after(None)? {
         let info = info?;
-        if info.genesis.match_id == genesis.match_id {
-            if info.genesis != *genesis {
-                let name = info.name;
-                return Err(ImportError::Refused(format!(
-                    "match `{name}` has the same id and another setup"
-                )));
-            }
-            return Ok(Some(info.name));
+        let Some(genesis) = bundled.get(&info.genesis.match_id) else { continue };
+        if info.genesis != **genesis {
+            let name = info.name;
+            return Err(ImportError::Refused(format!("match `{name}` has the same id and another setup")));
         }
+        names.insert(info.genesis.match_id, info.name);
     }
-    Ok(None)
+    Ok(names)
 }
 
 /// What is decided for a match.
 struct Planning<'a> {
     of: &'a BundledMatch,
     index: usize,
-    chains: &'a Chains,
+    links: &'a BundledLinks<'a>,
     names: &'a ImportNames,
 }
 
@@ -243,32 +212,27 @@ impl Planning<'_> {
     }
 
     /// A match that the store has: each line goes on, is there, is new, or parts.
-    fn known(&self, store: Option<&StoreReader>, name: &MatchName) -> Result<Vec<ImportedLine>, ImportError> {
-        let Some(store) = store else { return Ok(Vec::new()) };
+    fn known(&self, store: &StoreReader, name: &MatchName) -> Result<Vec<ImportedLine>, ImportError> {
         if let Some(asked) = self.names.match_name.as_ref().filter(|asked| *asked != name) {
             return Err(ImportError::Unusable(format!(
                 "the store has this match as `{name}`, not `{asked}`"
             )));
         }
-        let branches = store.branches(name)?;
+        let stored = StoredLines::of(store, name)?;
         let mut lines = Vec::new();
         for (line, found) in self.of.lines.iter().enumerate() {
-            let Some(stored) = branches.iter().find(|info| info.name == found.branch) else {
+            let Some((other, at)) = stored.line(&found.branch) else {
                 let new = self.new_line(name, line, found);
                 lines.push(new);
                 continue;
             };
-            let own = self.chains.get(self.index).and_then(|chains| chains.get(line));
-            let own = own.map(Vec::as_slice).unwrap_or_default();
-            let theirs = store.links(name, &stored.name, 0..=stored.head)?;
-            let common = own.iter().zip(&theirs).take_while(|(own, theirs)| own == theirs).count();
-            let same = Seq::try_from(common).unwrap_or(Seq::MAX).saturating_sub(1);
-            let last = found.size().saturating_sub(1);
+            let [last, head] = [found, at].map(|line| line.size().saturating_sub(1));
+            let same = self.last_shared((&stored, other), line, last.min(head))?;
             let (match_name, branch) = (name.clone(), found.branch.clone());
-            let (branch, change) = if common == own.len() {
+            let (branch, change) = if same == last {
                 (branch, LineChange::UpToDate)
-            } else if common == theirs.len() {
-                (branch, LineChange::Forward(stored.head))
+            } else if same == head {
+                (branch, LineChange::Forward(head))
             } else {
                 self.parted(store, name, &branch, same)?
             };
@@ -283,6 +247,29 @@ impl Planning<'_> {
             lines.push(ImportedLine { match_name, branch, change, added, index: (self.index, line) });
         }
         Ok(lines)
+    }
+
+    /// Returns the last entry up to which a line and a stored one are the same. A link stands for all entries before it,
+    /// so few have to be compared.
+    fn last_shared(
+        &self,
+        (stored, other): (&StoredLines<'_>, usize),
+        line: usize,
+        to: Seq,
+    ) -> Result<Seq, BundleError> {
+        let is_same = |seq: Seq| -> Result<bool, BundleError> {
+            let own = self.links.at((self.index, line), seq);
+            Ok(own.is_some() && own == stored.link(other, seq)?)
+        };
+        if is_same(to)? {
+            return Ok(to);
+        }
+        let (mut same, mut differs) = (0, to);
+        while differs - same > 1 {
+            let middle = same.midpoint(differs);
+            if is_same(middle)? { same = middle } else { differs = middle }
+        }
+        Ok(same)
     }
 
     /// A line that parts from the stored one: a branch, if there is a name for it.
@@ -311,14 +298,14 @@ impl Planning<'_> {
 }
 
 /// Entries on their way into the store: those with one key, or a run of those without.
-struct Writer<'a> {
+struct EntryWriter<'a> {
     store: &'a Store,
     waiting: Vec<Entry>,
     /// The line that is written, and the last entry that it has.
     target: Option<(&'a ImportedLine, Seq)>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> EntryWriter<'a> {
     fn begin(&mut self, line: &'a ImportedLine, outline: &BundleOutline) -> Result<(), BundleError> {
         let head = match &line.change {
             LineChange::UpToDate => {

@@ -1,11 +1,14 @@
 //! `turnfold audit`: eight rows on a bundle or a store (TR-21 to TR-30, PM-32, PM-33, FD-19, FD-20).
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use turnfold_core::trust::TrustPolicy;
 use turnfold_replay::Sources;
-use turnfold_replay::audit::{self, AuditQuestion, AuditRow, FairRoll, RowName, RowResult, read_held};
+use turnfold_replay::audit::{
+    self, AuditQuestion, AuditRow, FairRoll, PlayerKey, RowName, RowResult, read_held,
+};
 use turnfold_replay::bundle::{BundleError, BundleFile, StoreRecords};
 
 use crate::context::Context;
@@ -14,23 +17,24 @@ use crate::files;
 use crate::limits::POLICY;
 use crate::output::{Tone, paint};
 
-/// Check a bundle or the store, and say what is proven
+/// Check a bundle or the store, and print what is proven
 ///
-/// Prints eight rows, always all of them: `bytes` (the form), `chain` (numbers and links), `signature` (checkpoints by
-/// keys of the policy), `consistency` (what you kept is still there), `cosignatures` (witnesses), `dice` (seeded and fair
-/// rolls computed again), `rules` (every command folded again) and `authorship` (who gave which command). A row is PASS,
-/// FAIL or NOT CHECKED, with its reason. No row is better than what you bring: without `--policy` nobody's signature
-/// counts, and a bundle brings no keys of its own.
+/// Always prints eight rows: `bytes` (the form), `chain` (numbers and links), `signature` (checkpoints by keys of the
+/// policy), `consistency` (what you kept is still there), `cosignatures` (witnesses), `dice` (seeded and fair rolls
+/// recomputed), `rules` (every command folded again) and `authorship` (who gave which command, and the key of each seat).
+/// A row is PASS, FAIL, NOT CHECKED or NOT APPLICABLE, with its reason. The last line lists what is proven and what is
+/// not. A row proves only as much as you provide: without `--policy` no signature counts, because a bundle contains no
+/// keys that you have a reason to trust.
 ///
-/// A match by mail is held against its desk: each command follows from an order that its player signed, or from the
-/// terms of play, each paper has seen this very desk, and fair dice are recomputed. `-v` prints what each roll follows
-/// from.
+/// A match by mail is compared with its desk: each command follows from an order that its player signed or from the
+/// terms of play, each paper names this history of the desk, and fair dice are recomputed. `-v` prints the inputs of each
+/// roll.
 ///
-/// What no row can say: who sat at the keyboard, whether players spoke to each other, whether dice on a table fell so,
-/// whether mail was thrown away.
+/// No row can show who sat at the keyboard, whether players spoke to each other, how dice fell on a table, or whether
+/// mail was thrown away.
 ///
-/// Exits with 1 if a row is FAIL, or a row of `--require` is not PASS. Needs no network, no clock and, for a bundle, no
-/// store.
+/// Exits with 1 if a row is FAIL, or if a row of `--require` is FAIL or NOT CHECKED. Needs no network and no clock, and
+/// for a bundle no store.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold audit duel.bundle
@@ -40,7 +44,7 @@ pub(crate) struct Args {
     #[arg(value_name = "BUNDLE")]
     bundle: Option<PathBuf>,
 
-    /// Whose signatures count: lines `log VKEY`, `witness NAME VKEY`, `group …`, `quorum NAME` or `quorum none`
+    /// The policy file that lists whose signatures count: lines `log VKEY`, `witness NAME VKEY`, `group …`, `quorum NAME` or `quorum none`
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
@@ -48,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     held: Vec<PathBuf>,
 
-    /// Rows that have to be PASS
+    /// Rows that must pass
     #[arg(long, value_name = "ROW", value_delimiter = ',')]
     require: Vec<RowName>,
 }
@@ -57,6 +61,37 @@ pub(crate) struct Args {
 struct AuditJson<'a> {
     ok: bool,
     rows: Vec<RowJson<'a>>,
+    #[serde(flatten)]
+    summary: Summary,
+}
+
+/// What the rows come to, by their names.
+#[derive(Serialize)]
+struct Summary {
+    proven: Vec<&'static str>,
+    failed: Vec<&'static str>,
+    not_proven: Vec<&'static str>,
+}
+
+impl Summary {
+    fn of(rows: &[AuditRow]) -> Self {
+        let names = |result| rows.iter().filter(move |row| row.result == result).map(|row| row.row.name());
+        Self {
+            proven: names(RowResult::Pass).collect(),
+            failed: names(RowResult::Fail).collect(),
+            not_proven: names(RowResult::NotChecked).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { proven, failed, not_proven } = self;
+        let parts = [("proven", proven), ("failed", failed), ("not proven", not_proven)];
+        let parts = parts.iter().filter(|(_, rows)| !rows.is_empty());
+        let parts: Vec<_> = parts.map(|(what, rows)| format!("{what}: {}", rows.join(", "))).collect();
+        out.write_str(&parts.join("; "))
+    }
 }
 
 #[derive(Serialize)]
@@ -68,11 +103,27 @@ struct RowJson<'a> {
     match_name: Option<&'a str>,
     branch: Option<&'a str>,
     seq: Option<u64>,
+    /// With which keys players signed: in the row `authorship` only.
+    keys: Option<Vec<KeyJson<'a>>>,
+}
+
+#[derive(Serialize)]
+struct KeyJson<'a> {
+    #[serde(rename = "match")]
+    match_name: &'a str,
+    seat: &'static str,
+    key: String,
+}
+
+impl<'a> From<&'a PlayerKey> for KeyJson<'a> {
+    fn from(PlayerKey { match_name, seat, key }: &'a PlayerKey) -> Self {
+        Self { match_name: match_name.as_str(), seat: seat.name(), key: key.to_string() }
+    }
 }
 
 impl<'a> From<&'a AuditRow> for RowJson<'a> {
     fn from(row: &'a AuditRow) -> Self {
-        let AuditRow { row, result, reason, at } = row;
+        let AuditRow { row, result, reason, at, keys } = row;
         Self {
             row: row.name(),
             result: result.code(),
@@ -80,6 +131,7 @@ impl<'a> From<&'a AuditRow> for RowJson<'a> {
             match_name: at.as_ref().map(|at| at.match_name.as_str()),
             branch: at.as_ref().map(|at| at.branch.as_str()),
             seq: at.as_ref().and_then(|at| at.seq),
+            keys: (*row == RowName::Authorship).then(|| keys.iter().map(KeyJson::from).collect()),
         }
     }
 }
@@ -93,19 +145,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let question = AuditQuestion { policy: policy.as_ref(), held: &held, registry: &context.registry };
     // FD-20
-    let tell = &mut |roll: &FairRoll| tracing::info!("{roll}");
+    let on_roll = &mut |roll: &FairRoll| tracing::info!("{roll}");
     let rows = if let Some(path) = &args.bundle {
         match BundleFile::read(path) {
-            Ok(bundle) => audit::audit_with(&bundle, question, tell)?,
+            Ok(bundle) => audit::audit_with(&bundle, question, on_roll)?,
             Err(error @ BundleError::Malformed { .. }) => audit::malformed(&error),
             Err(error) => return Err(error.into()),
         }
     } else {
         let store = context.read_store()?;
         let notes = held.iter().map(|held| held.note.clone()).collect();
-        audit::audit_with(&StoreRecords::of_all(&store)?.with_checkpoints(notes), question, tell)?
+        audit::audit_with(&StoreRecords::of_all(&store)?.with_checkpoints(notes), question, on_roll)?
     };
-    let is_missing = |row: &AuditRow| row.result != RowResult::Pass && args.require.contains(&row.row);
+    let is_proven = |row: &AuditRow| matches!(row.result, RowResult::Pass | RowResult::NotApplicable);
+    let is_missing = |row: &AuditRow| !is_proven(row) && args.require.contains(&row.row);
     let ok = !rows.iter().any(|row| row.result == RowResult::Fail || is_missing(row));
     print(&rows, ok, context)?;
     Ok(if ok { ExitStatus::Yes } else { ExitStatus::No })
@@ -114,16 +167,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 fn print(rows: &[AuditRow], ok: bool, context: &mut Context) -> Result<(), Failure> {
     let output = &mut context.output;
     if output.is_json() {
-        return Ok(output.json(&AuditJson { ok, rows: rows.iter().map(RowJson::from).collect() })?);
+        let (rows, summary) = (rows.iter().map(RowJson::from).collect(), Summary::of(rows));
+        return Ok(output.json(&AuditJson { ok, rows, summary })?);
     }
-    for AuditRow { row, result, reason, .. } in rows {
+    for AuditRow { row, result, reason, keys, .. } in rows {
         let tone = match result {
-            RowResult::Pass => Tone::Added,
+            RowResult::Pass | RowResult::NotApplicable => Tone::Added,
             RowResult::NotChecked => Tone::Warning,
             RowResult::Fail => Tone::Removed,
         };
         output.line(format_args!("{row:12} {} {reason}", paint(tone, format_args!("{result:11}"))))?;
+        for PlayerKey { match_name, seat, key } in keys {
+            output.line(format_args!("{:24} {seat} of {match_name} signs as {key}", ""))?;
+        }
     }
+    output.line(Summary::of(rows))?;
     Ok(())
 }
 

@@ -51,6 +51,10 @@ impl<R: Rules> AnyRules for Adapter<R> {
         R::EXAMPLE
     }
 
+    fn has_secrets(&self) -> bool {
+        R::HAS_SECRETS
+    }
+
     fn rulebook(&self) -> &'static str {
         R::RULEBOOK
     }

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
 use super::keywords::is_keyword;
-use crate::text::{Malformed, number};
+use crate::text::{Malformed, is_line_name, number};
 use crate::trust::base64;
 use crate::trust::{KeyKind, PrivateKey, TreeHash, VerifierKey};
 
@@ -164,11 +164,7 @@ impl TryFrom<String> for LineName {
     type Error = Malformed;
 
     fn try_from(text: String) -> Result<Self, Malformed> {
-        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        let is_name = (1..=64).contains(&text.len())
-            && text.bytes().next().is_some_and(plain)
-            && text.bytes().all(|byte| plain(byte) || b"._-".contains(&byte));
-        if is_name {
+        if is_line_name(&text) {
             Ok(Self(text))
         } else {
             Err(Malformed::expected("the name of a line such as `main`", &text))

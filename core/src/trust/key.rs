@@ -10,6 +10,7 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 
 use super::base64;
+use super::checkpoint::LineOrigin;
 use crate::dice::fair::{Chain, Owner};
 use crate::text::Malformed;
 
@@ -178,11 +179,11 @@ impl VerifierKey {
         Self { name: origin.into(), ..self.clone() }
     }
 
-    /// Returns `true` if the key stands for a log: one that has its name, or whose name goes on after it and `/` (TR-17).
+    /// Returns `true` if the key stands for a log: one that has its name, or a line of a match under exactly that name
+    /// (TR-17). A key whose name goes on after this one is another log, even where it is of the same seed.
     #[must_use]
     pub fn stands_for(&self, origin: &str) -> bool {
-        let rest = origin.strip_prefix(self.name.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        origin == self.name || LineOrigin::read(origin).is_some_and(|line| line.name == self.name)
     }
 
     /// Returns `true` if both are the same key, whatever their names and what they do.

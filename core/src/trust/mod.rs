@@ -13,7 +13,7 @@ pub mod policy;
 pub mod proof;
 pub mod tree;
 
-pub use checkpoint::{Checkpoint, line_origin};
+pub use checkpoint::{Checkpoint, LineOrigin, line_origin};
 pub use key::{BadSignature, KeyId, KeyKind, KeyName, PrivateKey, VerifierKey};
 pub use note::{SignatureLine, SignedNote};
 pub use policy::{Cosigned, PolicyError, TrustPolicy};

@@ -187,6 +187,7 @@ fn by_mail(contract: &mut Contract) -> BTreeSet<String> {
     mailbox.save_orders("orders.txt", &[(Seat::P1, &["stand"]), (Seat::P2, &["stand"])]);
     run(&mailbox, 1, "mail take duel orders.txt --key host.key");
     run(&mailbox, 1, "mail take duel desk.toml --key host.key");
+    run(&mailbox, 0, "audit");
     run(&mailbox, 2, "mail take duel.desk orders.txt --key host.key");
     run(&mailbox, 0, "delete --force duel");
     verbs

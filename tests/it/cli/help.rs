@@ -69,7 +69,7 @@ Sign and audit:
   prove        Prove that a signed branch has an entry
   cosign       Cosign a checkpoint as a witness
   bundle       Write matches into one file that others can check
-  audit        Check a bundle or the store, and say what is proven
+  audit        Check a bundle or the store, and print what is proven
 
 Play over a network and by mail:
   serve        Serve the store over HTTP, for players at their own computers

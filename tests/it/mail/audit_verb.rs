@@ -35,6 +35,15 @@ fn fd_19_and_20_the_store_and_its_bundle_recompute_the_rolls() {
         assert!(dice.starts_with("PASS ") && dice.contains(" recomputed; "), "{rows}");
         let authorship = row(&rows, "authorship");
         assert!(authorship.starts_with("PASS 2 commands by signed orders, "), "{rows}");
+        // Who compares the keys knows whose orders they are.
+        for seat in [P1, P2] {
+            let key = mailbox.players.key(seat).verifier();
+            assert!(rows.contains(&format!("\n{:24} {seat} of duel signs as {key}\n", "")), "{rows}");
+        }
+        assert!(
+            rows.ends_with("\nproven: bytes, chain, dice, rules, authorship; not proven: signature, consistency, cosignatures\n"),
+            "{rows}"
+        );
         assert!(
             row(&rows, "consistency").ends_with("; the history that 3 papers named is this one"),
             "{rows}"
@@ -75,10 +84,11 @@ fn pm_32_a_seat_s_bundle_is_checked_up_to_what_is_left_out() {
         mailbox.sandbox.ok(&format!("bundle duel duel.desk {options} -o seat.bundle"));
         let rows = mailbox.sandbox.ok("audit seat.bundle");
         assert_eq!(row(&rows, "authorship"), authorship, "{rows}");
-        assert_eq!(row(&rows, "dice"), "NOT CHECKED duel: values came from outside; range and count only");
+        assert_eq!(row(&rows, "dice"), "NOT APPLICABLE there is no match with dice");
         std::fs::remove_file(mailbox.sandbox.path("seat.bundle")).unwrap();
     }
-    let rows = mailbox.sandbox.run("audit --require authorship,chain,rules,bytes");
+    // There are no dice in this game, so none can be wrong.
+    let rows = mailbox.sandbox.run("audit --require authorship,chain,rules,bytes,dice");
     assert!(rows.status.success());
 }
 
@@ -88,5 +98,5 @@ fn tr_28_matches_without_a_desk_beside_one_with_are_named() {
     mailbox.sandbox.ok("new other --rules cycletap --setup fixtures/cycletap/ford.toml");
     let rows = mailbox.sandbox.ok("audit");
     assert_eq!(row(&rows, "authorship"), "NOT CHECKED other: the host alone says who gave which command");
-    assert_eq!(row(&rows, "dice"), "NOT CHECKED other: values came from outside; range and count only");
+    assert!(row(&rows, "dice").starts_with("PASS "), "a game without dice changes nothing: {rows}");
 }

@@ -67,7 +67,8 @@ fn forged_day(found: &mut Correspondence, mut roll: impl FnMut(&mut Corresponden
 #[test]
 fn fd_19_an_honest_match_passes() {
     let mut found = begun("");
-    found.expect(Dice, Pass, "1 roll recomputed; 1 roll made while a seat's contribution was still its head");
+    found.expect(Dice, Pass, "1 roll recomputed; 1 of 1 roll used no secret from p1 or p2 yet, because they had not sent an order: \
+         the host and the seat that joined last could have chosen these rolls together");
     day(&mut found);
     let reason = found.expect(Dice, Pass, &format!("{} rolls recomputed", found.rolls));
     assert_eq!(reason.split("; ").count(), 2, "{reason}");
@@ -216,8 +217,13 @@ fn fd_13_rolls_go_on_without_a_seat_that_is_silent() {
     found.play(P2, "stay", "turn:1:p2");
     end_day(&mut found);
     let reason = found.expect(Dice, Pass, "; p2 missed in turn 1");
-    let at_heads = format!("{} rolls made while a seat's contribution was still its head", found.rolls);
-    assert!(reason.contains(&at_heads), "{reason}");
+    let first = format!("1 of {} rolls used no secret from p1 or p2 yet, ", found.rolls);
+    let later = format!(
+        "{} of {} rolls used no secret from p2 yet, because it had not sent an order: the secrets of the other seats protect",
+        found.rolls - 1,
+        found.rolls
+    );
+    assert!(reason.contains(&first) && reason.contains(&later), "{reason}");
     // An order that came too late is named too, and one that was refused.
     found.late_order(P2, 1);
     let [first, second] = [found.order(P1, &["stay", "stay"]), found.order(P2, &["stay"])];

@@ -357,7 +357,7 @@ fn an_audit_needs_nothing_but_its_files() {
     }
     let (here, there) = (sandbox.ok(line), elsewhere.ok(line));
     assert_eq!(here, there);
-    assert_eq!(here.lines().count(), 8, "{here}");
+    assert_eq!(here.lines().count(), 9, "{here}");
     assert!(!elsewhere.path(".turnfold").exists());
     // What no row can say stands below them on request (TR-30).
     let told = String::from_utf8(elsewhere.run(&format!("-v {line}")).stderr).unwrap();

@@ -234,7 +234,7 @@ fn tr_20_a_seats_bundle_leaves_out_what_it_may_not_know() {
         "pass",
         "not_checked",
         "not_checked",
-        "not_checked",
+        "not_applicable",
         "not_checked",
         "not_checked",
     ];

@@ -1,8 +1,8 @@
 //! Names, key files and verifier keys: their one form, and what is refused (TR-6, TR-7, TR-9).
 
-use turnfold_core::trust::{KeyName, PrivateKey, VerifierKey};
+use turnfold_core::trust::{KeyName, LineOrigin, PrivateKey, VerifierKey};
 
-use super::vectors::{KEY_FILE, VKEY, signer, witness};
+use super::vectors::{KEY_FILE, ORIGIN, VKEY, signer, witness};
 
 #[test]
 fn tr_7_names_are_parts_joined_by_slashes() {
@@ -67,12 +67,39 @@ fn tr_6_a_verifier_key_has_one_form_and_is_no_weak_key() {
 }
 
 #[test]
-fn tr_17_a_key_stands_for_its_name_and_what_follows_it_after_a_slash() {
+fn tr_17_a_key_stands_for_its_name_and_for_the_lines_of_matches_exactly_under_it() {
     let key: VerifierKey = VKEY.parse().unwrap();
-    for origin in ["games.example/ann", "games.example/ann/x", "games.example/ann/x/y"] {
+    let id = "5f0c9d3e1a2b4c6d8e9f0a1b2c3d4e5f";
+    for origin in ["games.example/ann", ORIGIN, &format!("games.example/ann/{id}/flank-2")] {
         assert!(key.stands_for(origin), "{origin}");
     }
-    for origin in ["games.example/anna", "games.example/ann2/x", "games.example", "x/games.example/ann", ""] {
+    let line = format!("{id}/main");
+    for origin in [
+        "games.example/anna",
+        "games.example",
+        "x/games.example/ann",
+        "",
+        "games.example/ann/x",
+        "games.example/ann/x/y",
+        // A key of the same seed under a longer name is another log.
+        &format!("games.example/ann/b/{line}"),
+        &format!("games.example/ann/{line}/{line}"),
+        &format!("games.example/anna/{line}"),
+        &format!("games.example/{line}"),
+        &format!("games.example/ann/{}/main", id.to_uppercase()),
+        &format!("games.example/ann/{}/main", &id[1..]),
+        &format!("games.example/ann/{id}/"),
+        &format!("games.example/ann/{id}/Main"),
+        &format!("games.example/ann/{id}"),
+    ] {
         assert!(!key.stands_for(origin), "{origin}");
     }
+    assert_eq!(
+        LineOrigin::read(ORIGIN),
+        Some(LineOrigin {
+            name: "games.example/ann",
+            match_id: 0x5f0c_9d3e_1a2b_4c6d_8e9f_0a1b_2c3d_4e5f_u128.to_be_bytes(),
+            branch: "main"
+        })
+    );
 }

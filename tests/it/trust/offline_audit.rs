@@ -99,6 +99,6 @@ fn an_audit_says_the_same_to_another_user_in_another_time() {
             assert_eq!(String::from_utf8(ours.stdout), String::from_utf8(theirs.stdout));
         }
     }
-    assert_eq!(here.ok(honest).lines().count(), 8);
+    assert_eq!(here.ok(honest).lines().count(), 9);
     assert!(!there.sandbox.path(".turnfold").exists(), "an audit makes no store");
 }

@@ -279,12 +279,16 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
         format!("old {old}\n{hashes}\n{}", SignedNote::new(text, vec![line]).unwrap())
     };
     sandbox.write("other-root", forged(2, 3, ""));
-    assert!(failing(&sandbox, 1, &cosign("other-root")).contains("does not go on from that of 3"));
+    assert!(
+        failing(&sandbox, 1, &cosign("other-root")).contains("does not continue the cosigned one of size 3")
+    );
     let next = sandbox.read("next");
     let (head, _) = next.split_once("\n\n").unwrap();
     let hashes = head.lines().skip(1).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     sandbox.write("other-tree", forged(4, 3, &hashes));
-    assert!(failing(&sandbox, 1, &cosign("other-tree")).contains("does not go on from that of 3"));
+    assert!(
+        failing(&sandbox, 1, &cosign("other-tree")).contains("does not continue the cosigned one of size 3")
+    );
     let unknown = format!("cosign next --key w.key --log {}", other.read("ann.vkey"));
     assert!(failing(&sandbox, 1, &unknown).contains("has not signed the checkpoint"));
     other.ok("key new bob.key --name games.example/bob");

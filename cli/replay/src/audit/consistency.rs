@@ -27,7 +27,7 @@ pub(super) fn consistency(known: &Known<'_>, mail: &MailRows) -> AuditRow {
             }
         }
         compared += 1;
-        let Some(index) = known.line_of(origin) else {
+        let Some(index) = known.lines.line_of(origin) else {
             row.fail(None, format!("line missing: `{origin}` was signed at size {size}"));
             continue;
         };

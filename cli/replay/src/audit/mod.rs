@@ -13,13 +13,13 @@ mod rows;
 mod signed;
 mod walk;
 
-use crate::bundle::sizes::revision;
+use crate::bundle::sizes::{LineFinder, revision};
 use crate::bundle::{BundleError, BundleOutline, LineRecords};
 
 pub use held::{HeldCheckpoint, read_held};
 pub use mail::FairRoll;
 pub use question::AuditQuestion;
-pub use rows::{AuditRow, RowName, RowResult};
+pub use rows::{AuditRow, PlayerKey, RowName, RowResult};
 
 use self::mail::MailRows;
 use self::rows::{RowBuilder, counted};
@@ -58,9 +58,10 @@ pub fn audit_with(
     on_roll: &mut dyn FnMut(&FairRoll),
 ) -> Result<Vec<AuditRow>, BundleError> {
     let outline = records.outline();
-    let signed = signed::checkpoints(outline, question);
+    let lines = LineFinder::of(outline);
+    let signed = signed::checkpoints(&lines, question);
     let wanted: Vec<_> = signed.iter().flat_map(signed::LineCheckpoints::wanted).collect();
-    let walked = Walk::through(records, question.registry, &wanted, on_roll)?;
+    let walked = Walk::through(records, &lines, question.registry, &wanted, on_roll)?;
     let bytes = RowBuilder::new(RowName::Bytes).row(|| {
         let count: u64 = outline.matches.iter().flat_map(|of| &of.lines).map(|line| line.count).sum();
         format!(
@@ -70,7 +71,7 @@ pub fn audit_with(
         )
     });
     let walk::Walked { chain, dice, rules, roots, mail } = walked;
-    let known = signed::Known { outline, question, roots: &roots };
+    let known = signed::Known { outline, lines: &lines, question, roots: &roots };
     Ok(vec![
         bytes,
         chain,

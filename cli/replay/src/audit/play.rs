@@ -23,6 +23,8 @@ pub(super) enum Verdict {
 pub(super) struct Playing {
     state: Option<Box<dyn AnyState>>,
     dice: DicePolicy,
+    /// Whether the game rolls dice, as far as this build knows.
+    pub(super) has_dice: bool,
     waiting: Vec<Entry>,
     pub(super) verdict: Verdict,
     /// The first roll that is not the seed's.
@@ -57,7 +59,10 @@ impl Playing {
                 Err(error) => (None, Verdict::Rejected(0, error.to_string())),
             },
         };
-        Self { state, dice: *dice, waiting: Vec::new(), verdict, wrong_roll: None }
+        // A game may take one number of values only.
+        let rolls = |state: &dyn AnyState| (0..=8).any(|count| state.roll_command(vec![1; count]).is_some());
+        let has_dice = state.as_deref().is_none_or(rolls);
+        Self { state, dice: *dice, has_dice, waiting: Vec::new(), verdict, wrong_roll: None }
     }
 
     /// Returns a copy, for a line that begins here.
@@ -66,6 +71,7 @@ impl Playing {
         Self {
             state: self.state.as_ref().map(|state| state.fork()),
             dice: self.dice,
+            has_dice: self.has_dice,
             waiting: Vec::new(),
             verdict: self.verdict.clone(),
             wrong_roll: self.wrong_roll.clone(),

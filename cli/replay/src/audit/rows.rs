@@ -3,6 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use turnfold_core::Seat;
+use turnfold_core::trust::VerifierKey;
+use turnfold_store::MatchName;
+
 use crate::revision::Revision;
 
 /// The rows, in the order in which they are printed.
@@ -77,6 +81,8 @@ impl FromStr for RowName {
 pub enum RowResult {
     /// All of it is right.
     Pass,
+    /// There is nothing that the row could check.
+    NotApplicable,
     /// Some of it was not checked, and nothing is known to be wrong.
     NotChecked,
     /// Something is wrong.
@@ -89,6 +95,7 @@ impl RowResult {
     pub const fn code(self) -> &'static str {
         match self {
             Self::Pass => "pass",
+            Self::NotApplicable => "not_applicable",
             Self::NotChecked => "not_checked",
             Self::Fail => "fail",
         }
@@ -99,6 +106,7 @@ impl fmt::Display for RowResult {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(match self {
             Self::Pass => "PASS",
+            Self::NotApplicable => "NOT APPLICABLE",
             Self::NotChecked => "NOT CHECKED",
             Self::Fail => "FAIL",
         })
@@ -116,11 +124,24 @@ pub struct AuditRow {
     pub reason: String,
     /// The first line, and entry where it is one, that made the result what it is.
     pub at: Option<Revision>,
+    /// With which keys players signed, in the row `authorship`.
+    pub keys: Vec<PlayerKey>,
+}
+
+/// The key of a player of a match by mail, as the desk has it last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayerKey {
+    /// The game.
+    pub match_name: MatchName,
+    /// The player's seat.
+    pub seat: Seat,
+    /// The key.
+    pub key: VerifierKey,
 }
 
 impl AuditRow {
     pub(super) fn unchecked(row: RowName, reason: &str) -> Self {
-        Self { row, result: RowResult::NotChecked, reason: reason.into(), at: None }
+        Self { row, result: RowResult::NotChecked, reason: reason.into(), at: None, keys: Vec::new() }
     }
 }
 
@@ -134,7 +155,14 @@ pub(super) struct RowBuilder {
 
 impl RowBuilder {
     pub(super) fn new(row: RowName) -> Self {
-        Self { row: AuditRow { row, result: RowResult::Pass, reason: String::new(), at: None }, more: 0 }
+        let row =
+            AuditRow { row, result: RowResult::Pass, reason: String::new(), at: None, keys: Vec::new() };
+        Self { row, more: 0 }
+    }
+
+    /// Adds a key with which a player signed.
+    pub(super) fn key(&mut self, key: PlayerKey) {
+        self.row.keys.push(key);
     }
 
     pub(super) fn fail(&mut self, at: Option<Revision>, reason: impl Into<String>) {
@@ -145,9 +173,15 @@ impl RowBuilder {
         self.find(RowResult::NotChecked, at, reason.into());
     }
 
+    /// Says that there is nothing to check.
+    pub(super) fn not_applicable(&mut self, reason: impl Into<String>) {
+        self.find(RowResult::NotApplicable, None, reason.into());
+    }
+
     /// Adds what another found of the same row.
     pub(super) fn absorb(&mut self, other: Self) {
-        let Self { row: AuditRow { result, reason, at, .. }, more } = other;
+        let Self { row: AuditRow { result, reason, at, keys, .. }, more } = other;
+        self.row.keys.extend(keys);
         if result != RowResult::Pass {
             self.find(result, at, reason);
             if self.row.result == result {
@@ -158,7 +192,7 @@ impl RowBuilder {
 
     fn find(&mut self, result: RowResult, at: Option<Revision>, reason: String) {
         if result > self.row.result {
-            self.row = AuditRow { result, reason, at, row: self.row.row };
+            (self.row.result, self.row.reason, self.row.at) = (result, reason, at);
             self.more = 0;
         } else if result == self.row.result {
             self.more += 1;

@@ -7,45 +7,28 @@ use turnfold_core::trust::{BadSignature, Checkpoint, SignedNote, TreeHash, Trust
 
 use super::question::AuditQuestion;
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
-use crate::bundle::sizes::{LineSize, revision, root_of};
-use crate::bundle::{BundleOutline, BundledLine, LineIndex};
+use crate::bundle::sizes::{LineFinder, LineSize, revision};
+use crate::bundle::{BundleOutline, LineIndex};
 
 /// What the rows about checkpoints need to know.
 pub(super) struct Known<'a> {
     pub(super) outline: &'a BundleOutline,
+    pub(super) lines: &'a LineFinder<'a>,
     pub(super) question: AuditQuestion<'a>,
     /// The roots of the trees that were asked for.
     pub(super) roots: &'a BTreeMap<LineSize, TreeHash>,
 }
 
 impl Known<'_> {
-    /// Finds the line that an origin names: the end of it is the match's id and the branch (TR-4).
-    pub(super) fn line_of(&self, origin: &str) -> Option<LineIndex> {
-        line_of(self.outline, origin)
-    }
-
     /// Returns how many records a line has.
-    pub(super) fn size(&self, (of, line): LineIndex) -> u64 {
-        let found = self.outline.matches.get(of).and_then(|of| of.lines.get(line));
-        found.map_or(0, BundledLine::size)
+    pub(super) fn size(&self, line: LineIndex) -> u64 {
+        self.lines.size(line)
     }
 
     /// Returns the root of a line's tree at a size that was asked for.
     pub(super) fn root(&self, line: LineIndex, size: u64) -> Option<TreeHash> {
-        root_of(self.outline, self.roots, line, size)
+        self.lines.root(self.roots, line, size)
     }
-}
-
-fn line_of(outline: &BundleOutline, origin: &str) -> Option<LineIndex> {
-    let (rest, branch) = origin.rsplit_once('/')?;
-    let (_, id) = rest.rsplit_once('/')?;
-    let matches = outline.matches.iter().enumerate();
-    let (of, found) = matches.into_iter().find(|(_, of)| hex_id(&of.genesis.match_id) == id)?;
-    Some((of, found.lines.iter().position(|line| line.branch.as_str() == branch)?))
-}
-
-fn hex_id(id: &[u8; 16]) -> String {
-    format!("{:032x}", u128::from_be_bytes(*id))
 }
 
 /// The checkpoints of a line by keys of the policy, and those that are only wanted.
@@ -64,7 +47,8 @@ impl LineCheckpoints {
 }
 
 /// Sorts the checkpoints that are there, and those that are held, by line.
-pub(super) fn checkpoints(outline: &BundleOutline, question: AuditQuestion<'_>) -> Vec<LineCheckpoints> {
+pub(super) fn checkpoints(lines: &LineFinder<'_>, question: AuditQuestion<'_>) -> Vec<LineCheckpoints> {
+    let outline = lines.outline;
     let mut by_line: BTreeMap<LineIndex, LineCheckpoints> = BTreeMap::new();
     for (of, found) in outline.matches.iter().enumerate() {
         for line in 0..found.lines.len() {
@@ -78,7 +62,7 @@ pub(super) fn checkpoints(outline: &BundleOutline, question: AuditQuestion<'_>) 
     for (checkpoint, note, is_own) in
         own.iter().map(|(checkpoint, note)| (checkpoint, *note, true)).chain(held)
     {
-        let of_line = line_of(outline, &checkpoint.origin).and_then(|line| by_line.get_mut(&line));
+        let of_line = lines.line_of(&checkpoint.origin).and_then(|line| by_line.get_mut(&line));
         let (Some(of_line), Some(policy)) = (of_line, question.policy) else { continue };
         of_line.sizes.push(checkpoint.size);
         if is_own {

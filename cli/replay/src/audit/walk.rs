@@ -9,7 +9,7 @@ use turnfold_store::{Entry, Genesis, Linker};
 use super::mail::{FairRoll, MailLogs, MailRows};
 use super::play::{Playing, Verdict};
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
-use crate::bundle::sizes::{LineSize, cut, cuts, forks, revision};
+use crate::bundle::sizes::{LineFinder, LineSize, revision};
 use crate::bundle::{BundleError, BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords};
 use crate::revision::Revision;
 
@@ -37,12 +37,14 @@ struct LineState {
 
 /// What is known while records go by.
 pub(super) struct Walk<'a> {
+    lines: &'a LineFinder<'a>,
     outline: &'a BundleOutline,
     registry: &'a Registry,
     linker: Linker,
     wanted: BTreeSet<LineSize>,
-    forks: BTreeSet<LineSize>,
-    /// Lines as they were where others begin.
+    /// Where other lines begin, and how many are still to begin there.
+    forks: BTreeMap<LineSize, u64>,
+    /// Lines as they were there.
     kept: BTreeMap<LineSize, LineState>,
     /// The line whose records go by.
     current: Option<(LineIndex, LineState)>,
@@ -52,6 +54,8 @@ pub(super) struct Walk<'a> {
     rules: RowBuilder,
     entries: u64,
     rolls: u64,
+    /// Whether some match has dice.
+    has_dice: bool,
     mail: MailLogs<'a>,
 }
 
@@ -59,17 +63,19 @@ impl<'a> Walk<'a> {
     /// Reads all records once.
     pub(super) fn through(
         records: &'a dyn LineRecords,
+        lines: &'a LineFinder<'a>,
         registry: &'a Registry,
         wanted: &[(LineIndex, u64)],
         on_roll: OnRoll<'a>,
     ) -> Result<Walked, BundleError> {
         let outline = records.outline();
         let mut walk = Self {
+            lines,
             outline,
             registry,
             linker: Linker::new(),
-            wanted: cuts(outline, wanted),
-            forks: forks(outline),
+            wanted: lines.cuts(wanted),
+            forks: lines.forks(),
             kept: BTreeMap::new(),
             current: None,
             roots: BTreeMap::new(),
@@ -78,7 +84,8 @@ impl<'a> Walk<'a> {
             rules: RowBuilder::new(RowName::Rules),
             entries: 0,
             rolls: 0,
-            mail: MailLogs::new(outline, registry, on_roll),
+            has_dice: false,
+            mail: MailLogs::new(lines, registry, on_roll),
         };
         let mut next = LineIndex::default();
         records.each(&mut |line, record| {
@@ -118,19 +125,22 @@ impl<'a> Walk<'a> {
             self.mail.end_before(index.0);
         }
         let (Some(line), Some(genesis)) = (self.line(index), self.genesis(index)) else { return Ok(()) };
-        let fork = line.parent.and_then(|parent| cut(self.outline, (index.0, parent), line.first));
-        let progress = match fork.and_then(|fork| self.kept.get_mut(&fork)) {
-            Some(kept) => kept.fork(),
-            None if line.parent.is_some() => return Err(BundleError::Changed("the bundle".into())),
-            None => LineState {
-                tree: Tree::default(),
-                link: None,
-                misplaced: None,
-                playing: Playing::of(genesis, self.registry),
-            },
+        let state = if line.parent.is_some() {
+            let kept = self.lines.fork(index).and_then(|fork| self.kept_at(fork));
+            kept.ok_or_else(|| BundleError::Changed("the bundle".into()))?
+        } else {
+            let playing = Playing::of(genesis, self.registry);
+            LineState { tree: Tree::default(), link: None, misplaced: None, playing }
         };
-        self.current = Some((index, progress));
+        self.current = Some((index, state));
         Ok(())
+    }
+
+    /// Returns what a line begins with; it is let go with the last that begins there.
+    fn kept_at(&mut self, fork: LineSize) -> Option<LineState> {
+        let waiting = self.forks.get_mut(&fork)?;
+        *waiting = waiting.saturating_sub(1);
+        if *waiting == 0 { self.kept.remove(&fork) } else { self.kept.get_mut(&fork).map(LineState::fork) }
     }
 
     /// Takes a record of the current line.
@@ -162,7 +172,7 @@ impl<'a> Walk<'a> {
         if self.wanted.contains(&at) {
             self.roots.insert(at, progress.tree.root());
         }
-        if self.forks.contains(&at) {
+        if self.forks.contains_key(&at) {
             self.kept.insert(at, progress.fork());
         }
         Ok(())
@@ -201,6 +211,10 @@ impl<'a> Walk<'a> {
             self.dice.fail(place.map(|place| place.at(seq)), reason);
             return;
         }
+        if !progress.playing.has_dice {
+            return;
+        }
+        self.has_dice = true;
         match (genesis.dice, &progress.playing.verdict) {
             (DicePolicy::Recorded, _) => {
                 self.dice.not_checked(place.cloned(), "values came from outside; range and count only");
@@ -222,7 +236,7 @@ impl<'a> Walk<'a> {
     }
 
     fn finish(self) -> Walked {
-        let Self { chain, mut dice, rules, roots, outline, entries, rolls, mail, .. } = self;
+        let Self { chain, mut dice, rules, roots, outline, entries, rolls, has_dice, mail, .. } = self;
         let mail = mail.rows;
         let lines: u64 = outline.matches.iter().map(|of| of.lines.len() as u64).sum();
         let lines = counted(lines, "line");
@@ -231,6 +245,9 @@ impl<'a> Walk<'a> {
             dice: {
                 let fair = mail.dice_text();
                 dice.absorb(mail.dice.clone());
+                if fair.is_none() && !has_dice {
+                    dice.not_applicable("there is no match with dice");
+                }
                 dice.row(|| {
                     let seeded = || {
                         format!(

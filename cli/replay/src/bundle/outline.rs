@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::Digest;
 use turnfold_core::trust::SignedNote;
-use turnfold_store::{BranchName, Genesis, MatchName};
+use turnfold_store::{Ancestry, BranchName, Genesis, MatchName};
 
 /// The first line of a bundle.
 pub(super) const TITLE: &str = "turnfold bundle 1\n";
@@ -55,20 +55,17 @@ impl BundledLine {
 }
 
 impl BundledMatch {
-    /// Returns which line's own records end a line that is cut to so many records, at least one.
+    /// Returns how the lines begin on each other.
     #[must_use]
-    pub fn owner(&self, line: usize, size: u64) -> usize {
-        let mut owner = line;
-        while let Some(BundledLine { parent: Some(parent), first, .. }) = self.lines.get(owner) {
-            if size > *first {
-                break;
-            }
-            owner = *parent;
+    pub fn ancestry(&self) -> Ancestry {
+        let mut ancestry = Ancestry::default();
+        for (index, line) in self.lines.iter().enumerate() {
+            ancestry.add(line.parent.filter(|parent| *parent < index), line.first);
         }
-        owner
+        ancestry
     }
 
-    /// Returns how many records of a line are left out, its parents' included.
+    /// Returns `true` if records of a line are left out, its parents' included.
     #[must_use]
     pub fn left_out(&self, line: usize) -> bool {
         let mut next = Some(line);

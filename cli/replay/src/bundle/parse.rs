@@ -32,6 +32,8 @@ struct Parser<'a> {
     line: String,
     number: u64,
     outline: BundleOutline,
+    /// The ids of the matches so far.
+    ids: BTreeSet<[u8; 16]>,
     /// How many lines of matches and bytes of checkpoints there are, which stay in memory.
     lines: usize,
     checkpoint_bytes: usize,
@@ -51,6 +53,7 @@ pub(super) fn parse(
         line: String::new(),
         number: 0,
         outline: BundleOutline::default(),
+        ids: BTreeSet::new(),
         lines: 0,
         checkpoint_bytes: 0,
     };
@@ -139,6 +142,7 @@ impl Parser<'_> {
     fn read_match(&mut self, name: MatchName, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
         self.next()?;
         let mut lines: Vec<BundledLine> = Vec::new();
+        let mut indexes: BTreeMap<BranchName, usize> = BTreeMap::new();
         let mut parents: BTreeMap<BranchName, Option<BranchName>> = BTreeMap::new();
         let mut genesis = None;
         while let Some(words) = self.header::<5>("line")? {
@@ -146,11 +150,12 @@ impl Parser<'_> {
             if self.lines > BUNDLE_LINES_MAX {
                 return Err(self.malformed(format!("expected at most {BUNDLE_LINES_MAX} lines of matches")));
             }
-            let mut line = self.line_header(&words, &lines)?;
+            let mut line = self.line_header(&words, &lines, &indexes)?;
             let parent = line.parent.and_then(|parent| lines.get(parent)).map(|parent| parent.branch.clone());
             if parents.insert(line.branch.clone(), parent).is_some() {
                 return Err(self.malformed(format!("a second line `{}`", line.branch)));
             }
+            indexes.insert(line.branch.clone(), lines.len());
             let index = (self.outline.matches.len(), lines.len());
             for record in 0..line.count {
                 self.next()?;
@@ -168,8 +173,7 @@ impl Parser<'_> {
             return Err(self.malformed("expected the lines of a match with parents first, and by name"));
         }
         let genesis = genesis.ok_or_else(|| self.malformed("expected a match with a line `main`"))?;
-        let ids = self.outline.matches.iter().map(|of| of.genesis.match_id).collect::<BTreeSet<_>>();
-        if ids.contains(&genesis.match_id) {
+        if !self.ids.insert(genesis.match_id) {
             return Err(self.malformed("two matches have one id"));
         }
         self.outline.matches.push(BundledMatch { name, genesis, lines });
@@ -180,6 +184,7 @@ impl Parser<'_> {
         &self,
         [branch, parent, first, count, link]: &[String; 5],
         earlier: &[BundledLine],
+        indexes: &BTreeMap<BranchName, usize>,
     ) -> Result<BundledLine, BundleError> {
         let branch: BranchName = self.word(branch)?;
         let (first, count) = (self.number::<u64>(first)?, self.number::<u64>(count)?);
@@ -188,7 +193,7 @@ impl Parser<'_> {
         let parent = match parent.as_str() {
             "-" => None,
             parent => {
-                let found = earlier.iter().position(|line| line.branch.as_str() == parent);
+                let found = parent.parse().ok().and_then(|parent: BranchName| indexes.get(&parent).copied());
                 Some(found.ok_or_else(|| {
                     self.malformed(format!("there is no line `{}` above", parent.escape_debug()))
                 })?)

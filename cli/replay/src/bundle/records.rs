@@ -1,5 +1,7 @@
 //! Records of lines, from wherever they are read as often as they are asked for.
 
+use std::collections::BTreeMap;
+
 use turnfold_core::trust::{SignedNote, TreeHash};
 use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
 
@@ -110,10 +112,12 @@ fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, Bund
     let parent_of = |info: &BranchInfo| info.parent.as_ref().map(|(parent, _)| parent.clone());
     let parents = infos.iter().map(|info| (info.name.clone(), parent_of(info))).collect();
     let order = in_order(&parents).unwrap_or_default();
+    let infos: BTreeMap<_, _> = infos.iter().map(|info| (&info.name, info)).collect();
+    let indexes: BTreeMap<_, _> = order.iter().zip(0..).collect();
     let lines = order.iter().filter_map(|branch| {
-        let info = infos.iter().find(|info| info.name == *branch)?;
+        let info = infos.get(branch)?;
         let first = info.parent.as_ref().map_or(0, |(_, at)| at.saturating_add(1));
-        let parent = parent_of(info).and_then(|parent| order.iter().position(|name| *name == parent));
+        let parent = info.parent.as_ref().and_then(|(parent, _)| indexes.get(parent).copied());
         let count = info.head.saturating_add(1).saturating_sub(first);
         let (branch, link) = (branch.clone(), info.head_link);
         Some(BundledLine { branch, parent, first, count, link, left_out: 0 })
@@ -126,11 +130,13 @@ fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, Bund
 fn part_of(store: &StoreReader, part: &MatchPart) -> Result<BundledMatch, BundleError> {
     let whole = outline_of(store, part.name.clone())?;
     let mut lines: Vec<BundledLine> = Vec::new();
-    for line in &whole.lines {
-        let Some((_, last)) = part.lines.iter().find(|(branch, _)| *branch == line.branch) else { continue };
-        let parent = line.parent.and_then(|parent| whole.lines.get(parent));
-        let parent = parent.and_then(|parent| lines.iter().position(|found| found.branch == parent.branch));
-        let link = store.links(&part.name, &line.branch, *last..=*last)?.pop().unwrap_or(line.link);
+    let lasts: BTreeMap<_, _> = part.lines.iter().map(|(branch, last)| (branch, last)).collect();
+    let mut indexes = BTreeMap::new();
+    for (index, line) in whole.lines.iter().enumerate() {
+        let Some(last) = lasts.get(&line.branch) else { continue };
+        let parent = line.parent.and_then(|parent| indexes.get(&parent).copied());
+        indexes.insert(index, lines.len());
+        let link = store.links(&part.name, &line.branch, **last..=**last)?.pop().unwrap_or(line.link);
         let count = last.saturating_add(1).saturating_sub(line.first);
         lines.push(BundledLine { parent, count, link, ..line.clone() });
     }

@@ -58,10 +58,9 @@ impl<'a> SeatRecords<'a> {
         for (of_index, of) in outline.matches.iter_mut().enumerate() {
             for (line_index, line) in of.lines.iter_mut().enumerate() {
                 let own = line.first..line.size();
-                let of_line =
-                    hidden.iter().filter(|(name, branch, _)| *name == of.name && *branch == line.branch);
-                let of_line: Vec<_> =
-                    of_line.map(|(_, _, seq)| *seq).filter(|seq| own.contains(seq)).collect();
+                let key = |seq| (of.name.clone(), line.branch.clone(), seq);
+                let of_line = hidden.range(key(own.start)..key(own.end));
+                let of_line: Vec<_> = of_line.map(|(_, _, seq)| *seq).collect();
                 line.left_out = of_line.len() as u64;
                 left_out.extend(of_line.into_iter().map(|seq| ((of_index, line_index), seq)));
             }
@@ -130,6 +129,7 @@ impl Hidden {
         let mut hidden = BTreeSet::new();
         let mut keys: BTreeSet<IdempotencyKey> = BTreeSet::new();
         let mut all: Vec<(usize, Entry)> = Vec::new();
+        let ancestry = of.ancestry();
         for (line, found) in of.lines.iter().enumerate() {
             let revision = Revision { match_name: of.name.clone(), branch: found.branch.clone(), seq: None };
             let name = SourceName::Revision(revision.clone());
@@ -148,7 +148,7 @@ impl Hidden {
             let mut index = 0;
             let observe = &mut |step: &mut dyn Step| {
                 if !step.wholly_shown() {
-                    hidden.insert((of.owner(line, step.seq().saturating_add(1)), step.seq()));
+                    hidden.insert((ancestry.holder(line, step.seq()), step.seq()));
                     keys.extend(of_key.get(index).cloned().flatten());
                 }
                 index += 1;

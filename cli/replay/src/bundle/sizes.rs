@@ -1,50 +1,115 @@
-//! Lines that begin on others: whose own records a size ends in.
+//! Lines that begin on others: which line holds a record, and where an origin's line is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnfold_core::trust::{Tree, TreeHash};
+use turnfold_core::trust::{LineOrigin, Tree, TreeHash};
+use turnfold_store::Ancestry;
 
-use super::outline::BundleOutline;
+use super::outline::{BundleOutline, BundledLine, BundledMatch};
 use super::records::LineIndex;
 use crate::revision::Revision;
 
 /// A line cut to so many records, at least one; the line is the one whose own records end it.
 pub(crate) type LineSize = (LineIndex, u64);
 
-/// Returns the line whose own records end another one that is cut.
-pub(crate) fn cut(outline: &BundleOutline, (of, line): LineIndex, size: u64) -> Option<LineSize> {
-    let found = outline.matches.get(of)?;
-    let is_there = size > 0 && found.lines.get(line).is_some_and(|line| size <= line.size());
-    is_there.then(|| ((of, found.owner(line, size)), size))
+/// The lines of an outline, found without a walk over all of them.
+pub(crate) struct LineFinder<'a> {
+    pub(crate) outline: &'a BundleOutline,
+    matches: Vec<MatchLines<'a>>,
+    by_id: BTreeMap<[u8; 16], usize>,
 }
 
-/// Returns the sizes at which something is to be kept.
-pub(crate) fn cuts(outline: &BundleOutline, wanted: &[(LineIndex, u64)]) -> BTreeSet<LineSize> {
-    wanted.iter().filter_map(|(line, size)| cut(outline, *line, *size)).collect()
+/// The lines of a match.
+struct MatchLines<'a> {
+    ancestry: Ancestry,
+    by_branch: BTreeMap<&'a str, usize>,
 }
 
-/// Returns the sizes at which lines begin on others.
-pub(crate) fn forks(outline: &BundleOutline) -> BTreeSet<LineSize> {
-    let mut forks = BTreeSet::new();
-    for (of, found) in outline.matches.iter().enumerate() {
-        for line in &found.lines {
-            forks.extend(line.parent.and_then(|parent| cut(outline, (of, parent), line.first)));
+impl<'a> MatchLines<'a> {
+    fn of(of: &'a BundledMatch) -> Self {
+        let branches = of.lines.iter().map(|line| line.branch.as_str());
+        Self { ancestry: of.ancestry(), by_branch: branches.zip(0..).collect() }
+    }
+}
+
+impl<'a> LineFinder<'a> {
+    pub(crate) fn of(outline: &'a BundleOutline) -> Self {
+        let ids = outline.matches.iter().map(|of| of.genesis.match_id);
+        let matches = outline.matches.iter().map(MatchLines::of).collect();
+        Self { outline, matches, by_id: ids.zip(0..).collect() }
+    }
+
+    /// Returns the line whose own records end another one that is cut.
+    pub(crate) fn cut(&self, (of, line): LineIndex, size: u64) -> Option<LineSize> {
+        let last = size.checked_sub(1)?;
+        let is_there = self.outline.matches.get(of)?.lines.get(line).is_some_and(|line| size <= line.size());
+        is_there.then(|| self.holder((of, line), last).map(|holder| (holder, size)))?
+    }
+
+    /// Returns the line that holds a record of a line as its own.
+    pub(crate) fn holder(&self, (of, line): LineIndex, index: u64) -> Option<LineIndex> {
+        Some((of, self.matches.get(of)?.ancestry.holder(line, index)))
+    }
+
+    /// Returns how many records a line has.
+    pub(crate) fn size(&self, (of, line): LineIndex) -> u64 {
+        let found = self.outline.matches.get(of).and_then(|of| of.lines.get(line));
+        found.map_or(0, BundledLine::size)
+    }
+
+    /// Returns the sizes at which something is to be kept.
+    pub(crate) fn cuts(&self, wanted: &[(LineIndex, u64)]) -> BTreeSet<LineSize> {
+        wanted.iter().filter_map(|(line, size)| self.cut(*line, *size)).collect()
+    }
+
+    /// Returns the sizes at which lines begin on others, and how many begin there.
+    pub(crate) fn forks(&self) -> BTreeMap<LineSize, u64> {
+        let mut forks = BTreeMap::new();
+        for (of, found) in self.outline.matches.iter().enumerate() {
+            for line in 0..found.lines.len() {
+                if let Some(fork) = self.fork((of, line)) {
+                    *forks.entry(fork).or_default() += 1;
+                }
+            }
         }
+        forks
     }
-    forks
-}
 
-/// Returns the root of a line's tree at a size, among those that were kept.
-pub(crate) fn root_of(
-    outline: &BundleOutline,
-    roots: &BTreeMap<LineSize, TreeHash>,
-    line: LineIndex,
-    size: u64,
-) -> Option<TreeHash> {
-    if size == 0 {
-        return Some(Tree::default().root());
+    /// Returns where a line begins on another.
+    pub(crate) fn fork(&self, (of, line): LineIndex) -> Option<LineSize> {
+        let found = self.outline.matches.get(of)?.lines.get(line)?;
+        self.cut((of, found.parent?), found.first)
     }
-    roots.get(&cut(outline, line, size)?).copied()
+
+    /// Finds a line of a match by its branch.
+    pub(crate) fn line(&self, of: usize, branch: &str) -> Option<usize> {
+        self.matches.get(of)?.by_branch.get(branch).copied()
+    }
+
+    /// Finds a match by its id.
+    pub(crate) fn match_of(&self, id: &[u8; 16]) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    /// Returns the root of a line's tree at a size, among those that were kept.
+    pub(crate) fn root(
+        &self,
+        roots: &BTreeMap<LineSize, TreeHash>,
+        line: LineIndex,
+        size: u64,
+    ) -> Option<TreeHash> {
+        if size == 0 {
+            return Some(Tree::default().root());
+        }
+        roots.get(&self.cut(line, size)?).copied()
+    }
+
+    /// Finds the line that an origin names, under whatever key (TR-4).
+    pub(crate) fn line_of(&self, origin: &str) -> Option<LineIndex> {
+        let LineOrigin { match_id, branch, .. } = LineOrigin::read(origin)?;
+        let of = self.match_of(&match_id)?;
+        Some((of, self.line(of, branch)?))
+    }
 }
 
 /// Names a line.

@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnfold_core::trust::{Tree, TreeHash};
 
 use super::error::BundleError;
-use super::outline::{BundleOutline, BundledLine};
+use super::outline::BundleOutline;
 use super::records::{BundledRecord, LineIndex};
-use super::sizes::{LineSize, cut, cuts, forks, root_of};
+use super::sizes::{LineFinder, LineSize};
 
 /// The trees of lines while their records go by, and their roots at the sizes that were asked for.
 pub(crate) struct LineTrees<'a> {
-    outline: &'a BundleOutline,
+    lines: LineFinder<'a>,
     wanted: BTreeSet<LineSize>,
-    forks: BTreeSet<LineSize>,
-    /// Trees as they were where other lines begin.
+    /// Where other lines begin, and how many.
+    forks: BTreeMap<LineSize, u64>,
+    /// Trees as they were there.
     kept: BTreeMap<LineSize, Tree>,
     roots: BTreeMap<LineSize, TreeHash>,
     current: Option<(LineIndex, Tree)>,
@@ -23,8 +24,9 @@ pub(crate) struct LineTrees<'a> {
 impl<'a> LineTrees<'a> {
     /// Begins trees of which the roots at these sizes are wanted.
     pub(crate) fn of(outline: &'a BundleOutline, wanted: &[(LineIndex, u64)]) -> Self {
-        let (wanted, forks) = (cuts(outline, wanted), forks(outline));
-        Self { outline, wanted, forks, kept: BTreeMap::new(), roots: BTreeMap::new(), current: None }
+        let lines = LineFinder::of(outline);
+        let (wanted, forks) = (lines.cuts(wanted), lines.forks());
+        Self { lines, wanted, forks, kept: BTreeMap::new(), roots: BTreeMap::new(), current: None }
     }
 
     /// Takes the next record, in the order of the outline.
@@ -38,7 +40,7 @@ impl<'a> LineTrees<'a> {
         if self.wanted.contains(&at) {
             self.roots.insert(at, tree.root());
         }
-        if self.forks.contains(&at) {
+        if self.forks.contains_key(&at) {
             self.kept.insert(at, tree.clone());
         }
         self.current = Some((line, tree));
@@ -46,14 +48,15 @@ impl<'a> LineTrees<'a> {
     }
 
     fn begin(&self, line: LineIndex) -> Result<Tree, BundleError> {
-        let found = self.outline.matches.get(line.0).and_then(|of| of.lines.get(line.1));
-        let Some(BundledLine { parent: Some(parent), first, .. }) = found else { return Ok(Tree::default()) };
-        let fork = cut(self.outline, (line.0, *parent), *first).and_then(|fork| self.kept.get(&fork));
-        fork.cloned().ok_or_else(|| BundleError::Changed("the bundle".into()))
+        if line.1 == 0 {
+            return Ok(Tree::default());
+        }
+        let tree = self.lines.fork(line).and_then(|fork| self.kept.get(&fork));
+        tree.cloned().ok_or_else(|| BundleError::Changed("the bundle".into()))
     }
 
     /// Returns the root of a line at a size that was asked for, once the records have gone by.
     pub(crate) fn root(&self, line: LineIndex, size: u64) -> Option<TreeHash> {
-        root_of(self.outline, &self.roots, line, size)
+        self.lines.root(&self.roots, line, size)
     }
 }

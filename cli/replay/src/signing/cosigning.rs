@@ -50,23 +50,27 @@ pub fn cosign(
         Err(error) => return refused(error.to_string()),
     }
     let memory = KeyMemory::of(witness)?;
-    let known = memory.of_log(origin)?;
-    let before = known
-        .as_ref()
-        .map_or((0, Tree::default().root()), |known| (known.checkpoint.size, known.checkpoint.root));
+    let known = memory.known(origin)?;
+    // TR-16: whatever the name, a branch of a match has one history.
+    let last =
+        known.all().map(|known| &known.checkpoint).max_by_key(|last| (last.size, last.origin == *origin));
+    let before = last.map_or((0, Tree::default().root()), |last| (last.size, last.root));
+    let under = last.filter(|last| last.origin != *origin);
+    let under = under.map(|last| format!(" of `{}`", last.origin)).unwrap_or_default();
     if request.old != before.0 {
-        return refused(format!("expected a proof from size {}, found one from {}", before.0, request.old));
+        let (cosigned, found) = (before.0, request.old);
+        return refused(format!("expected a proof from size {cosigned}{under}, found one from {found}"));
     }
     if checkpoint.size < before.0 {
-        return refused(format!("size {} comes after size {}", checkpoint.size, before.0));
+        return refused(format!("size {} comes after size {}{under}", checkpoint.size, before.0));
     }
     if !is_consistent(&request.hashes, before, (checkpoint.size, checkpoint.root)) {
         return refused(format!(
-            "the tree of size {} does not go on from that of {}",
+            "another history: the tree of size {} does not continue the cosigned one of size {}{under}",
             checkpoint.size, before.0
         ));
     }
     memory.remember(origin, &request.note)?;
     let line = SignatureLine::cosign(&witness.key, request.note.text(), time);
-    Ok(GivenCosignature { line, checkpoint, is_first: known.is_none() })
+    Ok(GivenCosignature { line, checkpoint, is_first: last.is_none() })
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 use turnfold_core::trust::{Checkpoint, SignedNote};
 
 use super::error::SigningError;
-use super::memory::Remembered;
+use super::memory::KnownLog;
 use super::signer::{SignedLine, Signers};
 use crate::bundle::{BundleError, BundleOutline, BundleWriter, LineIndex, LineRecords, LineTrees};
 use crate::revision::Revision;
@@ -42,7 +42,8 @@ pub fn write_signed_bundle(
     let signed: Vec<_> = sign(&lines, &trees, signers)?.into_iter().map(|line| line.note).collect();
     // What is signed now takes the place of what is remembered of the same tree.
     let texts: BTreeSet<_> = signed.iter().map(SignedNote::text).collect();
-    let remembered = lines.iter().flat_map(|line| line.known.iter().flatten()).map(|known| &known.note);
+    let remembered =
+        lines.iter().flat_map(|line| &line.known).flat_map(|known| &known.own).map(|known| &known.note);
     let remembered = remembered.filter(|note| !texts.contains(note.text())).cloned();
     let notes: BTreeSet<_> = others.into_iter().chain(remembered).chain(signed.iter().cloned()).collect();
     let count = notes.len() as u64;
@@ -56,7 +57,7 @@ struct LineToSign {
     revision: Revision,
     origin: String,
     size: u64,
-    known: Vec<Option<Remembered>>,
+    known: Vec<KnownLog>,
 }
 
 /// Finds what is remembered of each line, which must not be shorter.
@@ -94,7 +95,9 @@ fn sign(
     signers: &Signers,
 ) -> Result<Vec<SignedLine>, SigningError> {
     for LineToSign { index, revision, size, known, .. } in lines {
-        for Checkpoint { size: signed, root, .. } in known.iter().flatten().map(|known| &known.checkpoint) {
+        for Checkpoint { size: signed, root, .. } in
+            known.iter().flat_map(KnownLog::all).map(|known| &known.checkpoint)
+        {
             if trees.root(*index, *signed) != Some(*root) {
                 let line = revision.to_string();
                 return Err(SigningError::AnotherHistory { line, signed: *signed, found: *size });
@@ -116,6 +119,6 @@ fn sign(
 impl LineToSign {
     /// The sizes that are remembered.
     fn sizes(&self) -> impl Iterator<Item = u64> {
-        self.known.iter().flatten().map(|known| known.checkpoint.size)
+        self.known.iter().flat_map(KnownLog::all).map(|known| known.checkpoint.size)
     }
 }

@@ -1,19 +1,30 @@
-//! What a key has signed, beside it, so that it never signs two histories (TR-10).
+//! What a key has signed, next to it, so that it never signs two histories (TR-10, TR-16).
+//!
+//! The folder `FILE.seen` has a folder for each log, named by the SHA-256 of its origin, with the file `checkpoint`. A
+//! branch of a match can be signed under several names, so the folder named by the SHA-256 of `ID/BRANCH` has the file
+//! `origins`, which lists them, one a line. `FORMAT` shows that all `checkpoint` files are listed; memory written before
+//! there were lists is listed once, when it is next opened.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
-use turnfold_core::Digest;
-use turnfold_core::trust::{Checkpoint, SignedNote};
+use turnfold_core::trust::{Checkpoint, LineOrigin, SignedNote};
+use turnfold_core::{Digest, Malformed};
 
 use super::error::SigningError;
 use super::key_file::{KeyFile, sync_folder_of};
 use crate::input::{InputError, read_file};
 use crate::limits::NOTE;
 
-/// The memory of a key, held until it is dropped: whoever else wants it waits.
+/// What `FORMAT` holds.
+const FORMAT: &str = "turnfold key memory 2\n";
+
+/// The name of the file that holds the last checkpoint of a log.
+const CHECKPOINT: &str = "checkpoint";
+
+/// The memory of a key. Other processes wait until it is dropped.
 #[derive(Debug)]
 pub struct KeyMemory {
     folder: PathBuf,
@@ -25,6 +36,20 @@ pub struct KeyMemory {
 pub(super) struct Remembered {
     pub(super) note: SignedNote,
     pub(super) checkpoint: Checkpoint,
+}
+
+/// What a key remembers of a log: under its origin, and of the same branch under other names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct KnownLog {
+    pub(super) own: Option<Remembered>,
+    pub(super) under_other_names: Vec<Remembered>,
+}
+
+impl KnownLog {
+    /// Returns all that is remembered, under the log's own origin first.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Remembered> {
+        self.own.iter().chain(&self.under_other_names)
+    }
 }
 
 impl KeyMemory {
@@ -43,30 +68,80 @@ impl KeyMemory {
         let failed = |cause| SigningError::Io { doing: "lock", path: path.clone(), cause };
         let lock = private().create(true).truncate(false).open(&path).map_err(failed)?;
         lock.lock().map_err(failed)?;
-        Ok(Self { folder, _lock: lock })
+        let memory = Self { folder, _lock: lock };
+        memory.list_origins()?;
+        Ok(memory)
+    }
+
+    /// Lists the origins of all branches, where an earlier version left that undone.
+    fn list_origins(&self) -> Result<(), SigningError> {
+        let path = self.folder.join("FORMAT");
+        if let Some(format) = read(&path)? {
+            let unknown = || SigningError::DamagedMemory { path, reason: "it has an unknown format".into() };
+            return if format == FORMAT.as_bytes() { Ok(()) } else { Err(unknown()) };
+        }
+        let failed = |cause| SigningError::Io { doing: "read", path: self.folder.clone(), cause };
+        for item in std::fs::read_dir(&self.folder).map_err(failed)? {
+            let path = item.map_err(failed)?.path().join(CHECKPOINT);
+            if let Some(Remembered { checkpoint, .. }) = read_checkpoint(&path)? {
+                self.list_origin(&checkpoint.origin)?;
+            }
+        }
+        write_private(&path, FORMAT.as_bytes())
+    }
+
+    /// Adds an origin to those of its branch.
+    fn list_origin(&self, origin: &str) -> Result<(), SigningError> {
+        let Some((path, mut origins)) = self.origins(origin)? else { return Ok(()) };
+        if origins.iter().any(|listed| listed == origin) {
+            return Ok(());
+        }
+        origins.push(origin.into());
+        write_private(&path, (origins.join("\n") + "\n").as_bytes())
+    }
+
+    /// Returns the origins under which the branch of a match is remembered, and the file that lists them; `None` for
+    /// another log.
+    fn origins(&self, origin: &str) -> Result<Option<(PathBuf, Vec<String>)>, SigningError> {
+        let Some(LineOrigin { match_id, branch, .. }) = LineOrigin::read(origin) else { return Ok(None) };
+        let path =
+            self.folder_of(&format!("{:032x}/{branch}", u128::from_be_bytes(match_id))).join("origins");
+        let bytes = read(&path)?.unwrap_or_default();
+        let text = String::from_utf8(bytes).map_err(|_| SigningError::DamagedMemory {
+            path: path.clone(),
+            reason: "expected text in UTF-8".into(),
+        })?;
+        let origins = text.lines().map(Into::into).collect();
+        Ok(Some((path, origins)))
+    }
+
+    fn folder_of(&self, name: &str) -> PathBuf {
+        self.folder.join(Digest::new(Sha256::digest(name).into()).to_string())
     }
 
     fn file(&self, origin: &str) -> PathBuf {
-        self.folder.join(Digest::new(Sha256::digest(origin).into()).to_string()).join("checkpoint")
+        self.folder_of(origin).join(CHECKPOINT)
     }
 
     /// Returns what it holds of a log.
     pub(super) fn of_log(&self, origin: &str) -> Result<Option<Remembered>, SigningError> {
         let path = self.file(origin);
-        let bytes = match read_file(&path, &NOTE) {
-            Err(InputError::Unreadable { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {
-                return Ok(None);
-            }
-            read => read?,
-        };
-        let damaged = |reason: String| SigningError::DamagedMemory { path: path.clone(), reason };
-        let note = SignedNote::read(&bytes).map_err(|error| damaged(error.to_string()))?;
-        let checkpoint: Checkpoint =
-            note.text().parse().map_err(|error: turnfold_core::Malformed| damaged(error.to_string()))?;
-        if checkpoint.origin != origin {
-            return Err(damaged(format!("it is of `{}`", checkpoint.origin)));
+        let known = read_checkpoint(&path)?;
+        if let Some(Remembered { checkpoint, .. }) =
+            known.as_ref().filter(|known| known.checkpoint.origin != origin)
+        {
+            let reason = format!("it is of `{}`", checkpoint.origin);
+            return Err(SigningError::DamagedMemory { path, reason });
         }
-        Ok(Some(Remembered { note, checkpoint }))
+        Ok(known)
+    }
+
+    /// Returns what it holds of a log, and of the same branch of the match under other names (TR-16).
+    pub(super) fn known(&self, origin: &str) -> Result<KnownLog, SigningError> {
+        let origins = self.origins(origin)?.map(|(_, origins)| origins).unwrap_or_default();
+        let others = origins.iter().filter(|listed| *listed != origin);
+        let others = others.filter_map(|other| self.of_log(other).transpose());
+        Ok(KnownLog { own: self.of_log(origin)?, under_other_names: others.collect::<Result<_, _>>()? })
     }
 
     /// Returns the last note of a log.
@@ -79,6 +154,7 @@ impl KeyMemory {
 
     /// Remembers a note of a log, durably.
     pub(super) fn remember(&self, origin: &str, note: &SignedNote) -> Result<(), SigningError> {
+        self.list_origin(origin)?;
         write_private(&self.file(origin), note.to_string().as_bytes())
     }
 
@@ -94,16 +170,33 @@ impl KeyMemory {
 
     /// Returns what is kept under a name in a folder of the memory, such as a paper.
     pub(crate) fn kept(&self, folder: &str, name: &str) -> Result<Option<Vec<u8>>, SigningError> {
-        match read_file(&self.folder.join(folder).join(name), &NOTE) {
-            Err(InputError::Unreadable { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-            read => Ok(Some(read?)),
-        }
+        read(&self.folder.join(folder).join(name))
     }
 
     /// Keeps something under a name in a folder of the memory, durably.
     pub(crate) fn keep(&self, folder: &str, name: &str, bytes: &[u8]) -> Result<(), SigningError> {
         write_private(&self.folder.join(folder).join(name), bytes)
     }
+}
+
+/// Reads a file of the memory; `None` where it is not there.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, SigningError> {
+    match read_file(path, &NOTE) {
+        Err(InputError::Unreadable { cause, .. })
+            if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(None)
+        }
+        read => Ok(Some(read?)),
+    }
+}
+
+fn read_checkpoint(path: &Path) -> Result<Option<Remembered>, SigningError> {
+    let Some(bytes) = read(path)? else { return Ok(None) };
+    let damaged = |error: Malformed| SigningError::DamagedMemory { path: path.into(), reason: error.0 };
+    let note = SignedNote::read(&bytes).map_err(damaged)?;
+    let checkpoint = note.text().parse().map_err(damaged)?;
+    Ok(Some(Remembered { note, checkpoint }))
 }
 
 /// Writes a file that only its owner may read, whole and durably, in a folder that is made where there is none.

@@ -11,7 +11,7 @@ use turnfold_store::{BranchName, Seq, StoreReader};
 
 use super::error::SigningError;
 use super::key_file::KeyFile;
-use super::memory::{KeyMemory, Remembered};
+use super::memory::{KeyMemory, KnownLog, Remembered};
 use crate::error::ReplayError;
 use crate::revision::{Revision, SourceName};
 
@@ -95,7 +95,7 @@ impl Signers {
         let known = self.known(&origin)?;
         let line = Line::of(store, revision)?;
         let builder = since.map(|old| line.consistency(old)).transpose()?;
-        let (roots, hashes) = line.compare(known.iter().flatten(), builder)?;
+        let (roots, hashes) = line.compare(known.iter().flat_map(KnownLog::all), builder)?;
         let checkpoint = Checkpoint { origin, size: line.size, root: line.root(&roots)? };
         let note = self.seal(&checkpoint, &known)?;
         let request =
@@ -125,30 +125,32 @@ impl Signers {
     /// [`SigningError::RolledBack`] and [`SigningError::AnotherHistory`].
     pub fn require_unforked(&self, store: &StoreReader, line: &Revision) -> Result<(), SigningError> {
         let known = self.known(&self.origin(store, line)?)?;
-        Line::of(store, line)?.compare(known.iter().flatten(), None).map(|_| ())
+        Line::of(store, line)?.compare(known.iter().flat_map(KnownLog::all), None).map(|_| ())
     }
 
-    /// Returns what each key remembers of a log.
-    pub(super) fn known(&self, origin: &str) -> Result<Vec<Option<Remembered>>, SigningError> {
-        self.keys.iter().map(|(_, memory)| memory.of_log(origin)).collect()
+    /// Returns what each key remembers of a log, whatever the name it was signed under.
+    pub(super) fn known(&self, origin: &str) -> Result<Vec<KnownLog>, SigningError> {
+        self.keys.iter().map(|(_, memory)| memory.known(origin)).collect()
     }
 
     /// Signs a checkpoint that goes on from what is known, and remembers it.
     pub(super) fn seal(
         &self,
         checkpoint: &Checkpoint,
-        known: &[Option<Remembered>],
+        known: &[KnownLog],
     ) -> Result<SignedNote, SigningError> {
         let text = checkpoint.to_string();
         let signatures =
             self.keys.iter().map(|(file, _)| SignatureLine::sign(&file.key, &checkpoint.origin, &text));
-        let earlier = known.iter().flatten().filter(|known| known.checkpoint == *checkpoint);
+        let earlier =
+            known.iter().flat_map(|known| &known.own).filter(|known| known.checkpoint == *checkpoint);
         let lines: Vec<_> =
             signatures.chain(earlier.flat_map(|known| known.note.signatures().iter().cloned())).collect();
         let note = unsigned(text, lines)?;
         for ((_, memory), known) in self.keys.iter().zip(known) {
             // A shorter one is signed for those who may not see the rest; memory stays as it is.
             if known
+                .own
                 .as_ref()
                 .is_none_or(|known| known.checkpoint.size <= checkpoint.size && known.note != note)
             {

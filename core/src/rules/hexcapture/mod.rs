@@ -54,6 +54,7 @@ impl Rules for Hexcapture {
     const SUMMARY: &'static str = "one turtle captures, carries and eats colored hexes, tick by tick";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    const HAS_SECRETS: bool = false;
     const QUERIES: &'static str = "`chance Q,R`";
 
     type Setup = Setup;

@@ -47,6 +47,7 @@ impl Rules for Initiative {
     const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    const HAS_SECRETS: bool = false;
     const QUERIES: &'static str = "`order LOSER_COUNT WINNER_COUNT` and `reach UNIT`";
 
     type Setup = Setup;

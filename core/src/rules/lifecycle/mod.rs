@@ -52,6 +52,7 @@ impl Rules for Lifecycle {
         "charge-meter race with upkeep, status effects and a predicted queue of turns";
     const EXAMPLE: &'static str = include_str!("example.toml");
     const RULEBOOK: &'static str = include_str!("RULES.md");
+    const HAS_SECRETS: bool = false;
     const QUERIES: &'static str = "`predict N`";
 
     type Setup = Setup;

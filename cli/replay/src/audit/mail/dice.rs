@@ -60,8 +60,8 @@ pub(super) struct FairDice {
     recomputed: u64,
     /// The rolls that a host that plays could foresee.
     foreseen: u64,
-    /// The rolls made while a contribution was still its head.
-    at_heads: u64,
+    /// The rolls to which seats had given no secret yet, by those seats.
+    without_secrets: BTreeMap<Vec<Seat>, u64>,
 }
 
 /// A roll of the game.
@@ -91,7 +91,7 @@ impl FairDice {
             before: Vec::new(),
             recomputed: 0,
             foreseen: 0,
-            at_heads: 0,
+            without_secrets: BTreeMap::new(),
         }
     }
 
@@ -173,7 +173,8 @@ impl FairDice {
         let is_new = |part: &&Contribution| element_of(part.seat).is_some_and(|before| before != *part);
         let new = contributions.iter().filter(is_new).filter(|part| !self.hosted.contains(&part.seat));
         self.foreseen += u64::from(new.count() == 0);
-        self.at_heads += u64::from(contributions.iter().any(|part| part.index == 0));
+        let at_heads = contributions.iter().filter(|part| part.index == 0);
+        *self.without_secrets.entry(at_heads.map(|part| part.seat).collect()).or_default() += 1;
         on_roll(&FairRoll {
             at,
             number: rolled.number,
@@ -183,6 +184,23 @@ impl FairDice {
             due,
             values,
         });
+    }
+
+    /// Says whether it weakens the proof that seats had given no secret to some rolls.
+    fn without_secrets_of(&self, seats: &[Seat], rolls: u64) -> String {
+        let (all, names) = (counted(self.recomputed, "roll"), seats.iter().map(|seat| seat.name()));
+        let names = names.collect::<Vec<_>>().join(" or ");
+        let they = if seats.len() == 1 { "it" } else { "they" };
+        let is_weak =
+            self.before.iter().all(|part| seats.contains(&part.seat) || self.hosted.contains(&part.seat));
+        let so = if is_weak {
+            "the host and the seat that joined last could have chosen these rolls together"
+        } else {
+            "the secrets of the other seats protect these rolls"
+        };
+        format!(
+            "{rolls} of {all} used no secret from {names} yet, because {they} had not sent an order: {so}"
+        )
     }
 
     /// Adds up the match.
@@ -205,9 +223,8 @@ impl FairDice {
                 hosted.map(|seat| format!("{seat} is played by the host and could foresee {foreseen}")),
             );
         }
-        if self.at_heads > 0 {
-            let rolls = counted(self.at_heads, "roll");
-            remarks.push(format!("{rolls} made while a seat's contribution was still its head"));
+        for (seats, rolls) in self.without_secrets.iter().filter(|(seats, _)| !seats.is_empty()) {
+            remarks.push(self.without_secrets_of(seats, *rolls));
         }
         remarks.extend(desk.ended_chains.iter().map(|seat| format!("the chain of {seat} has ended")));
         for (what, turns) in lost_orders(desk) {

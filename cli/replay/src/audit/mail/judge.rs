@@ -11,6 +11,7 @@ use super::rows::MailRows;
 use super::seen::check_seen;
 use super::segment::MailMatch;
 use super::turns::{DeskTurn, DeskTurns};
+use crate::audit::rows::PlayerKey;
 use crate::bundle::BundledMatch;
 use crate::bundle::sizes::revision;
 use crate::mail::DeskOf;
@@ -18,16 +19,21 @@ use crate::mail::DeskOf;
 impl MailMatch<'_> {
     /// Holds the game against its desk, and tells each roll that is as it has to be (FD-20).
     pub(super) fn judge(&self, rows: &mut MailRows, on_roll: &mut dyn FnMut(&FairRoll)) {
-        let Self { outline, tie, .. } = self;
+        let Self { lines, tie, .. } = self;
+        let outline = lines.outline;
         let (Some(game), Some(desk_of)) = (outline.matches.get(tie.game), outline.matches.get(tie.desk))
         else {
             return;
         };
         let Some(at_desk) = revision(outline, (tie.desk, 0)) else { return };
-        let log = self.desk.line(desk_of, 0);
+        let log = self.desk.line(lines, (tie.desk, 0));
         let desk = DeskTurns::read(&tie.setup, &desk_of.genesis, &log);
         if let Some(reason) = self.other_desk(game, desk_of) {
             rows.authorship.fail(Some(at_desk.at(0)), reason);
+        }
+        for (seat, key) in &desk.keys {
+            let (match_name, key) = (game.name.clone(), key.verifier().clone());
+            rows.authorship.key(PlayerKey { match_name, seat: *seat, key });
         }
         let mut dice = FairDice::of(&game.genesis, &tie.setup, &at_desk, rows);
         let mut authorship = Authorship::of(&tie.setup, &at_desk);

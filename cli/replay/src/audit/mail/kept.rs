@@ -6,7 +6,8 @@ use turnfold_core::rules::desk::{self, Desk};
 use turnfold_core::{Digest, Registry, Rules};
 use turnfold_store::{Entry, Genesis, Linker};
 
-use crate::bundle::{BundleOutline, BundledMatch, BundledRecord};
+use crate::bundle::sizes::LineFinder;
+use crate::bundle::{BundledRecord, LineIndex};
 
 /// A game and its desk, by their indexes in the outline (PM-1).
 #[derive(Clone, Debug)]
@@ -18,12 +19,11 @@ pub(super) struct Tie {
 
 impl Tie {
     /// Finds the desks whose games are there too.
-    pub(super) fn all(outline: &BundleOutline, registry: &Registry) -> Vec<Self> {
-        let ties = outline.matches.iter().enumerate().filter_map(|(desk, of)| {
+    pub(super) fn all(lines: &LineFinder<'_>, registry: &Registry) -> Vec<Self> {
+        let ties = lines.outline.matches.iter().enumerate().filter_map(|(desk, of)| {
             let setup = desk_setup(&of.genesis, registry)?;
             let match_id: turnfold_core::paper::MatchId = setup.match_id.parse().ok()?;
-            let is_game = |other: &BundledMatch| other.genesis.match_id == *match_id.as_bytes();
-            Some(Self { game: outline.matches.iter().position(is_game)?, desk, setup })
+            Some(Self { game: lines.match_of(match_id.as_bytes())?, desk, setup })
         });
         ties.collect()
     }
@@ -73,16 +73,23 @@ impl CollectedMatch {
     }
 
     /// Puts a line together with what it shares with its parents.
-    pub(super) fn line(&self, of: &BundledMatch, line: usize) -> WholeLine<'_> {
-        let parent = of.lines.get(line).and_then(|found| Some((found.parent?, found.first)));
-        let mut whole = parent.map_or_else(WholeLine::default, |(parent, first)| {
-            let mut whole = self.line(of, parent);
-            whole.cut(first);
-            whole
-        });
-        if let (Some(own), None) = (self.lines.get(&line), whole.unusable) {
-            whole.entries.extend(&own.entries);
-            whole.unusable = own.unusable;
+    pub(super) fn line(&self, lines: &LineFinder<'_>, (of, line): LineIndex) -> WholeLine<'_> {
+        // From the line itself down to `main`: each that holds a part, and how many records of it count.
+        let (mut parts, mut next) = (Vec::new(), Some((line, u64::MAX)));
+        while let Some((holder, size)) = next {
+            parts.push((holder, size));
+            let first =
+                lines.outline.matches.get(of).and_then(|of| of.lines.get(holder)).map(|line| line.first);
+            next =
+                first.and_then(|first| Some((lines.holder((of, holder), first.checked_sub(1)?)?.1, first)));
+        }
+        let mut whole = WholeLine::default();
+        for (holder, size) in parts.into_iter().rev() {
+            if let (Some(own), None) = (self.lines.get(&holder), whole.unusable) {
+                whole.entries.extend(&own.entries);
+                whole.unusable = own.unusable;
+            }
+            whole.cut(size);
         }
         whole
     }

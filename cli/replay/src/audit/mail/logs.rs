@@ -9,11 +9,12 @@ use super::dice::FairRoll;
 use super::kept::{CollectedMatch, Tie};
 use super::rows::MailRows;
 use super::segment::MailMatch;
-use crate::bundle::{BundleOutline, BundledRecord, LineIndex};
+use crate::bundle::sizes::LineFinder;
+use crate::bundle::{BundledRecord, LineIndex};
 
 /// What is known of the matches by mail so far.
 pub(crate) struct MailLogs<'a> {
-    outline: &'a BundleOutline,
+    lines: &'a LineFinder<'a>,
     registry: &'a Registry,
     on_roll: &'a mut dyn FnMut(&FairRoll),
     ties: Vec<Tie>,
@@ -23,16 +24,16 @@ pub(crate) struct MailLogs<'a> {
 
 impl<'a> MailLogs<'a> {
     pub(crate) fn new(
-        outline: &'a BundleOutline,
+        lines: &'a LineFinder<'a>,
         registry: &'a Registry,
         on_roll: &'a mut dyn FnMut(&FairRoll),
     ) -> Self {
-        let ties = Tie::all(outline, registry);
+        let ties = Tie::all(lines, registry);
         let of_ties: BTreeSet<usize> = ties.iter().flat_map(|tie| [tie.game, tie.desk]).collect();
         let kept = of_ties.iter().map(|of| (*of, CollectedMatch::default())).collect();
         let mut rows = MailRows { tied: of_ties, ..MailRows::default() };
-        rows.find_second_desks(outline, &ties);
-        Self { outline, registry, on_roll, ties, kept, rows }
+        rows.find_second_desks(lines.outline, &ties);
+        Self { lines, registry, on_roll, ties, kept, rows }
     }
 
     /// Takes the record of this index of a line.
@@ -50,12 +51,12 @@ impl<'a> MailLogs<'a> {
 
     /// Judges each match of which all has gone by once that of this index begins.
     pub(crate) fn end_before(&mut self, of: usize) {
-        let Self { outline, registry, ties, kept, rows, on_roll } = self;
+        let Self { lines, registry, ties, kept, rows, on_roll } = self;
         let (done, waiting) = std::mem::take(ties).into_iter().partition(|tie| tie.last() < of);
         *ties = waiting;
         for tie in &done {
             if let (Some(game), Some(desk)) = (kept.get(&tie.game), kept.get(&tie.desk)) {
-                MailMatch { outline, registry, tie, game, desk }.judge(rows, on_roll);
+                MailMatch { lines, registry, tie, game, desk }.judge(rows, on_roll);
             }
         }
         for tie in &done {

@@ -59,10 +59,12 @@ impl MailRows {
 
     /// PM-1: a game has one desk. Two of them are two histories.
     pub(super) fn find_second_desks(&mut self, outline: &BundleOutline, ties: &[Tie]) {
-        for (index, tie) in ties.iter().enumerate() {
-            let first = ties.iter().take(index).find(|first| first.game == tie.game);
+        let mut desks: BTreeMap<usize, usize> = BTreeMap::new();
+        for tie in ties {
+            let first = *desks.entry(tie.game).or_insert(tie.desk);
             let names = |of: usize| outline.matches.get(of).map(|of| &of.name);
-            if let Some((first, game)) = first.and_then(|first| Some((names(first.desk)?, names(tie.game)?)))
+            if first != tie.desk
+                && let (Some(first), Some(game)) = (names(first), names(tie.game))
             {
                 let reason = format!("`{first}` is a desk of `{game}` too");
                 self.consistency.fail(revision(outline, (tie.desk, 0)), reason);

@@ -7,14 +7,14 @@ use turnfold_store::Entry;
 
 use super::kept::{CollectedMatch, Tie, WholeLine};
 use super::turns::{DeskTurn, DeskTurns};
-use crate::bundle::sizes::revision;
-use crate::bundle::{BundleOutline, BundledMatch};
+use crate::bundle::BundledMatch;
+use crate::bundle::sizes::{LineFinder, revision};
 use crate::entry::stored;
 use crate::revision::Revision;
 
 /// A match by mail of which everything has gone by.
 pub(super) struct MailMatch<'a> {
-    pub(super) outline: &'a BundleOutline,
+    pub(super) lines: &'a LineFinder<'a>,
     pub(super) registry: &'a Registry,
     pub(super) tie: &'a Tie,
     pub(super) game: &'a CollectedMatch,
@@ -69,7 +69,7 @@ impl MailMatch<'_> {
         desk: &DeskTurns,
         take: &mut dyn FnMut(&Segment<'_>),
     ) -> Result<Vec<(Revision, u64, u64)>, Stuck> {
-        let place = |line| revision(self.outline, (self.tie.game, line));
+        let place = |line| revision(self.lines.outline, (self.tie.game, line));
         let stuck = |line, reason: &str| (place(line), String::from(reason));
         let rules = self.registry.find(&game.genesis.ruleset);
         let rules = rules.filter(|rules| rules.version() == game.genesis.ruleset_version);
@@ -82,10 +82,9 @@ impl MailMatch<'_> {
         for turn in &desk.turns {
             // Where a turn goes on that nothing was played in yet, nobody can tell after a takeback.
             let Some(name) = turn.line() else { break };
-            let found = game.lines.iter().position(|line| line.branch.as_str() == name.as_str());
+            let found = self.lines.line(self.tie.game, name.as_str());
             let found = found.ok_or_else(|| stuck(0, &format!("there is no line `{name}`")))?;
-            let line =
-                &*lines.entry(found).or_insert_with(|| self.game.line(game, found).linked(&game.genesis));
+            let line = &*lines.entry(found).or_insert_with(|| self.whole_line(found).linked(&game.genesis));
             let rejected = || stuck(found, "the rules reject an entry");
             let state = match stands.take() {
                 Some((on, seq, state)) if (on, seq) == (found, turn.from.1) => state,
@@ -115,7 +114,7 @@ impl MailMatch<'_> {
                 beginning: beginning.as_ref(),
                 rules,
                 link: line.link_after(to),
-                begins_there: begins_there(game, found, turn),
+                begins_there: self.begins_there(game, found, turn),
                 start: state.fork(),
                 entries,
                 end,
@@ -135,17 +134,20 @@ impl MailMatch<'_> {
             played.into_iter().filter_map(|(line, to)| Some((place(line)?, to, lines.get(&line)?.head())));
         Ok(ends.collect())
     }
-}
 
-/// Whether a line begins at the entry where a turn goes on from.
-fn begins_there(game: &BundledMatch, line: usize, turn: &DeskTurn) -> bool {
-    let (from, seq) = &turn.from;
-    let Some(size) = seq.checked_add(1) else { return false };
-    let Some(found) = game.lines.get(line).filter(|found| found.first == size) else { return false };
-    let from = game.lines.iter().position(|line| line.branch.as_str() == from.as_str());
-    let owners =
-        found.parent.zip(from).map(|(parent, from)| [parent, from].map(|line| game.owner(line, size)));
-    owners.is_some_and(|[parent, from]| parent == from)
+    fn whole_line(&self, line: usize) -> WholeLine<'_> {
+        self.game.line(self.lines, (self.tie.game, line))
+    }
+
+    /// Whether a line begins at the entry where a turn goes on from.
+    fn begins_there(&self, game: &BundledMatch, line: usize, turn: &DeskTurn) -> bool {
+        let (from, seq) = &turn.from;
+        let found = game.lines.get(line).filter(|found| found.first.checked_sub(1) == Some(*seq));
+        let parent = found.and_then(|found| found.parent);
+        let lines = parent.zip(self.lines.line(self.tie.game, from.as_str()));
+        let holder = |line| self.lines.holder((self.tie.game, line), *seq);
+        lines.is_some_and(|(parent, from)| holder(parent) == holder(from))
+    }
 }
 
 fn fold(state: &mut dyn AnyState, entries: &[&Entry]) -> Option<()> {

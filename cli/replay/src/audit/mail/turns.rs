@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turnfold_core::paper::{LineName, PaperContent, PaperHead, SeenRoot, SignedPaper};
+use turnfold_core::paper::{LineName, PaperContent, PaperHead, SeatKey, SeenRoot, SignedPaper};
 use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, Setup};
 use turnfold_core::{Digest, Rules, Seat};
 use turnfold_store::{Genesis, Seq};
@@ -21,6 +21,8 @@ pub(super) struct DeskTurns {
     pub(super) stuck: Option<String>,
     /// The seats whose chains of fair dice were ended by a new key (FD-15).
     pub(super) ended_chains: Vec<Seat>,
+    /// The keys that seats have at the end.
+    pub(super) keys: Vec<(Seat, SeatKey)>,
 }
 
 /// From one stand to the next.
@@ -87,6 +89,8 @@ impl DeskTurns {
             found.hear(&heard, &desk, &mut now);
         }
         let state = desk.state();
+        let seats = Desk::players(state).iter();
+        found.keys = seats.filter_map(|seat| Some((*seat, state.key_of(*seat)?.clone()))).collect();
         let has_chain = |seat: &Seat| state.key_of(*seat).is_none() || state.has_chain(*seat);
         found.ended_chains = Desk::players(state).iter().copied().filter(|seat| !has_chain(seat)).collect();
         // What a turn is that the rest of the desk would end, nobody knows.

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::paper::{MatchId, PaperContent, SeatKey, SeenRoot, SignedPaper};
-use turnfold_core::rules::desk::{self, Command, Desk};
-use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey, line_origin};
-use turnfold_core::{Registry, Rules, Seat};
+use turnfold_core::rules::desk::{self, Command, Desk, Secret};
+use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey};
+use turnfold_core::{AnyRules, Registry, Rules, Seat};
 use turnfold_store::Entry;
 
 use super::kept::PlayerMemory;
 use crate::audit::{self, AuditQuestion, HeldCheckpoint, RowName, RowResult};
+use crate::bundle::sizes::LineFinder;
 use crate::bundle::{BundleError, BundleFile, BundledMatch, BundledRecord, LineRecords};
 use crate::mail::desk_history::DeskHistory;
 use crate::mail::error::MailError;
@@ -81,8 +82,10 @@ impl ReceivedBundle {
                 )));
             }
         }
-        let DeskRecords { entries, seen, owing_seals } = DeskRecords::read(&bundle, desk, &terms)?;
-        let checkpoints = checkpoints(&bundle, &host, &policy)?;
+        let records = DeskRecords::read(&bundle, desk, &terms)?;
+        require_concealable(of_game, of_desk, (&terms, &records), registry)?;
+        let DeskRecords { entries, seen, owing_seals, .. } = records;
+        let checkpoints = checkpoints(&bundle, &policy);
         Ok((Self { bundle, game, desk, terms, host, seen, entries, owing_seals, checkpoints }, kept))
     }
 
@@ -180,6 +183,47 @@ fn require_known(
     Err(MailError::Refused(format!("`{}` is known with another {other}", game.name)))
 }
 
+/// Requires every left-out record to be one that may be concealed (PM-28): nothing in a game without secrets, and in a
+/// desk an order of another seat that PM-23 conceals. Otherwise a false desk could leave out the clock and all else that
+/// the turns it claims would have needed, and so coax a chain of dice out of a player.
+fn require_concealable(
+    game: &BundledMatch,
+    desk: &BundledMatch,
+    (terms, records): (&desk::Setup, &DeskRecords),
+    registry: &Registry,
+) -> Result<(), MailError> {
+    let refused = |of: &BundledMatch, what: String| {
+        MailError::Refused(format!("{what} of `{}` is left out, where nothing can be concealed", of.name))
+    };
+    let has_secrets = registry.find(&game.genesis.ruleset).is_none_or(AnyRules::has_secrets);
+    if let Some(line) = game.lines.iter().find(|line| line.left_out > 0 && !has_secrets) {
+        return Err(refused(game, format!("a record of branch `{}`", line.branch)));
+    }
+    if let Some(line) = desk.lines.iter().find(|line| line.left_out > 0 && !line.branch.is_main()) {
+        return Err(refused(desk, format!("a record of branch `{}`", line.branch)));
+    }
+    let commands = || records.entries.iter().map(|DeskRecord { seq, command }| (*seq, command));
+    let begun = commands().find(|(_, command)| matches!(command, Command::Stand { .. }));
+    let is_over = commands().any(|(_, command)| match command {
+        Command::Stand { seats, .. } => seats.as_slice().is_empty(),
+        command => matches!(command, Command::Close { .. }),
+    });
+    // What was ordered before a later turn with a STATE is shown, and without secrets every turn has one.
+    let reveals = |command: &Command| match command {
+        Command::Stand { state, .. } => terms.secret == Secret::Turn && (state.is_some() || !has_secrets),
+        _ => false,
+    };
+    let revealed = commands().rfind(|(_, command)| reveals(command));
+    let is_concealed = |seq: u64| {
+        terms.secret != Secret::No
+            && !is_over
+            && begun.is_some_and(|(begun, _)| begun < seq)
+            && revealed.is_none_or(|(revealed, _)| revealed < seq)
+    };
+    let bare = records.left_out.iter().find(|seq| !is_concealed(**seq));
+    bare.map_or(Ok(()), |seq| Err(refused(desk, format!("entry {seq}"))))
+}
+
 /// Returns the checkpoints that the key remembers of the lines of a match.
 fn held(memory: &KeyMemory, kept: Option<&PlayerMemory>) -> Result<Vec<HeldCheckpoint>, MailError> {
     let mut held = Vec::new();
@@ -196,6 +240,8 @@ fn held(memory: &KeyMemory, kept: Option<&PlayerMemory>) -> Result<Vec<HeldCheck
 /// What the line `main` of the desk tells.
 struct DeskRecords {
     entries: Vec<DeskRecord>,
+    /// The numbers of those that are not.
+    left_out: Vec<u64>,
     seen: SeenRoot,
     owing_seals: Option<Vec<Seat>>,
 }
@@ -205,7 +251,7 @@ impl DeskRecords {
     fn read(bundle: &BundleFile, desk: usize, terms: &desk::Setup) -> Result<Self, MailError> {
         let of = bundle.outline().matches.get(desk).ok_or_else(no_match)?;
         let mut log = DeskHistory::start(terms, &of.genesis.encode()).map_err(MailError::Terms)?;
-        let (mut entries, mut first_left_out, mut is_sound, mut is_genesis) = (Vec::new(), None, true, true);
+        let (mut entries, mut left_out, mut is_sound, mut is_genesis) = (Vec::new(), Vec::new(), true, true);
         bundle.each(&mut |line, record| {
             if line != (desk, 0) || std::mem::take(&mut is_genesis) {
                 return Ok(());
@@ -219,7 +265,7 @@ impl DeskRecords {
                 log.pass(record.leaf());
                 match record {
                     BundledRecord::Shown(_) => is_sound = false,
-                    BundledRecord::LeftOut(_) => first_left_out = first_left_out.or(Some(next)),
+                    BundledRecord::LeftOut(_) => left_out.push(next),
                 }
             }
             if let Some(Entry { seq, command, .. }) = entry
@@ -232,36 +278,22 @@ impl DeskRecords {
         // PM-16: what is left out is an order of another seat, and none counts while a seal is owed. So one behind the last
         // stand does not change who owes any; one before it may.
         let stand = log.stand().map(|stand| stand.seq);
-        let is_known = is_sound && first_left_out.is_none_or(|seq| stand.is_some_and(|stand| stand < seq));
+        let is_known = is_sound && left_out.first().is_none_or(|seq| stand.is_some_and(|stand| stand < *seq));
         let owing_seals = is_known.then(|| log.state().awaited_seals());
         let size = log.head().saturating_add(1);
         let root = log.root(size).ok_or_else(no_match)?;
-        Ok(Self { entries, seen: SeenRoot { size, root }, owing_seals })
+        Ok(Self { entries, left_out, seen: SeenRoot { size, root }, owing_seals })
     }
 }
 
 /// Returns the host's checkpoint on the whole of each line; the audit found that each has one.
-fn checkpoints(
-    bundle: &BundleFile,
-    host: &VerifierKey,
-    policy: &TrustPolicy,
-) -> Result<Vec<(SignedNote, Checkpoint)>, MailError> {
-    let name = host.name().parse();
-    let name = name.map_err(|error: turnfold_core::Malformed| MailError::Unusable(error.to_string()))?;
-    let outline = bundle.outline();
-    let mut found = Vec::new();
-    for of in &outline.matches {
-        for line in &of.lines {
-            let origin = line_origin(&name, &of.genesis.match_id, line.branch.as_str());
-            let signed = outline.checkpoints.iter().find_map(|note| {
-                let checkpoint: Checkpoint = note.text().parse().ok()?;
-                let is_it = checkpoint.origin == origin
-                    && checkpoint.size == line.size()
-                    && policy.is_signed(note, &origin) == Ok(true);
-                is_it.then(|| (note.clone(), checkpoint))
-            });
-            found.extend(signed);
-        }
-    }
-    Ok(found)
+fn checkpoints(bundle: &BundleFile, policy: &TrustPolicy) -> Vec<(SignedNote, Checkpoint)> {
+    let lines = LineFinder::of(bundle.outline());
+    let signed = bundle.outline().checkpoints.iter().filter_map(|note| {
+        let checkpoint: Checkpoint = note.text().parse().ok()?;
+        let is_whole = lines.size(lines.line_of(&checkpoint.origin)?) == checkpoint.size;
+        let is_signed = is_whole && policy.is_signed(note, &checkpoint.origin) == Ok(true);
+        is_signed.then(|| (note.clone(), checkpoint))
+    });
+    signed.collect()
 }

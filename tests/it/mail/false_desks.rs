@@ -1,0 +1,131 @@
+//! Bundles with which a false host would coax papers out of a player, on the real binary (PM-28, TR-17).
+
+use sha2::{Digest as _, Sha256};
+use turnfold_core::Seat::{P1, P2};
+use turnfold_core::trust::{Checkpoint, KeyKind, PrivateKey, SignatureLine, SignedNote, TreeHash};
+use turnfold_core::{Digest, Seat};
+use turnfold_store::Entry;
+
+use super::mailbox::Mailbox;
+use super::players::key;
+use crate::trust::from_base64;
+
+const ALTERNATING: &str =
+    "hosted = []\npatience = 0\ndefault = [\"stand\", \"confirm\", \"cycle\"]\nbetween = [\"next-turn\"]\n";
+const TOGETHER: &str = "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
+
+/// Gives text in a bundle a fitting end.
+fn ended(text: &str) -> String {
+    let (before, _) = text.split_once("-- end ").unwrap();
+    let end = Digest::new(Sha256::digest(before).into());
+    format!("{before}-- end {end}\n")
+}
+
+/// Leaves records of a match out of a bundle; its trees and so its signatures stay as they are.
+fn without(bundle: &str, of: &str, leaves_out: impl Fn(&[u8]) -> bool) -> String {
+    let mut is_in = false;
+    let lines = bundle.lines().map(|line| {
+        if let Some(name) = line.strip_prefix("-- match ") {
+            is_in = name == of;
+        }
+        match line.strip_prefix('+').map(from_base64) {
+            Some(record) if is_in && leaves_out(&record) => format!("#{}\n", TreeHash::of_record(&record)),
+            _ => format!("{line}\n"),
+        }
+    });
+    ended(&lines.collect::<String>())
+}
+
+/// A match of this game in which some turns have passed, what p1 gets of it in `newest.bundle`, and the key of p1.
+fn begun(rules: &str, setup: &str, terms: &str) -> Mailbox {
+    let mut mailbox =
+        Mailbox::opened(rules, setup, terms, if rules == "initiative" { "--dice fair" } else { "" });
+    mailbox.join(&[P1, P2]);
+    for day in 1..=4 {
+        assert!(mailbox.run(&format!("{:02}T12:00:00Z", day * 4), "").status.success());
+    }
+    mailbox.sandbox.write("p1.key", key("p1").to_file());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let private = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(mailbox.sandbox.path("p1.key"), private).unwrap();
+    }
+    mailbox.sandbox.ok("bundle duel duel.desk --as p1 --key host.key -o newest.bundle");
+    mailbox
+}
+
+/// Has p1 resign by a bundle, and returns the exit code and what is said.
+fn resigns(mailbox: &Mailbox, bundle: &str) -> (i32, String) {
+    mailbox.sandbox.write("tried.bundle", bundle);
+    let output = mailbox.sandbox.run("mail write resign --from tried.bundle --key p1.key -o reply.txt");
+    let said = String::from_utf8(output.stderr).unwrap();
+    let is_written = mailbox.sandbox.path("reply.txt").exists();
+    assert_eq!(is_written, output.status.success(), "{said}");
+    (output.status.code().unwrap(), said)
+}
+
+fn is_clock(record: &[u8]) -> bool {
+    let entry = Entry::decode(record);
+    entry.is_ok_and(|entry| entry.seat == Seat::Host && entry.command.starts_with(&[1]))
+}
+
+#[test]
+fn pm_28_nothing_is_left_out_of_a_game_without_secrets() {
+    let mailbox = begun("initiative", "small-board.toml", ALTERNATING);
+    let honest = mailbox.sandbox.read("newest.bundle");
+    let is_roll = |record: &[u8]| Entry::decode(record).is_ok_and(|entry| entry.seq == 1);
+    let (code, said) = resigns(&mailbox, &without(&honest, "duel", is_roll));
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("a record of branch `main` of `duel` is left out, where nothing can be concealed"),
+        "{said}"
+    );
+    assert_eq!(resigns(&mailbox, &honest).0, 0);
+}
+
+/// Without the clock nobody sees that the turns between were never played, and each order opens a chain of dice further.
+#[test]
+fn pm_28_a_desk_leaves_out_nothing_but_orders_that_may_be_concealed() {
+    for (rules, setup, terms) in
+        [("initiative", "small-board.toml", ALTERNATING), ("cycletap", "ford.toml", TOGETHER)]
+    {
+        let mailbox = begun(rules, setup, terms);
+        let honest = mailbox.sandbox.read("newest.bundle");
+        let clocks =
+            honest.matches("\n+").count() - without(&honest, "duel.desk", is_clock).matches("\n+").count();
+        assert!(clocks >= 3, "{clocks}");
+        let (code, said) = resigns(&mailbox, &without(&honest, "duel.desk", is_clock));
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains("of `duel.desk` is left out, where nothing can be concealed"), "{said}");
+        assert_eq!(resigns(&mailbox, &honest).0, 0);
+    }
+}
+
+/// What is signed under a longer name would be remembered nowhere, so that two histories would pass.
+#[test]
+fn pm_28_checkpoints_by_the_host_under_a_longer_name_do_not_count() {
+    let mailbox = begun("cycletap", "ford.toml", TOGETHER);
+    let honest = mailbox.sandbox.read("newest.bundle");
+    let seed = blake3::derive_key("turnfold tests mail key", b"host");
+    let longer = PrivateKey::of_seed("host.example/b".parse().unwrap(), KeyKind::Signer, &seed);
+    let (records, notes) = honest.split_once("-- checkpoint ").unwrap();
+    let (notes, _) = notes.split_once("-- end ").unwrap();
+    let mut text = records.to_owned();
+    for note in notes.split("-- checkpoint ") {
+        let (_, note) = note.split_once('\n').unwrap();
+        let checkpoint: Checkpoint = SignedNote::read(note.as_bytes()).unwrap().text().parse().unwrap();
+        let origin = checkpoint.origin.replace("host.example/", "host.example/b/");
+        let signed = Checkpoint { origin: origin.clone(), ..checkpoint }.to_string();
+        let line = SignatureLine::sign(&longer, &origin, &signed);
+        let note = SignedNote::new(signed, vec![line]).unwrap().to_string();
+        text += &format!("-- checkpoint {}\n{note}", note.len());
+    }
+    let (code, said) = resigns(&mailbox, &ended(&(text + "-- end ")));
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("signature: ") && said.contains("no signature of a key of the policy covers"),
+        "{said}"
+    );
+    assert_eq!(resigns(&mailbox, &honest).0, 0);
+}
