@@ -148,3 +148,29 @@ fn a_seeded_match_takes_its_seed_along() {
     assert_eq!(sandbox.ok("--store elsewhere play duel next-turn"), next);
     sandbox.ok("--store elsewhere verify duel");
 }
+
+#[test]
+fn an_output_that_cannot_be_written_is_named_as_the_user_named_it() {
+    let sandbox = duel();
+    sandbox.ok("export duel -o duel.tfl");
+    sandbox.ok("key new ann.key --name games.example/ann");
+    let file = "no-such-folder/new.tfl";
+    let verbs = [
+        format!("export duel -o {file}"),
+        format!("export duel --html -o {file}.html"),
+        format!("simulate --rules cycletap --seed 1 --steps 3 -o {file}"),
+        format!("shrink duel --when \"/phase == movement\" -o {file}"),
+        format!("bundle duel -o {file}.bundle"),
+        format!("store backup {file}"),
+        format!("store heads -o {file}"),
+        format!("sign duel --key ann.key -o {file}"),
+        format!("key new {file} --name games.example/bob"),
+    ];
+    for line in verbs {
+        let output = sandbox.run(&line);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(matches!(output.status.code(), Some(2 | 3)), "{line}: {text}");
+        assert!(text.contains("no-such-folder"), "{line}: {text}");
+        assert!(!text.contains("draft"), "{line}: {text}");
+    }
+}

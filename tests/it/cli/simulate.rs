@@ -224,3 +224,15 @@ fn every_ruleset_has_an_example_that_can_be_played() {
         assert!(told["replay"].as_str().unwrap().starts_with("turnfold replay 2\n"));
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn files_made_side_by_side_in_one_folder_are_no_leftovers_of_each_other() {
+    let sandbox = Sandbox::new();
+    let script = "for n in $(seq 60); do turnfold simulate --rules cycletap --seed $n --steps 1 -o $n.tfl >/dev/null & done; wait";
+    let output = sandbox.shell(script);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    for seed in 1..=60 {
+        assert!(sandbox.path(&format!("{seed}.tfl")).exists(), "{seed}");
+    }
+}

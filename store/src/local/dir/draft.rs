@@ -67,6 +67,17 @@ pub enum Readers {
     Anyone,
 }
 
+#[cfg(unix)]
+impl Readers {
+    /// The permissions of a new file, of which the operating system takes away what its default does not allow.
+    fn mode(self) -> u32 {
+        match self {
+            Self::Owner => 0o600,
+            Self::Anyone => 0o666,
+        }
+    }
+}
+
 /// What a draft can be.
 trait Made {
     fn path(&self) -> &Path;
@@ -110,7 +121,8 @@ impl DraftDir {
     /// Those of making directories.
     pub fn dir_in(parent: &Path) -> io::Result<Self> {
         make(parent, || {
-            let dir = builder().tempdir_in(parent)?;
+            // Without the name of the draft, which means nothing to the user.
+            let dir = builder().tempdir_in(parent).map_err(|error| io::Error::from(error.kind()))?;
             // Not every system can open a directory.
             let handle = File::open(dir.path()).ok();
             Ok(LockedDir { dir, handle })
@@ -125,14 +137,16 @@ impl DraftFile {
     /// Those of making files.
     pub fn file_in(dir: &Path, readers: Readers) -> io::Result<Self> {
         make(dir, || {
-            let mut builder = builder();
-            #[cfg(unix)]
-            if readers == Readers::Anyone {
-                builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            }
-            #[cfg(not(unix))]
-            let _ = readers;
-            builder.tempfile_in(dir)
+            // Made here, because tempfile's own errors end with the name of the draft, which means nothing to the user.
+            builder().make_in(dir, |path| {
+                let mut options = File::options();
+                options.read(true).write(true).create_new(true);
+                #[cfg(unix)]
+                std::os::unix::fs::OpenOptionsExt::mode(&mut options, readers.mode());
+                #[cfg(not(unix))]
+                let _ = readers;
+                options.open(path)
+            })
         })
     }
 

@@ -23,6 +23,8 @@ pub(super) fn sweep(dir: &Path, own: &Path) {
         };
         match remove(&path, &found) {
             Ok(()) => tracing::info!(path = %path.display(), "removed what a killed process left"),
+            // Its maker named or removed it after we had listed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 tracing::warn!(path = %path.display(), %error, "cannot remove what a killed process left");
             }
