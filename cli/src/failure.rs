@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, text::shortened};
+use turnfold_replay::{
+    InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, revision::is_page, text::shortened,
+};
 use turnfold_store::{ErrorKind, NEXT_STEP, NEXT_STEP_IN_DATABASE, StoreError};
 
 /// The longest message of a failure in JSON, beside which its hint and kind stand.
@@ -232,7 +234,10 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::OtherSeat(_) => "leave out `--as` or the command".into(),
         E::Passes(_) => "say what to look for with `--when` or `--still`".into(),
         E::FaultOfRules(_) => "`--still 'turnfold check'` finds the smallest log that shows it".into(),
-        E::NoEntryFails { file, .. } => format!("`turnfold bless {file}` writes it anew"),
+        E::NoEntryFails { file, .. } if is_page(Path::new(file)) => {
+            "make the page again from its match, with `turnfold export MATCH --html`".into()
+        }
+        E::NoEntryFails { file, .. } => format!("`turnfold bless {file}` rewrites it"),
         other => return other.advice(),
     })
 }

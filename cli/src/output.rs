@@ -1,10 +1,9 @@
 //! Everything the program prints: answers to stdout, diagnostics to stderr, color only on a terminal.
 //!
-//! This is the one place that keeps names, titles and whatever else comes from outside from commanding a terminal:
-//! what is printed as text or JSON has its control characters escaped here, wherever they came from. So color is
-//! not written into text but marked in it, by [`paint`], and becomes escape sequences only on the way out.
+//! This is the one place that keeps names, titles and other input from commanding a terminal: what is printed as text or
+//! JSON has its control characters escaped here. So color is not written into text: the [`Line`]s of a [`Report`] say
+//! what each piece means, and colors are chosen only on the way out.
 
-use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -12,12 +11,11 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size, terminal_size_of};
-use turnfold_replay::{
-    StyledLine,
-    text::{is_unprintable, json_line},
-};
+use turnfold_replay::text::json_line;
 
-pub(crate) use turnfold_replay::text::{Tone, counted, error_text, printable};
+pub(crate) use turnfold_replay::text::{
+    Line, TextSpan, Tone, added, counted, dim, error_text, plain, printable, removed, strong, warning,
+};
 
 use crate::failure::Failure;
 use crate::pager::Pager;
@@ -45,55 +43,46 @@ pub(crate) fn style_of(tone: Tone) -> Style {
     }
 }
 
-/// The marks of painted text: characters that Unicode keeps for a program's own use, one for each tone.
-const MARKS: [(char, Tone); 6] = [
-    ('\u{fdd0}', Tone::Plain),
-    ('\u{fdd1}', Tone::Dim),
-    ('\u{fdd2}', Tone::Strong),
-    ('\u{fdd3}', Tone::Added),
-    ('\u{fdd4}', Tone::Removed),
-    ('\u{fdd5}', Tone::Warning),
-];
+/// What a verb computes. It serializes as what the verb prints with `--format json`.
+pub(crate) trait Report: Serialize {
+    /// Returns it as text for people.
+    fn lines(&self) -> Vec<Line>;
 
-/// Marks text with its tone, for [`Output`] to color.
-///
-/// A mark that text from outside brings along can choose another tone, which is harmless.
-pub(crate) fn paint(tone: Tone, text: impl Display) -> String {
-    let mark = |wanted| MARKS.iter().find(|(_, tone)| *tone == wanted).map_or(' ', |(mark, _)| *mark);
-    format!("{}{text}{}", mark(tone), mark(Tone::Plain))
+    /// Returns the file, such as a replay, that text output is instead.
+    fn document(&self) -> Option<&str> {
+        None
+    }
 }
 
-/// Writes marked text: colors for the marks, everything else printable. `is_kept` lets characters through.
-fn write_marked(out: &mut impl Write, text: &str, is_kept: fn(char) -> bool) -> io::Result<()> {
-    if !text.contains(is_unprintable) {
-        return out.write_all(text.as_bytes());
-    }
-    let mut style = Style::new();
-    for piece in text.split_inclusive(is_unprintable) {
-        let (last, character) = piece.char_indices().next_back().unwrap_or_default();
-        let before = piece.get(..last).unwrap_or_default();
-        let mark = MARKS.iter().find(|(mark, _)| *mark == character);
-        if let Some((_, tone)) = mark {
-            write!(out, "{before}{style:#}{}", style_of(*tone))?;
-            style = style_of(*tone);
-        } else if is_kept(character) {
-            out.write_all(piece.as_bytes())?;
-        } else {
-            write!(out, "{before}{}", printable(piece.get(last..).unwrap_or_default()))?;
+/// Stands before the lines of a folded line after its first.
+const INDENT: &str = "    ";
+
+/// Writes a line, with its colors and with everything else printable, folded between its words where the screen is
+/// narrow: a word that would not fit begins a new line.
+fn write_line(out: &mut impl Write, line: &Line, width: Option<usize>) -> io::Result<()> {
+    // How many characters the last line shows.
+    let mut column = 0;
+    for TextSpan { tone, text, is_word } in &line.0 {
+        let length = text.chars().count();
+        if *is_word {
+            if width.is_none_or(|width| column + 1 + length <= width) {
+                write!(out, " ")?;
+                column += 1;
+            } else {
+                write!(out, "\n{INDENT}")?;
+                column = INDENT.len();
+            }
         }
-    }
-    write!(out, "{style:#}")
-}
-
-/// Writes a line of pieces in styles of their own.
-fn write_spans<'a>(
-    out: &mut impl Write,
-    spans: impl IntoIterator<Item = (Style, &'a str)>,
-) -> io::Result<()> {
-    for (style, text) in spans {
+        let style = style_of(*tone);
         write!(out, "{style}{}{style:#}", printable(text))?;
+        column += length;
     }
     writeln!(out)
+}
+
+/// Escapes what is unprintable in a text of several lines.
+fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Standard output in the format asked for.
@@ -116,24 +105,29 @@ impl Output {
 
     /// Shows what is printed from now on in a pager, where there is one.
     pub(crate) fn page(&mut self) -> io::Result<()> {
-        if self.may_page
-            && self.format == Format::Text
-            && self.pager.is_none()
-            && let Some((pager, stdin)) = Pager::start()
-        {
-            self.stdout.flush()?;
-            self.stdout = buffered(stdin);
-            self.pager = Some(pager);
+        if !self.may_page || self.format != Format::Text || self.pager.is_some() {
+            return Ok(());
         }
+        match Pager::start() {
+            Ok(Some((pager, stdin))) => {
+                self.stdout.flush()?;
+                self.stdout = buffered(stdin);
+                self.pager = Some(pager);
+            }
+            Ok(None) => {}
+            Err(cause) => warn(&cause),
+        }
+        // It would be missed again.
+        self.may_page = self.pager.is_some();
         Ok(())
     }
 
-    /// Prints lines of text, which may be painted; in a pager of their own if the screen does not hold them.
-    pub(crate) fn lines(&mut self, lines: &[String]) -> io::Result<()> {
-        if is_more_than_screen(lines) {
+    /// Prints lines of text, in a pager of their own if the screen does not hold them.
+    pub(crate) fn lines(&mut self, lines: Vec<Line>) -> io::Result<()> {
+        if is_more_than_screen(&lines) {
             self.page()?;
         }
-        let shown = lines.iter().try_for_each(|line| self.line(line)).and_then(|()| self.flush());
+        let shown = lines.into_iter().try_for_each(|line| self.line(line)).and_then(|()| self.flush());
         let Some(pager) = self.pager.take() else { return shown };
         self.stdout = buffered(Box::new(anstream::stdout()));
         drop(pager);
@@ -155,25 +149,63 @@ impl Output {
         self.format
     }
 
-    /// Prints a line of text, which may be painted.
-    pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
-        write_marked(&mut self.stdout, &text.to_string(), |_| false)?;
-        writeln!(self.stdout)
+    /// Prints what a verb computed.
+    pub(crate) fn report(&mut self, report: &impl Report) -> io::Result<()> {
+        match report.document() {
+            Some(document) if !self.is_json() => self.document(document),
+            _ => self.show(report, || report.lines()),
+        }
     }
 
-    /// Prints a line whose pieces have their tones.
-    pub(crate) fn styled(&mut self, line: &StyledLine) -> io::Result<()> {
-        self.spans(line.0.iter().map(|(tone, text)| (style_of(*tone), text.as_str())))
+    /// Prints a line of text.
+    pub(crate) fn line(&mut self, line: impl Into<Line>) -> io::Result<()> {
+        let line = line.into();
+        let width = line.0.iter().any(|span| span.is_word).then(|| self.width()).flatten();
+        write_line(&mut self.stdout, &line, width)
     }
 
-    /// Prints text that may be painted and brings its own line breaks.
+    /// Prints a value as JSON, or else its lines.
+    pub(crate) fn show(
+        &mut self,
+        value: &(impl Serialize + ?Sized),
+        lines: impl FnOnce() -> Vec<Line>,
+    ) -> io::Result<()> {
+        if self.is_json() {
+            return self.json(value);
+        }
+        lines().into_iter().try_for_each(|line| self.line(line))
+    }
+
+    /// Prints a list whose lines depend on each other: its lines, or each item as a line of JSON.
+    pub(crate) fn list<T: Serialize>(
+        &mut self,
+        items: &[T],
+        lines: impl FnOnce(&[T]) -> Vec<Line>,
+    ) -> io::Result<()> {
+        if self.is_json() {
+            return items.iter().try_for_each(|item| self.json(item));
+        }
+        lines(items).into_iter().try_for_each(|line| self.line(line))
+    }
+
+    /// Prints text that brings its own line breaks.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
-        write_marked(&mut self.stdout, text, |character| character == '\n')
+        self.stdout.write_all(printable_lines(text).as_bytes())
     }
 
-    /// Prints a line of pieces in styles of their own, such as one of a drawn board.
+    /// Prints a piece of a conversation, which brings its own line breaks, at once.
+    pub(crate) fn say(&mut self, span: &TextSpan) -> io::Result<()> {
+        let style = style_of(span.tone);
+        write!(self.stdout, "{style}{}{style:#}", printable_lines(&span.text))?;
+        self.flush()
+    }
+
+    /// Prints a line of a drawn board.
     pub(crate) fn spans<'a>(&mut self, spans: impl IntoIterator<Item = (Style, &'a str)>) -> io::Result<()> {
-        write_spans(&mut self.stdout, spans)
+        for (style, text) in spans {
+            write!(self.stdout, "{style}{}{style:#}", printable(text))?;
+        }
+        writeln!(self.stdout)
     }
 
     /// Prints a file, such as a picture or a script for a shell, byte for byte.
@@ -207,9 +239,10 @@ fn buffered(out: Box<dyn Write>) -> BufWriter<Box<dyn Write>> {
     BufWriter::with_capacity(BUFFER_BYTES, out)
 }
 
-fn is_more_than_screen(lines: &[String]) -> bool {
+fn is_more_than_screen(lines: &[Line]) -> bool {
     terminal_size().is_some_and(|(Width(width), Height(height))| {
-        let rows = lines.iter().map(|line| line.chars().count().div_ceil(width.max(1).into()).max(1));
+        let length = |line: &Line| line.to_string().chars().count();
+        let rows = lines.iter().map(|line| length(line).div_ceil(width.max(1).into()).max(1));
         rows.sum::<usize>() >= height.into()
     })
 }
@@ -224,6 +257,12 @@ pub(crate) fn error(failure: &Failure, format: Format) {
         let text = error_text("error: ", &failure.to_string());
         writeln!(anstream::stderr(), "{style}error:{style:#} {text}")
     };
+}
+
+/// Prints a warning to stderr in one line.
+fn warn(text: &str) {
+    let style = style_of(Tone::Warning).bold();
+    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {}", printable(text));
 }
 
 /// Shows on stderr how far the work is, where someone watches, until it is dropped. The template is indicatif's.
@@ -249,34 +288,38 @@ mod tests {
     use super::*;
 
     /// What a hostile title may hold: escape sequences of either kind, a bell, line breaks, a turned direction.
-    const HOSTILE: &str = "\u{1b}]0;x\u{7} \u{9b}31m \r\n \u{7f} \u{202e}";
+    const HOSTILE: &str = "\u{1b}]0;x\u{7} \u{9b}31m \r\n \u{7f} \u{202e} \u{fdd3}";
+    const ESCAPED: &str = r"\u{1b}]0;x\u{7} \u{9b}31m \u{d}\u{a} \u{7f} \u{202e} \u{fdd3}";
 
-    fn marked(text: &str, is_kept: fn(char) -> bool) -> String {
+    fn written(line: &Line, width: Option<usize>) -> String {
         let mut out = Vec::new();
-        write_marked(&mut out, text, is_kept).unwrap();
+        write_line(&mut out, line, width).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn whatever_is_printed_commands_no_terminal() {
-        let expected = r"\u{1b}]0;x\u{7} \u{9b}31m \u{d}\u{a} \u{7f} \u{202e}";
-        assert_eq!(marked(HOSTILE, |_| false), expected);
-        assert_eq!(printable(HOSTILE), expected);
-        assert_eq!(marked("a\tb\nc", |character| character == '\n'), "a\\u{9}b\nc");
-        let mut out = Vec::new();
-        write_spans(&mut out, [(Style::new(), HOSTILE)]).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), format!("{expected}\n"));
-        assert_eq!(StyledLine::of(Tone::Plain, HOSTILE).to_string(), expected);
+        let line = Line::from(HOSTILE);
+        assert_eq!(written(&line, None), format!("{ESCAPED}\n"));
+        assert_eq!(line.to_string(), ESCAPED);
+        assert_eq!(printable_lines("a\tb\nc"), "a\\u{9}b\nc");
     }
 
     #[test]
-    fn painted_text_is_colored_and_escaped_all_the_same() {
-        let line = format!("{} {}", paint(Tone::Removed, "a\u{1b}[2J"), paint(Tone::Strong, "b"));
-        assert_eq!(marked(&line, |_| false), "\u{1b}[31ma\\u{1b}[2J\u{1b}[0m \u{1b}[1mb\u{1b}[0m");
+    fn styled_text_is_colored_and_escaped_all_the_same() {
+        let line = Line::from([removed("a\u{1b}[2J"), plain(" "), strong("b")]);
+        assert_eq!(written(&line, None), "\u{1b}[31ma\\u{1b}[2J\u{1b}[0m \u{1b}[1mb\u{1b}[0m\n");
     }
 
     #[test]
-    fn color_ends_with_the_text() {
-        assert_eq!(marked("\u{fdd3}green", |_| false), "\u{1b}[32mgreen\u{1b}[0m");
+    fn a_terminal_folds_a_line_between_its_words() {
+        let words = ["12", "p1", "tap 1,2", "=>", "placed order=1 at=1,2;", "queued"];
+        let spans =
+            words.iter().enumerate().map(|(index, word)| TextSpan { is_word: index > 0, ..plain(word) });
+        let line = Line(spans.collect());
+        assert_eq!(written(&line, None), "12 p1 tap 1,2 => placed order=1 at=1,2; queued\n");
+        assert_eq!(written(&line, None), format!("{line}\n"));
+        let folded = "12 p1 tap 1,2 =>\n    placed order=1 at=1,2;\n    queued\n";
+        assert_eq!(written(&line, Some(24)), folded);
     }
 }

@@ -16,26 +16,39 @@ const DEFAULT: &str = "less";
 pub(crate) struct Pager(());
 
 impl Pager {
-    /// Starts the pager that the variables name, where standard output is a terminal, and returns it with where to
-    /// write. `None` means to write to standard output: no pager is wanted, or it cannot be started.
-    pub(crate) fn start() -> Option<(Self, Box<dyn Write>)> {
+    /// Starts the pager that the variables name, if standard output is a terminal, and returns it with where to write.
+    /// `None` means to write to standard output: no pager is wanted, or the default one is not there.
+    ///
+    /// # Errors
+    /// Says why a pager that a variable names cannot be started.
+    pub(crate) fn start() -> Result<Option<(Self, Box<dyn Write>)>, String> {
         let stdout = io::stdout();
-        if !stdout.is_terminal() {
-            return None;
-        }
-        let words = words(env::var_os("TURNFOLD_PAGER"), env::var_os("PAGER"))?;
-        let (program, args) = words.split_first()?;
+        let (own, general) = (env::var_os("TURNFOLD_PAGER"), env::var_os("PAGER"));
+        let is_chosen = own.is_some() || general.is_some();
+        let words = if stdout.is_terminal() { words(own, general) } else { None };
+        let Some((program, args)) = words.as_deref().and_then(<[String]>::split_first) else {
+            return Ok(None);
+        };
         let mut command = Command::new(program);
         command.args(args);
         if env::var_os("LESS").is_none() {
             // Quit if one screen holds it all, let colors through, and leave the text on the screen.
             command.env("LESS", "FRX");
         }
-        let stdin = signals::lend_terminal(&mut command)?;
+        let stdin = match signals::lend_terminal(&mut command) {
+            Ok(Some(stdin)) => stdin,
+            Err(error) if is_chosen => {
+                let (program, cause) = (program.escape_debug(), error.kind());
+                return Err(format!(
+                    "cannot start the pager `{program}` ({cause}); its output follows unpaged"
+                ));
+            }
+            Ok(None) | Err(_) => return Ok(None),
+        };
         // Colors go to the terminal in the end, so it decides on them.
         let colors = AutoStream::choice(&stdout);
         let stdin: Box<dyn Write> = Box::new(stdin);
-        Some((Self(()), Box::new(AutoStream::new(stdin, colors))))
+        Ok(Some((Self(()), Box::new(AutoStream::new(stdin, colors)))))
     }
 }
 

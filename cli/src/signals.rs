@@ -1,5 +1,6 @@
 //! Signals that end the program: before they do, its pager has ended and its drafts are removed.
 
+use std::io;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -33,16 +34,16 @@ pub(crate) fn remove_drafts() {
     unix::catch_once();
 }
 
-/// Leaves the terminal to a command such as a pager, and returns where to write to it; `None` if it cannot be started.
+/// Leaves the terminal to a command such as a pager, and returns where to write to it.
 ///
 /// A signal that ends this process, such as Ctrl-C, which reaches both, ends it only after the command: otherwise whoever
 /// started us would read from the terminal too.
-pub(crate) fn lend_terminal(command: &mut Command) -> Option<ChildStdin> {
+pub(crate) fn lend_terminal(command: &mut Command) -> io::Result<Option<ChildStdin>> {
     #[cfg(unix)]
     unix::catch_once();
     let mut reader = READER.lock().unwrap_or_else(PoisonError::into_inner);
-    let child = reader.insert(command.stdin(Stdio::piped()).spawn().ok()?);
-    child.stdin.take()
+    let child = reader.insert(command.stdin(Stdio::piped()).spawn()?);
+    Ok(child.stdin.take())
 }
 
 /// From now on, a signal that ends this process gives the terminal back first.

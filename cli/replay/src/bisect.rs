@@ -1,26 +1,26 @@
-//! Bisecting: the first entry at which something becomes true.
+//! Bisecting: an entry at which something becomes true.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use turnfold_core::AnyState;
+use turnfold_core::{AnyState, Step};
 
-use crate::condition::Survey;
+use crate::condition::{Condition, Survey};
 use crate::difference::{Difference, differences};
 use crate::error::ReplayError;
 use crate::question::{Judgment, Question};
 use crate::record::Record;
 use crate::seat_history::SeatHistory;
 
-/// What a search came to.
+/// The result of a search.
 pub enum Bisection {
     /// It already holds in the setup, so no entry makes it true.
     InSetup,
-    /// It cannot be told of the setup.
+    /// The judge cannot tell in the setup.
     UntoldInSetup,
     /// It is not true at the end.
     NotAtEnd,
-    /// It cannot be told of the end.
+    /// The judge cannot tell at the end.
     UntoldAtEnd,
     /// An entry makes it true.
     Found(Box<Flip>),
@@ -28,8 +28,10 @@ pub enum Bisection {
 
 /// Where something becomes true.
 pub struct Flip {
-    /// The entries among which the first one is; several where some cannot be told.
+    /// The entries, one of which makes it true; several if the judge could not tell for some.
     pub suspects: RangeInclusive<u64>,
+    /// Where the condition held before and then no longer did, if it is one on a field and the search was binary.
+    pub earlier: Option<EarlierSpell>,
     /// How many states were looked at.
     pub probes: u64,
     /// The last suspect.
@@ -38,11 +40,20 @@ pub struct Flip {
     pub state: Vec<Difference>,
 }
 
+/// A time before the entry found during which the condition held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EarlierSpell {
+    /// The last entry of the earliest such time at which it holds.
+    pub last_true: u64,
+    /// The entry that ends it.
+    pub first_false: u64,
+}
+
 /// What a judge is given, which a player may not see.
 pub const RUN: &str = "the command of `--run` is given whole replay files";
 
-/// Finds the first entry at which something becomes true, by halving; with `linear` every entry is looked at, for what
-/// comes and goes.
+/// Finds an entry at which something becomes true, by binary search; with `linear` the first one, by looking at every
+/// entry.
 ///
 /// # Errors
 /// [`ReplayError::Concealed`] where a player asks for whole replay files, [`ReplayError::Condition`] for a condition
@@ -68,7 +79,13 @@ pub fn bisect<E: From<ReplayError>>(
     }
     let found = if linear { probe.step_through(end)? } else { probe.halve(end)? };
     match found {
-        Ok(bracket) => Ok(Bisection::Found(Box::new(bracket.flip(sight, probe.probes)?))),
+        Ok(bracket) => {
+            let condition = match probe.question {
+                Question::Holds(condition) if !linear => Some(condition),
+                _ => None,
+            };
+            Ok(Bisection::Found(Box::new(bracket.flip(sight, probe.probes, condition)?)))
+        }
         Err(Judgment::CannotTell) => Ok(Bisection::UntoldAtEnd),
         Err(Judgment::No | Judgment::Yes) => {
             probe.check_condition(if linear { end } else { 0 })?;
@@ -84,9 +101,25 @@ struct Bracket {
 }
 
 impl Bracket {
-    fn flip(&self, sight: &SeatHistory, probes: u64) -> Result<Flip, ReplayError> {
+    /// Describes the change; a `condition` is asked of the entries before it, too.
+    fn flip(
+        &self,
+        sight: &SeatHistory,
+        probes: u64,
+        condition: Option<&Condition>,
+    ) -> Result<Flip, ReplayError> {
         let mut before = sight.start()?;
-        sight.advance(before.as_mut(), 0, self.high - 1)?;
+        let (mut last_true, mut earlier) = (None, None);
+        let observe = &mut |seq: u64, step: &mut dyn Step| {
+            let Some(condition) = condition.filter(|_| earlier.is_none()) else { return };
+            let seat = sight.viewer().seat();
+            if condition.holds_in(|path| step.view_at(seat, path)) {
+                last_true = Some(seq);
+            } else {
+                earlier = last_true.map(|last_true| EarlierSpell { last_true, first_false: seq });
+            }
+        };
+        sight.pass(before.as_mut(), 0, self.high - 1, observe)?;
         let suspects = self.low as u64 + 1..=self.high as u64;
         let mut found = None;
         sight.fold(&mut |seen| {
@@ -96,7 +129,7 @@ impl Bracket {
         })?;
         let (record, after) = found.unzip();
         let state = after.map(|after| differences(&sight.view(before.as_ref()), &after));
-        Ok(Flip { suspects, probes, record, state: state.unwrap_or_default() })
+        Ok(Flip { suspects, earlier, probes, record, state: state.unwrap_or_default() })
     }
 }
 

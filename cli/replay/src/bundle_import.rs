@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Serialize, Serializer};
 use turnfold_core::Registry;
 use turnfold_store::{
     BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store, StoreError, StoreReader,
@@ -59,10 +60,22 @@ pub enum LineChange {
     New(Option<(BranchName, Seq)>),
 }
 
+/// Writes only its kind.
+impl Serialize for LineChange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::UpToDate => "up_to_date",
+            Self::Forward(_) => "forward",
+            Self::New(_) => "new",
+        })
+    }
+}
+
 /// A line of a bundle, and what is done with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ImportedLine {
     /// The match in the store.
+    #[serde(rename = "match")]
     pub match_name: MatchName,
     /// The branch in the store.
     pub branch: BranchName,
@@ -70,6 +83,7 @@ pub struct ImportedLine {
     pub change: LineChange,
     /// How many entries are added.
     pub added: u64,
+    #[serde(skip)]
     index: LineIndex,
 }
 
@@ -116,7 +130,7 @@ impl<'a> ImportPlan<'a> {
         Ok(Self { records, lines })
     }
 
-    /// Does it. What is interrupted is gone on with by the same import again.
+    /// Applies the plan. Safe to repeat after an interruption.
     ///
     /// # Errors
     /// Those of reading and writing.

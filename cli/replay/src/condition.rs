@@ -146,6 +146,11 @@ impl Condition {
         }
     }
 
+    /// Returns `true` if the condition holds in a view; `view` returns what a path leads to.
+    pub(crate) fn holds_in(&self, view: impl FnOnce(&str) -> Option<Value>) -> bool {
+        self.holds(view(&self.path).as_ref())
+    }
+
     /// Returns `true` if the condition holds for what the path leads to.
     fn holds(&self, found: Option<&Value>) -> bool {
         let Some(found) = found else { return self.comparison == Comparison::NotEqual };

@@ -146,7 +146,7 @@ pub use session::{RejectedLine, Roller, Session};
 pub use shrink::{Least, Shrinking};
 pub use sources::Sources;
 pub use stepper::{Hit, SearchDirection, ShownEntry, Stepper};
-pub use text::{SpacedLine, StyledLine, Tone};
+pub use text::{Line, TextSpan, Tone};
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
 pub use verify::{Finding, FindingKind, LeftToCheck, Verification, VerifiedBranch};
 pub use viewed_entry::{ViewedEntry, fold_as_viewer};

@@ -6,25 +6,24 @@ use similar::{ChangeTag, TextDiff};
 use turnfold_core::Outcome;
 
 use crate::divergence::{Claim, parts};
-
-use crate::text::Tone;
+use crate::text::{Line, added, dim, plain, removed};
 
 /// How many equal effects are shown before and after those that differ.
 const CONTEXT: usize = 3;
 
 /// Compares two outcomes, one effect a line; equal effects far from any that differ are counted only.
 #[must_use]
-pub fn changed_lines(expected: &Outcome, actual: &Outcome) -> Vec<(Tone, String)> {
+pub fn changed_lines(expected: &Outcome, actual: &Outcome) -> Vec<Line> {
     compared(&parts(expected), &parts(actual))
 }
 
 /// Compares two claims as [`changed_lines`] compares outcomes.
 #[must_use]
-pub fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<(Tone, String)> {
+pub fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
     compared(&expected.parts(), &actual.parts())
 }
 
-fn compared(expected: &[Cow<'_, str>], actual: &[Cow<'_, str>]) -> Vec<(Tone, String)> {
+fn compared(expected: &[Cow<'_, str>], actual: &[Cow<'_, str>]) -> Vec<Line> {
     let (expected, actual) = (slices(expected), slices(actual));
     let diff = TextDiff::from_slices(&expected, &actual);
     let mut lines = Vec::new();
@@ -32,7 +31,7 @@ fn compared(expected: &[Cow<'_, str>], actual: &[Cow<'_, str>]) -> Vec<(Tone, St
     let unchanged = |count: usize| {
         (count > 0).then(|| {
             let effects = if count == 1 { "effect" } else { "effects" };
-            (Tone::Dim, format!("  … {count} equal {effects}"))
+            Line::from(dim(format_args!("  … {count} equal {effects}")))
         })
     };
     for group in diff.grouped_ops(CONTEXT) {
@@ -40,11 +39,12 @@ fn compared(expected: &[Cow<'_, str>], actual: &[Cow<'_, str>]) -> Vec<(Tone, St
         lines.extend(unchanged(start - shown));
         shown = group.last().map_or(start, |op| op.old_range().end);
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            lines.push(match change.tag() {
-                ChangeTag::Delete => (Tone::Removed, format!("- {}", change.value())),
-                ChangeTag::Insert => (Tone::Added, format!("+ {}", change.value())),
-                ChangeTag::Equal => (Tone::Plain, format!("  {}", change.value())),
-            });
+            let line = match change.tag() {
+                ChangeTag::Delete => removed(format_args!("- {}", change.value())),
+                ChangeTag::Insert => added(format_args!("+ {}", change.value())),
+                ChangeTag::Equal => plain(format_args!("  {}", change.value())),
+            };
+            lines.push(line.into());
         }
     }
     lines.extend(unchanged(expected.len() - shown));
@@ -57,8 +57,8 @@ fn slices<'a>(parts: &'a [Cow<'_, str>]) -> Vec<&'a str> {
 
 /// Returns an outcome where there was none, one effect a line.
 #[must_use]
-pub fn added_lines(actual: &Outcome) -> Vec<(Tone, String)> {
-    parts(actual).iter().map(|effect| (Tone::Added, format!("+ {effect}"))).collect()
+pub fn added_lines(actual: &Outcome) -> Vec<Line> {
+    parts(actual).iter().map(|effect| added(format_args!("+ {effect}")).into()).collect()
 }
 
 #[cfg(test)]
@@ -67,8 +67,8 @@ mod tests {
 
     fn check(expected: &str, actual: &str, lines: &[&str]) {
         let (expected, actual) = (expected.parse().unwrap(), actual.parse().unwrap());
-        let told: Vec<_> = changed_lines(&expected, &actual).into_iter().map(|(_, line)| line).collect();
-        assert_eq!(told, lines);
+        let shown: Vec<_> = changed_lines(&expected, &actual).iter().map(ToString::to_string).collect();
+        assert_eq!(shown, lines);
     }
 
     #[test]

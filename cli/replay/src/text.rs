@@ -1,7 +1,7 @@
 //! Text for people: what a piece of it means, and what of it may be shown.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt::{self, Display, Write as _};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -83,62 +83,123 @@ pub fn json_line(document: &(impl Serialize + ?Sized)) -> serde_json::Result<Str
     Ok(printable_json(&serde_json::to_string(document)?).into_owned())
 }
 
-/// A line of text in pieces, each with its meaning.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StyledLine(pub Vec<(Tone, String)>);
+/// A piece of a line, with its meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextSpan {
+    /// Its meaning.
+    pub tone: Tone,
+    /// Its text, in which nothing is escaped yet.
+    pub text: String,
+    /// Whether a space precedes it, at which a narrow screen may fold the line.
+    pub is_word: bool,
+}
 
-impl StyledLine {
-    /// Begins a line.
+/// Makes a piece without special meaning.
+#[must_use]
+pub fn plain(text: impl Display) -> TextSpan {
+    TextSpan::new(Tone::Plain, text)
+}
+
+/// Makes a piece of little weight.
+#[must_use]
+pub fn dim(text: impl Display) -> TextSpan {
+    TextSpan::new(Tone::Dim, text)
+}
+
+/// Makes a heading or a name.
+#[must_use]
+pub fn strong(text: impl Display) -> TextSpan {
+    TextSpan::new(Tone::Strong, text)
+}
+
+/// Makes a piece that is good news, or new.
+#[must_use]
+pub fn added(text: impl Display) -> TextSpan {
+    TextSpan::new(Tone::Added, text)
+}
+
+/// Makes a piece that is bad news, or old.
+#[must_use]
+pub fn removed(text: impl Display) -> TextSpan {
+    TextSpan::new(Tone::Removed, text)
+}
+
+/// Makes a piece to look at twice.
+#[must_use]
+pub fn warning(text: impl Display) -> TextSpan {
+    TextSpan::new(Tone::Warning, text)
+}
+
+impl TextSpan {
+    /// Makes a piece.
     #[must_use]
-    pub fn of(tone: Tone, text: impl Into<String>) -> Self {
-        Self(vec![(tone, text.into())])
+    pub fn new(tone: Tone, text: impl Display) -> Self {
+        Self { tone, text: text.to_string(), is_word: false }
+    }
+}
+
+/// A line of text in pieces: what a verb prints, a page shows and a service sends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line(pub Vec<TextSpan>);
+
+impl Line {
+    /// Adds a piece right after the last.
+    #[must_use]
+    pub fn then(mut self, span: TextSpan) -> Self {
+        self.0.push(span);
+        self
     }
 
-    /// Adds a piece.
+    /// Adds the pieces of another line.
     #[must_use]
-    pub fn then(mut self, tone: Tone, text: impl Into<String>) -> Self {
-        self.0.push((tone, text.into()));
+    pub fn join(mut self, line: Self) -> Self {
+        self.0.extend(line.0);
         self
+    }
+
+    /// Adds a word: a space separates it from the last piece, if there is one.
+    pub(crate) fn push_word(&mut self, span: TextSpan) {
+        self.0.push(TextSpan { is_word: !self.0.is_empty(), ..span });
+    }
+}
+
+impl<const N: usize> From<[TextSpan; N]> for Line {
+    fn from(spans: [TextSpan; N]) -> Self {
+        Self(spans.into())
+    }
+}
+
+impl From<TextSpan> for Line {
+    fn from(span: TextSpan) -> Self {
+        [span].into()
+    }
+}
+
+impl From<&str> for Line {
+    fn from(text: &str) -> Self {
+        plain(text).into()
+    }
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Self {
+        plain(text).into()
+    }
+}
+
+impl From<fmt::Arguments<'_>> for Line {
+    fn from(text: fmt::Arguments<'_>) -> Self {
+        plain(text).into()
     }
 }
 
 /// Writes the text, with what is unprintable escaped.
-impl fmt::Display for StyledLine {
+impl fmt::Display for Line {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|(_, text)| out.write_str(&printable(text)))
-    }
-}
-
-/// A line of pieces with a space between each two, where a narrow screen may fold it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SpacedLine(pub Vec<(Tone, String)>);
-
-impl SpacedLine {
-    /// Adds a piece.
-    pub(crate) fn push(&mut self, tone: Tone, piece: impl Into<String>) {
-        self.0.push((tone, piece.into()));
-    }
-}
-
-impl From<SpacedLine> for StyledLine {
-    fn from(line: SpacedLine) -> Self {
-        let mut pieces = Vec::new();
-        for (index, piece) in line.0.into_iter().enumerate() {
-            pieces.extend((index > 0).then(|| (Tone::Plain, " ".into())));
-            pieces.push(piece);
-        }
-        Self(pieces)
-    }
-}
-
-/// Writes the text in one line, with what is unprintable escaped.
-impl fmt::Display for SpacedLine {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (_, piece)) in self.0.iter().enumerate() {
-            let space = if index == 0 { "" } else { " " };
-            write!(out, "{space}{}", printable(piece))?;
-        }
-        Ok(())
+        self.0.iter().try_for_each(|TextSpan { text, is_word, .. }| {
+            let space = if *is_word { " " } else { "" };
+            write!(out, "{space}{}", printable(text))
+        })
     }
 }
 

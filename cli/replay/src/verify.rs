@@ -1,7 +1,9 @@
 //! Verify: a stored match audited down to its rules, with every command folded again.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use serde::{Serialize, Serializer};
 use turnfold_core::{AnyState, DicePolicy, Digest, Registry};
 use turnfold_store::{
     Audited, BegunFork, BranchName, Damage, Entry, Genesis, MatchName, Seq, SoundBranch, StoreError,
@@ -11,13 +13,14 @@ use turnfold_store::{
 use crate::entry::stored;
 
 /// What the audit of a match found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
     /// The branches in which all is well: `main`, then the others by name.
     pub branches: Vec<VerifiedBranch>,
     /// What is wrong; nothing, if all is well.
     pub findings: Vec<Finding>,
     /// What is left to another check.
+    #[serde(rename = "dice")]
     pub left: Option<LeftToCheck>,
 }
 
@@ -44,8 +47,14 @@ impl LeftToCheck {
     }
 }
 
+impl Serialize for LeftToCheck {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.text())
+    }
+}
+
 /// A branch in which all is well.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VerifiedBranch {
     /// Its name.
     pub branch: BranchName,
@@ -58,7 +67,7 @@ pub struct VerifiedBranch {
 }
 
 /// Something wrong with a match.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The branch that holds it; `None` when it concerns the match as a whole.
     pub branch: Option<BranchName>,
@@ -71,7 +80,8 @@ pub struct Finding {
 }
 
 /// The kinds of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FindingKind {
     /// The store does not hold what was written to it.
     Damaged,
@@ -81,6 +91,13 @@ pub enum FindingKind {
     UnknownRules,
     /// The log and its rules are in order, but a state kept to spare folding it was another.
     WrongSnapshot,
+}
+
+/// Writes the kind as JSON does.
+impl fmt::Display for FindingKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(out)
+    }
 }
 
 impl From<Damage> for Finding {

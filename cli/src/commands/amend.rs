@@ -13,29 +13,28 @@ use turnfold_replay::{
 };
 use turnfold_store::BranchName;
 
-use self::report::{Names, Report};
+use self::report::{Amended, Names};
 use super::play::require_not_by_mail;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::output::{Tone, counted, paint, progress};
-use crate::record;
+use crate::output::{counted, progress};
 
 /// Change one entry and play the rest again, as a branch or file
 ///
-/// The command takes the place of the entry; with `--insert` it comes before it, with `--drop` the entry is left out.
-/// The new history begins after the entry before; the original is never touched.
+/// Replaces the entry with the command; `--insert` inserts the command before it, `--drop` removes the entry. The new
+/// history branches off before the entry; the original is never changed.
 ///
-/// Later entries that the rules now reject are listed with their reasons. Then nothing is created, unless
-/// `--keep-going` leaves them out. Later entries of which something else becomes stay, and are told.
+/// Later entries that the rules now reject are listed with their reasons, and nothing is created unless `--keep-going`
+/// drops them. Later entries that still apply but have a different outcome are kept and listed.
 ///
-/// Rolls of seeded dice are made again by the seed, as they fall due, because their values follow from the numbers of
-/// the entries. Recorded rolls keep their values; where none is due they no longer apply, and where one is due that
-/// was never recorded, the entries up to the next recorded roll do not.
+/// Rolls of seeded dice are made again from the seed as they fall due, because their values depend on the numbers of the
+/// entries. Recorded rolls keep their values. A recorded roll that is no longer due does not apply any more; if a roll is
+/// due that was never recorded, the entries before the next recorded roll do not apply.
 ///
-/// Entries played again keep the time at which they were recorded first, but not their idempotency keys. In files,
-/// comments stay, and attempts (`!`) are tried again: one that is now accepted no longer applies.
+/// Replayed entries keep the time at which they were first recorded, but not their idempotency keys. In files, comments
+/// stay, and attempts (`!`) are tried again: one that is now accepted no longer applies.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --branch NAME\n       \
@@ -136,14 +135,14 @@ impl Args {
         match amend::amend(original, self.entry.seq, &change, self.seat, &mut || bar.inc(1))? {
             Ok(amendment) => Ok(amendment),
             Err(record) => {
-                record::print(&record, &mut context.output)?;
+                context.output.report(record.as_ref())?;
                 context.output.flush()?;
                 Err(Failure::negative("the command was rejected; nothing was created"))
             }
         }
     }
 
-    /// Tells of conflicts that keep the amendment from being created.
+    /// Reports conflicts that keep the amendment from being created.
     fn check_conflicts(
         &self,
         amendment: &Amendment,
@@ -154,13 +153,7 @@ impl Args {
             return Ok(());
         }
         let output = &mut context.output;
-        if output.is_json() {
-            output.json(&Report { amendment, names }.to_json(false))?;
-        } else {
-            let report = Report { amendment, names };
-            report.print_change(output)?;
-            report.print_conflicts(output)?;
-        }
+        output.report(&Amended { amendment, names, is_created: false })?;
         output.flush()?;
         let conflicts =
             counted(amendment.conflicts.len() as u64, "line no longer applies", "lines no longer apply");
@@ -175,7 +168,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let (amendment, names) = match (&args.entry.source, target) {
         (SourceName::Revision(revision), Target::Branch(branch)) => {
             let Revision { match_name, .. } = revision;
-            let names = Names { source, target: format!("{match_name}@{branch}") };
+            let names = Names { source, target: format!("{match_name}@{branch}"), is_branch: true };
             (onto_branch(args, revision, branch, &names, context)?, names)
         }
         (SourceName::File(file), Target::Branch(_)) => {
@@ -190,11 +183,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                         .map_err(|error| Failure::undone(error, "nothing was written"))?
                 }
             };
-            let names = Names { source, target: path.display().to_string() };
+            let names = Names { source, target: path.display().to_string(), is_branch: false };
             (to_file(args, &original, path, &names, context)?, names)
         }
     };
-    print(args, &amendment, &names, context)
+    context.output.report(&Amended { amendment: &amendment, names: &names, is_created: true })?;
+    Ok(ExitStatus::Yes)
 }
 
 fn onto_branch(
@@ -234,33 +228,4 @@ fn to_file(
     let text = bless(&amendment.replay)?.to_string();
     files::write_whole(path, text.as_bytes())?;
     Ok(amendment)
-}
-
-fn print(
-    args: &Args,
-    amendment: &Amendment,
-    names: &Names,
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&Report { amendment, names }.to_json(true))?;
-        return Ok(ExitStatus::Yes);
-    }
-    let report = Report { amendment, names };
-    report.print_change(output)?;
-    report.print_conflicts(output)?;
-    report.print_differences(output)?;
-    let target = match &args.branch {
-        Some(_) => {
-            let place = format!("{}:{}", names.source, amendment.seq - 1);
-            format!("created {}, which begins after {place}", paint(Tone::Strong, &names.target))
-        }
-        None => format!("wrote `{}`", names.target),
-    };
-    let entries = counted(amendment.head(), "entry", "entries");
-    let kept = amendment.kept;
-    let hash = paint(Tone::Dim, format_args!("#{:.16}", amendment.after().state_hash()));
-    output.line(format_args!("{target}: {entries}, {kept} of them played again {hash}"))?;
-    Ok(ExitStatus::Yes)
 }

@@ -9,7 +9,7 @@ use crate::remote::look;
 
 /// Ask the ruleset a question
 ///
-/// Which questions there are depends on the ruleset; an unknown one is answered with their forms.
+/// The questions depend on the ruleset; an unknown one is answered with the list of those that exist.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold ask duel reach atlas")]
 pub(crate) struct Args {
@@ -62,7 +62,7 @@ impl FromArgMatches for Question {
     }
 }
 
-/// Reads a word, which is no option that there is none of.
+/// Parses an argument; unknown options are rejected.
 fn read_word(word: &str) -> Result<String, &'static str> {
     match word.strip_prefix('-') {
         Some(rest) if rest.starts_with(|first: char| first == '-' || first.is_ascii_alphabetic()) => {
@@ -82,11 +82,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
     let answer = viewer.ask(state.as_ref(), question);
     let answer = answer.map_err(|error| Failure::usage(error.to_string()))?;
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&answer.json)?;
-    } else {
-        output.styled(&render::answer(&answer))?;
-    }
+    context.output.show(&answer.json, || vec![render::answer(&answer)])?;
     Ok(ExitStatus::Yes)
 }

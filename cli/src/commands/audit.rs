@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::limits::POLICY;
-use crate::output::{Tone, paint};
+use crate::output::{TextSpan, Tone, plain};
 
 /// Check a bundle or the store, and print what is proven
 ///
@@ -176,12 +176,13 @@ fn print(rows: &[AuditRow], ok: bool, context: &mut Context) -> Result<(), Failu
             RowResult::NotChecked => Tone::Warning,
             RowResult::Fail => Tone::Removed,
         };
-        output.line(format_args!("{row:12} {} {reason}", paint(tone, format_args!("{result:11}"))))?;
+        let result = TextSpan::new(tone, format_args!("{result:11}"));
+        output.line([plain(format_args!("{row:12} ")), result, plain(format_args!(" {reason}"))])?;
         for PlayerKey { match_name, seat, key } in keys {
             output.line(format_args!("{:24} {seat} of {match_name} signs as {key}", ""))?;
         }
     }
-    output.line(Summary::of(rows))?;
+    output.line(Summary::of(rows).to_string())?;
     Ok(())
 }
 

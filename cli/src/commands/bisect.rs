@@ -1,24 +1,23 @@
-//! `turnfold bisect`: the first entry at which something becomes true.
+//! `turnfold bisect`: an entry at which a condition becomes true.
 
 use serde::Serialize;
 use turnfold_replay::{
     Bisection, Condition, Difference, Flip, Question, Record, ReplayError, SeatHistory, SourceName, Viewer,
-    bisect::{self, bisect},
+    bisect::{self, EarlierSpell, bisect},
 };
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Output, Tone, counted, paint};
-use crate::record;
+use crate::output::{Line, Report, counted, strong};
 use crate::verdict::ShellJudge;
 
-/// Find the first entry at which something becomes true
+/// Find an entry at which a condition becomes true
 ///
-/// It must be false in the setup and true at the end. The log is halved again and again; with `--linear` every entry
-/// is looked at, for conditions that come and go. A condition on a field that the view does not have, or of another
-/// kind than the field, is an error that says what there is instead; so is a `--run` command that cannot be run.
+/// Runs a binary search between the setup, where the condition must be false, and the end, where it must be true. If it
+/// becomes true more than once, any of those entries may be reported; use `--linear` to find the first. A condition on a
+/// field that the view does not have, or that has a value of another kind, is an error that lists what there is instead.
 ///
-/// With `--as` a player, numbers count the entries that the player may know of, as in `log`.
+/// With `--as p1`, entries are counted as p1 may know them, like in `log`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold bisect duel --when '/units/3/at == [4,-2]'")]
 pub(crate) struct Args {
@@ -30,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CONDITION", required_unless_present = "run", conflicts_with = "run")]
     when: Option<Condition>,
 
-    /// A shell command that gets the path of a replay file as its argument: 0 is false, 125 cannot tell, 1 to 124 true
+    /// A shell command, called with the path of a replay file; exit code 0 is false, 1 to 124 true, 125 undecided
     #[arg(long, value_name = "COMMAND")]
     run: Option<String>,
 
@@ -38,19 +37,48 @@ pub(crate) struct Args {
     #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
     viewer: Viewer,
 
-    /// Look at every entry, from the first
+    /// Check every entry from the start and report the first at which the condition becomes true
     #[arg(long)]
     linear: bool,
 }
 
+/// The entry found.
 #[derive(Serialize)]
-struct BisectJson<'a> {
+struct Found {
     first: Option<u64>,
-    /// The entries among which the first one is, where some could not be told.
+    /// The entries, one of which makes it true; several if `--run` was undecided about some.
     suspects: Vec<u64>,
     probes: u64,
-    entry: Option<&'a Record>,
+    entry: Option<Record>,
     state: Vec<Difference>,
+    #[serde(skip)]
+    condition: Option<Condition>,
+    #[serde(skip)]
+    earlier: Option<EarlierSpell>,
+}
+
+impl Report for Found {
+    fn lines(&self) -> Vec<Line> {
+        let condition =
+            self.condition.as_ref().map_or_else(|| "the condition".into(), |it| format!("`{it}`"));
+        let steps = counted(self.probes, "step", "steps");
+        let mut lines = vec![Line::from(strong(match (&self.suspects[..], self.first) {
+            ([first, .., last], None) => format!(
+                "one of the entries {first} to {last} makes {condition} true ({steps}); the command is undecided \
+                 about the others"
+            ),
+            (_, first) => format!("entry {} makes {condition} true ({steps})", first.unwrap_or_default()),
+        }))];
+        lines.extend(self.earlier.map(|EarlierSpell { last_true, first_false }| {
+            Line::from(format!(
+                "not the first: it is already true after entry {last_true} and false again after entry \
+                 {first_false}; use `--linear` to find the first"
+            ))
+        }));
+        lines.extend(self.entry.iter().flat_map(Report::lines));
+        lines.extend(self.state.iter().map(|change| Line::from(format!("  {change}"))));
+        lines
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -74,46 +102,24 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             "the condition is not true at the end, after {}",
             counted(sight.head(), "entry", "entries")
         ))
-        .hint("`--linear` finds conditions that come and go")),
+        .hint("use `--linear` to find an earlier entry at which it becomes true")),
         Bisection::UntoldInSetup => Err(untold("in the setup")),
         Bisection::UntoldAtEnd => {
             Err(untold(&format!("at the end, after {}", counted(sight.head(), "entry", "entries"))))
         }
-        Bisection::Found(flip) => report(args, *flip, &mut context.output),
+        Bisection::Found(flip) => {
+            let Flip { suspects, earlier, probes, record, state } = *flip;
+            let (first, last) = suspects.clone().into_inner();
+            let (is_found, condition) = (first == last, args.when.clone());
+            let (first, suspects, entry) = (is_found.then_some(last), suspects.collect(), record);
+            context.output.report(&Found { first, suspects, probes, entry, state, condition, earlier })?;
+            Ok(if is_found { ExitStatus::Yes } else { ExitStatus::No })
+        }
     }
 }
 
-/// Says that the condition is neither true nor false where it has to be one of them.
+/// The failure of a judge that decides neither in the setup nor at the end.
 fn untold(place: &str) -> Failure {
-    Failure::usage(format!("the command of `--run` cannot tell {place}: its exit code is 125"))
-        .hint("it must say 0 (false) in the setup and 1 to 124 (true) at the end")
-}
-
-fn report(args: &Args, flip: Flip, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let Flip { suspects, probes, record, state } = flip;
-    let (first, last) = suspects.clone().into_inner();
-    let is_found = first == last;
-    if output.is_json() {
-        let entry = record.as_ref();
-        let (first, suspects) = (is_found.then_some(last), suspects.collect());
-        output.json(&BisectJson { first, suspects, probes, entry, state })?;
-        return Ok(if is_found { ExitStatus::Yes } else { ExitStatus::No });
-    }
-    let condition = args.when.as_ref().map_or_else(|| "the condition".into(), |when| format!("`{when}`"));
-    let steps = counted(probes, "step", "steps");
-    let heading = if is_found {
-        format!("entry {last} makes {condition} true ({steps})")
-    } else {
-        format!(
-            "one of the entries {first} to {last} makes {condition} true ({steps}); the others cannot be told"
-        )
-    };
-    output.line(paint(Tone::Strong, heading))?;
-    if let Some(record) = &record {
-        record::print(record, output)?;
-    }
-    for change in &state {
-        output.line(format_args!("  {change}"))?;
-    }
-    Ok(if is_found { ExitStatus::Yes } else { ExitStatus::No })
+    Failure::usage(format!("the command of `--run` is undecided {place}: its exit code is 125"))
+        .hint("it must exit with 0 (false) in the setup and with 1 to 124 (true) at the end")
 }

@@ -2,18 +2,16 @@
 
 use serde::Serialize;
 use turnfold_replay::{
-    Difference, FieldChange, Record, SeatHistory, SourceName, Viewer, blame::blame, path::check_path,
+    Difference, FieldChange, Record, SeatHistory, SourceName, Viewer, blame::blame, path::check_path, render,
 };
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, paint};
-use crate::record;
+use crate::output::{Line, Report, strong};
 
 /// Show which entry last changed a field of the view
 ///
-/// With `--as` a player, numbers count the entries that the player may know of, as in `log`. Exits with 1 when no
-/// entry changed the field.
+/// With `--as p1`, entries are counted as p1 may know them, like in `log`. Exits with 1 if no entry changed the field.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold blame duel /units/3/at --all")]
 pub(crate) struct Args {
@@ -34,12 +32,19 @@ pub(crate) struct Args {
     viewer: Viewer,
 }
 
+/// A change of the field.
 #[derive(Serialize)]
-struct ChangeJson<'a> {
+struct Change {
     #[serde(flatten)]
-    entry: &'a Record,
+    entry: Record,
     #[serde(flatten)]
-    difference: &'a Difference,
+    difference: Difference,
+}
+
+impl Report for Change {
+    fn lines(&self) -> Vec<Line> {
+        vec![strong(&self.difference).into(), Line::from("  ").join(render::record(&self.entry))]
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -50,7 +55,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         if !args.all {
             changes.clear();
         }
-        changes.push(change);
+        let FieldChange { record: entry, difference } = change;
+        changes.push(Change { entry, difference });
     })?;
     if !found {
         return Err(Failure::usage(format!("`{}` is nowhere in the view of {}", args.path, args.source))
@@ -59,19 +65,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if changes.is_empty() {
         return Err(Failure::negative(format!("no entry of `{}` changed `{}`", args.source, args.path)));
     }
-    for change in &changes {
-        print(change, context)?;
-    }
+    changes.iter().try_for_each(|change| context.output.report(change))?;
     Ok(ExitStatus::Yes)
-}
-
-fn print(FieldChange { record, difference }: &FieldChange, context: &mut Context) -> Result<(), Failure> {
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&ChangeJson { entry: record, difference })?;
-        return Ok(());
-    }
-    output.line(paint(Tone::Strong, difference))?;
-    output.text("  ")?;
-    record::print(record, output)
 }

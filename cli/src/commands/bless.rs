@@ -13,18 +13,19 @@ use self::consent::Consent;
 use self::proposal::{Fate, Mode, Proposal, name};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
-use crate::output::{self, Output, Tone, counted, paint};
+use crate::output::{self, Line, Output, Report, added, counted, dim, plain, removed, warning};
 
 /// Write outcomes and hashes into replay files
 ///
-/// Folds each file again, shows what would change, and asks on a terminal entry by entry whether to accept it: `y` this
+/// Folds each file again and shows what would change. On a terminal, asks for each change whether to accept it: `y` this
 /// change, `n` not this one, `a` this and all others, `q` no more. Lines whose change is refused stay as they are, and
 /// the closing line is made for the lines as they then stand, so `check` still finds what was refused. A change that is
-/// longer than the screen is shown in the pager first. Elsewhere nothing
-/// is written without `--accept`. Comments and order stay; blessing a blessed file changes nothing. All files are judged
-/// before any is written; one that cannot be blessed is named and the others are blessed all the same. Each is written
-/// whole or not at all. Exits with 1 if a change was not written, and with 2 if a file cannot be blessed or where the
-/// variable CI is set, unless told only to check: golden logs are blessed by people.
+/// longer than the screen is shown in the pager first.
+///
+/// Elsewhere, nothing is written without `--accept`. Comments and order stay; blessing a blessed file changes nothing. All
+/// files are folded before any is written; a file that cannot be blessed is named, and the others are handled as usual.
+/// Each is written whole or not at all. Exits with 1 if a change was not written, and with 2 if a file cannot be blessed
+/// or the variable CI is set (except with `--check`): golden logs are blessed by people.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold bless replays/initiative/moves.tfl\n  \
     turnfold bless --accept bug.tfl\n  turnfold bless --check replays/*/*.tfl")]
@@ -37,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "check")]
     accept: bool,
 
-    /// Only tell what would change; exits with 1 if anything would
+    /// Only show what would change; exits with 1 if anything would
     #[arg(long)]
     check: bool,
 }
@@ -53,8 +54,8 @@ impl Args {
             return Ok(Mode::Check);
         }
         if runs_in_ci() {
-            return Err(Failure::usage("golden logs are not blessed where the variable `CI` is set")
-                .hint("`--check` tells what would change"));
+            return Err(Failure::usage("golden logs are not blessed when the variable `CI` is set")
+                .hint("`--check` shows what would change"));
         }
         Ok(match self.accept {
             true => Mode::Accept,
@@ -69,8 +70,9 @@ fn runs_in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !["", "0", "false"].contains(&value.to_string_lossy().as_ref()))
 }
 
+/// A file that was blessed or not.
 #[derive(Serialize)]
-struct BlessJson<'a> {
+struct Blessed<'a> {
     file: String,
     /// Null where the file cannot be blessed.
     changed: Option<bool>,
@@ -78,6 +80,29 @@ struct BlessJson<'a> {
     error: Option<String>,
     rules_change: Option<&'a RulesChange>,
     changes: &'a [Change],
+    #[serde(skip)]
+    path: &'a Path,
+    #[serde(skip)]
+    fate: Option<Fate>,
+    #[serde(skip)]
+    mode: Mode,
+}
+
+impl Report for Blessed<'_> {
+    fn lines(&self) -> Vec<Line> {
+        let word = match (self.fate, self.mode) {
+            (None, _) => {
+                let error = self.error.as_deref().unwrap_or_default();
+                return vec![Line::from([removed("failed"), plain(format_args!(" {error}"))])];
+            }
+            (Some(Fate::Unchanged), _) => dim("unchanged"),
+            (Some(Fate::Written), _) => added("blessed"),
+            (Some(Fate::InPart), _) => warning("blessed in part"),
+            (Some(Fate::Left), Mode::Ask) => warning("left as it was"),
+            (Some(Fate::Left), _) => warning("would bless"),
+        };
+        vec![Line::from([word, plain(format_args!(" {}", name(self.path)))])]
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -98,7 +123,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         left += u64::from(matches!(fate, Ok(Fate::Left | Fate::InPart)));
         // The one file's failure is all that is said of it.
         if fate.is_ok() || args.files.len() > 1 || output.is_json() {
-            report(path, proposal.as_ref().ok(), &fate, mode, output)?;
+            let proposal = proposal.as_ref().ok();
+            output.report(&Blessed {
+                file: path.display().to_string(),
+                changed: proposal.map(Proposal::is_change),
+                written: matches!(fate, Ok(Fate::Written)),
+                error: fate.as_ref().err().map(ToString::to_string),
+                rules_change: proposal.and_then(|proposal| proposal.rules_change.as_ref()),
+                changes: proposal.map(|proposal| proposal.changes.as_slice()).unwrap_or_default(),
+                path,
+                fate: fate.as_ref().ok().copied(),
+                mode,
+            })?;
         }
         failures.extend(fate.err());
     }
@@ -108,9 +144,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     if left > 0 && mode == Mode::Tell {
         let files = counted(left, "file", "files");
-        return Err(
-            Failure::negative(format!("nothing was written: {files} would change")).hint("`--accept` writes")
-        );
+        return Err(Failure::negative(format!("{files} would change")).hint("`--accept` writes them"));
     }
     Ok(if left == 0 { ExitStatus::Yes } else { ExitStatus::No })
 }
@@ -123,40 +157,6 @@ fn in_one(mut failures: Vec<Failure>, files: usize) -> Option<Failure> {
     if files == 1 || worst.kind == FailureKind::ClosedPipe {
         return Some(worst);
     }
-    let message = format!("{count} of {files} files cannot be blessed");
-    Some(worst.with_message(message).hint("they are named above, the others were treated as ever"))
-}
-
-/// Says what became of a file.
-fn report(
-    path: &Path,
-    proposal: Option<&Proposal>,
-    fate: &Result<Fate, Failure>,
-    mode: Mode,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    if output.is_json() {
-        output.json(&BlessJson {
-            file: path.display().to_string(),
-            changed: proposal.map(Proposal::is_change),
-            written: matches!(fate, Ok(Fate::Written)),
-            error: fate.as_ref().err().map(ToString::to_string),
-            rules_change: proposal.and_then(|proposal| proposal.rules_change.as_ref()),
-            changes: proposal.map(|proposal| proposal.changes.as_slice()).unwrap_or_default(),
-        })?;
-        return Ok(());
-    }
-    let (tone, word) = match (fate, mode) {
-        (Err(failure), _) => {
-            output.line(format_args!("{} {failure}", paint(Tone::Removed, "failed")))?;
-            return Ok(());
-        }
-        (Ok(Fate::Unchanged), _) => (Tone::Dim, "unchanged"),
-        (Ok(Fate::Written), _) => (Tone::Added, "blessed"),
-        (Ok(Fate::InPart), _) => (Tone::Warning, "blessed in part"),
-        (Ok(Fate::Left), Mode::Ask) => (Tone::Warning, "left as it was"),
-        (Ok(Fate::Left), _) => (Tone::Warning, "would bless"),
-    };
-    output.line(format_args!("{} {}", paint(tone, word), name(path)))?;
-    Ok(())
+    let message = format!("{count} of {files} files could not be blessed (listed above)");
+    Some(worst.with_message(message).hint("the others were handled as usual"))
 }

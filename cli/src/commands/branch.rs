@@ -8,7 +8,7 @@ use turnfold_store::{BranchName, StoreReader};
 use super::play::require_not_by_mail;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Output, Tone, paint};
+use crate::output::{Line, Report, plain, strong};
 
 /// Begin a new history from any point, rename or delete one
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ use crate::output::{Output, Tone, paint};
     override_usage = "turnfold branch REV NAME\n       turnfold branch --rename MATCH@OLD NAME\n       turnfold branch --delete MATCH@NAME"
 )]
 pub(crate) struct Args {
-    /// Where the new branch parts; with `--rename` or `--delete`, the branch
+    /// Revision to branch from, or the branch to rename or delete
     #[arg(value_name = "REV")]
     revision: Revision,
 
@@ -40,21 +40,31 @@ pub(crate) struct Args {
     force: bool,
 }
 
+/// A branch that was created, renamed or deleted.
 #[derive(Serialize)]
-struct BranchJson {
+struct Changed {
     #[serde(rename = "match")]
     match_name: String,
     branch: String,
+    /// The entry after which a new branch begins.
     seq: Option<u64>,
     renamed_from: Option<String>,
     deleted: bool,
+    /// The revision from which a new branch begins.
+    #[serde(skip)]
+    from: Option<Revision>,
 }
 
-/// What became of a branch.
-enum Done {
-    Created { at: u64 },
-    Renamed,
-    Deleted,
+impl Report for Changed {
+    fn lines(&self) -> Vec<Line> {
+        let Self { match_name, branch, renamed_from, from, .. } = self;
+        let new = strong(format_args!("{match_name}@{branch}"));
+        vec![match (from, renamed_from) {
+            (Some(from), _) => Line::from([new, plain(format_args!(" begins after {from}"))]),
+            (None, Some(old)) => Line::from([plain(format_args!("renamed {match_name}@{old} to ")), new]),
+            (None, None) => Line::from([plain("deleted "), new]),
+        }]
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -67,10 +77,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if args.rename || args.delete {
         require_not_by_mail(&store, &args.revision)?;
     }
-    let (name, done) = match &args.name {
+    let mut changed = Changed {
+        match_name: match_name.to_string(),
+        branch: args.name.as_ref().unwrap_or(branch).to_string(),
+        seq: None,
+        renamed_from: None,
+        deleted: false,
+        from: None,
+    };
+    match &args.name {
         Some(name) if args.rename => {
             store.rename_branch(match_name, branch, name)?;
-            (name, Done::Renamed)
+            changed.renamed_from = Some(branch.to_string());
         }
         Some(name) => {
             let at = match seq {
@@ -78,18 +96,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                 None => store.head(match_name, branch)?,
             };
             store.create_branch(match_name, name, branch, at)?;
-            (name, Done::Created { at })
+            (changed.seq, changed.from) = (Some(at), Some(args.revision.at(at)));
         }
         None => {
             if !args.force {
                 require_unsigned(&args.revision, &store)?;
             }
             store.delete_branch(match_name, branch)?;
-            (branch, Done::Deleted)
+            changed.deleted = true;
         }
-    };
+    }
     drop(store);
-    report(args, name, &done, &mut context.output)?;
+    context.output.report(&changed)?;
     Ok(ExitStatus::Yes)
 }
 
@@ -103,25 +121,4 @@ fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Fail
     }
     let message = format!("`{revision}` is signed, and the key will sign no other branch under its name");
     Err(Failure::usage(message).hint("`--force` deletes it"))
-}
-
-fn report(args: &Args, name: &BranchName, done: &Done, output: &mut Output) -> Result<(), Failure> {
-    let Revision { match_name, branch, .. } = &args.revision;
-    if output.is_json() {
-        output.json(&BranchJson {
-            match_name: match_name.to_string(),
-            branch: name.to_string(),
-            seq: if let Done::Created { at } = done { Some(*at) } else { None },
-            renamed_from: matches!(done, Done::Renamed).then(|| branch.to_string()),
-            deleted: matches!(done, Done::Deleted),
-        })?;
-        return Ok(());
-    }
-    let new = paint(Tone::Strong, format_args!("{match_name}@{name}"));
-    match done {
-        Done::Created { at } => output.line(format_args!("{new} begins after {}", args.revision.at(*at)))?,
-        Done::Renamed => output.line(format_args!("renamed {match_name}@{branch} to {new}"))?,
-        Done::Deleted => output.line(format_args!("deleted {new}"))?,
-    }
-    Ok(())
 }

@@ -26,11 +26,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let branches = context.read_store()?.branches(&args.match_name)?;
     let branches: Vec<_> = branches.into_iter().map(ListedBranch::from).collect();
-    let output = &mut context.output;
-    if output.is_json() {
-        branches.iter().try_for_each(|listed| output.json(listed))?;
-    } else {
-        lines(&branches).iter().try_for_each(|line| output.styled(line))?;
-    }
+    context.output.list(&branches, lines)?;
     Ok(ExitStatus::Yes)
 }

@@ -22,8 +22,8 @@ use crate::{files, output};
 /// file stands for where that is known, else what the entry changes. With `--all` the comparison goes on from there, to
 /// the end of the file or to an entry that the rules reject. Exits with 1 when any file fails.
 ///
-/// Of a page that `export --html` made for the host, the replay in it is checked, and lines are counted in that. It says
-/// nothing of what the page shows: `turnfold export FILE.html --html` makes a page of one's own from the replay.
+/// In a page that `export --html` made for the host, `check` checks the embedded replay and counts lines in that. It does
+/// not check what the page shows: use `turnfold export FILE.html --html` to make your own page from the replay.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold check\n  turnfold check --fail-fast --quiet replays/initiative\n  \
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                 output.json(file)?;
             }
         }
-        None => report.lines(args.quiet).try_for_each(|line| output.styled(&line))?,
+        None => report.lines(args.quiet).try_for_each(|line| output.line(line))?,
     }
     Ok(if report.is_good() { ExitStatus::Yes } else { ExitStatus::No })
 }

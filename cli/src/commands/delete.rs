@@ -9,13 +9,13 @@ use turnfold_store::{MatchName, StoreReader};
 use super::mail::desk_going_along;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{self, Tone, counted, paint};
+use crate::output::{self, Line, Report, TextSpan, counted, plain, strong};
 
 /// Delete a match with all its branches
 ///
-/// Asks on a terminal; elsewhere it needs `--force`. Nothing brings the match back but a backup or a replay file made
-/// before. The desk of a match by mail goes with it. Exits with 1 if the answer is no. A branch is deleted with
-/// `branch --delete`.
+/// Asks for confirmation on a terminal; elsewhere, `--force` is required. Only a backup or a replay file made before can
+/// bring the match back. The desk of a match by mail is deleted too. Exits with 1 if the answer is no. Use `branch
+/// --delete` to delete a branch.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold delete duel\n  turnfold delete --force duel")]
 pub(crate) struct Args {
@@ -28,41 +28,36 @@ pub(crate) struct Args {
     force: bool,
 }
 
-#[derive(Serialize)]
-struct DeleteJson<'a> {
-    #[serde(rename = "match")]
-    match_name: &'a str,
-    branches: u64,
-    entries: u64,
-    /// The desk that went with it.
-    desk: Option<&'a str>,
-}
-
-/// All that goes with a match.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A match with everything that is deleted with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Whole {
+    #[serde(rename = "match")]
+    match_name: MatchName,
     branches: u64,
     entries: u64,
     /// Its desk, if it is played by mail (PM-1).
     desk: Option<MatchName>,
 }
 
+impl Report for Whole {
+    fn lines(&self) -> Vec<Line> {
+        vec![Line::from([plain("deleted "), strong(&self.match_name), plain(format_args!(" with {self}"))])]
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Args { match_name, force } = args;
     let may_ask = !context.output.is_json() && output::is_attended();
     if !force && !may_ask {
-        return Err(Failure::usage(format!(
-            "nobody can be asked here whether to delete match `{match_name}`"
-        ))
-        .hint("`--force` deletes without asking"));
+        return Err(Failure::usage("cannot ask for confirmation because this is not a terminal")
+            .hint(format!("use `--force` to delete match `{match_name}`")));
     }
     if !force {
         let whole = Whole::of(match_name, &context.read_store()?)?;
-        let question = paint(Tone::Strong, format_args!("delete {match_name} with {whole} [y,n]?"));
+        let question = format!("delete {match_name} with {whole} [y,n]?");
         let output = &mut context.output;
-        let mut say = |text: &str| output.text(text).and_then(|()| output.flush());
-        if !agrees(&question, &mut io::stdin().lock(), &mut say)? {
-            context.output.line(format_args!("{match_name} stays"))?;
+        if !agrees(&question, &mut io::stdin().lock(), &mut |span| output.say(&span))? {
+            output.line(format_args!("{match_name} is kept"))?;
             return Ok(ExitStatus::No);
         }
     }
@@ -72,15 +67,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let names: Vec<_> = [match_name].into_iter().chain(&whole.desk).cloned().collect();
     store.delete_matches(&names)?;
     drop(store);
-    if context.output.is_json() {
-        let Whole { branches, entries, desk } = &whole;
-        let desk = desk.as_ref().map(MatchName::as_str);
-        let (branches, entries) = (*branches, *entries);
-        context.output.json(&DeleteJson { match_name: match_name.as_str(), branches, entries, desk })?;
-    } else {
-        let name = paint(Tone::Strong, match_name);
-        context.output.line(format_args!("deleted {name} with {whole}"))?;
-    }
+    context.output.report(&whole)?;
     Ok(ExitStatus::Yes)
 }
 
@@ -88,10 +75,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 fn agrees(
     question: &str,
     input: &mut impl BufRead,
-    say: &mut impl FnMut(&str) -> io::Result<()>,
+    say: &mut impl FnMut(TextSpan) -> io::Result<()>,
 ) -> io::Result<bool> {
     loop {
-        say(&format!("{question} "))?;
+        say(strong(question))?;
+        say(plain(" "))?;
         let mut line = String::new();
         if input.read_line(&mut line)? == 0 {
             return Ok(false);
@@ -99,7 +87,7 @@ fn agrees(
         match line.trim() {
             "y" => return Ok(true),
             "n" => return Ok(false),
-            _ => say("y: delete it, n: leave it as it is\n")?,
+            _ => say(plain("y: delete it, n: keep it\n"))?,
         }
     }
 }
@@ -112,7 +100,8 @@ impl Whole {
             let forked_at = branch.parent.as_ref().map_or(0, |(_, at)| *at);
             branch.head.saturating_sub(forked_at)
         });
-        Ok(Self { branches: branches.len() as u64, entries: own.sum(), desk })
+        let branches = branches.len() as u64;
+        Ok(Self { match_name: match_name.clone(), branches, entries: own.sum(), desk })
     }
 }
 
@@ -130,8 +119,8 @@ mod tests {
 
     fn check(answers: &str, expected: bool, asked: usize) {
         let mut said = String::new();
-        let mut say = |text: &str| {
-            said.push_str(text);
+        let mut say = |span: TextSpan| {
+            said.push_str(&span.text);
             Ok(())
         };
         assert_eq!(agrees("sure?", &mut answers.as_bytes(), &mut say).unwrap(), expected, "{answers:?}");

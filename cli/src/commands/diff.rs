@@ -12,11 +12,10 @@ use crate::failure::{ExitStatus, Failure};
 /// Show where two histories part and how their states differ
 ///
 /// Prints the commands that only one of them has, the outcomes that differ although the command is the same, and the
-/// fields in which the states at the end differ. Both are folded by the rules of this build; a file that tells other
-/// outcomes is pointed out. With `--as` a player, what the player may not know of is left
-/// out: entries, effects, state hashes, the seed of the dice, and what the setup hides; numbers count the entries that
-/// the player may know of, as in `log`. Exits with 1 if they
-/// differ.
+/// fields in which the states at the end differ. Both are folded by the rules of this build; a note names a file that
+/// records other outcomes. With `--as p1`, everything that p1 may not know is left out: entries, effects, state hashes,
+/// the seed of the dice and hidden parts of the setup; entries are counted as p1 may know them, like in `log`. Exits with
+/// 1 if the histories differ.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  turnfold diff duel duel@flank\n  turnfold diff --stat before.tfl after.tfl"
@@ -53,16 +52,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let (a, b) = (load(&args.a)?, load(&args.b)?);
     if a.viewer() != b.viewer() {
         let viewer = if a.viewer().see_all() { b.viewer() } else { a.viewer() };
-        return Err(Failure::usage(format!("one of the two tells only what `{viewer}` may know"))
+        return Err(Failure::usage(format!("one of the two holds only what `{viewer}` may know"))
             .hint(format!("compare them with `--as {viewer}`")));
     }
     let comparison = compare(&a, &b, args.context)?;
     let output = &mut context.output;
-    match (args.stat, output.is_json()) {
-        (false, true) => output.json(&DiffDocument::of(&comparison, [&a, &b])?)?,
-        (true, true) => output.json(&comparison.stat)?,
-        (false, false) => lines(&comparison).iter().try_for_each(|line| output.styled(line))?,
-        (true, false) => stat_lines(&comparison).iter().try_for_each(|line| output.styled(line))?,
+    if args.stat {
+        output.show(&comparison.stat, || stat_lines(&comparison))?;
+    } else if output.is_json() {
+        output.json(&DiffDocument::of(&comparison, [&a, &b])?)?;
+    } else {
+        lines(&comparison).into_iter().try_for_each(|line| output.line(line))?;
     }
     Ok(if comparison.stat.equal { ExitStatus::Yes } else { ExitStatus::No })
 }

@@ -3,36 +3,35 @@
 use std::path::Path;
 
 use serde::Serialize;
-use turnfold_core::{Digest, Seat};
+use turnfold_core::Digest;
 use turnfold_replay::{Page, SeatHistory, SourceName, Viewer, revision::is_page};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
-use crate::output::counted;
+use crate::output::{Line, Report, counted};
 
 /// Write a revision as a replay file, or as a page that shows it
 ///
-/// The file carries the setup, the dice policy with its seed, every entry with its outcome and state hash, and
-/// nothing of when it was played.
+/// The file holds the setup, the dice policy with its seed, and every entry with its outcome and state hash, but no times.
 ///
-/// With `--html` it is one HTML file, made of a revision or of a replay file: it opens from disk without a network and
-/// shows the game entry by entry, with the log and what changed. It holds everything, secrets and seed too, and the
-/// whole replay file: `turnfold check FILE.html` checks that, and every verb that reads a replay file reads it there. A
-/// page of more than 64 MiB is refused with the range that fits.
+/// With `--html`, makes one HTML file of a revision or of a replay file. It opens from disk without a network and shows the
+/// game entry by entry, with the log and the changes. It holds everything, including secrets, the seed and the replay
+/// file: `turnfold check FILE.html` checks the replay, and every verb that reads a replay file accepts the page. A page of
+/// more than 64 MiB is refused with the range that fits.
 ///
-/// With `--as` a player it carries what that player may know: the entries it may know of, with what it sees of their
-/// outcomes, and neither seed nor state hashes; what the setup keeps from it is made up. The header says so by `view`.
-/// Such a file can be read, shown and stepped, with that seat's seat. It can be neither checked, blessed nor imported.
-/// With `--html` there is no replay in it, only what the player saw.
+/// With `--as p1`, holds what p1 may know: entries with the effects that p1 sees, but no seed and no state hashes, and
+/// made-up values for hidden parts of the setup. The header marks this as `view`. Such a file can be read, shown and
+/// stepped through as that seat, but not checked, blessed or imported. With `--html`, the page has no replay in it.
 ///
-/// Exits with 3 when standard output takes only a part of it.
+/// Exits with 3 if standard output takes only a part of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold export duel -o duel.tfl
   turnfold export duel --as p2 -o p2.tfl
   turnfold export duel --html -o duel.html
-  turnfold export bug.tfl --html --as p2 -o p2.html")]
+  turnfold export bug.tfl --html --as p2 -o p2.html
+In a git repository, put `*.tfl text eol=lf` into `.gitattributes`, so that git never converts the line ends of replay files.")]
 pub(crate) struct Args {
     /// The revision; with `--html` also a replay file, `-` being standard input
     #[arg(value_name = "REV")]
@@ -50,26 +49,39 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
+/// A replay file or page that was made.
 #[derive(Serialize)]
-struct ExportJson {
+struct Exported {
     revision: String,
-    /// The seat that may know what it tells, where that is not everything.
+    /// The seat to whose knowledge it is limited, if it is.
     view: Option<String>,
     entries: u64,
-    state_hash: Option<String>,
+    state_hash: Option<Digest>,
+    /// The file that was written.
     file: Option<String>,
-    /// The replay itself, where no file takes it.
+    /// The replay itself, if no file was written.
     replay: Option<String>,
-    /// The page itself, where no file takes it.
+    /// The page itself, if no file was written.
     page: Option<String>,
+    #[serde(skip)]
+    is_page: bool,
 }
 
-/// What is written, and what there is to say of it.
-struct Exported {
-    text: String,
-    view: Option<Seat>,
-    entries: u64,
-    state_hash: Option<Digest>,
+impl Report for Exported {
+    fn lines(&self) -> Vec<Line> {
+        let entries = counted(self.entries, "entry", "entries");
+        let known = match &self.view {
+            Some(seat) => format!(", as {seat} may know it"),
+            None if self.is_page => ", with everything in it, secrets and seed too".into(),
+            None => String::new(),
+        };
+        let (revision, file) = (&self.revision, self.file.as_deref().unwrap_or_default());
+        vec![format!("exported {revision} to `{file}`: {entries}{known}").into()]
+    }
+
+    fn document(&self) -> Option<&str> {
+        self.replay.as_deref().or(self.page.as_deref())
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -77,42 +89,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some(path) = path {
         check_ending(path, args.html)?;
     }
-    let exported = if args.html { page(args, context)? } else { replay(args, context)? };
-    let what = if args.html { "page" } else { "replay" };
-    let Exported { text, view, entries, state_hash } = exported;
+    let mut exported = if args.html { page(args, context)? } else { replay(args, context)? };
     if let Some(path) = path {
+        let text = exported.replay.take().or(exported.page.take()).unwrap_or_default();
         files::write_whole(path, text.as_bytes())?;
+        exported.file = Some(path.display().to_string());
     }
-    let output = &mut context.output;
-    if output.is_json() {
-        let text = path.is_none().then_some(text);
-        let (replay, page) = if args.html { (None, text) } else { (text, None) };
-        let written = output
-            .json(&ExportJson {
-                revision: args.source.to_string(),
-                view: view.map(|seat| seat.to_string()),
-                entries,
-                state_hash: state_hash.map(|hash| hash.to_string()),
-                file: path.map(|path| path.display().to_string()),
-                replay,
-                page,
-            })
-            .and_then(|()| output.flush());
+    let written = context.output.report(&exported).and_then(|()| context.output.flush());
+    if path.is_some() {
+        written?;
+    } else {
+        let what = if args.html { "page" } else { "replay" };
         written.map_err(|error| Failure::cut_short(what, error))?;
-        return Ok(ExitStatus::Yes);
     }
-    let Some(path) = path else {
-        let written = output.document(&text).and_then(|()| output.flush());
-        written.map_err(|error| Failure::cut_short(what, error))?;
-        return Ok(ExitStatus::Yes);
-    };
-    let entries = counted(entries, "entry", "entries");
-    let known = match view {
-        Some(seat) => format!(", as {seat} may know it"),
-        None if args.html => ", with everything in it, secrets and seed too".into(),
-        None => String::new(),
-    };
-    output.line(format_args!("exported {} to `{}`: {entries}{known}", args.source, path.display()))?;
     Ok(ExitStatus::Yes)
 }
 
@@ -138,14 +127,27 @@ fn replay(args: &Args, context: &Context) -> Result<Exported, Failure> {
     let sight = SeatHistory::load(args.viewer, &args.source, context)?;
     let replay = sight.to_replay()?;
     Ok(Exported {
-        view: replay.header.view.map(|view| view.seat),
+        revision: args.source.to_string(),
+        view: replay.header.view.map(|view| view.seat.to_string()),
         entries: sight.head(),
         state_hash: replay.closing.map(|closing| closing.state),
-        text: replay.to_string(),
+        file: None,
+        replay: Some(replay.to_string()),
+        page: None,
+        is_page: false,
     })
 }
 
 fn page(args: &Args, context: &Context) -> Result<Exported, Failure> {
     let Page { html, view, entries, state_hash } = Page::load(args.viewer, &args.source, context)?;
-    Ok(Exported { text: html, view, entries, state_hash })
+    Ok(Exported {
+        revision: args.source.to_string(),
+        view: view.map(|seat| seat.to_string()),
+        entries,
+        state_hash,
+        file: None,
+        replay: None,
+        page: Some(html),
+        is_page: true,
+    })
 }

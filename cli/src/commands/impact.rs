@@ -21,18 +21,18 @@ use crate::output;
 
 /// Show what the rules of this build change over a corpus of logs
 ///
-/// Folds every log again, many at once, and tells for each ruleset and version how many go as they went and how many
-/// do not; those that do not are grouped by the first thing that differs. Run it before a changed ruleset is released.
+/// Folds every log again, in parallel, and counts for each ruleset and version how many give the same result. The others
+/// are grouped by the first difference. Run it before a changed ruleset is released.
 ///
-/// Logs of another version of a ruleset, which everything else refuses, are folded by the rules of this build as far
-/// as their setup and commands can be read. Files are compared by outcomes first. Where all outcomes are the same,
-/// state hashes are compared, as the recorded version makes them: they differ as well when only the layout of the
-/// state does. What a file does not tell is not compared.
+/// Logs of another version of a ruleset, which every other verb refuses, are folded by the rules of this build as far as
+/// their setup and commands can be read. Files are compared by outcomes first. If all outcomes are the same, state hashes
+/// are compared as the recorded version makes them, so they also differ if only the layout of the state does. What a file
+/// does not record is not compared.
 ///
-/// Stored logs tell no outcomes. With `--matches`, the same means only that every command is still accepted and every
+/// Stored logs record no outcomes. With `--matches`, a log counts as the same if every command is still accepted and every
 /// seeded roll is right.
 ///
-/// Exits with 1 when any log differs or cannot be read.
+/// Exits with 1 if any log differs or cannot be read.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples: turnfold impact\n          turnfold impact replays bug-reports --all\n          \
@@ -58,12 +58,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     } else {
         of_files(&args.paths, &context.registry)?
     };
-    let summary = report::Summary::of(&findings);
-    if context.output.is_json() {
-        context.output.json(&summary.to_json(args.matches))?;
-    } else {
-        summary.print(args.all, args.matches, &mut context.output)?;
-    }
+    let summary = report::Summary::of(&findings, args.matches);
+    context.output.show(&summary, || summary.lines(args.all))?;
     let is_trouble = |finding: &&Finding| {
         finding.departure.as_ref().is_err_and(|failure| failure.kind == FailureKind::Trouble)
     };
@@ -106,7 +102,7 @@ fn of_store(store: &StoreReader, registry: &Registry) -> Result<Vec<Finding>, Fa
         }
     }
     if branches.is_empty() {
-        return Err(Failure::usage("the store holds no matches").hint("nothing was looked at"));
+        return Err(Failure::usage("the store holds no matches").hint("nothing was folded"));
     }
     Ok(in_parallel(branches, |branch| match branch {
         Ok(branch) => {

@@ -4,6 +4,8 @@ mod bundle;
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+use turnfold_core::Digest;
 use turnfold_replay::bundle::is_bundle;
 use turnfold_replay::bundle_import::ImportNames;
 use turnfold_replay::{Imported, Sources, revision::new_match_name};
@@ -13,18 +15,18 @@ use super::new::{Game, genesis};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, counted, paint};
+use crate::output::{Line, Report, counted, dim, plain, strong};
 
-/// Create a match from a replay file, or take in a bundle
+/// Import a match from a replay file, or matches from a bundle
 ///
-/// Where the file tells outcomes and hashes they must be right, and its header the one that was blessed; otherwise
-/// nothing is imported. The match keeps all that the file tells. Its id, its times and so the links of its chain are
-/// new: a replay file does not tell them.
+/// Recorded outcomes, hashes and the blessed header must match what the rules compute; otherwise nothing is imported. The
+/// match has everything that the file records. Its id, its times and so its links are new, because a replay file does not
+/// record them.
 ///
-/// A bundle keeps them: a match that the store does not have is made as it is, one that it has goes on where the bundle's
-/// branches continue the stored ones. Where they part nothing is imported, and the first entry is named; `--branch` takes
-/// such a branch in under another name. Nothing is imported whose chain or rules are wrong. Signatures are not asked for:
-/// that is what `turnfold audit` does.
+/// A bundle keeps id, times and links. A new match is created; an existing match is extended where the bundle continues
+/// it. If a branch differs from the stored one, nothing is imported and the first different entry is named; `--branch`
+/// imports such a branch under another name. A bundle is refused if its chain or rules are wrong. Signatures are not
+/// checked: use `turnfold audit`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold import duel.tfl --name again\n  turnfold import duel.bundle")]
 pub(crate) struct Args {
@@ -36,13 +38,37 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MATCH", value_parser = new_match_name)]
     name: Option<MatchName>,
 
-    /// Name of the branch that a branch of a bundle becomes where it parts from the stored one
+    /// Name under which to import the branch of a bundle that differs from the stored one
     #[arg(long, value_name = "BRANCH")]
     branch: Option<BranchName>,
 }
 
-/// What a file does not tell, so that the match has its own.
+/// What a replay file does not record, so that the match has its own.
 const NEW: [&str; 3] = ["id", "times", "links"];
+
+/// A match that was made of a replay file.
+#[derive(Serialize)]
+struct ImportedMatch {
+    #[serde(rename = "match")]
+    match_name: String,
+    entries: u64,
+    state_hash: Digest,
+    new: [&'static str; 3],
+    #[serde(skip)]
+    file: String,
+}
+
+impl Report for ImportedMatch {
+    fn lines(&self) -> Vec<Line> {
+        let entries = counted(self.entries, "entry", "entries");
+        let hash = dim(format_args!("#{:.16}", self.state_hash));
+        let source = plain(format_args!(" from `{}`: {entries} ", self.file));
+        vec![
+            Line::from([plain("imported match "), strong(&self.match_name), source, hash]),
+            "its id, times and links are new, because a replay file does not record them".into(),
+        ]
+    }
+}
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if is_bundle(&args.file) {
@@ -68,19 +94,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     store.create_match(&name, &genesis, entries)?;
     passed.keep(&name, context, &store);
     drop(store);
-    if context.output.is_json() {
-        let hash = state.state_hash().to_string();
-        context.output.json(
-            &serde_json::json!({ "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW }),
-        )?;
-        return Ok(ExitStatus::Yes);
-    }
-    let entries = counted(count, "entry", "entries");
-    let hash = paint(Tone::Dim, format_args!("#{:.16}", state.state_hash()));
-    let title = paint(Tone::Strong, &name);
-    let output = &mut context.output;
-    output.line(format_args!("imported match {title} from `{}`: {entries} {hash}", args.file.display()))?;
-    output.line("its id, times and links are new, as a replay file tells none")?;
+    context.output.report(&ImportedMatch {
+        match_name: name.to_string(),
+        entries: count,
+        state_hash: state.state_hash(),
+        new: NEW,
+        file: args.file.display().to_string(),
+    })?;
     Ok(ExitStatus::Yes)
 }
 

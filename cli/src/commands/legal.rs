@@ -27,13 +27,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return look::print(&client, (revision, "legal"), query, &mut context.output);
     }
     let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
-    let output = &mut context.output;
     for legal in legal_commands(args.viewer, viewer, state.as_ref()) {
-        if output.is_json() {
-            output.json(&legal)?;
-        } else {
-            output.styled(&legal.line())?;
-        }
+        context.output.report(&legal)?;
     }
     Ok(ExitStatus::Yes)
 }

@@ -5,25 +5,24 @@ use std::collections::VecDeque;
 use regex_lite::{Regex, RegexBuilder};
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::{
-    LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Sources, Tail, Viewer,
+    LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Sources, Tail, Viewer, render,
     seat_history::look_at_last,
 };
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
-use crate::record;
 use crate::remote::{look::require_unused, pages};
 
 /// Print the entries of a revision with their outcomes
 ///
 /// A range such as `duel:100..140` includes both its ends, and either may be left out.
 ///
-/// With `--as` a player, entries that the player may not know of are left out, and the others are counted without
-/// them, so that their numbers do not tell how many there are; all are counted once they are in the open. State
-/// hashes and idempotency keys, which could betray secrets, are left out too.
+/// With `--as p1`, entries that p1 may not know are left out and not counted, so that the numbers of the others do not
+/// reveal how many there are. Once revealed, they are counted. State hashes and idempotency keys, which could reveal
+/// secrets, are left out too.
 ///
-/// `--grep` takes a regular expression and looks at SEAT COMMAND => OUTCOME, as printed.
+/// `--grep` matches a regular expression against SEAT COMMAND => OUTCOME, as printed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold log duel:100..140\n  turnfold log duel.tfl:3.. --seat p2\n  \
     turnfold log duel --grep 'ignored|rejected' -n 5")]
@@ -36,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long = "as", value_name = "SEAT")]
     viewer: Option<Viewer>,
 
-    /// Print only this seat's entries; may be given again for another
+    /// Print only this seat's entries; may be repeated
     #[arg(long = "seat", value_name = "SEAT")]
     seats: Vec<Seat>,
 
@@ -48,11 +47,11 @@ pub(crate) struct Args {
     #[arg(long)]
     times: bool,
 
-    /// Print the link after each entry, which two people can compare with `verify --expect`; only the host sees them
+    /// Print the link after each entry, for `verify --expect`; available only to the host
     #[arg(long)]
     links: bool,
 
-    /// Print only the last N entries, of those that are looked for
+    /// Print only the last N entries that match
     #[arg(short = 'n', long, value_name = "N")]
     last: Option<u64>,
 }
@@ -138,7 +137,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let chain = Links::read(args, &lines, context)?;
     for mut line in lines {
         line.link = chain.after(&line.record);
-        record::print_logged(&line, args.times, &mut context.output)?;
+        context.output.show(&line, || vec![render::logged(&line, args.times)])?;
     }
     Ok(ExitStatus::Yes)
 }

@@ -1,7 +1,5 @@
 //! `turnfold matches`: the matches of the store.
 
-use std::io;
-
 use turnfold_core::{Registry, Seat};
 use turnfold_replay::Sources;
 use turnfold_replay::render::{ListedMatch, WhoseTurn, matches::lines};
@@ -10,27 +8,26 @@ use turnfold_store::{MatchInfo, MatchName, StoreReader};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::identity;
-use crate::output::Output;
 use crate::remote::{look::require_unused, pages};
 
 /// List the matches of the store
 ///
-/// They come by name, each with its entries, its branches and the time of its last entry, or of its creation before
-/// the first. With `--long` each is folded from its last snapshot, to show whose turn it is: which seats have a command
-/// that would be applied. A list of thousands takes longer for it. `--after` and `--limit` read a long list page by
-/// page: go on after the last name of a page.
+/// Lists matches by name, each with its entries, its branches and the time of its last entry, or of its creation if it has
+/// none. `--long` also shows whose turn it is: which seats have a command that the rules would apply. This folds every
+/// match from its last snapshot, so a list of thousands takes longer. Use `--after` and `--limit` to read a long list page
+/// by page: continue after the last name of a page.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold matches --after duel --limit 20\n  turnfold matches --mine p1")]
 pub(crate) struct Args {
-    /// Begin after this name, whether or not there is such a match
+    /// Begin after this name, even if no match has it
     #[arg(long, value_name = "MATCH")]
     after: Option<MatchName>,
 
-    /// List at most so many
+    /// List at most N matches
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Show also whose turn it is, or that the match is over
+    /// Also show whose turn it is, or that the match is over
     #[arg(short, long)]
     long: bool,
 
@@ -57,7 +54,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let mut wanted = wanted.take(args.limit.unwrap_or(usize::MAX));
     loop {
         let page: Vec<_> = wanted.by_ref().take(PAGE).collect::<Result<_, _>>()?;
-        print(&page, &mut context.output)?;
+        context.output.list(&page, lines)?;
         if page.len() < PAGE {
             return Ok(ExitStatus::Yes);
         }
@@ -85,11 +82,4 @@ fn is_wanted(listed: &ListedMatch, args: &Args) -> bool {
         (Some(mine), Some(WhoseTurn::Of(seats))) => seats.contains(mine),
         (Some(_), _) => false,
     }
-}
-
-fn print(page: &[ListedMatch], output: &mut Output) -> io::Result<()> {
-    if output.is_json() {
-        return page.iter().try_for_each(|listed| output.json(listed));
-    }
-    lines(page).iter().try_for_each(|line| output.styled(line))
 }

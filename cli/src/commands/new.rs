@@ -10,12 +10,14 @@ use turnfold_store::{Genesis, MatchName};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, paint};
+use crate::output::{Line, Report, dim, plain, strong};
 use crate::{clock, limits, random};
 
 /// Create a match
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold new duel --rules initiative --dice seeded")]
+#[command(after_help = "Example: turnfold new duel --rules initiative --dice seeded\n\
+    Replay files of the match (`*.tfl`) are compared byte for byte. In a git repository, put `*.tfl text eol=lf` into \
+    `.gitattributes`, so that git never converts their line ends.")]
 pub(crate) struct Args {
     /// Name of the match: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
     #[arg(value_name = "MATCH", value_parser = new_match_name)]
@@ -55,7 +57,7 @@ pub(crate) struct GameArgs {
 /// Where the rolls of a match come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Dice {
-    /// From outside: whoever rolls dice on a table records them with `roll`
+    /// From outside: you roll dice on a table and record them with `roll`
     Recorded,
     /// From a seed, so that anyone can recompute them
     Seeded,
@@ -132,6 +134,7 @@ pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
     })
 }
 
+/// A match that was created.
 #[derive(Serialize)]
 struct Created {
     #[serde(rename = "match")]
@@ -146,6 +149,30 @@ struct Created {
     due_roll: Option<DueRoll>,
 }
 
+impl Report for Created {
+    fn lines(&self) -> Vec<Line> {
+        let Self { match_name: name, ruleset, version, dice, .. } = self;
+        let game = plain(format_args!(" ({ruleset} version {version}, {dice} dice) "));
+        let hash = dim(format_args!("#{:.16}", self.state_hash));
+        let mut lines = vec![Line::from([plain("created match "), strong(name), game, hash])];
+        if self.example_setup {
+            lines.push(Line::from(format!(
+                "the setup is the example of {ruleset}; `turnfold rules {ruleset}` explains how to write another for \
+                 `--setup`"
+            )));
+        }
+        lines.extend(self.due_roll.as_ref().map(|due| {
+            let next = if self.seed.is_some() {
+                format!("`turnfold play {name}` rolls it")
+            } else {
+                format!("record it with `turnfold play {name} \"roll …\"`")
+            };
+            Line::from(format!("a roll is due: {due}; {next}"))
+        }));
+        lines
+    }
+}
+
 pub(crate) fn run(args: Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let game = args.game.read(&context.registry)?;
     let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
@@ -155,44 +182,16 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<ExitStatus, Failu
     let store = context.open_or_create_store()?;
     store.create_match(&args.match_name, &genesis, Vec::new())?;
     drop(store);
-    let name = &args.match_name;
-    let output = &mut context.output;
-    if output.is_json() {
-        let seed = if let DicePolicy::Seeded(seed) = dice { Some(seed.to_string()) } else { None };
-        output.json(&Created {
-            match_name: name.to_string(),
-            ruleset: rules.name(),
-            version: rules.version(),
-            example_setup: is_example,
-            dice: dice.name(),
-            seed,
-            state_hash: state.state_hash(),
-            due_roll: state.due_roll(),
-        })?;
-        return Ok(ExitStatus::Yes);
-    }
-    let hash = paint(Tone::Dim, format_args!("#{:.16}", state.state_hash()));
-    output.line(format_args!(
-        "created match {} ({} version {}, {} dice) {hash}",
-        paint(Tone::Strong, name),
-        rules.name(),
-        rules.version(),
-        dice.name()
-    ))?;
-    if is_example {
-        output.line(format_args!(
-            "the setup is the example of {0}; `turnfold rules {0}` tells how to write another for `--setup`",
-            rules.name()
-        ))?;
-    }
-    if let Some(due) = state.due_roll() {
-        let next = match dice {
-            DicePolicy::Recorded | DicePolicy::Fair(_) => {
-                format!("record it with `turnfold play {name} \"roll …\"`")
-            }
-            DicePolicy::Seeded(_) => format!("`turnfold play {name}` rolls it"),
-        };
-        output.line(format_args!("a roll is due: {due}; {next}"))?;
-    }
+    let seed = if let DicePolicy::Seeded(seed) = dice { Some(seed.to_string()) } else { None };
+    context.output.report(&Created {
+        match_name: args.match_name.to_string(),
+        ruleset: rules.name(),
+        version: rules.version(),
+        example_setup: is_example,
+        dice: dice.name(),
+        seed,
+        state_hash: state.state_hash(),
+        due_roll: state.due_roll(),
+    })?;
     Ok(ExitStatus::Yes)
 }

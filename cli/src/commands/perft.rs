@@ -9,13 +9,13 @@ use super::new::GameArgs;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::limits::PERFT_STATES_MAX;
-use crate::output::{self, Output, Tone, paint};
+use crate::output::{self, Line, Report, dim, plain};
 
 /// Count the command sequences that the rules offer from a setup
 ///
-/// A sequence is what the seats, the host among them, say one after another, each command one that `legal` offers at
-/// its time. Arguments without a bound are sampled as `legal` does; so are due rolls, unless the dice are seeded, which
-/// leaves the one roll of the seed. Beside the sequences of each length, the distinct states they lead to are counted.
+/// A sequence is a series of commands by any seat, including the host, each of which `legal` offers at that point.
+/// Arguments without a bound are sampled as `legal` does, and so are due rolls; seeded dice have only the roll of the seed.
+/// For each length, the sequences and the distinct states at their ends are counted.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: turnfold perft --rules cycletap --setup fixtures/cycletap/small-board.toml --depth 4 --divide"
@@ -28,14 +28,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     depth: u32,
 
-    /// Tell for each first command how many of the longest sequences begin with it
+    /// Show for each first command how many of the longest sequences begin with it
     #[arg(long)]
     divide: bool,
 }
 
-/// The JSON document.
+/// The sequences that were counted.
 #[derive(Serialize)]
-struct PerftJson {
+struct Counted {
     ruleset: &'static str,
     version: u32,
     depths: Vec<Level>,
@@ -43,7 +43,28 @@ struct PerftJson {
     divide: Option<Vec<Share>>,
 }
 
-/// What there is at a depth.
+impl Report for Counted {
+    fn lines(&self) -> Vec<Line> {
+        let shares = self.divide.iter().flatten().map(|Share { seat, command, sequences }| {
+            let command = plain(format_args!(" {command} "));
+            Line::from([
+                dim(format_args!("{seat}:")),
+                command,
+                dim("=>"),
+                plain(format_args!(" {sequences}")),
+            ])
+        });
+        let levels = self.depths.iter().map(|Level { depth, sequences, states }| {
+            let [depth, sequences] =
+                [depth.to_string(), sequences.to_string()].map(|it| plain(format!(" {it} ")));
+            let states = plain(format_args!(" {states}"));
+            Line::from([dim("depth"), depth, dim("sequences"), sequences, dim("states"), states])
+        });
+        shares.chain(levels).collect()
+    }
+}
+
+/// The sequences and states at a depth.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Level {
     depth: u32,
@@ -81,30 +102,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let count = Count { dice: game.dice };
     let depths = count.levels(state.fork(), 1, args.depth)?;
     let divide = args.divide.then(|| count.divide(state.as_ref(), args.depth)).transpose()?;
-    let output = &mut context.output;
-    if output.is_json() {
-        let (ruleset, version) = (game.rules.name(), game.rules.version());
-        output.json(&PerftJson { ruleset, version, depths, divide })?;
-    } else {
-        print(&depths, &divide.unwrap_or_default(), output)?;
-    }
+    let (ruleset, version) = (game.rules.name(), game.rules.version());
+    context.output.report(&Counted { ruleset, version, depths, divide })?;
     Ok(ExitStatus::Yes)
-}
-
-fn print(depths: &[Level], divide: &[Share], output: &mut Output) -> Result<(), Failure> {
-    for Share { seat, command, sequences } in divide {
-        let (seat, arrow) = (paint(Tone::Dim, format_args!("{seat}:")), paint(Tone::Dim, "=>"));
-        output.line(format_args!("{seat} {command} {arrow} {sequences}"))?;
-    }
-    for Level { depth, sequences, states } in depths {
-        output.line(format_args!(
-            "{} {depth} {} {sequences} {} {states}",
-            paint(Tone::Dim, "depth"),
-            paint(Tone::Dim, "sequences"),
-            paint(Tone::Dim, "states")
-        ))?;
-    }
-    Ok(())
 }
 
 /// Counts under a dice policy.
@@ -156,7 +156,7 @@ impl Count {
         (*state.state_hash().as_bytes(), rolls)
     }
 
-    /// Returns what every seat may say now.
+    /// Returns the commands that every seat may give now.
     fn offers(&self, state: &dyn AnyState) -> Vec<(Seat, String)> {
         let due = state.seeded_roll(&self.dice);
         if let Some(roll) = due.and_then(|values| state.roll_command(values)) {
@@ -176,7 +176,7 @@ impl Count {
         let mut after = state.fork();
         let entry = Logged { seq: seq.into(), seat, command: CommandSource::Text(command) };
         let refused =
-            |error| Failure::trouble(format!("`{seat}: {command}` is offered and refused: {error}"));
+            |error| Failure::trouble(format!("`{seat}: {command}` is offered but refused: {error}"));
         after.fold(&[entry], &self.dice, &mut |_| {}).map_err(refused)?;
         Ok(after)
     }

@@ -15,7 +15,6 @@ use turnfold_store::{IdempotencyKey, Store, StoreReader};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::record;
 use crate::remote::{append, client::Client, look::require_unused};
 use crate::roller;
 use crate::script;
@@ -26,11 +25,11 @@ const SAFETY: &str = "Options for scripts and shared matches";
 /// The heading of the options about rolls.
 const DICE: &str = "Dice options";
 
-/// Append commands to a match and print what becomes of each
+/// Append commands to a match and print their outcomes
 ///
-/// All commands of a call are recorded, or none of them: when one is rejected, nothing is recorded. In a seeded match
-/// due rolls are made at once, also before the first command; without any command only they are made. On a line that is
-/// played by mail nothing is recorded: `mail take` and `mail run` do that.
+/// Records all commands of a call or, if one is rejected, none of them. In a seeded match, due rolls are made at once, also
+/// before the first command; without a command, only they are made. `play` refuses a history that is played by mail: only
+/// `mail take` and `mail run` append to it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold play duel 'p1: click 0,2' 'p1: move 0,1'")]
 pub(crate) struct Args {
@@ -42,7 +41,7 @@ pub(crate) struct Args {
     #[arg(value_name = "COMMAND", conflicts_with = "script")]
     commands: Vec<String>,
 
-    /// Who plays: all commands are this seat's, and only what it may know of is printed [default: whose command it is]
+    /// Give all commands as this seat, and print only what it may know [default: the seat of each command]
     #[arg(long = "as", value_name = "SEAT")]
     viewer: Option<Viewer>,
 
@@ -54,15 +53,15 @@ pub(crate) struct Args {
     #[arg(long, help_heading = SAFETY, value_name = "N")]
     expect: Option<u64>,
 
-    /// Append only once: a repeated call with this key prints what the first one did
+    /// Idempotency key: a repeated call with this key appends nothing and prints the result of the first
     #[arg(long, help_heading = SAFETY, value_name = "KEY")]
     key: Option<IdempotencyKey>,
 
-    /// Leave due rolls due
+    /// Do not make due rolls
     #[arg(long, help_heading = DICE)]
     no_auto_roll: bool,
 
-    /// Roll the due dice of a recorded match by the operating system
+    /// Make due rolls of a match with recorded dice, by the operating system
     #[arg(long, help_heading = DICE, value_enum, value_name = "SOURCE")]
     dice: Option<DiceSource>,
 }
@@ -74,7 +73,7 @@ enum DiceSource {
     System,
 }
 
-/// Writes a place in a script so that what is wrong there follows.
+/// Writes a place in a script before the error there.
 pub(crate) fn before_colon(place: Option<String>) -> String {
     place.map_or_else(String::new, |place| format!("{place}: "))
 }
@@ -98,12 +97,15 @@ pub(crate) fn lines_of(
 /// PM-2: requires a line that no desk names.
 pub(crate) fn require_not_by_mail(store: &StoreReader, line: &Revision) -> Result<(), Failure> {
     let Revision { match_name, branch, .. } = line;
-    let Some(desk) = desk_naming(store, match_name, branch)? else { return Ok(()) };
+    if desk_naming(store, match_name, branch)?.is_none() {
+        return Ok(());
+    }
     let line = Revision { seq: None, ..line.clone() };
-    let failure = Failure::usage(format!("`{line}` is played by mail: `{desk}` says what is on it"));
+    let failure =
+        Failure::usage(format!("`{line}` is played by mail; only `turnfold mail` can append to it"));
     Err(failure.hint(format!(
-        "orders come in with `turnfold mail take`; to try something out, \
-         `turnfold branch {line} NAME` and go on there"
+        "record orders with `turnfold mail take`; to try something out, branch off with \
+         `turnfold branch {line} NAME`"
     )))
 }
 
@@ -153,7 +155,7 @@ impl Args {
         self.viewer.unwrap_or(Viewer::HOST)
     }
 
-    /// Says why nothing is recorded, after the place in a script if there is one.
+    /// Explains why nothing is recorded, after the place in a script if there is one.
     fn failure(&self, not_played: &NotPlayed, place: Option<String>) -> Failure {
         let failure = Failure::negative(format!("{}{not_played}", before_colon(place)));
         match not_played.hint(self.viewer) {
@@ -186,7 +188,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let played = match session.submit_all(&lines)? {
         Ok(played) => played,
         Err(RejectedLine { index, record }) => {
-            record::print(&record, &mut context.output)?;
+            context.output.report(record.as_ref())?;
             context.output.flush()?;
             let place = lines.get(index).and_then(|line| script::place(line, args.script.as_ref()));
             return Err(args.failure(&NotPlayed::rejected(&record, lines.len(), rules), place));
@@ -204,11 +206,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     // What was acknowledged is durable: trouble with closing is warned of, but the outcomes are told all the same.
     drop(store);
-    for record in &records {
-        record::print(record, &mut context.output)?;
-    }
+    records.iter().try_for_each(|record| context.output.report(record))?;
     if records.is_empty() {
-        nothing_played(&session, &whole, args, context)?;
+        let nothing = NothingPlayed::in_state(session.state.as_ref());
+        context.output.show(&nothing, || vec![nothing.line(&whole, args.viewer)])?;
     }
     Ok(ExitStatus::Yes)
 }
@@ -247,19 +248,6 @@ fn repeat(
     if viewer.see_all() {
         tracing::info!(first, last, "the key was used before; these entries were recorded then");
     }
-    records.iter().try_for_each(|record| record::print(record, &mut context.output))?;
+    records.iter().try_for_each(|record| context.output.report(record))?;
     Ok(ExitStatus::Yes)
-}
-
-fn nothing_played(
-    session: &Session,
-    whole: &Revision,
-    args: &Args,
-    context: &mut Context,
-) -> Result<(), Failure> {
-    let nothing = NothingPlayed::in_state(session.state.as_ref());
-    if context.output.is_json() {
-        return Ok(context.output.json(&nothing)?);
-    }
-    Ok(context.output.styled(&nothing.line(whole, args.viewer))?)
 }

@@ -8,7 +8,7 @@ use turnfold_store::MatchName;
 use super::mail::desk_going_along;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, paint};
+use crate::output::{Line, Report, plain, strong};
 
 /// Give a match another name
 ///
@@ -27,10 +27,16 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct RenameJson<'a> {
+struct Renamed<'a> {
     #[serde(rename = "match")]
     match_name: &'a str,
     renamed_from: &'a str,
+}
+
+impl Report for Renamed<'_> {
+    fn lines(&self) -> Vec<Line> {
+        vec![Line::from([plain(format_args!("renamed {} to ", self.renamed_from)), strong(self.match_name)])]
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -43,10 +49,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     store.rename_matches(&names)?;
     drop(store);
-    if context.output.is_json() {
-        context.output.json(&RenameJson { match_name: new.as_str(), renamed_from: match_name.as_str() })?;
-    } else {
-        context.output.line(format_args!("renamed {match_name} to {}", paint(Tone::Strong, new)))?;
-    }
+    context.output.report(&Renamed { match_name: new.as_str(), renamed_from: match_name.as_str() })?;
     Ok(ExitStatus::Yes)
 }

@@ -7,16 +7,14 @@ use turnfold_replay::{
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, counted, paint};
-use crate::record;
+use crate::output::{counted, dim, plain};
 use crate::render;
 use crate::stepper;
 
 /// Fold a revision or file again from the start, showing each entry
 ///
-/// Where the source tells outcomes and state hashes, as golden logs do, stops at the first that differs and exits
-/// with 1. With `--step` a terminal is filled: step forward and back, jump, search, switch the viewer; `?` lists the
-/// keys.
+/// If the source records outcomes and state hashes, as golden logs do, stops at the first that differs and exits with 1.
+/// With `--step`, fills the terminal: step forward and back, jump, search, switch the viewer; `?` lists the keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold replay replays/initiative/moves.tfl")]
 pub(crate) struct Args {
@@ -49,7 +47,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if args.step && !context.output.is_json() && stepper::is_possible() {
         let sight = if let Some(to) = args.to { sight.up_to(to)? } else { sight };
         if let Some(revision) = stepper::run(sight, context)? {
-            context.output.line(revision)?;
+            context.output.line(revision.to_string())?;
         }
         return Ok(ExitStatus::Yes);
     }
@@ -79,7 +77,7 @@ fn of_seat(args: &Args, mut sight: SeatHistory, context: &mut Context) -> Result
         render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
     }
     for (count, (record, differs)) in records.iter().enumerate() {
-        record::print(record, &mut context.output)?;
+        context.output.report(record)?;
         if args.step && !json {
             sight.advance(state.as_mut(), count, count + 1)?;
             render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
@@ -100,26 +98,26 @@ fn of_seat(args: &Args, mut sight: SeatHistory, context: &mut Context) -> Result
     Ok(ExitStatus::Yes)
 }
 
-fn of_all(args: &Args, mut line_of_play: History, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn of_all(args: &Args, mut history: History, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(to) = args.to {
-        line_of_play.cut_after(to)?;
+        history.cut_after(to)?;
     }
-    let mut state = line_of_play.start()?;
+    let mut state = history.start()?;
     let json = context.output.is_json();
     let detail = Detail { state: args.step && json, ..Detail::new(Viewer::HOST) };
     if args.step && !json {
         render::print(&state.picture(Seat::Host), &mut context.output)?;
     }
-    for entry in &line_of_play.entries {
+    for entry in &history.entries {
         let (mut record, mut contradiction) = (None, None);
         state
-            .fold(&[entry.logged()], &line_of_play.dice, &mut |step| {
+            .fold(&[entry.logged()], &history.dice, &mut |step| {
                 record = Some(Record::of(step, detail));
                 contradiction = Divergence::contradiction(entry, &LogEntry::of(step));
             })
-            .map_err(|cause| line_of_play.broken_entry(cause))?;
+            .map_err(|cause| history.broken_entry(cause))?;
         if let Some(record) = &record {
-            record::print(record, &mut context.output)?;
+            context.output.report(record)?;
         }
         if args.step && !json {
             render::print(&state.picture(Seat::Host), &mut context.output)?;
@@ -137,9 +135,8 @@ fn of_all(args: &Args, mut line_of_play: History, context: &mut Context) -> Resu
         }
     }
     if !json {
-        let hash = paint(Tone::Dim, state.state_hash());
-        let entries = counted(line_of_play.head(), "entry", "entries");
-        context.output.line(format_args!("{entries}, state {hash}"))?;
+        let entries = counted(history.head(), "entry", "entries");
+        context.output.line([plain(format_args!("{entries}, state ")), dim(state.state_hash())])?;
     }
     Ok(ExitStatus::Yes)
 }

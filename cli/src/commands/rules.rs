@@ -1,18 +1,18 @@
 //! `turnfold rules`: a game's rules, for its players.
 
 use serde::Serialize;
-use turnfold_core::{AnyRules, Registry};
+use turnfold_core::AnyRules;
 use turnfold_replay::history::find_rules;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Output, Tone, paint};
+use crate::output::{Line, Report, dim, plain, strong};
 use crate::rulebook::{Rulebook, wrapped};
 
 /// Teach a game: its commands, reasons, questions, view and rules
 ///
-/// Without a name, lists the rulesets. With a topic, shows only what is about it: a rule by its id (`IN-11`), the word of
-/// a command (`move`) or question, a reason (`not_your_turn`), or a field of the view. The rules it names come with it.
+/// Without a name, lists the rulesets. With a topic, shows only that: a rule by its id (`IN-11`), a command or question by
+/// its word (`move`), a reason (`not_your_turn`) or a field of the view, with the rules that it names.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples: turnfold rules initiative\n          turnfold rules initiative move\n          \
@@ -31,8 +31,9 @@ pub(crate) struct Args {
 /// How wide text is at most.
 const WIDTH: usize = 80;
 
+/// A ruleset with its rulebook, or a part of it.
 #[derive(Serialize)]
-struct RulesetJson {
+struct Taught {
     ruleset: &'static str,
     version: u32,
     summary: &'static str,
@@ -40,16 +41,23 @@ struct RulesetJson {
     rulebook: Rulebook,
 }
 
-impl RulesetJson {
+impl Taught {
     fn new(rules: &dyn AnyRules, rulebook: Rulebook) -> Self {
         Self { ruleset: rules.name(), version: rules.version(), summary: rules.summary(), rulebook }
     }
 }
 
+impl Report for Taught {
+    fn lines(&self) -> Vec<Line> {
+        let title = strong(format_args!("{} version {}", self.ruleset, self.version)).into();
+        [title].into_iter().chain(rulebook_lines(&self.rulebook)).collect()
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let output = &mut context.output;
     let Some(name) = &args.ruleset else {
-        list(&context.registry, output)?;
+        let rulesets = context.registry.iter().map(|rules| Taught::new(rules, Rulebook::default()));
+        context.output.list(&rulesets.collect::<Vec<_>>(), list)?;
         return Ok(ExitStatus::Yes);
     };
     let rules = find_rules(name, &context.registry)?;
@@ -58,27 +66,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Some(topic) => whole.about(topic).ok_or_else(|| unknown_topic(rules.name(), topic, &whole))?,
         None => whole,
     };
-    if output.is_json() {
-        output.json(&RulesetJson::new(rules, shown))?;
-        return Ok(ExitStatus::Yes);
-    }
-    let title = format!("{} version {}", rules.name(), rules.version());
-    output.line(paint(Tone::Strong, title))?;
-    print(&shown, output)?;
+    context.output.report(&Taught::new(rules, shown))?;
     Ok(ExitStatus::Yes)
 }
 
-fn list(registry: &Registry, output: &mut Output) -> Result<(), Failure> {
-    let width = registry.iter().map(|rules| rules.name().len()).max().unwrap_or(0);
-    for rules in registry.iter() {
-        if output.is_json() {
-            output.json(&RulesetJson::new(rules, Rulebook::default()))?;
-        } else {
-            let name = paint(Tone::Strong, format_args!("{:width$}", rules.name()));
-            output.line(format_args!("{name}  {}", rules.summary()))?;
-        }
-    }
-    Ok(())
+fn list(rulesets: &[Taught]) -> Vec<Line> {
+    let width = rulesets.iter().map(|taught| taught.ruleset.len()).max().unwrap_or(0);
+    let line = |taught: &Taught| {
+        let name = strong(format_args!("{:width$}", taught.ruleset));
+        Line::from([name, plain(format_args!("  {}", taught.summary))])
+    };
+    rulesets.iter().map(line).collect()
 }
 
 /// Reads the rulebook of a ruleset.
@@ -95,72 +93,63 @@ fn unknown_topic(name: &str, topic: &str, rulebook: &Rulebook) -> Failure {
         .hint(format!("{meant}`turnfold rules {name}` shows all"))
 }
 
-fn print(rulebook: &Rulebook, output: &mut Output) -> Result<(), Failure> {
-    paragraph(&rulebook.about, output)?;
+/// Returns the lines of a rulebook, or of a part of one.
+fn rulebook_lines(rulebook: &Rulebook) -> Vec<Line> {
+    let mut lines = paragraph(&rulebook.about);
     if !rulebook.setup.is_empty() {
-        heading("Setup", false, output)?;
-        paragraph(&rulebook.setup, output)?;
+        lines.extend(heading("Setup", rulebook.setup.as_bytes()));
+        lines.extend(paragraph(&rulebook.setup));
     }
-    heading("Commands", rulebook.commands.is_empty(), output)?;
-    for item in &rulebook.commands {
-        let notes = [&item.seat, &format!("as `{}`", item.example), &item.rules.join(", ")];
-        entry(&item.command, &notes, &item.text, output)?;
-    }
-    heading("Reasons", rulebook.reasons.is_empty(), output)?;
-    for item in &rulebook.reasons {
-        entry(&item.reason, &[&item.outcome, &item.rules.join(", ")], &item.text, output)?;
-    }
-    heading("Questions", rulebook.questions.is_empty(), output)?;
-    for item in &rulebook.questions {
-        let notes = [&format!("as `{}`", item.example), &item.rules.join(", ")];
-        entry(&item.question, &notes, &item.text, output)?;
-    }
-    heading("View", rulebook.view.is_empty(), output)?;
-    for item in &rulebook.view {
-        entry(&item.fields.join(", "), &[], &item.text, output)?;
-    }
-    heading("Rules", rulebook.rules.is_empty(), output)?;
+    lines.extend(heading("Commands", &rulebook.commands));
+    lines.extend(rulebook.commands.iter().flat_map(|item| {
+        let notes = [item.seat.clone(), format!("as `{}`", item.example), item.rules.join(", ")];
+        entry(&item.command, &notes, &item.text)
+    }));
+    lines.extend(heading("Reasons", &rulebook.reasons));
+    lines.extend(
+        rulebook
+            .reasons
+            .iter()
+            .flat_map(|item| entry(&item.reason, &[item.outcome.clone(), item.rules.join(", ")], &item.text)),
+    );
+    lines.extend(heading("Questions", &rulebook.questions));
+    lines.extend(rulebook.questions.iter().flat_map(|item| {
+        let notes = [format!("as `{}`", item.example), item.rules.join(", ")];
+        entry(&item.question, &notes, &item.text)
+    }));
+    lines.extend(heading("View", &rulebook.view));
+    lines.extend(rulebook.view.iter().flat_map(|item| entry(&item.fields.join(", "), &[], &item.text)));
+    lines.extend(heading("Rules", &rulebook.rules));
     for (index, rule) in rulebook.rules.iter().enumerate() {
-        if index > 0 {
-            output.line("")?;
-        }
-        output.line(format_args!("{}  {}", paint(Tone::Strong, &rule.rule), rule.title))?;
-        print_wrapped(&rule.text, output)?;
+        lines.extend((index > 0).then(Line::default));
+        lines.push(Line::from([strong(&rule.rule), plain(format_args!("  {}", rule.title))]));
+        lines.extend(wrapped(&rule.text, WIDTH).into_iter().map(Line::from));
     }
-    Ok(())
+    lines
 }
 
-fn print_wrapped(text: &str, output: &mut Output) -> Result<(), Failure> {
-    for line in wrapped(text, WIDTH) {
-        output.line(line)?;
+/// Returns text after a blank line, unless there is none.
+fn paragraph(text: &str) -> Vec<Line> {
+    if text.is_empty() {
+        return Vec::new();
     }
-    Ok(())
+    [Line::default()].into_iter().chain(wrapped(text, WIDTH).into_iter().map(Line::from)).collect()
 }
 
-/// Prints text after a blank line, unless there is none.
-fn paragraph(text: &str, output: &mut Output) -> Result<(), Failure> {
-    if !text.is_empty() {
-        output.line("")?;
-        print_wrapped(text, output)?;
+/// Returns a heading after a blank line, unless nothing stands below it.
+fn heading<T>(title: &str, items: impl AsRef<[T]>) -> Vec<Line> {
+    if items.as_ref().is_empty() {
+        Vec::new()
+    } else {
+        vec![Line::default(), strong(title.to_uppercase()).into()]
     }
-    Ok(())
 }
 
-fn heading(title: &str, is_left_out: bool, output: &mut Output) -> Result<(), Failure> {
-    if !is_left_out {
-        output.line("")?;
-        output.line(paint(Tone::Strong, title.to_uppercase()))?;
-    }
-    Ok(())
-}
-
-/// Prints an item: its name and notes on a line, its text below.
-fn entry(name: &str, notes: &[&String], text: &str, output: &mut Output) -> Result<(), Failure> {
-    let notes: Vec<&str> = notes.iter().map(|note| note.as_str()).filter(|note| !note.is_empty()).collect();
+/// Returns an item: its name and notes on a line, its text below.
+fn entry(name: &str, notes: &[String], text: &str) -> Vec<Line> {
+    let notes: Vec<&str> = notes.iter().map(String::as_str).filter(|note| !note.is_empty()).collect();
     let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join("; ")) };
-    output.line(format_args!("  {}{}", paint(Tone::Strong, name), paint(Tone::Dim, notes)))?;
-    for line in wrapped(text, WIDTH - 6) {
-        output.line(format_args!("      {line}"))?;
-    }
-    Ok(())
+    let first = Line::from([plain("  "), strong(name), dim(notes)]);
+    let text = wrapped(text, WIDTH - 6).into_iter().map(|line| Line::from(format!("      {line}")));
+    [first].into_iter().chain(text).collect()
 }

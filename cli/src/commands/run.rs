@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use turnfold_replay::{Detail, Record, Session, Viewer};
+use turnfold_replay::{Detail, Record, Session, Viewer, render};
 
 use super::new::GameArgs;
 use super::play::{before_colon, lines_of};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::record;
 use crate::roller;
 use crate::script;
 
@@ -28,7 +27,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 
-    /// Who plays: all commands are this seat's, and only what it may know of is printed [default: whose command it is]
+    /// Give all commands as this seat, and print only what it may know [default: the seat of each command]
     #[arg(long = "as", value_name = "SEAT")]
     viewer: Option<Viewer>,
 
@@ -40,11 +39,11 @@ pub(crate) struct Args {
     #[arg(long)]
     views: bool,
 
-    /// Go on past rejected commands
+    /// Continue after rejected commands
     #[arg(long)]
     keep_going: bool,
 
-    /// Leave due rolls of a seeded match due
+    /// Do not make due rolls of a seeded match
     #[arg(long)]
     no_auto_roll: bool,
 }
@@ -69,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         if let Err(record) = result {
             let place = script::place(line, args.script.as_ref());
             let shown = place.as_deref().filter(|_| args.keep_going);
-            record::print_rejected(&record, shown, &mut context.output)?;
+            context.output.show(&record, || vec![render::rejection(&record, shown)])?;
             answer = ExitStatus::No;
             if !args.keep_going {
                 context.output.flush()?;
@@ -77,7 +76,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                 return Err(Failure::negative(format!(
                     "{place}the command was rejected; the script stops here"
                 ))
-                .hint("`--keep-going` goes on past rejections"));
+                .hint("`--keep-going` continues after rejections"));
             }
         }
     }
@@ -87,5 +86,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 fn print(played: impl IntoIterator<Item = Record>, context: &mut Context) -> Result<(), Failure> {
     let mut known = played.into_iter().filter(|record| !record.is_concealed);
-    known.try_for_each(|record| record::print(&record, &mut context.output))
+    Ok(known.try_for_each(|record| context.output.report(&record))?)
 }

@@ -5,12 +5,12 @@ use turnfold_replay::{History, SourceName, selftest::first_unsynced};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, counted, paint};
+use crate::output::{Line, Report, added, counted, plain, removed};
 
 /// Reload and fold again at every entry, and compare hashes
 ///
-/// At each entry the state of some entries ago is written to bytes, read back and folded forward. A state that forgets
-/// something in its bytes, or a rule that depends on anything but the state, shows as a hash that differs.
+/// At each entry, the state of some entries ago is written to bytes, read back and folded forward. If the bytes of a state
+/// lack something, or a rule depends on anything but the state, a hash differs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold selftest duel --window 16")]
 pub(crate) struct Args {
@@ -23,36 +23,35 @@ pub(crate) struct Args {
     window: u16,
 }
 
+/// The result of the test.
 #[derive(Serialize)]
-struct SelftestJson {
+struct Tested {
     ok: bool,
     entries: u64,
     window: u16,
     /// The first entry after which the hashes differ.
     differs_at: Option<u64>,
+    #[serde(skip)]
+    source: String,
+}
+
+impl Report for Tested {
+    fn lines(&self) -> Vec<Line> {
+        let Self { source, window, .. } = self;
+        vec![if let Some(seq) = self.differs_at {
+            let message = format!(" {source}: the reloaded state differs after entry {seq}");
+            Line::from([removed("failed"), plain(message)])
+        } else {
+            let folded = counted(self.entries, "entry", "entries");
+            Line::from([added("ok"), plain(format_args!(" {source}: {folded}, window {window}"))])
+        }]
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let line = History::load(&args.source, context)?;
     let differs_at = first_unsynced(&line, usize::from(args.window))?;
-    let entries = line.head();
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&SelftestJson { ok: differs_at.is_none(), entries, window: args.window, differs_at })?;
-    } else if let Some(seq) = differs_at {
-        output.line(format_args!(
-            "{} {}: the reloaded state differs after entry {seq}",
-            paint(Tone::Removed, "failed"),
-            args.source
-        ))?;
-    } else {
-        let folded = counted(entries, "entry", "entries");
-        output.line(format_args!(
-            "{} {}: {folded}, window {}",
-            paint(Tone::Added, "ok"),
-            args.source,
-            args.window
-        ))?;
-    }
+    let (entries, window, source) = (line.head(), args.window, args.source.to_string());
+    context.output.report(&Tested { ok: differs_at.is_none(), entries, window, differs_at, source })?;
     Ok(if differs_at.is_none() { ExitStatus::Yes } else { ExitStatus::No })
 }

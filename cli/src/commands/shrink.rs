@@ -12,21 +12,21 @@ use turnfold_replay::{
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
-use crate::output::{Tone, counted, paint, progress};
+use crate::output::{Line, Report, counted, dim, progress};
 use crate::render::printable;
 use crate::verdict::ShellJudge;
 
 /// Find the smallest log that still shows something
 ///
-/// What it shows is a condition on the view (`--when`), whatever a command finds (`--still`), or, with neither, that the
-/// replay file fails `check`. Rounds, turns and single entries are left out and arguments made simpler until every
-/// entry that is left is needed. Writes a replay file that stands alone.
+/// Looks for a condition on the view (`--when`), a result of a command (`--still`) or, with neither, a failed `check` of the
+/// replay file. Removes rounds, turns and single entries and simplifies arguments until every remaining entry is needed.
+/// Writes a complete replay file.
 ///
-/// With `--when` the log ends with the first entry that makes the condition true. With `--still` the command gets the
-/// path of a replay file as its argument and answers with its exit code as for `bisect --run`: 0 says that it is not
-/// there, 125 that it cannot tell, 1 to 124 that it still is. For `check`, the entry at which the file
-/// fails stays, and what this build says to it; the entries before it shrink. Where only a state hash differs nothing
-/// before it can go, because the hash stands for the whole state.
+/// With `--when`, the log ends with the first entry that makes the condition true. With `--still`, the command is called
+/// with the path of a replay file and answers by its exit code like that of `bisect --run`: 0 is no, 1 to 124 yes, 125
+/// undecided. When shrinking a failed check, the failing entry and the outcome of this build stay as they are; only the
+/// entries before it are removed or simplified. If only a state hash differs, no entry before it can be removed, because
+/// the hash covers the whole state.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     turnfold shrink duel --when '/units/3/at == [4,-2]' -o least.tfl\n  \
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CONDITION", conflicts_with = "still")]
     when: Option<Condition>,
 
-    /// A shell command that gets the path of a replay file as its argument: 0 is no, 125 cannot tell, 1 to 124 yes
+    /// A shell command, called with the path of a replay file; exit code 0 is no, 1 to 124 yes, 125 undecided
     #[arg(long, value_name = "COMMAND")]
     still: Option<String>,
 
@@ -53,8 +53,9 @@ pub(crate) struct Args {
     file: NewFile,
 }
 
+/// The smallest log.
 #[derive(Serialize)]
-struct ShrinkJson {
+struct Shrunk {
     source: String,
     /// What the log shows.
     shows: String,
@@ -62,8 +63,24 @@ struct ShrinkJson {
     entries: u64,
     tries: u64,
     file: Option<String>,
-    /// The replay itself, where no file takes it.
+    /// The replay itself, if no file was written.
     replay: Option<String>,
+    #[serde(skip)]
+    remarks: Vec<String>,
+}
+
+impl Report for Shrunk {
+    fn lines(&self) -> Vec<Line> {
+        let Self { shows, entries, file, .. } = self;
+        let before = counted(self.entries_before, "entry", "entries");
+        let (tries, file) = (counted(self.tries, "try", "tries"), file.as_deref().unwrap_or_default());
+        let first = Line::from(format!("shrunk {before} to {entries} in `{file}` ({tries}): {shows}"));
+        [first].into_iter().chain(self.remarks.iter().map(|remark| dim(remark).into())).collect()
+    }
+
+    fn document(&self) -> Option<&str> {
+        self.replay.as_deref()
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -80,27 +97,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some(path) = file {
         files::write_whole(path, replay.as_bytes())?;
     }
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&ShrinkJson {
-            source: args.source.to_string(),
-            shows,
-            entries_before: least.before,
-            entries,
-            tries: least.tries,
-            file: file.map(|path| path.display().to_string()),
-            replay: file.is_none().then_some(replay),
-        })?;
-        return Ok(ExitStatus::Yes);
-    }
-    let Some(path) = file else {
-        output.document(&replay)?;
-        return Ok(ExitStatus::Yes);
-    };
-    let (before, tries) = (counted(least.before, "entry", "entries"), counted(least.tries, "try", "tries"));
-    let shows = printable(&shows);
-    output.line(format_args!("shrunk {before} to {entries} in `{}` ({tries}): {shows}", path.display()))?;
-    least.remarks.iter().try_for_each(|remark| output.line(paint(Tone::Dim, remark)))?;
+    context.output.report(&Shrunk {
+        source: args.source.to_string(),
+        shows,
+        entries_before: least.before,
+        entries,
+        tries: least.tries,
+        file: file.map(|path| path.display().to_string()),
+        replay: file.is_none().then_some(replay),
+        remarks: least.remarks,
+    })?;
     Ok(ExitStatus::Yes)
 }
 

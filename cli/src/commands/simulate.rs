@@ -12,15 +12,15 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
-use crate::output::{Tone, counted, paint, progress};
+use crate::output::{Line, Report, counted, dim, plain, progress, strong};
 
 /// Play at random, for logs of any length
 ///
-/// Every command is one that the rules apply, drawn from the seed; due rolls are rolled. The same seed makes the same
+/// Draws each command from those that the rules apply, by the seed, and makes due rolls. The same seed gives the same
 /// replay file, byte for byte, on every machine. Play ends early when the match is over.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold simulate --rules cycletap --seed 7 --steps 2000 -o random.tfl\n\
-    With `--dice seeded` the seed of the dice follows from the seed of the play.")]
+    With `--dice seeded`, the seed of the dice is derived from `--seed`.")]
 pub(crate) struct Args {
     /// The ruleset
     #[arg(long)]
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Dice::Recorded)]
     dice: Dice,
 
-    /// What the play follows from
+    /// Seed of the random play
     #[arg(long, value_name = "N")]
     seed: u64,
 
@@ -50,8 +50,9 @@ pub(crate) struct Args {
     file: NewFile,
 }
 
+/// A match that was played at random.
 #[derive(Serialize)]
-struct SimulateJson {
+struct Simulated {
     ruleset: &'static str,
     version: u32,
     seed: u64,
@@ -62,8 +63,26 @@ struct SimulateJson {
     #[serde(rename = "match")]
     match_name: Option<String>,
     file: Option<String>,
-    /// The replay itself, where neither a match nor a file takes it.
+    /// The replay itself, if neither a match nor a file was written.
     replay: Option<String>,
+}
+
+impl Report for Simulated {
+    fn lines(&self) -> Vec<Line> {
+        let entries = counted(self.entries, "entry", "entries");
+        let over = if self.over { ", then the match was over" } else { "" };
+        let line = Line::from(format!("played {entries} at random into "));
+        let line = match (&self.match_name, &self.file) {
+            (Some(name), _) => line.then(plain("match ")).then(strong(name)),
+            (None, file) => line.then(plain(format_args!("`{}`", file.as_deref().unwrap_or_default()))),
+        };
+        let hash = dim(format_args!("#{:.16}", self.state_hash));
+        vec![line.then(plain(format_args!("{over} "))).then(hash)]
+    }
+
+    fn document(&self) -> Option<&str> {
+        self.replay.as_deref()
+    }
 }
 
 /// A match to be played at random.
@@ -97,7 +116,7 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<ExitStatus, Failu
     if let (Some(path), Some(replay)) = (file, &replay) {
         files::write_whole(path, replay.as_bytes())?;
     }
-    let summary = SimulateJson {
+    context.output.report(&Simulated {
         ruleset: rules.name(),
         version: rules.version(),
         seed: args.seed,
@@ -107,8 +126,8 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<ExitStatus, Failu
         match_name: args.into.map(|name| name.to_string()),
         file: file.map(|path| path.display().to_string()),
         replay: replay.filter(|_| file.is_none()),
-    };
-    print(&summary, context)
+    })?;
+    Ok(ExitStatus::Yes)
 }
 
 impl Play {
@@ -170,27 +189,4 @@ impl Play {
         passed.keep(name, context, &store);
         Ok((state, count))
     }
-}
-
-fn print(summary: &SimulateJson, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(summary)?;
-        return Ok(ExitStatus::Yes);
-    }
-    if let Some(replay) = &summary.replay {
-        output.document(replay)?;
-        return Ok(ExitStatus::Yes);
-    }
-    let place = match (&summary.match_name, &summary.file) {
-        (Some(name), _) => format!("match {}", paint(Tone::Strong, name)),
-        (None, file) => format!("`{}`", file.as_deref().unwrap_or_default()),
-    };
-    let entries = counted(summary.entries, "entry", "entries");
-    let over = if summary.over { ", then the match was over" } else { "" };
-    output.line(format_args!(
-        "played {entries} at random into {place}{over} {}",
-        paint(Tone::Dim, format_args!("#{:.16}", summary.state_hash))
-    ))?;
-    Ok(ExitStatus::Yes)
 }

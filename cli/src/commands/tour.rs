@@ -10,15 +10,15 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::output::{Tone, paint};
+use crate::output::{dim, strong};
 use crate::signals;
 
 /// See it all at work in a minute, in a temporary store
 ///
-/// Plays a match between a lance of four and a star of five, branches it, compares the branches, turns it into a
-/// golden log, breaks that log and has it checked, looks for causes and changes history. What you see is what the commands
-/// print. All that stays is a page of the match, among the temporary files of the machine; the last line says where. With
-/// `--format json` nothing stays.
+/// Plays a match between a lance of four and a star of five, branches it, compares the branches, exports a golden log,
+/// breaks that log and checks it, searches for causes and amends the history. The commands are real, and so is what they
+/// print. Only a page of the match is kept, in the directory for temporary files; the last line shows its path. With
+/// `--format json` nothing is kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold tour")]
 pub(crate) struct Args {}
@@ -61,7 +61,7 @@ const PLAYED: &[Stop] = &[
     ),
     stop("Due dice are rolled at once and recorded like any other command.", &["play", "duel"]),
     stop(
-        "The star lost, so it moves first. Each command tells what became of it, and the hash of the state after it.",
+        "The star lost, so it moves first. Each command is printed with its outcome and the hash of the state after it.",
         &["play", "duel", "confirm", "move 0,-2", "p2: click -2,-3", "move -4,1"],
     ),
     stop(
@@ -112,14 +112,14 @@ const BROKEN: &[Stop] = &[
     ),
     stop("An auditor recomputes every link, every command and every roll.", &["verify"]),
     stop(
-        "One HTML file shows the match to anybody with a browser, without a network…",
+        "One HTML file shows the match in any browser, without a network…",
         &["export", "duel", "--html", "-o", PAGE_FILE],
     ),
-    stop("…and whoever doubts it checks the replay in it.", &["check", PAGE_FILE]),
+    stop("…and anyone who doubts it can check the replay in it.", &["check", PAGE_FILE]),
 ];
 
 #[derive(Serialize)]
-struct StopJson<'a> {
+struct VisitedStop<'a> {
     say: &'a str,
     command: &'a [&'a str],
     exit_code: i32,
@@ -140,9 +140,8 @@ pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Fai
     }
     let page = keep_page(dir.path())?;
     context.output.line("")?;
-    context.output.line(paint(
-        Tone::Dim,
-        "That was all in a temporary store, gone now. `turnfold new --help` is where your own match begins.",
+    context.output.line(dim(
+        "All of this was in a temporary store, which is gone now. Begin your own match with `turnfold new --help`.",
     ))?;
     context
         .output
@@ -165,8 +164,8 @@ fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> 
     let json = context.output.is_json();
     if !json {
         context.output.line("")?;
-        context.output.line(paint(Tone::Dim, format_args!("# {}", stop.say)))?;
-        context.output.line(paint(Tone::Strong, format_args!("$ turnfold {}", shell_words(stop.words))))?;
+        context.output.line(dim(format_args!("# {}", stop.say)))?;
+        context.output.line(strong(format_args!("$ turnfold {}", shell_words(stop.words))))?;
         context.output.flush()?;
     }
     let trouble = |error: std::io::Error| Failure::trouble(format!("the tour cannot go on: {error}"));
@@ -188,7 +187,7 @@ fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> 
         let [output, errors] =
             [&result.stdout, &result.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
         let (say, command, exit_code) = (stop.say, stop.words, stop.exit_code);
-        context.output.json(&StopJson { say, command, exit_code, output, errors })?;
+        context.output.json(&VisitedStop { say, command, exit_code, output, errors })?;
     }
     Ok(())
 }

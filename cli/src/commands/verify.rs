@@ -1,36 +1,35 @@
 //! `turnfold verify`: the audit of stored matches, of histories and of replay files.
 
-use std::fmt::Display;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use turnfold_core::Digest;
 use turnfold_replay::{
-    Closing, FileName, Finding, FindingKind, History, LeftToCheck, MismatchReport, QuotedLink, Revision,
-    SourceName, Sources, Verification, VerifiedBranch, check::check_replay, verify::verify,
+    FileName, Finding, FindingKind, History, LeftToCheck, Mismatch, QuotedLink, Revision, SourceName,
+    Sources, Verification, VerifiedBranch, check::check_replay, verify::verify,
 };
-use turnfold_store::{BranchName, Damage, MatchName, NEXT_STEP, StoreError};
+use turnfold_store::{BranchName, MatchName, NEXT_STEP, StoreError};
 
 use self::quoted::print_quoted;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Output, Tone, counted, paint};
+use crate::output::{Line, Report, added, counted, dim, plain, removed};
 use crate::render::printable;
 
 mod quoted;
 
 /// Audit matches and replay files: chain, decoding, rules, dice
 ///
-/// Every entry's link is recomputed, every command decoded and folded again, every seeded roll recomputed. A match is
-/// audited with all its branches and all that the store keeps beside them, a revision up to its entry. In a replay file
-/// every outcome and hash must be what the rules make of it, and the header the one that was blessed. Of fair dice only
-/// count and range are checked: `audit` recomputes their values, with the desk. Exits with 1 when a log disagrees with
-/// its rules, with 3 when the store is damaged.
+/// Recomputes every link and every seeded roll, and decodes and folds every command again. A match is verified with all
+/// its branches and everything else that the store keeps for it, a revision up to its entry. In a replay file, every
+/// outcome and hash must be what the rules compute, and the header the one that was blessed. Of fair dice, only count
+/// and range are checked: `audit` recomputes their values, given the desk. Exits with 1 if a log disagrees with its
+/// rules, with 3 if the store is damaged.
 ///
-/// A link proves the setup and all entries before it, with their times and keys. So two people who have the same match
-/// can compare what they have by telephone: one reads out a link that `verify` or `log --links` prints and its entry,
-/// the other runs `verify --expect`. It exits with 1 when their logs part, and tells the first entry where they do, or
-/// between which entries that is and which link to ask for next; several links may be given. An imported match has
-/// links of its own.
+/// A link covers the setup and all entries before it, with their times and keys. So two people who have the same match
+/// can compare it by telephone: one reads out a link from `verify` or `log --links` with its entry, the other runs
+/// `verify --expect`. If the logs differ, it exits with 1 and names the first entry that differs, or a range that
+/// contains it and the link to ask for next. An imported match has links of its own.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold verify duel\n  turnfold verify duel@flank:12 duel.tfl\n  \
     turnfold verify duel --expect 9c41d2aa01b3c4d5@12")]
@@ -39,7 +38,7 @@ pub(crate) struct Args {
     #[arg(value_name = "MATCH|REV|FILE")]
     targets: Vec<Target>,
 
-    /// Require this link, or at least 16 digits of it, after an entry of the one revision; may be given again
+    /// Require this link, or at least 16 digits of it, after an entry of the one revision; may be repeated
     #[arg(long, value_name = "LINK@SEQ", requires = "targets")]
     expect: Vec<QuotedLink>,
 }
@@ -87,41 +86,45 @@ impl Args {
     }
 }
 
+/// A match that was verified, or the store as a whole.
 #[derive(Serialize)]
-struct VerifyJson<'a> {
+struct VerifiedMatch<'a> {
     #[serde(rename = "match")]
     /// `null` for the store as a whole.
     match_name: Option<&'a str>,
     ok: bool,
-    branches: Vec<BranchJson<'a>>,
-    findings: Vec<FindingJson<'a>>,
-    /// Who checks the values of fair dice.
-    dice: Option<&'static str>,
+    #[serde(flatten)]
+    found: &'a Verification,
 }
 
-#[derive(Serialize)]
-struct BranchJson<'a> {
-    branch: &'a str,
-    entries: u64,
-    link: String,
-    state_hash: String,
-}
-
-#[derive(Serialize)]
-struct FindingJson<'a> {
-    branch: Option<&'a str>,
-    seq: Option<u64>,
-    kind: &'static str,
-    message: &'a str,
-}
-
-fn code(kind: FindingKind) -> &'static str {
-    match kind {
-        FindingKind::Damaged => "damaged",
-        FindingKind::Disagrees => "disagrees",
-        FindingKind::UnknownRules => "unknown_rules",
-        FindingKind::WrongSnapshot => "wrong_snapshot",
+impl<'a> VerifiedMatch<'a> {
+    fn new(match_name: Option<&'a MatchName>, found: &'a Verification) -> Self {
+        Self { match_name: match_name.map(MatchName::as_str), ok: found.findings.is_empty(), found }
     }
+}
+
+impl Report for VerifiedMatch<'_> {
+    fn lines(&self) -> Vec<Line> {
+        let name = self.match_name.unwrap_or("the store");
+        let branches = self.found.branches.iter().map(|branch| {
+            let VerifiedBranch { branch, entries, link, state_hash } = branch;
+            let entries = counted(*entries, "entry", "entries");
+            let place = plain(format_args!(" {name}@{branch}: {entries} "));
+            Line::from([added("ok"), place, dim(format_args!("state {state_hash:.16} link {link:.16}"))])
+        });
+        let findings = self.found.findings.iter().map(|finding| {
+            let branch = finding.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+            let seq = finding.seq.map(|seq| format!(":{seq}")).unwrap_or_default();
+            let message = plain(format_args!(" {name}{branch}{seq}: {}", finding.message));
+            Line::from([removed(finding.kind), message])
+        });
+        branches.chain(findings).chain(self.found.left.map(|left| left_line(name, left))).collect()
+    }
+}
+
+/// Returns the line about what another check is left with.
+fn left_line(name: &str, left: LeftToCheck) -> Line {
+    [dim("dice"), plain(format_args!(" {name}: {}", left.text()))].into()
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -155,7 +158,8 @@ fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<Exi
     let (mut disagreeing, mut damaged) = (0, 0);
     if let Some(damage) = store.check_watermark()? {
         damaged += 1;
-        print_of_store(damage, context)?;
+        let found = Verification { findings: vec![Finding::from(damage)], ..Verification::default() };
+        context.output.report(&VerifiedMatch::new(None, &found))?;
     }
     for match_name in matches {
         let match_name = &match_name?;
@@ -163,7 +167,7 @@ fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<Exi
         for finding in &verification.findings {
             if finding.kind == FindingKind::Damaged { damaged += 1 } else { disagreeing += 1 }
         }
-        print(match_name, &verification, context)?;
+        context.output.report(&VerifiedMatch::new(Some(match_name), &verification))?;
     }
     if damaged > 0 {
         context.output.flush()?;
@@ -185,20 +189,41 @@ fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus,
     let branch =
         VerifiedBranch { branch: revision.branch.clone(), entries, link, state_hash: state.state_hash() };
     let verification = Verification { branches: vec![branch], findings: Vec::new(), left };
-    print(&revision.match_name, &verification, context)?;
+    context.output.report(&VerifiedMatch::new(Some(&revision.match_name), &verification))?;
     Ok(ExitStatus::Yes)
 }
 
+/// A replay file that was verified.
 #[derive(Serialize)]
-struct VerifiedFileJson<'a> {
+struct VerifiedFile<'a> {
     file: String,
     ok: bool,
     entries: u64,
-    state_hash: Option<String>,
-    log: Option<String>,
-    mismatch: Option<MismatchReport<'a>>,
+    state_hash: Option<Digest>,
+    log: Option<Digest>,
+    #[serde(serialize_with = "as_report")]
+    mismatch: Option<&'a Mismatch>,
     /// Who checks the values of fair dice.
-    dice: Option<&'static str>,
+    dice: Option<LeftToCheck>,
+}
+
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn as_report<S: Serializer>(mismatch: &Option<&Mismatch>, serializer: S) -> Result<S::Ok, S::Error> {
+    mismatch.map(Mismatch::report).serialize(serializer)
+}
+
+impl Report for VerifiedFile<'_> {
+    fn lines(&self) -> Vec<Line> {
+        if let Some(mismatch) = self.mismatch {
+            return mismatch.lines();
+        }
+        let (Some(state), Some(log)) = (self.state_hash, self.log) else { return Vec::new() };
+        let name = printable(&self.file);
+        let entries = counted(self.entries, "entry", "entries");
+        let hashes = dim(format_args!("state {state:.16} log {log:.16}"));
+        let ok = Line::from([added("ok"), plain(format_args!(" {name}: {entries} ")), hashes]);
+        [ok].into_iter().chain(self.dice.map(|left| left_line(&name, left))).collect()
+    }
 }
 
 /// Requires of a replay file all that `check` requires.
@@ -207,94 +232,14 @@ fn verify_file(file: &FileName, context: &mut Context) -> Result<ExitStatus, Fai
     let checked = check_replay(&replay)?;
     let ok = checked.difference.is_none();
     let closing = replay.closing.filter(|_| ok);
-    let left = LeftToCheck::of(&replay.header.dice);
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&VerifiedFileJson {
-            file: file.to_string(),
-            ok,
-            entries: checked.entries,
-            state_hash: closing.map(|closing| closing.state.to_string()),
-            log: closing.map(|closing| closing.log.to_string()),
-            mismatch: checked.difference.as_ref().map(|mismatch| mismatch.report()),
-            dice: left.map(LeftToCheck::text),
-        })?;
-    } else if let Some(mismatch) = &checked.difference {
-        for (tone, line) in mismatch.lines() {
-            output.line(paint(tone, line))?;
-        }
-    } else if let Some(Closing { state, log, .. }) = closing {
-        let entries = counted(checked.entries, "entry", "entries");
-        let hash = paint(Tone::Dim, format_args!("state {state:.16} log {log:.16}"));
-        output.line(format_args!(
-            "{} {}: {entries} {hash}",
-            paint(Tone::Added, "ok"),
-            printable(&file.to_string())
-        ))?;
-        print_left(&printable(&file.to_string()), left, output)?;
-    }
+    context.output.report(&VerifiedFile {
+        file: file.to_string(),
+        ok,
+        entries: checked.entries,
+        state_hash: closing.map(|closing| closing.state),
+        log: closing.map(|closing| closing.log),
+        mismatch: checked.difference.as_deref(),
+        dice: LeftToCheck::of(&replay.header.dice),
+    })?;
     Ok(if ok { ExitStatus::Yes } else { ExitStatus::No })
-}
-
-/// Prints what concerns the store as a whole.
-fn print_of_store(damage: Damage, context: &mut Context) -> Result<(), Failure> {
-    let finding = Finding::from(damage);
-    let output = &mut context.output;
-    if output.is_json() {
-        let verification = Verification { findings: vec![finding], ..Verification::default() };
-        return Ok(output.json(&to_json(None, &verification))?);
-    }
-    let kind = paint(Tone::Removed, code(finding.kind));
-    Ok(output.line(format_args!("{kind} the store: {}", finding.message))?)
-}
-
-fn print(match_name: &MatchName, verification: &Verification, context: &mut Context) -> Result<(), Failure> {
-    let output = &mut context.output;
-    if output.is_json() {
-        return Ok(output.json(&to_json(Some(match_name), verification))?);
-    }
-    for branch in &verification.branches {
-        let entries = counted(branch.entries, "entry", "entries");
-        let hash = paint(Tone::Dim, format_args!("state {:.16} link {:.16}", branch.state_hash, branch.link));
-        output.line(format_args!(
-            "{} {match_name}@{}: {entries} {hash}",
-            paint(Tone::Added, "ok"),
-            branch.branch
-        ))?;
-    }
-    for finding in &verification.findings {
-        let branch = finding.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
-        let seq = finding.seq.map(|seq| format!(":{seq}")).unwrap_or_default();
-        let kind = paint(Tone::Removed, code(finding.kind));
-        output.line(format_args!("{kind} {match_name}{branch}{seq}: {}", finding.message))?;
-    }
-    print_left(match_name, verification.left, output)
-}
-
-/// Prints what another check is left with.
-fn print_left(name: &dyn Display, left: Option<LeftToCheck>, output: &mut Output) -> Result<(), Failure> {
-    let Some(left) = left else { return Ok(()) };
-    Ok(output.line(format_args!("{} {name}: {}", paint(Tone::Dim, "dice"), left.text()))?)
-}
-
-fn to_json<'a>(match_name: Option<&'a MatchName>, verification: &'a Verification) -> VerifyJson<'a> {
-    let branches = verification.branches.iter().map(|branch| BranchJson {
-        branch: branch.branch.as_str(),
-        entries: branch.entries,
-        link: branch.link.to_string(),
-        state_hash: branch.state_hash.to_string(),
-    });
-    let findings = verification.findings.iter().map(|finding| FindingJson {
-        branch: finding.branch.as_ref().map(BranchName::as_str),
-        seq: finding.seq,
-        kind: code(finding.kind),
-        message: &finding.message,
-    });
-    VerifyJson {
-        match_name: match_name.map(MatchName::as_str),
-        ok: verification.findings.is_empty(),
-        branches: branches.collect(),
-        findings: findings.collect(),
-        dice: verification.left.map(LeftToCheck::text),
-    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::text::{Line, TextSpan};
 use turnfold_replay::drawing::{Highlights, Spot, text};
 use turnfold_replay::{ShownEntry, SourceName, Stepper, text::printable};
 
@@ -33,8 +33,8 @@ pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
     let (viewer, rules) = (stepper.viewer(), stepper.rules().name());
     let plays = app.speed().map(|speed| format!("  ▶ {speed} a second")).unwrap_or_default();
     Line::from(vec![
-        Span::styled(printable(&name).into_owned(), Modifier::BOLD),
-        Span::raw(format!("  entry {at} of {head}  as {viewer}  {rules}{phase}{plays}")),
+        TextSpan::styled(printable(&name).into_owned(), Modifier::BOLD),
+        TextSpan::raw(format!("  entry {at} of {head}  as {viewer}  {rules}{phase}{plays}")),
     ])
 }
 
@@ -55,7 +55,7 @@ pub(super) fn board(stepper: &Stepper, width: usize) -> Panel {
                 changed = changed.or(Some((column, row)));
             }
             column += span.text.chars().count();
-            Span::styled(span.text, style)
+            TextSpan::styled(span.text, style)
         });
         lines.push(Line::from(spans.collect::<Vec<_>>()));
     }
@@ -169,9 +169,9 @@ pub(super) fn last_line(app: &App<'_>) -> Line<'static> {
         };
         let typed = format!("{}{}", asked.sign(), printable(text));
         return Line::from(vec![
-            Span::raw(typed),
-            Span::styled("▏", Modifier::BOLD),
-            Span::styled(format!("  {hint}"), Modifier::DIM),
+            TextSpan::raw(typed),
+            TextSpan::styled("▏", Modifier::BOLD),
+            TextSpan::styled(format!("  {hint}"), Modifier::DIM),
         ]);
     }
     if app.message.is_empty() {

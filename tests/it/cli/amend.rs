@@ -29,8 +29,7 @@ $ turnfold amend --help
 Change one entry and play the rest again, as a branch or file
 
 The command takes the place of the entry; with `--insert` it comes before it, with `--drop` the
-entry is left out. The new history begins after the entry before; the original is never
-touched.
+entry is left out. The new history begins after the entry before; the original is never touched.
 
 Later entries that the rules now reject are listed with their reasons. Then nothing is created,
 unless `--keep-going` leaves them out. Later entries of which something else becomes stay, and are

@@ -49,7 +49,7 @@ entry 3 makes `/units/0/at == [0,1]` true (4 steps)
   /prompt "Player 1: move Atlas AS7-D" → "Player 2: select a unit to move (1 remaining)"
   /status "Player 1's turn — move 1 of 1 units" → "Player 2's turn — move 1 of 1 units"
 $ turnfold bisect duel --when "/selected == atlas"
-stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
+stderr| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
 exit 1
 $ turnfold bisect duel --when "/selected == atlas" --linear
 entry 2 makes `/selected == "atlas"` true (3 steps)
@@ -103,7 +103,7 @@ fn what_cannot_be_told_in_the_setup_or_at_the_end_is_no_answer() {
         "judge.sh",
         "count=$(grep -c '^[0-9]' \"$2\"); case $count in $1) exit 125;; *) exit 0;; esac\n",
     );
-    let hint = "it must say 0 (false) in the setup and 1 to 124 (true) at the end";
+    let hint = "it must exit with 0 (false) in the setup and with 1 to 124 (true) at the end";
     for (untold, place) in
         [("*", "in the setup"), ("0", "in the setup"), ("3", "at the end, after 3 entries")]
     {
@@ -111,7 +111,7 @@ fn what_cannot_be_told_in_the_setup_or_at_the_end_is_no_answer() {
             let output =
                 sandbox.shell(&format!("turnfold bisect duel --run \"sh judge.sh '{untold}'\"{linear}"));
             let told = String::from_utf8(output.stderr).unwrap();
-            let cause = format!("the command of `--run` cannot tell {place}: its exit code is 125");
+            let cause = format!("the command of `--run` is undecided {place}: its exit code is 125");
             assert_eq!(told, format!("error: {cause}; {hint}\n"), "{untold}{linear}");
             assert_eq!(output.status.code(), Some(2), "{untold}{linear}");
         }
@@ -209,16 +209,16 @@ fn a_field_that_is_there_now_and_then_is_no_mistake() {
          bisect duel --when \"/initiative/rolls/p1 == 12\"",
         str![[r#"
 $ turnfold bisect duel --when "/movement_order/1/player == p9"
-stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
+stderr| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
 exit 1
 $ turnfold bisect duel --when "/selected == locust"
-stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
+stderr| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
 exit 1
 $ turnfold bisect duel --when "/moved/0 == locust" --linear
-stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
+stderr| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
 exit 1
 $ turnfold bisect duel --when "/initiative/rolls/p1 == 12"
-stderr| error: the condition is not true at the end, after 3 entries; `--linear` finds conditions that come and go
+stderr| error: the condition is not true at the end, after 3 entries; use `--linear` to find an earlier entry at which it becomes true
 exit 1
 
 "#]],
@@ -241,4 +241,27 @@ fn a_command_that_cannot_be_run_judges_nothing() {
             assert!(output.stdout.is_empty());
         }
     }
+}
+
+#[test]
+fn an_entry_that_is_not_the_first_is_said_not_to_be() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("simulate --rules initiative --setup fixtures/initiative/small-board.toml --seed 4 --steps 300 -o long.tfl");
+    let first = |line: &str| {
+        let found: Value = serde_json::from_str(&sandbox.ok(&format!("--format json {line}"))).unwrap();
+        found["first"].as_u64().unwrap()
+    };
+    let search = "bisect long.tfl --when \"/active_player == p2\"";
+    let (some, linear) = (first(search), first(&format!("{search} --linear")));
+    assert!(linear < some, "the first entry is {linear}, the one found {some}");
+    let text = sandbox.ok(search);
+    let (last_true, next) = text
+        .lines()
+        .find_map(|line| line.strip_prefix("not the first: it is already true after entry "))
+        .and_then(|line| line.split_once(" and false again after entry "))
+        .unwrap();
+    let first_false = next.strip_suffix("; use `--linear` to find the first").unwrap();
+    let (last_true, first_false): (u64, u64) = (last_true.parse().unwrap(), first_false.parse().unwrap());
+    assert!(linear <= last_true && last_true + 1 == first_false && first_false < some, "{text}");
+    assert!(!sandbox.ok(&format!("{search} --linear")).contains("not the first"));
 }

@@ -5,7 +5,7 @@ use std::fs;
 use snapbox::{assert_data_eq, str};
 
 use super::{check, duel};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, copy_folder, workspace};
 
 #[test]
 fn a_failure_shows_entry_outcomes_and_state() {
@@ -495,9 +495,9 @@ differ: field by field from the state the file stands for where that is known, e
 changes. With `--all` the comparison goes on from there, to the end of the file or to an entry that
 the rules reject. Exits with 1 when any file fails.
 
-Of a page that `export --html` made for the host, the replay in it is checked, and lines are counted
-in that. It says nothing of what the page shows: `turnfold export FILE.html --html` makes a page of
-one's own from the replay.
+In a page that `export --html` made for the host, `check` checks the embedded replay and counts
+lines in that. It does not check what the page shows: use `turnfold export FILE.html --html` to make
+your own page from the replay.
 
 Usage: turnfold check [OPTIONS] [PATH]...
 
@@ -670,4 +670,50 @@ exit 2
 
 "#]],
     );
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is passed over says so")]
+fn a_clone_of_git_that_converts_line_ends_has_good_golden_logs_or_an_error_that_mends_them() {
+    let sandbox = Sandbox::new();
+    if !sandbox.shell("git --version").status.success() {
+        eprintln!("SKIPPED: there is no git");
+        return;
+    }
+    copy_folder(&workspace().join("replays"), &sandbox.path("origin/replays"));
+    let git = |line: &str| {
+        let output = sandbox.shell(&format!(
+            "export HOME=. GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_COMMITTER_NAME=a EMAIL=a@example.org; {line}"
+        ));
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    let commit = "git -C origin add . && git -C origin commit -q -m all";
+    git(&format!("git init -q origin && {commit}"));
+    git("git clone -q -c core.autocrlf=true origin plain");
+    let output = sandbox.run("check plain/replays/initiative/lance-against-star.tfl");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(
+        text.starts_with(
+            "failed plain/replays/initiative/lance-against-star.tfl:1:18: \
+             expected lines that end in LF, found CR LF throughout; remove each CR, "
+        ),
+        "{text}"
+    );
+    // Both ways that the error names mend it.
+    let mended = sandbox.shell("sed -i.bak 's/\\r$//' plain/replays/*/*.tfl && turnfold check --quiet plain");
+    assert!(mended.status.success(), "{}", String::from_utf8_lossy(&mended.stdout));
+    let suggested = text.split('`').find(|part| part.starts_with("*.tfl ")).unwrap();
+    sandbox.write("origin/.gitattributes", suggested);
+    git(&format!("{commit} && git clone -q -c core.autocrlf=true origin suggested"));
+    sandbox.ok("check --quiet suggested");
+    // The file in this repository.
+    fs::copy(workspace().join(".gitattributes"), sandbox.path("origin/.gitattributes")).unwrap();
+    git(&format!("{commit} && git clone -q -c core.autocrlf=true origin ours"));
+    sandbox.ok("check --quiet ours");
+    for verb in ["new", "export"] {
+        let help = sandbox.ok(&format!("{verb} --help"));
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(suggested), "{verb} suggests it too: {help}");
+    }
 }

@@ -45,7 +45,7 @@ exit 2
 $ turnfold export duel -o duel.tfl
 exported duel to `duel.tfl`: 3 entries
 $ turnfold check duel.html
-ok duel.html 3 entries
+ok duel.html 3 entries; checked: the replay in the page; not checked: what the page shows
 1 passed, 0 failed (3 entries)
 $ turnfold --store elsewhere import duel.html
 imported match duel from `duel.html`: 3 entries #8bc3cdd5a21478a4
@@ -323,4 +323,50 @@ fn vw_26_a_page_that_is_too_long_names_a_range_that_fits() {
         assert!(page(fits, bytes_max).is_ok(), "{error}");
         assert!(fits > 0 && page((fits / 7 * 8 + 8).min(230), bytes_max).is_err(), "{error}");
     }
+}
+
+#[test]
+fn check_of_a_page_says_what_it_did_not_check_and_advises_nothing_that_cannot_be_done() {
+    let sandbox = duel();
+    sandbox.ok("export duel --html -o duel.html");
+    let page = sandbox.read("duel.html");
+    let (before, rest) = page.split_once("\"frames\":[").unwrap();
+    let shown = rest.replacen("atlas", "altas", 1);
+    assert_ne!(shown, rest);
+    sandbox.write("shown.html", format!("{before}\"frames\":[{shown}"));
+    let (before, replay) = page.split_once("\"replay\":\"").unwrap();
+    sandbox.write("header.html", format!("{before}\"replay\":\"{}", replay.replacen("Atlas", "Altas", 1)));
+    let closing = replay.find("\\n= 3 ").unwrap();
+    let without_count = format!("{}\\n= 4 {}", &replay[..closing], &replay[closing + 6..]);
+    sandbox.write("count.html", format!("{before}\"replay\":\"{without_count}"));
+    check(
+        &sandbox,
+        "check shown.html
+         check --quiet header.html
+         check --quiet count.html
+         shrink duel.html --still \"turnfold check\"",
+        str![[r#"
+$ turnfold check shown.html
+ok shown.html 3 entries; checked: the replay in the page; not checked: what the page shows
+1 passed, 0 failed (3 entries)
+$ turnfold check --quiet header.html
+header.html:15: header: it is not the one that was blessed, `setup.units[0].name` differs
+a page cannot be blessed, make it again from its match: turnfold export MATCH --html -o header.html --force
+0 passed, 1 failed (3 entries)
+exit 1
+$ turnfold check --quiet count.html
+failed count.html:43:3: expected 3, the number of entries above, found `4`
+0 passed, 1 failed (0 entries)
+exit 1
+$ turnfold shrink duel.html --still "turnfold check"
+stderr| sh: 1: turnfold: not found
+stderr| error: `turnfold check` cannot be run, or runs what cannot: its exit code is 127; name a command that the shell finds and may execute
+exit 2
+
+"#]],
+    );
+    let header = sandbox.run("check header.html --report json");
+    let document: Value = serde_json::from_slice(&header.stdout).unwrap();
+    let next = "turnfold export MATCH --html -o header.html --force";
+    assert_eq!(document["files"][0]["mismatch"]["next"], next);
 }

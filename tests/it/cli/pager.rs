@@ -177,3 +177,20 @@ fn a_terminal_shows_long_entries_on_several_lines() {
     let wide = line(1000, "log duel --no-pager").unwrap();
     snapbox::assert_data_eq!(wide, sandbox.ok("log duel"));
 }
+
+#[test]
+fn a_pager_that_cannot_be_started_is_named_and_the_output_follows() {
+    let sandbox = duel();
+    for variable in ["TURNFOLD_PAGER", "PAGER"] {
+        let Some((text, code)) = shown(&sandbox, "log duel", &[(variable, "no-such-pager --at-all")]) else {
+            return;
+        };
+        let (warning, log) = text.split_once('\n').unwrap();
+        let expected = "cannot start the pager `no-such-pager` (entity not found); its output follows unpaged";
+        assert!(warning.contains(expected), "{variable}: {warning}");
+        assert!(log.starts_with("1 host ") && code == Some(0), "{variable}: {log}");
+    }
+    // Where no variable names one, nothing is missing.
+    let Some((text, _)) = shown(&sandbox, "log duel", &[]) else { return };
+    assert!(!text.contains("pager"), "{text}");
+}

@@ -366,10 +366,10 @@ $ turnfold shrink duel.tfl
 stderr| error: `duel.tfl` passes the check, so there is no failure to shrink; say what to look for with `--when` or `--still`
 exit 1
 $ turnfold shrink cut.tfl
-stderr| error: cut.tfl:41: closing line: the closing line is missing, which no entry causes; `turnfold bless cut.tfl` writes it anew
+stderr| error: cut.tfl:41: closing line: the closing line is missing, which no entry causes; `turnfold bless cut.tfl` rewrites it
 exit 1
 $ turnfold shrink closing.tfl
-stderr| error: closing.tfl:43: closing line: state hash differs, which no entry causes; `turnfold bless closing.tfl` writes it anew
+stderr| error: closing.tfl:43: closing line: state hash differs, which no entry causes; `turnfold bless closing.tfl` rewrites it
 exit 1
 $ turnfold shrink malformed.tfl
 stderr| error: malformed.tfl:42:6: entry 3: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly 0,1`

@@ -168,6 +168,25 @@ fn tr_20a_two_who_trust_each_other_go_on_with_one_match() {
 }
 
 #[test]
+fn tr_20a_a_store_whose_creation_was_cut_short_takes_a_bundle_as_it_takes_a_new_match() {
+    let sandbox = duel();
+    sandbox.ok("bundle duel -o duel.bundle");
+    for verb in ["new other --rules cycletap", "import duel.bundle"] {
+        let store = format!("cut-{}", verb.len());
+        fs::create_dir(sandbox.path(&store)).unwrap();
+        sandbox.write(&format!("{store}/LOCK"), "");
+        sandbox.ok(&format!("--store {store} {verb}"));
+        sandbox.ok(&format!("--store {store} verify"));
+    }
+    // Nothing is written into a folder of something else.
+    fs::create_dir(sandbox.path("letters")).unwrap();
+    sandbox.write("letters/mum.txt", "");
+    let said = failing(&sandbox, 3, "--store letters import duel.bundle");
+    assert!(said.contains("`letters` is not a turnfold store"), "{said}");
+    assert_eq!(fs::read_dir(sandbox.path("letters")).unwrap().count(), 1);
+}
+
+#[test]
 fn tr_20a_names_are_those_of_this_store() {
     let sandbox = duel();
     sandbox.ok("bundle duel -o duel.bundle");

@@ -8,7 +8,7 @@ use turnfold_core::{Outcome, Seat};
 use crate::divergence::{Divergence, DivergenceKind, Subject};
 use crate::entry::{Attempt, LogEntry, ShortHash};
 use crate::outcomes::{added_lines, changed_lines};
-use crate::text::{Tone, printable};
+use crate::text::{Line, added, printable, removed, strong};
 use crate::tfl::{Closing, Replay, ReplayLine};
 
 /// A line that blessing changes.
@@ -143,9 +143,9 @@ impl Change {
     }
 
     /// Returns the change in full, line by line.
-    fn lines(&self, file: &str) -> Vec<(Tone, String)> {
+    fn lines(&self, file: &str) -> Vec<Line> {
         let heading = format!("{}:{}: {}", printable(file), self.line, self.subject());
-        let mut lines = vec![(Tone::Strong, heading)];
+        let mut lines = vec![Line::from(strong(heading))];
         match &self.changed {
             Changed::Entry { old, new } => {
                 if old.command != new.command {
@@ -206,7 +206,7 @@ impl Sides<String> {
     }
 }
 
-fn outcome_lines(old: Option<&Outcome>, new: Option<&Outcome>) -> Vec<(Tone, String)> {
+fn outcome_lines(old: Option<&Outcome>, new: Option<&Outcome>) -> Vec<Line> {
     match (old, new) {
         (Some(old), Some(new)) if old != new => changed_lines(old, new),
         (None, Some(new)) => added_lines(new),
@@ -215,9 +215,9 @@ fn outcome_lines(old: Option<&Outcome>, new: Option<&Outcome>) -> Vec<(Tone, Str
 }
 
 /// Returns a part of a line before and after, each behind a sign.
-fn replaced(old: Option<&impl Display>, new: Option<&impl Display>, sign: &str) -> Vec<(Tone, String)> {
-    let old = old.map(|old| (Tone::Removed, format!("- {sign}{old}")));
-    let new = new.map(|new| (Tone::Added, format!("+ {sign}{new}")));
+fn replaced(old: Option<&impl Display>, new: Option<&impl Display>, sign: &str) -> Vec<Line> {
+    let old = old.map(|old| removed(format_args!("- {sign}{old}")).into());
+    let new = new.map(|new| added(format_args!("+ {sign}{new}")).into());
     old.into_iter().chain(new).collect()
 }
 
@@ -228,7 +228,7 @@ pub fn in_units(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
 
 /// Returns all changes of a file as lines; entries in a row of which only the hash changes are shown together.
 #[must_use]
-pub fn change_lines(file: &str, changes: &[Change]) -> Vec<(Tone, String)> {
+pub fn change_lines(file: &str, changes: &[Change]) -> Vec<Line> {
     let mut lines = Vec::new();
     for run in in_units(changes) {
         match run {
@@ -240,7 +240,8 @@ pub fn change_lines(file: &str, changes: &[Change]) -> Vec<(Tone, String)> {
                     .map(|(first, last)| format!("entries {first} to {last}"));
                 let place = format!("{}:{}", printable(file), first.line);
                 let what = seqs.unwrap_or_default();
-                lines.push((Tone::Strong, format!("{place}: {what}: only the state hashes change")));
+                let heading = format_args!("{place}: {what}: only the state hashes change");
+                lines.push(strong(heading).into());
             }
             _ => lines.extend(run.iter().flat_map(|change| change.lines(file))),
         }
@@ -258,7 +259,7 @@ mod tests {
 
     fn told(replay: &Replay) -> Vec<String> {
         let changes = replay.changes(&bless(replay).unwrap());
-        change_lines("x.tfl", &changes).into_iter().map(|(_, line)| line).collect()
+        change_lines("x.tfl", &changes).into_iter().map(|line| line.to_string()).collect()
     }
 
     /// Changes every hash of a blessed match in its first digit, from an entry on, as another rules build might have.

@@ -18,7 +18,8 @@ use crate::error::ReplayError;
 use crate::input;
 use crate::limits;
 use crate::page::replay_bytes;
-use crate::text::{StyledLine, Tone, counted, error_text, printable};
+use crate::revision::is_page;
+use crate::text::{Line, added, counted, error_text, plain, printable, removed, strong};
 use crate::tfl;
 
 /// Checks a replay file, or every `*.tfl` in a folder.
@@ -124,22 +125,21 @@ impl CheckReport {
     }
 
     /// Returns the report as lines, without those of good files if it is to be `quiet`.
-    pub fn lines(&self, quiet: bool) -> impl Iterator<Item = StyledLine> {
+    pub fn lines(&self, quiet: bool) -> impl Iterator<Item = Line> {
         let files = self.files.iter().filter(move |file| !(quiet && file.is_good()));
         files.flat_map(FileCheck::lines).chain(self.last_lines())
     }
 
-    fn last_lines(&self) -> Vec<StyledLine> {
+    fn last_lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         let failed: Vec<_> = self.failed().filter_map(FileCheck::headline).collect();
         if !failed.is_empty() && self.files.len() > 1 {
-            lines.push(StyledLine::of(Tone::Strong, "failed files:"));
-            let name =
-                |headline: &String| StyledLine::of(Tone::Plain, format!("  {}", error_text("  ", headline)));
+            lines.push(strong("failed files:").into());
+            let name = |headline: &String| format_args!("  {}", error_text("  ", headline)).into();
             lines.extend(failed.iter().map(name));
         }
-        let tone = if failed.is_empty() { Tone::Added } else { Tone::Removed };
-        lines.push(StyledLine::of(tone, self.summary()));
+        let span = if failed.is_empty() { added } else { removed };
+        lines.push(span(self.summary()).into());
         lines
     }
 }
@@ -203,7 +203,7 @@ impl FileCheck {
 
     /// Returns every difference that is kept, line by line, and how many there are where all were asked for.
     #[must_use]
-    pub fn mismatch_lines(&self) -> Vec<(Tone, String)> {
+    pub fn mismatch_lines(&self) -> Vec<Line> {
         let mut lines = self.mismatch().map(Mismatch::lines).unwrap_or_default();
         if let Some(all) = self.all().filter(|all| all.count > 0) {
             lines.extend(all.later.iter().flat_map(Mismatch::brief_lines));
@@ -212,26 +212,33 @@ impl FileCheck {
                 count => format!(", {count} of them not shown"),
             };
             let count = counted(all.count, "difference", "differences");
-            lines.push((Tone::Strong, format!("{}: {count}{more}", printable(&self.file))));
+            lines.push(strong(format_args!("{}: {count}{more}", printable(&self.file))).into());
         }
         lines
     }
 
     /// Returns what there is to say of the file, line by line.
-    fn lines(&self) -> Vec<StyledLine> {
+    fn lines(&self) -> Vec<Line> {
         match &self.result {
             Ok(Checked { difference: Some(_), .. }) => {
                 let mut lines = self.mismatch_lines();
-                lines.iter_mut().take(1).for_each(|(_, line)| *line = error_text("", line));
-                lines.into_iter().map(|(tone, line)| StyledLine::of(tone, line)).collect()
+                for span in lines.iter_mut().take(1).flat_map(|line| &mut line.0) {
+                    span.text = error_text("", &span.text);
+                }
+                lines
             }
             Ok(Checked { entries, .. }) => {
-                let rest = format!(" {} {}", self.file, counted(*entries, "entry", "entries"));
-                vec![StyledLine::of(Tone::Added, "ok").then(Tone::Plain, rest)]
+                let checked = if is_page(Path::new(&self.file)) {
+                    "; checked: the replay in the page; not checked: what the page shows"
+                } else {
+                    ""
+                };
+                let rest = format!(" {} {}{checked}", self.file, counted(*entries, "entry", "entries"));
+                vec![Line::from([added("ok"), plain(rest)])]
             }
             Err(error) => {
                 let rest = format!(" {}", error_text("failed ", &error_with_advice(error)));
-                vec![StyledLine::of(Tone::Removed, "failed").then(Tone::Plain, rest)]
+                vec![Line::from([removed("failed"), plain(rest)])]
             }
         }
     }

@@ -1,6 +1,7 @@
 //! A mismatch as lines for people and as a document for programs.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use serde::Serialize;
 use turnfold_core::Seat;
@@ -9,8 +10,8 @@ use super::mismatch::{DiceFinding, Mismatch, StateDifference};
 use crate::difference::Difference;
 use crate::divergence::{Claim, DivergenceKind, Hashes, Subject};
 use crate::outcomes::changed_claims;
-use crate::revision::shell_path;
-use crate::text::{Tone, printable};
+use crate::revision::{is_page, shell_path};
+use crate::text::{Line, added, dim, printable, removed, strong};
 
 /// A mismatch as a JSON document.
 #[derive(Clone, Debug, Serialize)]
@@ -111,9 +112,9 @@ impl Mismatch {
 
     /// Returns the mismatch in full, line by line.
     #[must_use]
-    pub fn lines(&self) -> Vec<(Tone, String)> {
+    pub fn lines(&self) -> Vec<Line> {
         let mut lines = self.brief_lines();
-        lines.splice(1..1, self.dice.map(|finding| (Tone::Plain, format!("dice: {}", finding.text()))));
+        lines.splice(1..1, self.dice.map(|finding| Line::from(format_args!("dice: {}", finding.text()))));
         if let (Some(state), Some(seq)) = (&self.state, self.divergence.subject.seq()) {
             let heading = match state {
                 StateDifference::Equal => "state: the same, as the hashes agree".into(),
@@ -126,22 +127,25 @@ impl Mismatch {
                 }
                 StateDifference::FromExpected(_) => format!("state after entry {seq}, expected → got:"),
             };
-            lines.push((Tone::Plain, heading));
-            lines.extend(state.fields().iter().map(|field| (Tone::Plain, format!("  {field}"))));
+            lines.push(Line::from(heading));
+            lines.extend(state.fields().iter().map(|field| Line::from(format_args!("  {field}"))));
         }
         let what = match self.kind() {
+            _ if self.is_in_page_to_be_made_again() => {
+                "a page cannot be blessed, make it again from its match"
+            }
             DivergenceKind::Header => "if that is meant",
             _ if self.is_to_be_blessed() => "to fill it in",
             _ => "to reproduce",
         };
-        lines.push((Tone::Dim, format!("{what}: {}", self.next_command())));
+        lines.push(dim(format_args!("{what}: {}", self.next_command())).into());
         lines
     }
 
     /// Returns the mismatch line by line, without states and what to do next, as one of several in a file.
     #[must_use]
-    pub fn brief_lines(&self) -> Vec<(Tone, String)> {
-        let mut lines = vec![(Tone::Strong, self.headline())];
+    pub fn brief_lines(&self) -> Vec<Line> {
+        let mut lines = vec![Line::from(strong(self.headline()))];
         // Nobody can read a mark.
         if self.until.is_some() || self.kind() == DivergenceKind::Header {
             return lines;
@@ -150,12 +154,12 @@ impl Mismatch {
         if let Some(recorded) = &divergence.recorded {
             lines.extend(changed_claims(recorded, &divergence.computed));
         } else if self.kind() != DivergenceKind::Missing {
-            lines.push((Tone::Removed, format!("- {}", divergence.expected())));
-            lines.push((Tone::Added, format!("+ {}", divergence.computed)));
+            lines.push(removed(format_args!("- {}", divergence.expected())).into());
+            lines.push(added(format_args!("+ {}", divergence.computed)).into());
         }
         if let Some(Hashes { expected, actual }) = &divergence.hashes {
-            lines.push((Tone::Removed, format!("- #{expected}")));
-            lines.push((Tone::Added, format!("+ #{actual}")));
+            lines.push(removed(format_args!("- #{expected}")).into());
+            lines.push(added(format_args!("+ #{actual}")).into());
         }
         lines
     }
@@ -173,10 +177,18 @@ impl Mismatch {
         matches!(self.kind(), DivergenceKind::Missing | DivergenceKind::NotCanonical)
     }
 
+    /// Returns `true` if blessing would help a replay file, but this one is in a page.
+    fn is_in_page_to_be_made_again(&self) -> bool {
+        is_page(Path::new(&self.file)) && (self.is_to_be_blessed() || self.kind() == DivergenceKind::Header)
+    }
+
     /// Returns the command to run next.
     fn next_command(&self) -> String {
         let file = shell_path(&self.file);
         match (self.kind(), &self.divergence.subject) {
+            _ if self.is_in_page_to_be_made_again() => {
+                format!("turnfold export MATCH --html -o {file} --force")
+            }
             (_, Subject::Header { .. }) => format!("turnfold bless {file}"),
             _ if self.is_to_be_blessed() => format!("turnfold bless {file}"),
             (DivergenceKind::NotDeterministic | DivergenceKind::NotStorable, _) => {

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use turnfold_core::Digest;
 use turnfold_store::{BranchInfo, BranchName};
 
-use crate::text::{StyledLine, Tone, counted};
+use crate::text::{Line, counted, dim, plain, strong};
 
 /// A branch of a list. It serializes as what `branches --format json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -44,7 +44,7 @@ impl From<BranchInfo> for ListedBranch {
 
 /// Returns the lines of a list of branches, in columns.
 #[must_use]
-pub fn lines(branches: &[ListedBranch]) -> Vec<StyledLine> {
+pub fn lines(branches: &[ListedBranch]) -> Vec<Line> {
     let width = branches.iter().map(|listed| listed.branch.as_str().len()).max().unwrap_or(0);
     let shown = |listed: &ListedBranch| {
         let entries = counted(listed.entries, "entry", "entries");
@@ -52,11 +52,11 @@ pub fn lines(branches: &[ListedBranch]) -> Vec<StyledLine> {
             Some((branch, seq)) => format!(", from {branch}:{seq}"),
             None => String::new(),
         };
-        let beginning = StyledLine::of(Tone::Strong, format!("{:width$}", listed.branch.as_str()))
-            .then(Tone::Plain, format!("  {entries}{from}"));
+        let name = strong(format_args!("{:width$}", listed.branch.as_str()));
+        let line = Line::from([name, plain(format_args!("  {entries}{from}"))]);
         match listed.link {
-            Some(link) => beginning.then(Tone::Plain, "  ").then(Tone::Dim, format!("link {link:.16}")),
-            None => beginning,
+            Some(digest) => line.then(plain("  ")).then(dim(format_args!("link {digest:.16}"))),
+            None => line,
         }
     };
     branches.iter().map(shown).collect()

@@ -10,7 +10,7 @@ use crate::outcomes::changed_claims;
 use crate::record::Record;
 use crate::revision::shell_path;
 use crate::seat_history::SeatHistory;
-use crate::text::{StyledLine, Tone, counted};
+use crate::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
 
 /// What `diff --format json` prints.
 #[derive(Debug, Serialize)]
@@ -54,7 +54,7 @@ impl<'a> DiffDocument<'a> {
 
 /// Returns the lines of `diff --stat`: one that counts what differs.
 #[must_use]
-pub fn stat_lines(comparison: &Comparison) -> Vec<StyledLine> {
+pub fn stat_lines(comparison: &Comparison) -> Vec<Line> {
     if comparison.stat.equal {
         return lines(comparison);
     }
@@ -65,7 +65,7 @@ pub fn stat_lines(comparison: &Comparison) -> Vec<StyledLine> {
     let only = |count: u64, side: &Side| {
         format!("{} only in {}", counted(count, "command", "commands"), side.shown())
     };
-    vec![plain(format!(
+    vec![Line::from(format!(
         "{game}{parts}, {}, {}, {}, {}",
         only(only_in_a, &comparison.a),
         only(only_in_b, &comparison.b),
@@ -76,63 +76,64 @@ pub fn stat_lines(comparison: &Comparison) -> Vec<StyledLine> {
 
 /// Returns the lines of `diff`.
 #[must_use]
-pub fn lines(comparison: &Comparison) -> Vec<StyledLine> {
+pub fn lines(comparison: &Comparison) -> Vec<Line> {
     let Comparison { stat, a, b, .. } = comparison;
     let mut lines: Vec<_> = [a, b].into_iter().filter_map(note).collect();
     if stat.equal {
         let entries = counted(a.entries, "entry", "entries");
-        let equal = plain(format!("{} and {} are equal: {entries}", a.shown(), b.shown()));
+        let equal = Line::from(format!("{} and {} are equal: {entries}", a.shown(), b.shown()));
         lines.push(match a.state_hash {
-            Some(hash) => equal.then(Tone::Dim, format!(" #{hash:.16}")),
+            Some(hash) => equal.then(dim(format_args!(" #{hash:.16}"))),
             None => equal,
         });
         return lines;
     }
     if !stat.same_game {
-        lines.push(strong("the games differ from the start"));
+        lines.push(strong("the games differ from the start").into());
         lines.extend(unified(&comparison.game_diff));
     }
     let parts = stat.parts_at.map(|seq| format!("the histories part at entry {seq}"));
     let same = || format!("both play the same {}", counted(a.entries, "command", "commands"));
-    lines.push(strong(parts.unwrap_or_else(same)));
+    lines.push(strong(parts.unwrap_or_else(same)).into());
     lines.extend(unified(&comparison.commands));
     if !comparison.outcomes.is_empty() {
-        lines.push(strong("outcomes that differ although the command is the same"));
+        lines.push(strong("outcomes that differ although the command is the same").into());
     }
     lines.extend(comparison.outcomes.iter().flat_map(outcome));
     if comparison.state.is_empty() {
         let is_equal = a.state_hash.is_some() && a.state_hash == b.state_hash;
-        lines.push(strong(if is_equal { "the states are equal" } else { "the views are equal" }));
+        lines.push(strong(if is_equal { "the states are equal" } else { "the views are equal" }).into());
         return lines;
     }
-    lines.push(strong(format!("state, {} → {}", a.shown(), b.shown())));
-    lines.extend(comparison.state.iter().map(|difference| plain(format!("  {difference}"))));
+    lines.push(strong(format_args!("state, {} → {}", a.shown(), b.shown())).into());
+    lines.extend(comparison.state.iter().map(|difference| Line::from(format!("  {difference}"))));
     lines
 }
 
 /// Says that a file records something else than what is compared here.
-fn note(side: &Side) -> Option<StyledLine> {
+fn note(side: &Side) -> Option<Line> {
     let seq = side.recorded_differs_at?;
     let explains = match &side.source {
         source if source.is_standard_input() => String::new(),
         source => format!("; `turnfold check {}` explains", shell_path(&source.up_to(None).to_string())),
     };
     let text = format!(
-        " {} tells something else of entry {seq} than the rules of this build, by which it is compared{explains}",
+        " {} records another outcome for entry {seq} than the current rules give; the current rules are used \
+         here{explains}",
         side.shown()
     );
-    Some(StyledLine::of(Tone::Warning, "note:").then(Tone::Plain, text))
+    Some([warning("note:"), plain(text)].into())
 }
 
-fn outcome((divergence, in_b): &(Divergence, u64)) -> Vec<StyledLine> {
+fn outcome((divergence, in_b): &(Divergence, u64)) -> Vec<Line> {
     let Divergence { subject, recorded, computed, .. } = divergence;
     let other = if subject.seq() == Some(*in_b) { String::new() } else { format!(", there entry {in_b}") };
     let changed = recorded.as_ref().map(|recorded| changed_claims(recorded, computed));
-    let changed = changed.into_iter().flatten().map(|(tone, line)| StyledLine::of(tone, line));
-    [plain(format!("  {subject}{other}"))].into_iter().chain(changed).collect()
+    let changed = changed.into_iter().flatten();
+    [Line::from(format!("  {subject}{other}"))].into_iter().chain(changed).collect()
 }
 
-fn unified(diff: &str) -> impl Iterator<Item = StyledLine> {
+fn unified(diff: &str) -> impl Iterator<Item = Line> {
     diff.lines().map(|line| {
         let tone = match line.chars().next() {
             Some('+') => Tone::Added,
@@ -140,14 +141,6 @@ fn unified(diff: &str) -> impl Iterator<Item = StyledLine> {
             Some('@') => Tone::Dim,
             _ => Tone::Plain,
         };
-        StyledLine::of(tone, line)
+        TextSpan::new(tone, line).into()
     })
-}
-
-fn plain(text: impl Into<String>) -> StyledLine {
-    StyledLine::of(Tone::Plain, text)
-}
-
-fn strong(text: impl Into<String>) -> StyledLine {
-    StyledLine::of(Tone::Strong, text)
 }

@@ -5,75 +5,75 @@ use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
 
 use crate::record::{LoggedRecord, Record};
 use crate::revision::Revision;
-use crate::text::{SpacedLine, StyledLine, Tone, time};
+use crate::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time};
 use crate::viewer::Viewer;
 
 /// Returns the line of an entry or of a rejected command.
 #[must_use]
-pub fn record(record: &Record) -> SpacedLine {
+pub fn record(record: &Record) -> Line {
     record_after("", record)
 }
 
 /// Returns the line of an entry with what stands `before` it; a rejected command has nothing before it.
 #[must_use]
-pub fn record_after(before: &str, record: &Record) -> SpacedLine {
+pub fn record_after(before: &str, record: &Record) -> Line {
     if matches!(record.outcome, Outcome::Rejected(_)) {
         return rejection(record, None);
     }
-    let mut line = SpacedLine::default();
+    let mut line = Line::default();
     if !before.is_empty() {
-        line.push(Tone::Dim, before);
+        line.push_word(dim(before));
     }
-    line.push(Tone::Plain, record.seq.unwrap_or_default().to_string());
+    line.push_word(plain(record.seq.unwrap_or_default().to_string()));
     if let Some(seat) = record.seat {
-        line.push(Tone::Plain, seat.name());
+        line.push_word(plain(seat.name()));
     }
-    line.push(Tone::Strong, &record.command);
-    line.push(Tone::Dim, "=>");
+    line.push_word(strong(&record.command));
+    line.push_word(dim("=>"));
     let mut effects = record.outcome.effects().peekable();
     if effects.peek().is_none() {
         let tone = if matches!(record.outcome, Outcome::Ignored(_)) { Tone::Warning } else { Tone::Plain };
-        line.push(tone, record.outcome.to_string());
+        line.push_word(TextSpan::new(tone, &record.outcome));
     }
     while let Some(effect) = effects.next() {
         let end = if effects.peek().is_some() { ";" } else { "" };
-        line.push(Tone::Plain, format!("{effect}{end}"));
+        line.push_word(plain(format!("{effect}{end}")));
     }
     if let Some(hash) = record.state_hash {
-        line.push(Tone::Dim, format!("#{hash:.16}"));
+        line.push_word(dim(format!("#{hash:.16}")));
     }
     line
 }
 
 /// Returns the line of a rejected command, and where in a script it stands.
 #[must_use]
-pub fn rejection(record: &Record, place: Option<&str>) -> SpacedLine {
+pub fn rejection(record: &Record, place: Option<&str>) -> Line {
     let (seat, outcome) = (record.seat.map(Seat::name), record.outcome.to_string());
     let mut line = rejected_line(seat, &record.command, &outcome, record.message.as_deref());
     if let Some(place) = place {
-        line.push(Tone::Dim, format!("at {place}"));
+        line.push_word(dim(format!("at {place}")));
     }
     line
 }
 
 /// Returns the line of a rejected command of which only the words are known.
 #[must_use]
-pub fn rejected_line(seat: Option<&str>, command: &str, outcome: &str, message: Option<&str>) -> SpacedLine {
-    let mut line = SpacedLine::default();
-    line.push(Tone::Plain, "!");
+pub fn rejected_line(seat: Option<&str>, command: &str, outcome: &str, message: Option<&str>) -> Line {
+    let mut line = Line::default();
+    line.push_word(plain("!"));
     if let Some(seat) = seat {
-        line.push(Tone::Plain, seat);
+        line.push_word(plain(seat));
     }
-    line.push(Tone::Plain, command.escape_debug().to_string());
-    line.push(Tone::Dim, "=>");
-    line.push(Tone::Removed, outcome);
-    line.push(Tone::Plain, format!("({})", message.unwrap_or_default()));
+    line.push_word(plain(command.escape_debug().to_string()));
+    line.push_word(dim("=>"));
+    line.push_word(removed(outcome));
+    line.push_word(plain(format!("({})", message.unwrap_or_default())));
     line
 }
 
 /// Returns the line of an entry of a log, after its time if `with_time` says so, and after its link if it has one.
 #[must_use]
-pub fn logged(entry: &LoggedRecord, with_time: bool) -> SpacedLine {
+pub fn logged(entry: &LoggedRecord, with_time: bool) -> Line {
     let time = with_time.then(|| time(entry.recorded_at_ms));
     let link = entry.link.map(|link| format!("{link:.16}"));
     let before: Vec<_> = time.into_iter().chain(link).collect();
@@ -96,12 +96,12 @@ impl NothingPlayed {
 
     /// Returns its line, which names the whole history and the viewer, if some were asked for.
     #[must_use]
-    pub fn line(&self, whole: &Revision, asked: Option<Viewer>) -> StyledLine {
+    pub fn line(&self, whole: &Revision, asked: Option<Viewer>) -> Line {
         let option = Viewer::as_option(asked);
         let text = match &self.due_roll {
             Some(due) => format!("nothing played; a roll is due: {due}"),
             None => format!("nothing played and no roll is due; see `turnfold legal {whole}{option}`"),
         };
-        StyledLine::of(Tone::Plain, text)
+        text.into()
     }
 }

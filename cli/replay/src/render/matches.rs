@@ -7,7 +7,7 @@ use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
 use crate::error::ReplayError;
 use crate::position::{Position, Tail};
 use crate::revision::Revision;
-use crate::text::{StyledLine, Tone, counted, time};
+use crate::text::{Line, counted, dim, plain, strong, time};
 
 /// A match of a list. It serializes as what `matches --format json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -148,17 +148,19 @@ fn active_at_ms(info: &MatchInfo, store: &StoreReader) -> Result<i64, ReplayErro
 
 /// Returns the lines of a list of matches, in columns.
 #[must_use]
-pub fn lines(matches: &[ListedMatch]) -> Vec<StyledLine> {
+pub fn lines(matches: &[ListedMatch]) -> Vec<Line> {
     let width = matches.iter().map(|listed| listed.match_name.as_str().len()).max().unwrap_or(0);
     let shown = |listed: &ListedMatch| {
         let entries = counted(listed.entries, "entry", "entries");
         let branches = counted(listed.branches, "branch", "branches");
         let turn = listed.turn.as_ref().map(|turn| format!("  {}", turn.text())).unwrap_or_default();
         let title = if listed.title.is_empty() { String::new() } else { format!("  {}", listed.title) };
-        StyledLine::of(Tone::Strong, format!("{:width$}", listed.match_name.as_str()))
-            .then(Tone::Plain, format!("  {}  {entries}, {branches}  ", listed.ruleset))
-            .then(Tone::Dim, time(Some(listed.active_at_ms)))
-            .then(Tone::Plain, format!("{turn}{title}"))
+        Line::from([
+            strong(format_args!("{:width$}", listed.match_name.as_str())),
+            plain(format_args!("  {}  {entries}, {branches}  ", listed.ruleset)),
+            dim(time(Some(listed.active_at_ms))),
+            plain(format_args!("{turn}{title}")),
+        ])
     };
     matches.iter().map(shown).collect()
 }

@@ -2,8 +2,8 @@
 //!
 //! What else goes wrong is a [`ReplayError`](crate::ReplayError) or a `QueryError`, whose `Display` is the message.
 //!
-//! Two programs say the same of a thing because both ask here: the command line, which paints the lines on a terminal
-//! and folds them to its width, and a service, which sends them. The `Display` of every line is exactly what the verb
+//! Two programs say the same of a thing because both ask here: the command line, which colors the lines on a
+//! terminal and folds them to its width, and a service, which sends them. The `Display` of every line is exactly what the verb
 //! prints where no terminal is, without the line break; [`text`](text()) joins lines with theirs.
 //!
 //! | verb | text | JSON |
@@ -68,7 +68,7 @@ pub use entries::{NothingPlayed, logged, record, record_after, rejected_line, re
 pub use matches::{ListedMatch, WhoseTurn};
 pub use position::{LegalCommand, answer, legal_commands, picture};
 
-/// Joins lines, such as [`StyledLine`](crate::StyledLine)s, each with its line break, as a verb prints them.
+/// Joins lines, such as [`Line`](crate::Line)s, each with its line break, as a verb prints them.
 #[must_use]
 pub fn text(lines: impl IntoIterator<Item = impl Display>) -> String {
     let mut text = String::new();

@@ -5,7 +5,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::{Answer, AnyState, Seat};
 
 use crate::drawing::{DrawnLine, Highlights, text};
-use crate::text::{StyledLine, Tone};
+use crate::text::{Line, dim, plain};
 use crate::viewer::Viewer;
 
 /// Returns the lines of a picture.
@@ -26,9 +26,9 @@ pub struct LegalCommand {
 impl LegalCommand {
     /// Returns its line.
     #[must_use]
-    pub fn line(&self) -> StyledLine {
+    pub fn line(&self) -> Line {
         let Self { seat, command } = self;
-        StyledLine::of(Tone::Dim, format!("{seat}:")).then(Tone::Plain, format!(" {command}"))
+        [dim(format_args!("{seat}:")), plain(format_args!(" {command}"))].into()
     }
 }
 
@@ -43,6 +43,6 @@ pub fn legal_commands(asked: Option<Viewer>, viewer: Viewer, state: &dyn AnyStat
 
 /// Returns the line of a query's answer.
 #[must_use]
-pub fn answer(answer: &Answer) -> StyledLine {
-    StyledLine::of(Tone::Plain, answer.text.clone())
+pub fn answer(answer: &Answer) -> Line {
+    answer.text.as_str().into()
 }

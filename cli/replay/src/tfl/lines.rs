@@ -39,7 +39,7 @@ impl<'a> SourceLines<'a> {
 /// A line of the file.
 #[derive(Clone, Copy)]
 pub(super) struct SourceLine<'a> {
-    file: &'a str,
+    pub(super) file: &'a str,
     number: usize,
     pub(super) text: &'a str,
 }

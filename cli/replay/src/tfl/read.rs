@@ -1,5 +1,7 @@
 //! Strict reading: one way to write everything, and errors that say where and what was expected.
 
+use std::path::Path;
+
 use turnfold_core::text::number;
 use turnfold_core::{Digest, Outcome, Registry, Seat};
 
@@ -10,6 +12,14 @@ use super::header::{self, Header, Versions};
 use super::lines::{SourceLine, SourceLines, quoted};
 use crate::entry::{Attempt, LogEntry, ShortHash};
 use crate::limits::HEADER_BYTES_MAX;
+use crate::revision::is_page;
+
+/// How the first line begins, in any version of the format.
+const FIRST_WORDS: &str = "turnfold replay ";
+
+/// What is wrong with a file that an editor or git converted for Windows.
+const CR_LF: &str = "expected lines that end in LF, found CR LF throughout; remove each CR, for example with \
+    `sed -i 's/\\r$//' FILE`; if git adds them, put `*.tfl text eol=lf` into `.gitattributes` and check the file out again";
 
 /// Reads a replay file that tells everything there is.
 ///
@@ -86,7 +96,19 @@ fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TflError> {
     if text.starts_with('\u{feff}') {
         return Err(TflError::new(file, (1, 1), format!("expected `{FIRST_LINE}`, found a byte order mark")));
     }
+    check_line_ends(file, text)?;
     Ok(text)
+}
+
+/// Refuses a file whose every line ends in CR LF, as git writes it with `core.autocrlf`, and says how to mend it.
+fn check_line_ends(file: &str, text: &str) -> Result<(), TflError> {
+    let mut lines = text.split_inclusive('\n').peekable();
+    let is_replay = text.starts_with(FIRST_WORDS) && lines.peek().is_some();
+    if !is_replay || !lines.all(|line| line.ends_with("\r\n")) {
+        return Ok(());
+    }
+    let column = text.find('\r').unwrap_or_default() + 1;
+    Err(TflError::new(file, (1, column), CR_LF))
 }
 
 fn first_line(lines: &mut SourceLines<'_>) -> Result<(), TflError> {
@@ -96,14 +118,14 @@ fn first_line(lines: &mut SourceLines<'_>) -> Result<(), TflError> {
         TflError::new(file, (1, 1), message)
     };
     // Whatever else is wrong with some other file, that it is no replay comes first.
-    if !lines.rest.starts_with("turnfold replay ") {
+    if !lines.rest.starts_with(FIRST_WORDS) {
         return Err(expected(lines.rest.lines().next().unwrap_or_default()));
     }
     let Some(line) = lines.next()? else { return Err(expected("")) };
     if line.text == FIRST_LINE {
         return Ok(());
     }
-    match line.text.strip_prefix("turnfold replay ") {
+    match line.text.strip_prefix(FIRST_WORDS) {
         Some(version) if version.parse::<u64>().is_ok() => {
             let what = format!("`{FIRST_LINE}`, the one format that this build reads");
             Err(line.expected(16, &what, version))
@@ -202,9 +224,12 @@ fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
     let at = exactly(0, "=")?;
     let (word, next) = line.word(at);
     if number(word) != Ok(count) {
-        let what = format!(
-            "{count}, the number of entries above (delete the line and run `turnfold bless` if they are right)"
-        );
+        let advice = if is_page(Path::new(line.file)) {
+            ""
+        } else {
+            " (delete the line and run `turnfold bless` if they are right)"
+        };
+        let what = format!("{count}, the number of entries above{advice}");
         return Err(line.expected(at, &what, word));
     }
     let (state, at) = digest(exactly(next, "state")?)?;

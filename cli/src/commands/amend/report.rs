@@ -1,17 +1,16 @@
-//! What an amendment changed, told as lines for people and as a document for programs.
+//! An amendment as lines for people and as a document for programs.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use turnfold_core::{Digest, Outcome, Seat};
 use turnfold_replay::{
     Amendment, ChangedRoll, Claim, Difference, Divergence, Record,
     difference::{differences, view_of},
+    render,
 };
 
-use crate::failure::Failure;
-use crate::output::{Output, Tone, counted, paint};
-use crate::record;
+use crate::output::{Line, Report, added, counted, dim, plain, removed, strong, warning};
 
-/// How many rolls, and how many outcomes that turned, are told to people; programs are told all.
+/// How many rolls, and how many outcomes that turned, text shows; JSON has all.
 const SHOWN_MAX: usize = 10;
 
 /// What the messages of an amendment name.
@@ -20,11 +19,13 @@ pub(crate) struct Names {
     pub(crate) source: String,
     /// The branch or file that is written.
     pub(crate) target: String,
+    /// Whether that is a branch.
+    pub(crate) is_branch: bool,
 }
 
 /// An amendment as a JSON document.
 #[derive(Serialize)]
-pub(crate) struct AmendmentJson<'a> {
+struct AmendmentDocument<'a> {
     /// Whether the branch or file was written.
     created: bool,
     source: &'a str,
@@ -37,15 +38,15 @@ pub(crate) struct AmendmentJson<'a> {
     entries: u64,
     kept: u64,
     state_hash: Digest,
-    conflicts: Vec<ConflictJson<'a>>,
-    outcomes: Vec<OutcomeJson<'a>>,
-    rolls: Vec<RollJson<'a>>,
+    conflicts: Vec<ConflictDocument<'a>>,
+    outcomes: Vec<OutcomeDocument<'a>>,
+    rolls: Vec<RollDocument<'a>>,
     state: Vec<Difference>,
 }
 
 /// A line of the original that no longer applies.
 #[derive(Serialize)]
-struct ConflictJson<'a> {
+struct ConflictDocument<'a> {
     /// The entry's number in the original; an attempt has none.
     seq: Option<u64>,
     seat: Option<Seat>,
@@ -57,7 +58,7 @@ struct ConflictJson<'a> {
 
 /// A line of the original with another outcome.
 #[derive(Serialize)]
-struct OutcomeJson<'a> {
+struct OutcomeDocument<'a> {
     /// The entry's number in the original; an attempt has none.
     seq: Option<u64>,
     /// Its number now.
@@ -69,26 +70,27 @@ struct OutcomeJson<'a> {
 }
 
 #[derive(Serialize)]
-struct RollJson<'a> {
+struct RollDocument<'a> {
     seq: Option<u64>,
     new_seq: Option<u64>,
     old: Option<&'a str>,
     new: Option<&'a str>,
 }
 
-/// What an amendment changed, and what its messages name.
+/// What an amendment changed, with the names that its messages use.
 #[derive(Clone, Copy)]
-pub(super) struct Report<'a> {
+pub(super) struct Amended<'a> {
     pub(super) amendment: &'a Amendment,
     pub(super) names: &'a Names,
+    /// Whether the branch or file was written.
+    pub(super) is_created: bool,
 }
 
-impl<'a> Report<'a> {
-    /// Returns the amendment as a document for programs.
-    pub(super) fn to_json(self, created: bool) -> AmendmentJson<'a> {
-        let Self { amendment, names } = self;
-        AmendmentJson {
-            created,
+impl Serialize for Amended<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { amendment, names, is_created } = *self;
+        let document = AmendmentDocument {
+            created: is_created,
             source: &names.source,
             seq: amendment.seq,
             target: &names.target,
@@ -97,63 +99,72 @@ impl<'a> Report<'a> {
             entries: amendment.head(),
             kept: amendment.kept,
             state_hash: amendment.after().state_hash(),
-            conflicts: amendment.conflicts.iter().map(ConflictJson::of).collect(),
-            outcomes: amendment.outcomes.iter().map(OutcomeJson::of).collect(),
-            rolls: amendment.rolls.iter().map(RollJson::of).collect(),
+            conflicts: amendment.conflicts.iter().map(ConflictDocument::of).collect(),
+            outcomes: amendment.outcomes.iter().map(OutcomeDocument::of).collect(),
+            rolls: amendment.rolls.iter().map(RollDocument::of).collect(),
             state: self.state_differences(),
-        }
+        };
+        document.serialize(serializer)
     }
+}
 
-    /// Prints the entry that was changed and what was put in its place.
-    pub(super) fn print_change(&self, output: &mut Output) -> Result<(), Failure> {
+impl Report for Amended<'_> {
+    fn lines(&self) -> Vec<Line> {
+        let mut lines = self.change();
+        lines.extend(self.conflicts());
+        if self.is_created {
+            lines.extend(self.rolls());
+            lines.extend(self.outcomes());
+            lines.extend(self.states());
+            lines.push(self.summary());
+        }
+        lines
+    }
+}
+
+impl Amended<'_> {
+    /// Returns the entry that was changed and its replacement.
+    fn change(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
         if let Some(Record { seq: Some(seq), seat: Some(seat), command, .. }) = &self.amendment.removed {
-            output.line(paint(Tone::Removed, format_args!("- {seq} {seat} {command}")))?;
+            lines.push(removed(format_args!("- {seq} {seat} {command}")).into());
         }
-        if let Some(record) = &self.amendment.added {
-            output.text("+ ")?;
-            record::print(record, output)?;
-        }
-        Ok(())
+        lines.extend(
+            self.amendment.added.as_ref().map(|record| Line::from("+ ").join(render::record(record))),
+        );
+        lines
     }
 
-    /// Prints the lines that no longer apply.
-    pub(super) fn print_conflicts(&self, output: &mut Output) -> Result<(), Failure> {
-        if self.amendment.conflicts.is_empty() {
-            return Ok(());
+    /// Returns the lines that no longer apply.
+    fn conflicts(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if !self.amendment.conflicts.is_empty() {
+            lines.push(strong("no longer applies (each was left out before the next was tried)").into());
         }
-        let heading = "no longer applies (each was left out before the next was tried)";
-        output.line(paint(Tone::Strong, heading))?;
-        for conflict in self.amendment.conflicts.iter().map(ConflictJson::of) {
-            let ConflictJson { seq, reason, message, .. } = conflict;
-            let (number, became) = match seq {
+        lines.extend(self.amendment.conflicts.iter().map(ConflictDocument::of).map(|conflict| {
+            let ConflictDocument { seq, seat, command, reason, message } = conflict;
+            let (number, outcome) = match seq {
                 Some(seq) => (seq.to_string(), format!("rejected {reason}")),
                 None => ("!".into(), reason.to_string()),
             };
-            let (became, given) = (paint(Tone::Removed, became), given(conflict.seat, conflict.command));
-            output.line(format_args!("  {number} {given} => {became} ({message})"))?;
-        }
-        Ok(())
+            let given = plain(format_args!("  {number} {} => ", given(seat, command)));
+            Line::from([given, removed(outcome), plain(format_args!(" ({message})"))])
+        }));
+        lines
     }
 
-    /// Prints what became otherwise of the entries that were played again, and how the states at the end differ.
-    pub(super) fn print_differences(&self, output: &mut Output) -> Result<(), Failure> {
-        self.print_rolls(output)?;
-        self.print_outcomes(output)?;
+    /// Returns how the states at the end differ.
+    fn states(&self) -> Vec<Line> {
         let differences = self.state_differences();
-        if differences.is_empty() {
-            let equal = self.amendment.before.state_hash() == self.amendment.after().state_hash();
-            let what = if equal { "states" } else { "views" };
-            output.line(paint(Tone::Strong, format_args!("the {what} at the end are equal")))?;
-            return Ok(());
-        }
-        output.line(paint(
-            Tone::Strong,
-            format_args!("state, {} → {}", self.names.source, self.names.target),
-        ))?;
-        for difference in &differences {
-            output.line(format_args!("  {difference}"))?;
-        }
-        Ok(())
+        let heading = if !differences.is_empty() {
+            format!("state, {} → {}", self.names.source, self.names.target)
+        } else if self.amendment.before.state_hash() == self.amendment.after().state_hash() {
+            "the states at the end are equal".into()
+        } else {
+            "the views at the end are equal".into()
+        };
+        let differences = differences.iter().map(|difference| Line::from(format!("  {difference}")));
+        [strong(heading).into()].into_iter().chain(differences).collect()
     }
 
     fn state_differences(&self) -> Vec<Difference> {
@@ -161,50 +172,60 @@ impl<'a> Report<'a> {
         differences(&view(self.amendment.before.as_ref()), &view(self.amendment.after()))
     }
 
-    fn print_rolls(&self, output: &mut Output) -> Result<(), Failure> {
-        if self.amendment.rolls.is_empty() {
-            return Ok(());
-        }
-        output.line(paint(Tone::Strong, "rolled again by the seed"))?;
+    fn rolls(&self) -> Vec<Line> {
+        let rolls = &self.amendment.rolls;
+        let heading = (!rolls.is_empty()).then(|| strong("rolled again by the seed").into());
         let side = |roll: &Option<(u64, String)>| {
             roll.as_ref().map_or_else(|| "(none)".into(), |(seq, command)| format!("{seq} {command}"))
         };
-        for roll in self.amendment.rolls.iter().take(SHOWN_MAX) {
-            output.line(format_args!("  {} → {}", side(&roll.old), side(&roll.new)))?;
-        }
-        print_rest(self.amendment.rolls.len(), output)
+        let line = |roll: &ChangedRoll| format!("  {} → {}", side(&roll.old), side(&roll.new)).into();
+        heading.into_iter().chain(rolls.iter().take(SHOWN_MAX).map(line)).chain(rest(rolls.len())).collect()
     }
 
-    /// Prints how many outcomes changed and the first of them, then those that turned from applied to ignored or back.
-    fn print_outcomes(&self, output: &mut Output) -> Result<(), Failure> {
-        let Some((first, others)) = self.amendment.outcomes.split_first() else { return Ok(()) };
+    /// Returns how many outcomes changed and the first of them, then those that turned from applied to ignored or back.
+    fn outcomes(&self) -> Vec<Line> {
+        let Some((first, others)) = self.amendment.outcomes.split_first() else { return Vec::new() };
         let changed = counted(self.amendment.outcomes.len() as u64, "outcome differs", "outcomes differ");
-        output.line(paint(Tone::Strong, format_args!("{changed}, first that of {}", place(first))))?;
-        output.line(paint(Tone::Removed, format_args!("- {}", first.0.expected())))?;
-        output.line(paint(Tone::Added, format_args!("+ {}", first.0.computed)))?;
+        let mut lines = vec![
+            strong(format_args!("{changed}, first that of {}", place(first))).into(),
+            removed(format_args!("- {}", first.0.expected())).into(),
+            added(format_args!("+ {}", first.0.computed)).into(),
+        ];
         let turned: Vec<_> = others.iter().filter(|(changed, _)| has_turned(changed)).collect();
-        for changed in turned.iter().take(SHOWN_MAX) {
+        lines.extend(turned.iter().take(SHOWN_MAX).map(|changed| {
             let (place, old, new) = (place(changed), changed.0.expected(), &changed.0.computed);
-            let line = if is_ignored(Some(new)) {
-                format!("  {place} was applied, is {} now", paint(Tone::Warning, new))
+            if is_ignored(Some(new)) {
+                Line::from([plain(format_args!("  {place} was applied, is ")), warning(new), plain(" now")])
             } else {
-                format!("  {place} was {}, is applied now", paint(Tone::Warning, old))
-            };
-            output.line(line)?;
-        }
-        print_rest(turned.len(), output)
+                Line::from([plain(format_args!("  {place} was ")), warning(old), plain(", is applied now")])
+            }
+        }));
+        lines.extend(rest(turned.len()));
+        lines
+    }
+
+    fn summary(&self) -> Line {
+        let Self { amendment, names, .. } = self;
+        let target = if names.is_branch {
+            let place = format!("{}:{}", names.source, amendment.seq - 1);
+            let target = strong(&names.target);
+            Line::from([plain("created "), target, plain(format_args!(", which begins after {place}"))])
+        } else {
+            Line::from(format!("wrote `{}`", names.target))
+        };
+        let entries = counted(amendment.head(), "entry", "entries");
+        target
+            .then(plain(format_args!(": {entries}, {} of them played again ", amendment.kept)))
+            .then(dim(format_args!("#{:.16}", amendment.after().state_hash())))
     }
 }
 
-/// Says how many of a list were not shown.
-fn print_rest(all: usize, output: &mut Output) -> Result<(), Failure> {
-    if all > SHOWN_MAX {
-        output.line(paint(Tone::Dim, format_args!("  and {} more", all - SHOWN_MAX)))?;
-    }
-    Ok(())
+/// Returns how many of a list were not shown.
+fn rest(all: usize) -> Option<Line> {
+    (all > SHOWN_MAX).then(|| dim(format_args!("  and {} more", all - SHOWN_MAX)).into())
 }
 
-impl<'a> RollJson<'a> {
+impl<'a> RollDocument<'a> {
     fn of(changed: &'a ChangedRoll) -> Self {
         let seq = |roll: &Option<(u64, String)>| roll.as_ref().map(|(seq, _)| *seq);
         Self {
@@ -216,7 +237,7 @@ impl<'a> RollJson<'a> {
     }
 }
 
-impl<'a> ConflictJson<'a> {
+impl<'a> ConflictDocument<'a> {
     fn of(conflict: &'a Divergence) -> Self {
         let (seat, command) = conflict.subject.command().unzip();
         let (reason, message) = match &conflict.computed {
@@ -227,7 +248,7 @@ impl<'a> ConflictJson<'a> {
     }
 }
 
-impl<'a> OutcomeJson<'a> {
+impl<'a> OutcomeDocument<'a> {
     fn of((changed, new_seq): &'a (Divergence, Option<u64>)) -> Self {
         let Divergence { subject, recorded, computed, .. } = changed;
         let (seat, command) = subject.command().unzip();

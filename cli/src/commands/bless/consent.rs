@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::output::{Tone, paint};
+use crate::output::{TextSpan, plain, strong};
 
 /// What was answered so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Consent {
         &mut self,
         place: &str,
         input: &mut impl BufRead,
-        say: &mut impl FnMut(&str) -> io::Result<()>,
+        say: &mut impl FnMut(TextSpan) -> io::Result<()>,
     ) -> io::Result<bool> {
         loop {
             match self {
@@ -35,12 +35,13 @@ impl Consent {
                 Self::NoMore => return Ok(false),
                 Self::Each => {}
             }
-            say(&format!("{} ", paint(Tone::Strong, format_args!("bless {place} [y,n,a,q,?]?"))))?;
+            say(strong(format_args!("bless {place} [y,n,a,q,?]?")))?;
+            say(plain(" "))?;
             let mut line = String::new();
             let is_end = input.read_line(&mut line)? == 0;
             match self.take(if is_end { "q" } else { line.trim() }) {
                 Some(wanted) => return Ok(wanted),
-                None => say(HELP)?,
+                None => say(plain(HELP))?,
             }
         }
     }
@@ -77,8 +78,8 @@ mod tests {
         let mut consent = Consent::default();
         let mut input = answers.as_bytes();
         let mut said = String::new();
-        let mut say = |text: &str| {
-            said.push_str(text);
+        let mut say = |span: TextSpan| {
+            said.push_str(&span.text);
             Ok(())
         };
         let found: Vec<bool> =

@@ -11,7 +11,7 @@ use super::consent::Consent;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Output, Tone, paint};
+use crate::output::{Line, Output, plain, warning};
 use crate::render::printable;
 
 /// Who decides what is written.
@@ -19,15 +19,15 @@ use crate::render::printable;
 pub(super) enum Mode {
     /// Everything is.
     Accept,
-    /// Somebody at the terminal does.
+    /// The user does, at the terminal.
     Ask,
     /// Nothing is.
     Check,
-    /// Nothing is, as nobody is there to ask.
+    /// Nothing is, because there is no terminal to ask on.
     Tell,
 }
 
-/// A file with what would become of it.
+/// A file with its proposed changes.
 pub(super) struct Proposal {
     path: PathBuf,
     /// What the judgement rests on.
@@ -38,7 +38,7 @@ pub(super) struct Proposal {
     pub(super) rules_change: Option<RulesChange>,
 }
 
-/// What became of a file.
+/// The result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// Blessing it changes nothing.
@@ -73,7 +73,7 @@ impl Proposal {
         self.old != self.blessed.to_string().as_bytes()
     }
 
-    /// Shows the changes where somebody has to know them, and finds out which are accepted.
+    /// Shows the changes unless they are decided already, and finds out which are accepted.
     pub(super) fn review(
         &self,
         mode: Mode,
@@ -85,13 +85,13 @@ impl Proposal {
         }
         let asks = mode == Mode::Ask && !consent.is_settled();
         if !output.is_json() {
-            // Nobody reads changes that are decided already, and those that are asked about are shown one by one.
+            // Decided changes are not shown, and those that are asked about are shown one by one.
             if !asks && matches!(mode, Mode::Check | Mode::Tell) {
                 self.show(&self.changes, output)?;
             }
             if let Some(change) = &self.rules_change {
-                let warning = paint(Tone::Warning, "rules change?");
-                output.line(format_args!("{warning} {}: {}", name(&self.path), change.text()))?;
+                let change = plain(format_args!(" {}: {}", name(&self.path), change.text()));
+                output.line([warning("rules change?"), change])?;
             }
         }
         match mode {
@@ -110,12 +110,11 @@ impl Proposal {
         let mut refused = false;
         for unit in bless::in_units(asked_about) {
             if !consent.is_settled() {
-                output.lines(&self.painted(unit))?;
+                output.lines(self.lines(unit))?;
             }
             let line = unit.first().map_or(0, |change| change.line);
             let place = format!("{}:{line}", name(&self.path));
-            let mut say = |text: &str| output.text(text).and_then(|()| output.flush());
-            if consent.ask(&place, &mut io::stdin().lock(), &mut say)? {
+            if consent.ask(&place, &mut io::stdin().lock(), &mut |span| output.say(&span))? {
                 accepted.extend(unit.iter().map(|change| change.line));
             } else {
                 refused = true;
@@ -129,12 +128,11 @@ impl Proposal {
     }
 
     fn show(&self, changes: &[Change], output: &mut Output) -> Result<(), Failure> {
-        Ok(self.painted(changes).iter().try_for_each(|line| output.line(line))?)
+        Ok(self.lines(changes).into_iter().try_for_each(|line| output.line(line))?)
     }
 
-    fn painted(&self, changes: &[Change]) -> Vec<String> {
-        let lines = bless::change_lines(&self.path.display().to_string(), changes);
-        lines.into_iter().map(|(tone, line)| paint(tone, line)).collect()
+    fn lines(&self, changes: &[Change]) -> Vec<Line> {
+        bless::change_lines(&self.path.display().to_string(), changes)
     }
 
     /// Writes what is accepted, unless the file is no longer what was judged. A link stays one.
@@ -154,7 +152,7 @@ impl Proposal {
             return Ok(fate);
         }
         if current != self.old {
-            return Err(Failure::negative(format!("`{}` was changed meanwhile", name(&self.path)))
+            return Err(Failure::negative(format!("`{}` has changed since it was read", name(&self.path)))
                 .hint("nothing was written to it, bless it again"));
         }
         files::write_whole(&fs::canonicalize(&self.path).map_err(unreadable)?, new.as_bytes())?;

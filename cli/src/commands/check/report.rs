@@ -7,7 +7,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use turnfold_replay::{CheckReport, FileCheck, ReplayError};
 
 use crate::failure::Failure;
-use crate::output::{Output, Tone};
+use crate::output::{Line, Output};
 
 /// Prints JUnit XML: a suite for each folder, a case for each file. The line is that of the first difference, or 1.
 pub(super) fn junit(results: &CheckReport, time: Duration, output: &mut Output) -> Result<(), Failure> {
@@ -67,13 +67,14 @@ fn kind_of(file: &FileCheck) -> String {
 /// Returns everything about a failure, without color.
 fn full_text(file: &FileCheck) -> String {
     match file.mismatch() {
-        Some(_) => joined(file.mismatch_lines()),
+        Some(_) => joined(&file.mismatch_lines()),
         None => file.headline().unwrap_or_default(),
     }
 }
 
-fn joined(lines: Vec<(Tone, String)>) -> String {
-    lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
+fn joined(lines: &[Line]) -> String {
+    let text = |line: &Line| line.0.iter().map(|span| span.text.as_str()).collect::<String>();
+    lines.iter().map(text).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints an `::error` command for each difference, which marks the line in the file, and the summary.
@@ -84,10 +85,10 @@ pub(super) fn github(results: &CheckReport, output: &mut Output) -> Result<(), F
             Err(ReplayError::File(error)) => error.message.clone(),
             Err(_) => file.headline().unwrap_or_default(),
         };
-        let text = file.mismatch().map_or_else(|| full_text(file), |mismatch| joined(mismatch.lines()));
+        let text = file.mismatch().map_or_else(|| full_text(file), |mismatch| joined(&mismatch.lines()));
         output.line(error_command(&file.file, file.line(), &title, &text))?;
         for mismatch in file.all().into_iter().flat_map(|all| &all.later) {
-            let text = joined(mismatch.brief_lines());
+            let text = joined(&mismatch.brief_lines());
             output.line(error_command(&file.file, mismatch.line, &mismatch.title(), &text))?;
         }
     }

@@ -1,15 +1,15 @@
-//! What came of many logs, counted by ruleset and grouped by what differs first.
+//! Many logs folded again, counted by ruleset and grouped by what differs first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use turnfold_core::Seat;
 use turnfold_replay::{Claim, Difference, Divergence, DivergenceKind, FirstDifference, Subject};
 
 use super::finding::Finding;
 use crate::failure::Failure;
-use crate::output::{Output, Tone, counted, paint};
+use crate::output::{Line, counted, dim, plain, removed, strong, warning};
 use crate::render::printable;
 
 /// How many logs of a group are named unless all are asked for.
@@ -20,6 +20,8 @@ type Recorded = (&'static str, u32);
 
 /// Findings, sorted out.
 pub(super) struct Summary<'a> {
+    /// Whether the logs are those of a store, which records no outcomes.
+    is_of_store: bool,
     counts: Counts,
     rulesets: BTreeMap<Recorded, RulesetCounts>,
     /// The largest group first.
@@ -52,18 +54,18 @@ struct Group<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct SummaryJson<'a> {
+struct SummaryDocument<'a> {
     /// What of the logs is compared: outcomes and states, or whether they are accepted.
     compared: &'static str,
     #[serde(flatten)]
     counts: Counts,
-    rulesets: Vec<RulesetJson>,
-    groups: Vec<GroupJson<'a>>,
-    unreadable_logs: Vec<UnreadableJson<'a>>,
+    rulesets: Vec<RulesetDocument>,
+    groups: Vec<GroupDocument<'a>>,
+    unreadable_logs: Vec<UnreadableDocument>,
 }
 
 #[derive(Serialize)]
-struct RulesetJson {
+struct RulesetDocument {
     ruleset: &'static str,
     version: u32,
     build_version: u32,
@@ -72,17 +74,17 @@ struct RulesetJson {
 }
 
 #[derive(Serialize)]
-struct GroupJson<'a> {
+struct GroupDocument<'a> {
     ruleset: &'static str,
     version: u32,
     cause: &'a str,
     reason: Option<&'a str>,
     rules: &'static [&'static str],
-    logs: Vec<DepartureJson<'a>>,
+    logs: Vec<DepartureDocument<'a>>,
 }
 
 #[derive(Serialize)]
-struct DepartureJson<'a> {
+struct DepartureDocument<'a> {
     log: &'a str,
     /// The entry, or the one before an attempt.
     seq: u64,
@@ -95,8 +97,8 @@ struct DepartureJson<'a> {
 }
 
 #[derive(Serialize)]
-struct UnreadableJson<'a> {
-    log: &'a str,
+struct UnreadableDocument {
+    log: String,
     ruleset: Option<&'static str>,
     version: Option<u32>,
     message: String,
@@ -113,23 +115,24 @@ impl Counts {
         }
     }
 
-    /// Tells the counts in words; what is not there is left out.
-    fn told(&self) -> String {
+    /// Returns the counts in words after `before`; counts of 0 are left out.
+    fn line(&self, before: Line) -> Line {
         let logs = counted(self.logs, "log folds the same", "logs fold the same");
-        let mut told = format!("{} of {logs}", self.same);
+        let mut line = before.then(plain(format_args!("{} of {logs}", self.same)));
         if self.differ > 0 {
-            told += &paint(Tone::Removed, format_args!(", {}", counted(self.differ, "differs", "differ")));
+            line = line.then(removed(format_args!(", {}", counted(self.differ, "differs", "differ"))));
         }
         if self.unreadable > 0 {
-            told += &paint(Tone::Warning, format_args!(", {} unreadable", self.unreadable));
+            line = line.then(warning(format_args!(", {} unreadable", self.unreadable)));
         }
-        format!("{told} ({})", counted(self.entries, "entry", "entries"))
+        line.then(plain(format_args!(" ({})", counted(self.entries, "entry", "entries"))))
     }
 }
 
 impl<'a> Summary<'a> {
-    pub(super) fn of(findings: &'a [Finding]) -> Self {
+    pub(super) fn of(findings: &'a [Finding], is_of_store: bool) -> Self {
         let mut summary = Self {
+            is_of_store,
             counts: Counts::default(),
             rulesets: BTreeMap::new(),
             groups: Vec::new(),
@@ -164,74 +167,78 @@ impl<'a> Summary<'a> {
         self.counts.same == self.counts.logs
     }
 
-    pub(super) fn to_json(&self, matches: bool) -> SummaryJson<'_> {
-        let ruleset = |(&(ruleset, version), row): (&Recorded, &RulesetCounts)| RulesetJson {
-            ruleset,
-            version,
-            build_version: row.build_version,
-            counts: row.counts,
-        };
-        let unreadable = |(finding, failure): &(&'a Finding, &Failure)| UnreadableJson {
-            log: &finding.name,
-            ruleset: finding.recorded.map(|(rules, _)| rules.name()),
-            version: finding.recorded.map(|(_, version)| version),
-            message: failure.to_string(),
-        };
-        SummaryJson {
-            compared: if matches { "acceptance" } else { "outcomes" },
-            counts: self.counts,
-            rulesets: self.rulesets.iter().map(ruleset).collect(),
-            groups: self.groups.iter().map(Group::to_json).collect(),
-            unreadable_logs: self.unreadable.iter().map(unreadable).collect(),
-        }
-    }
-
-    pub(super) fn print(&self, all: bool, matches: bool, output: &mut Output) -> Result<(), Failure> {
+    /// Returns the lines, which name every log if `all` is set.
+    pub(super) fn lines(&self, all: bool) -> Vec<Line> {
+        let mut lines = Vec::new();
         for ((ruleset, version), RulesetCounts { build_version, counts }) in &self.rulesets {
-            let ruleset = paint(Tone::Strong, ruleset);
             let versions = if version == build_version {
                 version.to_string()
             } else {
                 format!("{version} → {build_version}")
             };
-            output.line(format_args!("{ruleset} version {versions}: {}", counts.told()))?;
+            lines.push(counts.line([strong(ruleset), plain(format_args!(" version {versions}: "))].into()));
         }
         let shown = if all { usize::MAX } else { SHOWN_MAX };
-        for group in &self.groups {
-            group.print(shown, output)?;
-        }
+        lines.extend(self.groups.iter().flat_map(|group| group.lines(shown)));
         if !self.unreadable.is_empty() {
-            output.line(paint(Tone::Strong, "unreadable"))?;
-            for (_, failure) in self.unreadable.iter().take(shown) {
-                output.line(format_args!("  {failure}"))?;
-            }
-            print_rest(self.unreadable.len(), shown, output)?;
+            lines.push(strong("unreadable").into());
+            let failures = self.unreadable.iter().take(shown);
+            lines.extend(failures.map(|(_, failure)| Line::from(format!("  {failure}"))));
+            lines.extend(rest(self.unreadable.len(), shown));
         }
-        output.line(format_args!("in all, {}", self.counts.told()))?;
-        if matches {
-            let note = "stored logs tell no outcomes: what is compared is whether every command is accepted";
-            output.line(paint(Tone::Dim, note))?;
+        lines.push(self.counts.line("in all, ".into()));
+        if self.is_of_store {
+            let note =
+                "stored logs record no outcomes: what is compared is whether every command is accepted";
+            lines.push(dim(note).into());
         }
-        Ok(())
+        lines
+    }
+}
+
+impl Serialize for Summary<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ruleset = |(&(ruleset, version), row): (&Recorded, &RulesetCounts)| RulesetDocument {
+            ruleset,
+            version,
+            build_version: row.build_version,
+            counts: row.counts,
+        };
+        let unreadable = |(finding, failure): &(&Finding, &Failure)| UnreadableDocument {
+            log: finding.name.clone(),
+            ruleset: finding.recorded.map(|(rules, _)| rules.name()),
+            version: finding.recorded.map(|(_, version)| version),
+            message: failure.to_string(),
+        };
+        let document = SummaryDocument {
+            compared: if self.is_of_store { "acceptance" } else { "outcomes" },
+            counts: self.counts,
+            rulesets: self.rulesets.iter().map(ruleset).collect(),
+            groups: self.groups.iter().map(Group::document).collect(),
+            unreadable_logs: self.unreadable.iter().map(unreadable).collect(),
+        };
+        document.serialize(serializer)
     }
 }
 
 impl Group<'_> {
-    fn print(&self, shown: usize, output: &mut Output) -> Result<(), Failure> {
+    fn lines(&self, shown: usize) -> Vec<Line> {
         let (ruleset, version) = self.recorded;
         let logs = counted(self.logs.len() as u64, "log", "logs");
         let rules =
             if self.rules.is_empty() { String::new() } else { format!(" [{}]", self.rules.join(", ")) };
-        let heading = format!("{}{rules}: {logs} of {ruleset} version {version}", self.text);
-        output.line(paint(Tone::Strong, heading))?;
-        for (finding, departure) in self.logs.iter().take(shown) {
-            output.line(format_args!("  {}: {}", finding.name, place(departure)))?;
-        }
-        print_rest(self.logs.len(), shown, output)
+        let heading = format_args!("{}{rules}: {logs} of {ruleset} version {version}", self.text);
+        let mut lines = vec![Line::from(strong(heading))];
+        let logs = self.logs.iter().take(shown);
+        lines.extend(
+            logs.map(|(finding, departure)| Line::from(format!("  {}: {}", finding.name, place(departure)))),
+        );
+        lines.extend(rest(self.logs.len(), shown));
+        lines
     }
 
-    fn to_json(&self) -> GroupJson<'_> {
-        GroupJson {
+    fn document(&self) -> GroupDocument<'_> {
+        GroupDocument {
             ruleset: self.recorded.0,
             version: self.recorded.1,
             cause: self.text,
@@ -240,13 +247,13 @@ impl Group<'_> {
             logs: self
                 .logs
                 .iter()
-                .map(|(finding, departure)| DepartureJson::of(finding, departure))
+                .map(|(finding, departure)| DepartureDocument::of(finding, departure))
                 .collect(),
         }
     }
 }
 
-impl<'a> DepartureJson<'a> {
+impl<'a> DepartureDocument<'a> {
     fn of(finding: &'a Finding, departure: &'a FirstDifference) -> Self {
         let Divergence { subject, kind, recorded, computed, .. } = &departure.divergence;
         let (seat, command) = subject.command().unzip();
@@ -284,11 +291,7 @@ fn place(departure: &FirstDifference) -> String {
     format!("{place} {}{command}{field}", seq_of(subject))
 }
 
-/// Says how many of a list were not shown.
-fn print_rest(all: usize, shown: usize, output: &mut Output) -> Result<(), Failure> {
-    if all > shown {
-        let rest = format!("  and {} more; `--all` names them", all - shown);
-        output.line(paint(Tone::Dim, rest))?;
-    }
-    Ok(())
+/// Returns how many of a list were not shown.
+fn rest(all: usize, shown: usize) -> Option<Line> {
+    (all > shown).then(|| dim(format_args!("  and {} more; `--all` names them", all - shown)).into())
 }

@@ -1,4 +1,4 @@
-//! A bundle taken into the store (TR-20a).
+//! A bundle imported into the store (TR-20a).
 
 use std::path::Path;
 
@@ -9,20 +9,28 @@ use turnfold_store::{Store, StoreError};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, counted, paint};
+use crate::output::{Line, Report, counted, plain, strong};
 
+/// The lines of a bundle that were imported.
 #[derive(Serialize)]
-struct BundleJson {
-    lines: Vec<LineJson>,
+struct ImportedBundle {
+    lines: Vec<ImportedLine>,
 }
 
-#[derive(Serialize)]
-struct LineJson {
-    #[serde(rename = "match")]
-    match_name: String,
-    branch: String,
-    change: &'static str,
-    added: u64,
+impl Report for ImportedBundle {
+    fn lines(&self) -> Vec<Line> {
+        let line = |ImportedLine { match_name, branch, change, added, .. }: &ImportedLine| {
+            let added = counted(*added, "entry", "entries");
+            let change = match change {
+                LineChange::UpToDate => ": already up to date".into(),
+                LineChange::Forward(head) => format!(": {added} added after entry {head}"),
+                LineChange::New(None) => format!(": imported, {added}"),
+                LineChange::New(Some((parent, at))) => format!(": imported, {added} after {parent}:{at}"),
+            };
+            Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
+        };
+        self.lines.iter().map(line).collect()
+    }
 }
 
 pub(super) fn import(path: &Path, names: &ImportNames, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -31,48 +39,17 @@ pub(super) fn import(path: &Path, names: &ImportNames, context: &mut Context) ->
         let message = format!("bundle `{}`: {failure}, nothing was imported", path.display());
         failure.with_message(message)
     })?;
-    // A store is made only for what can be taken in.
+    // A store is made, or one whose creation was cut short completed, only for a bundle that can be imported. Another
+    // directory that is no store is refused then.
     let store = match Store::open(context.store_dir()?) {
         Ok(store) => Some(store),
-        Err(StoreError::Missing { .. }) => None,
+        Err(StoreError::Missing { .. } | StoreError::NotAStore { .. }) => None,
         Err(error) => return Err(error.into()),
     };
     let plan = ImportPlan::of(&bundle, store.as_deref(), &context.registry, names)?;
     let store = store.map_or_else(|| context.open_or_create_store(), Ok)?;
     plan.carry_out(&store)?;
     store.close()?;
-    print(&plan.lines, context)?;
+    context.output.report(&ImportedBundle { lines: plan.lines })?;
     Ok(ExitStatus::Yes)
-}
-
-fn print(lines: &[ImportedLine], context: &mut Context) -> Result<(), Failure> {
-    let output = &mut context.output;
-    if output.is_json() {
-        let lines = lines.iter().map(|line| LineJson {
-            match_name: line.match_name.to_string(),
-            branch: line.branch.to_string(),
-            change: match line.change {
-                LineChange::UpToDate => "up_to_date",
-                LineChange::Forward(_) => "forward",
-                LineChange::New(_) => "new",
-            },
-            added: line.added,
-        });
-        return Ok(output.json(&BundleJson { lines: lines.collect() })?);
-    }
-    for ImportedLine { match_name, branch, change, added, .. } in lines {
-        let name = paint(Tone::Strong, format_args!("{match_name}@{branch}"));
-        let added = counted(*added, "entry", "entries");
-        match change {
-            LineChange::UpToDate => output.line(format_args!("{name}: already up to date"))?,
-            LineChange::Forward(head) => {
-                output.line(format_args!("{name}: {added} added after entry {head}"))?;
-            }
-            LineChange::New(None) => output.line(format_args!("{name}: imported, {added}"))?,
-            LineChange::New(Some((parent, at))) => {
-                output.line(format_args!("{name}: imported, {added} after {parent}:{at}"))?;
-            }
-        }
-    }
-    Ok(())
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             "vkey": verifier.to_string(),
         }))?;
     } else {
-        context.output.line(verifier)?;
+        context.output.line(verifier.to_string())?;
     }
     Ok(ExitStatus::Yes)
 }

@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Ok(ExitStatus::Yes);
     }
     for effect in &report.effects {
-        output.line(effect)?;
+        output.line(effect.to_string())?;
     }
     if let Some(who) = who.filter(|_| report.effects.is_empty()) {
         output.line(format_args!("nothing is due: {name} waits for {}", who.text))?;

@@ -3,16 +3,15 @@
 use std::io::BufWriter;
 use std::path::PathBuf;
 
+use serde::Serialize;
 use turnfold_replay::Sources;
-use turnfold_store::RescueError;
+use turnfold_store::{RescueError, Totals};
 
-use super::progress::Progress;
-use super::totals::told;
+use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, is_standard};
-use crate::output::Tone;
-use crate::output::paint;
+use crate::output::{Line, Report, plain, strong};
 
 /// Write everything in the store to one file
 ///
@@ -33,6 +32,22 @@ pub(crate) struct Args {
     /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
+}
+
+/// A backup that was written.
+#[derive(Serialize)]
+struct BackedUp {
+    file: String,
+    #[serde(flatten)]
+    totals: Totals,
+    bytes: u64,
+}
+
+impl Report for BackedUp {
+    fn lines(&self) -> Vec<Line> {
+        let size = plain(format_args!(": {}, {} bytes", in_words(self.totals), self.bytes));
+        vec![Line::from([plain("backed up to "), strong(&self.file), size])]
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -60,17 +75,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     drop(progress);
     let bytes =
         std::fs::metadata(&args.file).map_err(|error| Failure::file("read", &args.file, &error))?.len();
-    if context.output.is_json() {
-        context.output.json(&serde_json::json!({
-            "file": args.file.display().to_string(),
-            "matches": totals.matches,
-            "branches": totals.branches,
-            "entries": totals.entries,
-            "bytes": bytes,
-        }))?;
-        return Ok(ExitStatus::Yes);
-    }
-    let file = paint(Tone::Strong, args.file.display());
-    context.output.line(format_args!("backed up to {file}: {}, {bytes} bytes", told(totals)))?;
+    context.output.report(&BackedUp { file: args.file.display().to_string(), totals, bytes })?;
     Ok(ExitStatus::Yes)
 }

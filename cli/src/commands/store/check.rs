@@ -7,24 +7,22 @@ use turnfold_replay::Sources;
 use turnfold_store::{Damage, MatchName, NEXT_STEP, Store, Totals};
 
 use super::heads::missing;
-use super::progress::Progress;
-use super::totals::told;
+use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, counted, paint};
+use crate::output::{Line, Report, added, counted, plain, removed, warning};
 
 /// What to do about a directory that is sound, but lacks something.
 const RESTORE: &str = "restore a backup that has what is missing";
 
 /// Audit the store itself: records, chains, counts; without rules
 ///
-/// Every record is read, every entry's link computed again, matches and branches are counted, and records that belong
-/// to nothing are looked for. `turnfold verify` does this and asks the rules about every command as well. Exits with 3
-/// when something is wrong.
+/// Reads every record, recomputes the link of every entry, counts matches and branches, and looks for records that belong
+/// to no match. `turnfold verify` also folds every command by the rules. Exits with 3 if something is wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store check --format json")]
 pub(crate) struct Args {
-    /// Require also what a file of `turnfold store heads` says to be there
+    /// Also require the branches in a file of `turnfold store heads` to reach the entries listed there
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
 
@@ -33,12 +31,26 @@ pub(crate) struct Args {
     sweep: bool,
 }
 
+/// What the check of a store found.
 #[derive(Serialize)]
-struct CheckJson<'a> {
+struct Checked<'a> {
     ok: bool,
     #[serde(flatten)]
     sound: Totals,
     findings: &'a [Damage],
+}
+
+impl Report for Checked<'_> {
+    fn lines(&self) -> Vec<Line> {
+        let damage = self.findings.iter().map(|Damage { match_name, branch, seq, reason }| {
+            let match_name = match_name.as_ref().map_or("the store", MatchName::as_str);
+            let branch = branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+            let seq = seq.map(|seq| format!(":{seq}")).unwrap_or_default();
+            Line::from([removed("damaged"), plain(format_args!(" {match_name}{branch}{seq}: {reason}"))])
+        });
+        let sound = if self.ok { added("sound") } else { warning("sound") };
+        damage.chain([Line::from([sound, plain(format_args!(" {}", in_words(self.sound)))])]).collect()
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -57,28 +69,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some(path) = &args.against {
         check.damage.extend(missing(path, &store)?);
     }
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&CheckJson {
-            ok: check.damage.is_empty(),
-            sound: check.sound,
-            findings: &check.damage,
-        })?;
-    } else {
-        for Damage { match_name, branch, seq, reason } in &check.damage {
-            let match_name = match_name.as_ref().map_or("the store", MatchName::as_str);
-            let branch = branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
-            let seq = seq.map(|seq| format!(":{seq}")).unwrap_or_default();
-            let damaged = paint(Tone::Removed, "damaged");
-            output.line(format_args!("{damaged} {match_name}{branch}{seq}: {reason}"))?;
-        }
-        let tone = if check.damage.is_empty() { Tone::Added } else { Tone::Warning };
-        output.line(format_args!("{} {}", paint(tone, "sound"), told(check.sound)))?;
-    }
-    if check.damage.is_empty() {
+    let ok = check.damage.is_empty();
+    context.output.report(&Checked { ok, sound: check.sound, findings: &check.damage })?;
+    if ok {
         return Ok(ExitStatus::Yes);
     }
-    output.flush()?;
+    context.output.flush()?;
     let findings = counted(check.damage.len() as u64, "finding", "findings");
     // Nothing salvages what a store does not have.
     let next_step = if is_sound && context.fleet().is_none() { RESTORE } else { NEXT_STEP };

@@ -1,36 +1,43 @@
 //! `turnfold store compact`: the same store in fewer bytes.
 
-use turnfold_store::Store;
+use serde::Serialize;
+use turnfold_store::{Compacted, Store, Totals};
 
-use super::progress::Progress;
-use super::totals::told;
+use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::output::{Line, Report};
 
-/// Write the store anew in fewer bytes
+/// Rewrite the store in fewer bytes
 ///
-/// Nothing about any match changes; a store that would not become smaller is left as it is. It needs room for the old and the new store at once. After a crash the one or the
-/// other is there, and whoever opens the store next finishes or undoes the rest.
+/// No match changes; a store that would not become smaller is left as it is. Needs room for the old and the new store at
+/// once. After a crash, the next command completes or rolls back the compaction.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store compact --store archive")]
 pub(crate) struct Args {}
+
+/// A store that was compacted.
+#[derive(Serialize)]
+struct CompactedStore {
+    #[serde(flatten)]
+    totals: Totals,
+    bytes_before: u64,
+    bytes_after: u64,
+}
+
+impl Report for CompactedStore {
+    fn lines(&self) -> Vec<Line> {
+        let Self { totals, bytes_before, bytes_after } = *self;
+        vec![format!("compacted {}: {bytes_before} → {bytes_after} bytes", in_words(totals)).into()]
+    }
+}
 
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let dir = context.store_dir()?;
     let progress = Progress::new("compacting");
     let compacted = Store::compact(dir, &mut progress.observer())?;
     drop(progress);
-    let (before, after) = (compacted.bytes_before, compacted.bytes_after);
-    if context.output.is_json() {
-        context.output.json(&serde_json::json!({
-            "matches": compacted.totals.matches,
-            "branches": compacted.totals.branches,
-            "entries": compacted.totals.entries,
-            "bytes_before": before,
-            "bytes_after": after,
-        }))?;
-        return Ok(ExitStatus::Yes);
-    }
-    context.output.line(format_args!("compacted {}: {before} → {after} bytes", told(compacted.totals)))?;
+    let Compacted { totals, bytes_before, bytes_after, .. } = compacted;
+    context.output.report(&CompactedStore { totals, bytes_before, bytes_after })?;
     Ok(ExitStatus::Yes)
 }

@@ -13,10 +13,10 @@ use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::counted;
 
-/// Write down where every branch ends: its last entry and the link after it
+/// List the last entry of every branch and the link after it
 ///
-/// A line of JSON for each branch. Kept elsewhere, `turnfold store check --against FILE` finds by it what a store that
-/// went back to an earlier state has lost, also where the store is sound in itself.
+/// Writes a line of JSON for each branch. Keep the file elsewhere: with it, `turnfold store check --against FILE` finds
+/// what a store has lost that was rolled back to an earlier state, even if the store is sound in itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store heads -o heads.jsonl")]
 pub(crate) struct Args {
@@ -58,11 +58,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Ok(())
     })?;
     let count = counted(heads.len() as u64, "branch", "branches");
-    if context.output.is_json() {
-        context.output.json(&serde_json::json!({ "branches": heads.len() }))?;
-    } else {
-        context.output.line(format_args!("wrote where {count} end"))?;
-    }
+    let written = serde_json::json!({ "branches": heads.len() });
+    context.output.show(&written, || vec![format!("listed the ends of {count}").into()])?;
     Ok(ExitStatus::Yes)
 }
 
@@ -86,7 +83,7 @@ fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {
 /// Returns what a store lacks of a file that this verb wrote.
 pub(super) fn missing(path: &Path, store: &StoreReader) -> Result<Vec<Damage>, Failure> {
     let unreadable = |reason: &dyn std::fmt::Display| {
-        Failure::usage(format!("`{}` is no list of heads: {reason}", path.display()))
+        Failure::usage(format!("`{}` is not a list of heads: {reason}", path.display()))
             .hint("`turnfold store heads -o FILE` writes one")
     };
     let text =
@@ -100,7 +97,7 @@ pub(super) fn missing(path: &Path, store: &StoreReader) -> Result<Vec<Damage>, F
             link.parse().map_err(|error| unreadable(&format_args!("line {number}: {error}")))?;
         let reason = match store.links(&match_name, &branch, head..=head) {
             Ok(links) if links.last() == Some(&link) => continue,
-            Ok(_) => "it is another than the one noted".to_owned(),
+            Ok(_) => "it differs from the one in the list".to_owned(),
             Err(StoreError::NoSuchSeq { head, .. }) => format!("it is missing: the branch ends at {head}"),
             Err(error @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => {
                 error.to_string()

@@ -8,7 +8,6 @@ mod progress;
 mod restore;
 mod salvage;
 mod stats;
-mod totals;
 
 use clap::Subcommand;
 use turnfold_store::RescueError;

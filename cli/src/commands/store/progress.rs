@@ -1,14 +1,13 @@
-//! How far a long work on a store is, where someone watches.
+//! The progress of work on a store, and what a store holds in words.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use turnfold_store::Totals;
 
-use super::totals::told;
-use crate::output;
+use crate::output::{self, counted};
 
-/// A line on stderr that tells what is being done and how far; it goes when the work ends.
+/// A line on stderr that shows what is being done and how far; it disappears when the work ends.
 pub(super) struct Progress {
     line: ProgressBar,
 }
@@ -25,12 +24,12 @@ impl Progress {
         Self { line }
     }
 
-    /// Returns what the store tells how far it is.
+    /// Returns the function that the store calls with its progress.
     pub(super) fn observer(&self) -> impl FnMut(Totals) {
         let line = self.line.clone();
         move |totals| {
             if !line.is_hidden() {
-                line.set_message(told(totals));
+                line.set_message(in_words(totals));
             }
         }
     }
@@ -40,4 +39,12 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.line.finish_and_clear();
     }
+}
+
+/// Writes totals in words.
+pub(super) fn in_words(totals: Totals) -> String {
+    let Totals { matches, branches, entries } = totals;
+    let matches = counted(matches, "match", "matches");
+    let branches = counted(branches, "branch", "branches");
+    format!("{matches}, {branches}, {}", counted(entries, "entry", "entries"))
 }

@@ -6,23 +6,22 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use serde::Serialize;
 use turnfold_replay::input;
 use turnfold_store::{FleetAddress, RescueError, Store, Totals};
 
-use super::progress::Progress;
-use super::totals::told;
-
+use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::is_standard;
-use crate::output::{Tone, paint};
+use crate::output::{Line, Report, plain, strong};
 use crate::remote::store_address::read_fleet;
 use crate::signals;
 
 /// Make a store from a backup
 ///
-/// Every check and every link is verified on the way. The new store is there whole or not at all; the
-/// directory `.turnfold-draft-…` that a killed restore leaves beside it is removed by the next verb that makes one there.
+/// Verifies every checksum and every link. The new store appears whole or not at all. If a restore is killed, it leaves a
+/// directory `.turnfold-draft-…`, which the next restore in the same place removes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store restore matches.tfb restored")]
 pub(crate) struct Args {
@@ -42,6 +41,21 @@ enum Target {
     Fleet(Box<FleetAddress>),
 }
 
+/// A store that was made from a backup.
+#[derive(Serialize)]
+struct Restored {
+    store: String,
+    #[serde(flatten)]
+    totals: Totals,
+}
+
+impl Report for Restored {
+    fn lines(&self) -> Vec<Line> {
+        let totals = plain(format_args!(": {}", in_words(self.totals)));
+        vec![Line::from([plain("restored store "), strong(&self.store), totals])]
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     signals::remove_drafts();
     let progress = Progress::new("restoring");
@@ -55,21 +69,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         RescueError::NotABackup => not_a_backup(&args.file),
         error => error.into(),
     })?;
-    if context.output.is_json() {
-        context.output.json(&serde_json::json!({
-            "store": args.to.to_string(),
-            "matches": totals.matches,
-            "branches": totals.branches,
-            "entries": totals.entries,
-        }))?;
-        return Ok(ExitStatus::Yes);
-    }
-    let dir = paint(Tone::Strong, args.to.to_string());
-    context.output.line(format_args!("restored store {dir}: {}", told(totals)))?;
+    context.output.report(&Restored { store: args.to.to_string(), totals })?;
     Ok(ExitStatus::Yes)
 }
 
-/// Says which file is none; the library reads it without knowing its name.
+/// Names the file that is not a backup; the library reads it without knowing its name.
 fn not_a_backup(file: &Path) -> Failure {
     let name = if is_standard(file) { "standard input".into() } else { format!("`{}`", file.display()) };
     Failure::usage(format!("{name} is not a turnfold backup: unrecognized header"))

@@ -5,18 +5,17 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use turnfold_store::{FleetAddress, LostEntries, Store, Totals};
 
-use super::progress::Progress;
-use super::totals::told;
+use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, paint};
+use crate::output::{Line, Report, plain, removed, strong};
 use crate::signals;
 
-/// Make a new store of all that can be saved of a damaged one
+/// Save what is readable of a damaged store to a new one
 ///
-/// The damaged store is copied first and never opened itself. Of every branch all entries before the first damaged one
-/// are saved; every match and branch that could not be saved whole is listed. Exits with 0 when everything was saved,
-/// with 1 when something is lost, with 3 when nothing can be read.
+/// Copies the damaged store first and never opens the original. Saves all entries of every branch up to the first damaged
+/// one, and lists every match and branch that could not be saved whole. Exits with 0 if everything was saved, with 1 if
+/// something is lost, with 3 if nothing can be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store salvage .turnfold rescued")]
 pub(crate) struct Args {
@@ -29,12 +28,25 @@ pub(crate) struct Args {
     new_dir: PathBuf,
 }
 
+/// A store made of what could be saved.
 #[derive(Serialize)]
-struct SalvageJson<'a> {
+struct Salvaged {
     store: String,
     #[serde(flatten)]
     saved: Totals,
-    lost: &'a [LostEntries],
+    lost: Vec<LostEntries>,
+}
+
+impl Report for Salvaged {
+    fn lines(&self) -> Vec<Line> {
+        let lost = self.lost.iter().map(|lost| {
+            Line::from([removed("lost"), plain(format_args!("{}: {}", place(lost), lost.reason))])
+        });
+        let saved = if self.lost.is_empty() { "saved everything" } else { "saved" };
+        let totals = plain(format_args!(": {}", in_words(self.saved)));
+        let saved = Line::from([plain(format_args!("{saved} in store ")), strong(&self.store), totals]);
+        lost.chain([saved]).collect()
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -49,21 +61,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let salvage = Store::salvage(&args.dir, &args.new_dir, &mut progress.observer())?;
     drop(progress);
     let answer = if salvage.lost.is_empty() { ExitStatus::Yes } else { ExitStatus::No };
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&SalvageJson {
-            store: args.new_dir.display().to_string(),
-            saved: salvage.saved,
-            lost: &salvage.lost,
-        })?;
-        return Ok(answer);
-    }
-    for lost in &salvage.lost {
-        output.line(format_args!("{}{}: {}", paint(Tone::Removed, "lost"), place(lost), lost.reason))?;
-    }
-    let dir = paint(Tone::Strong, args.new_dir.display());
-    let saved = if salvage.lost.is_empty() { "saved everything" } else { "saved" };
-    output.line(format_args!("{saved} in store {dir}: {}", told(salvage.saved)))?;
+    let store = args.new_dir.display().to_string();
+    context.output.report(&Salvaged { store, saved: salvage.saved, lost: salvage.lost })?;
     Ok(answer)
 }
 

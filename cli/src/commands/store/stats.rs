@@ -4,15 +4,14 @@ use serde::Serialize;
 use turnfold_replay::Sources;
 use turnfold_store::{MatchStats, Store, StoreStats, Totals};
 
-use super::progress::Progress;
-use super::totals::told;
+use super::progress::{Progress, in_words};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, counted, paint};
+use crate::output::{Line, Report, counted, plain, strong};
 
-/// Tell how much the store holds
+/// Show how much the store holds
 ///
-/// Entries of a branch that begins on another are counted there only.
+/// An entry that several branches share is counted once, on the branch where it was recorded.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store stats --top 20")]
 pub(crate) struct Args {
@@ -21,17 +20,43 @@ pub(crate) struct Args {
     top: usize,
 }
 
+/// How much a store holds.
 #[derive(Serialize)]
-struct StatsJson<'a> {
+struct Measured {
     #[serde(flatten)]
     totals: Totals,
     pages: u64,
     entries_on_pages: u64,
     tails: u64,
     entry_bytes: u64,
-    /// A database does not say.
+    /// Null for a database.
     bytes_on_disk: Option<u64>,
-    largest: &'a [MatchStats],
+    largest: Vec<MatchStats>,
+}
+
+impl Report for Measured {
+    fn lines(&self) -> Vec<Line> {
+        let Self { totals, pages, entries_on_pages, tails, entry_bytes, bytes_on_disk, largest } = self;
+        let each = |bytes: u64| match totals.entries {
+            0 => String::new(),
+            entries => format!(", {} an entry", bytes.div_ceil(entries)),
+        };
+        let pages = counted(*pages, "page", "pages");
+        let mut lines = vec![
+            Line::from(in_words(*totals)),
+            format!("{entries_on_pages} on {pages}, {tails} not yet on a page").into(),
+            format!("{entry_bytes} bytes of entries{}", each(*entry_bytes)).into(),
+        ];
+        lines.extend(bytes_on_disk.map(|bytes| Line::from(format!("{bytes} bytes on disk{}", each(bytes)))));
+        let width = largest.iter().map(|found| found.name.as_str().len()).max().unwrap_or(0);
+        lines.extend(largest.iter().map(|MatchStats { name, branches, entries, entry_bytes }| {
+            let entries = counted(*entries, "entry", "entries");
+            let branches = counted(*branches, "branch", "branches");
+            let name = strong(format_args!("{name:width$}"));
+            Line::from([name, plain(format_args!("  {entries}, {branches}, {entry_bytes} bytes"))])
+        }));
+        lines
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -43,42 +68,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         None => Some(Store::bytes_on_disk(context.store_dir()?)?),
         Some(_) => None,
     };
-    if context.output.is_json() {
-        context.output.json(&to_json(&stats, bytes_on_disk))?;
-        return Ok(ExitStatus::Yes);
-    }
-    print(&stats, bytes_on_disk, context)
-}
-
-fn print(
-    stats: &StoreStats,
-    bytes_on_disk: Option<u64>,
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
-    let output = &mut context.output;
     let StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, largest } = stats;
-    output.line(told(*totals))?;
-    let pages = counted(*pages, "page", "pages");
-    output.line(format_args!("{entries_on_pages} on {pages}, {tails} not yet on a page"))?;
-    let each = |bytes: u64| match totals.entries {
-        0 => String::new(),
-        entries => format!(", {} an entry", bytes.div_ceil(entries)),
-    };
-    output.line(format_args!("{entry_bytes} bytes of entries{}", each(*entry_bytes)))?;
-    if let Some(bytes_on_disk) = bytes_on_disk {
-        output.line(format_args!("{bytes_on_disk} bytes on disk{}", each(bytes_on_disk)))?;
-    }
-    let width = largest.iter().map(|found| found.name.as_str().len()).max().unwrap_or(0);
-    for MatchStats { name, branches, entries, entry_bytes } in largest {
-        let name = paint(Tone::Strong, format_args!("{name:width$}"));
-        let entries = counted(*entries, "entry", "entries");
-        let branches = counted(*branches, "branch", "branches");
-        output.line(format_args!("{name}  {entries}, {branches}, {entry_bytes} bytes"))?;
-    }
+    context.output.report(&Measured {
+        totals,
+        pages,
+        entries_on_pages,
+        tails,
+        entry_bytes,
+        bytes_on_disk,
+        largest,
+    })?;
     Ok(ExitStatus::Yes)
-}
-
-fn to_json(stats: &StoreStats, bytes_on_disk: Option<u64>) -> StatsJson<'_> {
-    let &StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, ref largest } = stats;
-    StatsJson { totals, pages, entries_on_pages, tails, entry_bytes, bytes_on_disk, largest }
 }

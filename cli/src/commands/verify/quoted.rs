@@ -1,4 +1,4 @@
-//! What links that somebody else quotes say of a history.
+//! A history compared with links that another player quotes.
 
 use serde::Serialize;
 use turnfold_replay::links::{Parting, QuotedFinding, QuotedLink, compare};
@@ -7,10 +7,11 @@ use turnfold_store::BranchName;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Tone, paint};
+use crate::output::{Line, Report, added, plain, removed};
 
+/// A history compared with quoted links.
 #[derive(Default, Serialize)]
-struct QuotedJson<'a> {
+struct Compared<'a> {
     revision: String,
     same: bool,
     /// The last entry up to which both are known to be the same.
@@ -25,75 +26,72 @@ struct QuotedJson<'a> {
     ask_next: Option<u64>,
     /// The entry whose link must be quoted wrongly.
     misquoted: Option<u64>,
+    #[serde(skip)]
+    line: Line,
 }
 
-/// Compares a line with quoted links and prints where they part.
+impl<'a> Compared<'a> {
+    fn new(history: &Revision, found: &'a QuotedFinding) -> Self {
+        let revision = history.to_string();
+        let line = |kind, text: String| Line::from([kind, plain(format_args!(" {history}: {text}"))]);
+        match found {
+            QuotedFinding::Same(seq) => {
+                let line = line(added("same"), format!("as quoted, up to {}", entry(*seq)));
+                Self { revision, same: true, same_to: Some(*seq), line, ..Self::default() }
+            }
+            QuotedFinding::Wrongly(seq) => {
+                let text =
+                    format!("the link after {} is quoted wrongly, as a later one is right", entry(*seq));
+                Self {
+                    revision,
+                    misquoted: Some(*seq),
+                    line: line(removed("unclear"), text),
+                    ..Self::default()
+                }
+            }
+            QuotedFinding::Parts(parting) => Self {
+                revision,
+                same: false,
+                same_to: parting.same,
+                differ_at: Some(parting.differ),
+                first: parting.first(),
+                branch: parting.branch.as_ref().map(BranchName::as_str),
+                ask_next: parting.ask_next(),
+                misquoted: None,
+                line: line(removed("differs"), explained(history, parting)),
+            },
+        }
+    }
+}
+
+impl Report for Compared<'_> {
+    fn lines(&self) -> Vec<Line> {
+        vec![self.line.clone()]
+    }
+}
+
+/// Compares a history with quoted links and prints where they part.
 pub(super) fn print_quoted(
     line: &Revision,
     quoted: &[QuotedLink],
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
     let found = compare(&context.read_store()?, line, quoted)?;
-    let answer = if matches!(found, QuotedFinding::Same(_)) { ExitStatus::Yes } else { ExitStatus::No };
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&to_json(line, &found))?;
-        return Ok(answer);
-    }
-    match &found {
-        QuotedFinding::Same(seq) => {
-            let same = paint(Tone::Added, "same");
-            output.line(format_args!("{same} {line}: as quoted, up to {}", entry(*seq)))?;
-        }
-        QuotedFinding::Wrongly(seq) => output.line(format_args!(
-            "{} {line}: the link after {} is quoted wrongly, as a later one is right",
-            paint(Tone::Removed, "unclear"),
-            entry(*seq)
-        ))?,
-        QuotedFinding::Parts(parting) => {
-            output.line(format_args!(
-                "{} {line}: {}",
-                paint(Tone::Removed, "differs"),
-                told(line, parting)
-            ))?;
-        }
-    }
-    Ok(answer)
+    context.output.report(&Compared::new(line, &found))?;
+    Ok(if matches!(found, QuotedFinding::Same(_)) { ExitStatus::Yes } else { ExitStatus::No })
 }
 
-fn to_json<'a>(line: &Revision, found: &'a QuotedFinding) -> QuotedJson<'a> {
-    let revision = line.to_string();
-    match found {
-        QuotedFinding::Same(seq) => {
-            QuotedJson { revision, same: true, same_to: Some(*seq), ..QuotedJson::default() }
-        }
-        QuotedFinding::Wrongly(seq) => {
-            QuotedJson { revision, misquoted: Some(*seq), ..QuotedJson::default() }
-        }
-        QuotedFinding::Parts(parting) => QuotedJson {
-            revision,
-            same: false,
-            same_to: parting.same,
-            differ_at: Some(parting.differ),
-            first: parting.first(),
-            branch: parting.branch.as_ref().map(BranchName::as_str),
-            ask_next: parting.ask_next(),
-            misquoted: None,
-        },
-    }
-}
-
-fn told(line: &Revision, parting: &Parting) -> String {
+fn explained(line: &Revision, parting: &Parting) -> String {
     if let Some(branch) = &parting.branch {
         let whose = format!("the quoted link is that of `{}@{branch}`", line.match_name);
         return format!("{whose}, which parts at entry {}", parting.differ);
     }
     match (parting.first(), parting.same, parting.ends) {
         (Some(0), ..) => {
-            "it begins otherwise: another match, or an import of it, whose links are its own".into()
+            "they differ from the start: this is another match, or an import with links of its own".into()
         }
         (Some(first), _, Some(ends)) if first > ends => {
-            format!("the same up to {}, where it ends; the quoted one goes on", entry(ends))
+            format!("the same up to {}, where it ends; the quoted history continues", entry(ends))
         }
         (Some(first), ..) => format!("they part at entry {first}"),
         (None, Some(same), _) => {

@@ -167,7 +167,7 @@ fn a_state_that_forgets_something_in_its_bytes_is_found() {
         mismatch.headline(),
         "x.tfl:21: entry 4 (p1 click 0,3): the state does not survive storage, a fold resumed from it differs"
     );
-    assert_eq!(mismatch.lines().last().unwrap().1, "to reproduce: turnfold selftest x.tfl");
+    assert_eq!(mismatch.lines().last().unwrap().to_string(), "to reproduce: turnfold selftest x.tfl");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn check_change(old: &str, new: &str, expected: &str) -> Mismatch {
     assert_eq!(text.matches(old).count(), 1, "{text}");
     let checked = check_replay(&replay(&text.replacen(old, new, 1))).unwrap();
     let mismatch = *checked.difference.expect("the change is found");
-    let lines: Vec<String> = mismatch.lines().into_iter().map(|(_, line)| line).collect();
+    let lines: Vec<String> = mismatch.lines().into_iter().map(|line| line.to_string()).collect();
     assert_eq!(lines.join("\n"), expected.trim_start_matches('\n').trim_end());
     mismatch
 }
@@ -262,7 +262,7 @@ fn a_roll_tells_whether_dice_or_rules_differ() {
         let mismatch = check_roll(dice, is_seeds, other_rules);
         assert_eq!(mismatch.dice, Some(expected));
         assert!(matches!(mismatch.state, Some(StateDifference::OfEntry(_))));
-        assert!(mismatch.lines()[1].1.starts_with("dice: "), "{:?}", mismatch.lines());
+        assert!(mismatch.lines()[1].to_string().starts_with("dice: "), "{:?}", mismatch.lines());
     }
 }
 
