@@ -47,7 +47,7 @@ pub(crate) struct GlobalArgs {
         value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
     pub(crate) store: StoreAddress,
 
-    /// File with the token to show to a service
+    /// File with the token for a service
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) token: Option<PathBuf>,
 
@@ -55,7 +55,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, help_heading = GLOBAL, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
-    /// Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+    /// Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
     #[arg(short, long, global = true, help_heading = GLOBAL, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 

@@ -97,7 +97,7 @@ impl Context {
 
     fn client(&self, origin: &SafeOrigin) -> Result<Client, Failure> {
         let Some(path) = &self.token else {
-            return Err(Failure::usage(format!("`{origin}` wants a token"))
+            return Err(Failure::usage(format!("`{origin}` requires a token"))
                 .hint("add `--token FILE`; `turnfold join` makes one of an invitation"));
         };
         match token_file::read(path)? {

@@ -12,7 +12,7 @@ use turnfold_replay::{
 };
 use turnfold_store::{ErrorKind, NEXT_STEP, NEXT_STEP_IN_DATABASE, StoreError};
 
-/// The longest message of a failure in JSON, beside which its hint and kind stand.
+/// The longest message of a failure in JSON, next to its hint and kind.
 const MESSAGE_CHARACTERS_MAX: usize = 400;
 
 /// What a command answers when nothing went wrong.
@@ -117,7 +117,7 @@ impl Failure {
     /// Output that is worth nothing unless whole: a reader that has gone is trouble here.
     pub(crate) fn cut_short(what: &str, error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self::trouble(format!("the {what} was cut short: whoever read it has gone"))
+            return Self::trouble(format!("the {what} is incomplete: the reader closed the pipe"))
                 .hint("do not use what was written");
         }
         error.into()
@@ -201,7 +201,7 @@ impl From<ReplayError> for Failure {
         };
         let message = match &error {
             E::OtherSeat(OtherSeat { seat, command, own }) => format!(
-                "`{seat}: {command}` is a command of {seat}, but with `--as {own}` all commands are those of {own}"
+                "`{seat}: {command}` is a command of {seat}, but `--as {own}` gives all commands as {own}"
             ),
             error => error.to_string(),
         };
@@ -232,7 +232,7 @@ fn hint(error: &ReplayError) -> Option<String> {
         }
         E::Concealed(_) => "leave out `--as`".into(),
         E::OtherSeat(_) => "leave out `--as` or the command".into(),
-        E::Passes(_) => "say what to look for with `--when` or `--still`".into(),
+        E::Passes(_) => "add `--when` or `--still` to look for something else".into(),
         E::FaultOfRules(_) => "`--still 'turnfold check'` finds the smallest log that shows it".into(),
         E::NoEntryFails { file, .. } if is_page(Path::new(file)) => {
             "make the page again from its match, with `turnfold export MATCH --html`".into()

@@ -57,8 +57,8 @@ pub(crate) fn check_new(path: &Path, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a file so that whoever looks sees the old content or the new, also after a crash: a temporary file beside
-/// it is synced and then takes its name. A file that is replaced keeps its permissions, and a link to it stays one.
+/// Writes a file so that readers see the old content or the new, also after a crash: a temporary file next to it is
+/// synced and then renamed. A file that is replaced keeps its permissions, and a link to it stays one.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
     require_replaceable(path)?;
     end_of_links(path)
@@ -96,8 +96,8 @@ pub(crate) fn temporary_dir() -> io::Result<DraftDir> {
     DraftDir::dir_in(&env::temp_dir())
 }
 
-/// Requires what is at a path, if anything is, to be a file: in place of a device or a pipe, whoever uses it would
-/// find a file from then on.
+/// Requires what is at a path, if anything is, to be a file: otherwise a file would
+/// replace a device or a pipe.
 fn require_replaceable(path: &Path) -> Result<(), Failure> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(Failure::usage(format!("`{}` is no regular file; nothing was written", path.display())));

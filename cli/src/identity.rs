@@ -1,4 +1,4 @@
-//! What tells this build from others.
+//! What distinguishes this build from others.
 
 use std::env;
 use std::fs;

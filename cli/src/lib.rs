@@ -147,13 +147,13 @@ fn in_one_line(error: &clap::Error) -> Failure {
     }
     let paragraphs =
         text.split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "));
-    let mut told = paragraphs.filter(|paragraph| {
+    let mut shown = paragraphs.filter(|paragraph| {
         !paragraph.is_empty()
             && !paragraph.starts_with("Usage:")
             && !paragraph.starts_with("For more information")
     });
-    let message = told.next().unwrap_or_default();
-    let hint: String = told.map(|tip| tip + "; ").collect();
+    let message = shown.next().unwrap_or_default();
+    let hint: String = shown.map(|tip| tip + "; ").collect();
     Failure::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint + "see `--help`")
 }
 

@@ -247,7 +247,7 @@ fn is_more_than_screen(lines: &[Line]) -> bool {
     })
 }
 
-/// Prints a failure to stderr in one line of bounded length; where even that is closed there is nobody to tell.
+/// Prints a failure to stderr in one line of bounded length, if stderr is open.
 pub(crate) fn error(failure: &Failure, format: Format) {
     let style = AnsiColor::Red.on_default().bold();
     let json = (format == Format::Json).then(|| json_line(&failure.to_json()).ok()).flatten();

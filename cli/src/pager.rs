@@ -15,13 +15,16 @@ const DEFAULT: &str = "less";
 /// A running pager. Dropping it waits until the reader has seen enough; whatever writes to it must be dropped before.
 pub(crate) struct Pager(());
 
+/// A pager with where to write to it.
+type Started = (Pager, Box<dyn Write>);
+
 impl Pager {
     /// Starts the pager that the variables name, if standard output is a terminal, and returns it with where to write.
     /// `None` means to write to standard output: no pager is wanted, or the default one is not there.
     ///
     /// # Errors
     /// Says why a pager that a variable names cannot be started.
-    pub(crate) fn start() -> Result<Option<(Self, Box<dyn Write>)>, String> {
+    pub(crate) fn start() -> Result<Option<Started>, String> {
         let stdout = io::stdout();
         let (own, general) = (env::var_os("TURNFOLD_PAGER"), env::var_os("PAGER"));
         let is_chosen = own.is_some() || general.is_some();

@@ -8,7 +8,7 @@ use turnfold_replay::Roller;
 use crate::failure::Failure;
 use crate::random;
 
-/// Chooses the roller for a match: seeded matches roll by themselves unless told not to.
+/// Chooses the roller for a match: seeded matches roll by themselves unless `no_auto_roll` is set.
 pub(crate) fn choose(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Result<Roller, Failure> {
     match (dice, no_auto_roll, system) {
         (_, true, false) => Ok(Roller::Nobody),

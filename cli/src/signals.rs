@@ -16,13 +16,13 @@ static GIVE_BACK: Mutex<Option<fn()>> = Mutex::new(None);
 /// Whether a signal is about to end this process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Whether a signal has come of which the thread that ends this process may not have heard yet.
+/// Whether a signal has come that the thread which ends this process may not have seen yet.
 static HAS_COME: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Whether somebody else ends this process when it is asked to.
+/// Whether other code ends this process when a signal asks for it.
 static IS_LEFT: AtomicBool = AtomicBool::new(false);
 
-/// From now on, SIGINT and SIGTERM are left to whoever else catches them, such as a service that ends in its own time.
+/// From now on, SIGINT and SIGTERM are left to other code that catches them, such as a service that ends in its own time.
 pub(crate) fn leave_asking() {
     IS_LEFT.store(true, Ordering::SeqCst);
 }
@@ -53,7 +53,7 @@ pub(crate) fn before_end(give_back: fn()) {
     unix::catch_once();
 }
 
-/// From now on, this process ends when nobody holds its terminal any more, also where the terminal does not control it
+/// From now on, this process ends when its terminal is closed, also where the terminal does not control it
 /// and no signal says so. crossterm would read its end for ever.
 pub(crate) fn end_without_terminal() -> std::io::Result<()> {
     #[cfg(unix)]
@@ -68,8 +68,8 @@ pub(crate) fn end_without_terminal() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Returns `true` if an error is what Linux answers to a program whose terminal nobody holds any more. It answers so to
-/// who writes before it tells who asks.
+/// Returns `true` if an error is what Linux returns to a program whose terminal is closed. Writes fail in this way before
+/// a poll reports it.
 pub(crate) fn is_end_of_terminal(error: &std::io::Error) -> bool {
     #[cfg(unix)]
     let is_end = rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::IO);
@@ -78,7 +78,7 @@ pub(crate) fn is_end_of_terminal(error: &std::io::Error) -> bool {
     is_end
 }
 
-/// Notices that somebody wants the program to stop for a while, as Ctrl-Z does.
+/// Notices a request to stop for a while, such as Ctrl-Z.
 pub(crate) struct Stop {
     #[cfg(unix)]
     wanted: Arc<AtomicBool>,
@@ -104,7 +104,7 @@ impl Stop {
         false
     }
 
-    /// Stops until somebody lets the program go on.
+    /// Stops until the shell continues the program.
     pub(crate) fn obey(&self) -> std::io::Result<()> {
         #[cfg(unix)]
         {
@@ -180,7 +180,7 @@ mod unix {
             let caught: Vec<_> =
                 ENDING.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0).collect();
             let (ready, is_ready) = channel();
-            // Only a thread that runs may catch them: caught by nobody, they would end nothing.
+            // Only a thread that runs may catch them: otherwise they would end nothing.
             let thread = thread::Builder::new().name("signals".into()).spawn(move || wait(&caught, &ready));
             match thread {
                 Ok(_) => drop(is_ready.recv()),
@@ -191,7 +191,7 @@ mod unix {
 
     fn wait(caught: &[c_int], ready: &Sender<()>) {
         let signals = Signals::new(caught);
-        // Only what is heard of ends anything, so it must be told second.
+        // Only what the thread receives ends the process, so it must be sent second.
         for signal in signals.iter().flat_map(|_| caught) {
             let _ = flag::register(*signal, Arc::clone(&super::HAS_COME));
         }
@@ -218,7 +218,7 @@ mod unix {
         }
     }
 
-    /// Returns `true` if nobody holds the terminal any more.
+    /// Returns `true` if the terminal is closed.
     fn terminal_is_gone() -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let stdin = std::io::stdin();

@@ -13,9 +13,7 @@ impl From<SigningError> for Failure {
             SigningError::Input(error) => error.into(),
             SigningError::Bundle(error) => (*error).into(),
             error @ (SigningError::RolledBack { .. } | SigningError::AnotherHistory { .. }) => {
-                Self::negative(error.to_string()).hint(
-                    "`turnfold import` of a bundle made since goes on; else a key of another name begins anew",
-                )
+                Self::negative(error.to_string()).hint("import a newer bundle, or use a new key")
             }
             error @ SigningError::Refused(_) => Self::negative(error.to_string()),
             error @ SigningError::Unusable(_) => Self::usage(error.to_string()),

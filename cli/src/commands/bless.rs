@@ -149,7 +149,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(if left == 0 { ExitStatus::Yes } else { ExitStatus::No })
 }
 
-/// Makes one failure of those of all files, with the highest exit code among them.
+/// Makes one failure of all failures, with the highest exit code among them.
 fn in_one(mut failures: Vec<Failure>, files: usize) -> Option<Failure> {
     let count = failures.len();
     failures.sort_by_key(Failure::exit_code);

@@ -15,16 +15,16 @@ use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
 use crate::output::counted;
 
-/// Write matches into one file that others can check
+/// Write matches to one file that others can check
 ///
-/// A bundle holds every record as it is stored, with its id, times, keys and links: `turnfold audit` checks it, and
-/// `turnfold import` takes it into another store. With a key every branch is signed at its head, and what the key signed
-/// before comes along. It is text: whoever has base64, SHA-256 and Ed25519 can check it without turnfold.
+/// A bundle holds every record as it is stored, with its id, times, keys and links. `turnfold audit` checks it, and `turnfold
+/// import` imports it into another store. With a key, every branch is signed at its head, and earlier checkpoints of the key
+/// are included. A bundle is text: it can be checked without turnfold, with base64, SHA-256 and Ed25519.
 ///
-/// It tells everything: what players keep from each other, and the seed of seeded dice. Only its owner can read it. With
-/// `--as` a player, records of which that player may not know all are left out, and all that were appended with them.
-/// That is refused where they could be guessed: in seeded matches, where a setup deals secrets, and unless the keys of
-/// all that other players gave begin with `order:`, `paper:` or `turn:`, which nobody can guess.
+/// It reveals everything: the players' secrets and the seed of seeded dice. Only its owner can read the file. With `--as p1`, a
+/// record that p1 may not fully know is left out, together with everything recorded in the same append. The command is
+/// refused if the missing records could be guessed: in seeded matches, if the setup deals secrets, and unless the idempotency
+/// keys of all calls by other players begin with `order:`, `paper:` or `turn:`, which cannot be guessed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold bundle duel -o duel.bundle
@@ -38,11 +38,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", env = "TURNFOLD_KEY")]
     key: Vec<PathBuf>,
 
-    /// Take in the checkpoints of a file: a checkpoint, a proof or a bundle
+    /// Include the checkpoints of a file: a checkpoint, a proof or a bundle
     #[arg(long, value_name = "FILE")]
     add: Vec<PathBuf>,
 
-    /// Leave out what a seat may not know: only the hashes of such records are there
+    /// Redact records the seat may not see; only their hashes are included
     #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
     viewer: Viewer,
 
@@ -87,21 +87,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let outline = records.outline();
     let lines = outline.matches.iter().flat_map(|of| &of.lines);
     let (lines, own): (u64, u64) = lines.fold((0, 0), |(lines, own), line| (lines + 1, own + line.count));
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&serde_json::json!({
-            "file": path.display().to_string(),
-            "matches": outline.matches.len(),
-            "lines": lines,
-            "records": own,
-            "checkpoints": count,
-        }))?;
-        return Ok(ExitStatus::Yes);
-    }
-    let matches = counted(outline.matches.len() as u64, "match", "matches");
-    let (lines, own) = (counted(lines, "line", "lines"), counted(own, "record", "records"));
-    let checkpoints = counted(count, "checkpoint", "checkpoints");
-    output.line(format_args!("bundled {matches} to `{}`: {lines}, {own}, {checkpoints}", path.display()))?;
+    let (file, matches) = (path.display().to_string(), outline.matches.len() as u64);
+    let bundled = serde_json::json!({
+        "file": file, "matches": matches, "lines": lines, "records": own, "checkpoints": count,
+    });
+    context.output.show(&bundled, || {
+        let matches = counted(matches, "match", "matches");
+        let (lines, own) = (counted(lines, "line", "lines"), counted(own, "record", "records"));
+        let checkpoints = counted(count, "checkpoint", "checkpoints");
+        vec![format!("bundled {matches} to `{file}`: {lines}, {own}, {checkpoints}").into()]
+    })?;
     Ok(ExitStatus::Yes)
 }
 

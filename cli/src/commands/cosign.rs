@@ -13,10 +13,10 @@ use crate::files;
 
 /// Cosign a checkpoint as a witness
 ///
-/// REQUEST is what `turnfold sign --since` writes: a checkpoint and the proof that it goes on from what this witness
-/// cosigned before. The witness remembers that beside its key, so it cosigns one history of each branch and no other;
-/// two players who ask for the same witness cannot be shown two. It sees neither entries nor names, only hashes. The
-/// line that is printed is for `turnfold sign --add`. Exits with 1 if it refuses.
+/// REQUEST is the output of `turnfold sign --since`: a checkpoint and the proof that it continues what this witness cosigned
+/// before. The folder next to the witness's key remembers that, so the witness cosigns only one history of each branch, and
+/// two players who use the same witness cannot be shown different ones. The witness sees only hashes, neither entries nor
+/// names. Pass the printed line to `turnfold sign --add`. Exits with 1 if the witness refuses.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: turnfold cosign duel.request --key w.key --log games.example/ann+f74b7821+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4"
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", env = "TURNFOLD_KEY")]
     key: PathBuf,
 
-    /// The verifier key of whoever signed the checkpoint
+    /// The verifier key of the signer of the checkpoint
     #[arg(long, value_name = "VKEY")]
     log: VerifierKey,
 }
@@ -43,20 +43,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let key = KeyFile::open(&args.key)?.require(KeyKind::Witness)?;
     let time = u64::try_from(clock::now_ms()? / 1000).unwrap_or_default();
     let GivenCosignature { line, checkpoint, is_first } = cosign(&request, &key, &args.log, time)?;
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&serde_json::json!({
-            "origin": checkpoint.origin,
-            "size": checkpoint.size,
-            "root": checkpoint.root.to_string(),
-            "first": is_first,
-            "cosignature": line.to_string(),
-        }))?;
-        return Ok(ExitStatus::Yes);
-    }
-    if is_first {
-        tracing::warn!("this is the first that the witness sees of `{}`", checkpoint.origin);
-    }
-    output.document(&format!("{line}\n"))?;
+    let cosignature = line.to_string();
+    let cosigned = serde_json::json!({
+        "origin": checkpoint.origin,
+        "size": checkpoint.size,
+        "root": checkpoint.root.to_string(),
+        "first": is_first,
+        "cosignature": cosignature,
+    });
+    context.output.show(&cosigned, || {
+        if is_first {
+            tracing::warn!("the witness has not seen `{}` before", checkpoint.origin);
+        }
+        vec![cosignature.into()]
+    })?;
     Ok(ExitStatus::Yes)
 }

@@ -18,12 +18,12 @@ use crate::remote::client::{Asked, Client, Sent};
 use crate::remote::look::document;
 use crate::{files, token_file};
 
-/// Take a seat in a served match, by the link of an invitation
+/// Take a seat in a served match, by an invitation link
 ///
-/// Makes the seat's token, which is written to a file that only you can read, and spends the invitation for it. If no
-/// answer comes, give the same command again: an invitation is spent once, but for the same token as often as need be.
+/// Makes the token of the seat, writes it to a file that only you can read, and uses up the invitation. If no answer comes,
+/// repeat the command: the invitation can be used again with the same token.
 ///
-/// The file is what `--token` wants: `turnfold --store https://play.example --token p1.token show duel`.
+/// Pass the file to `--token`: `turnfold --store https://play.example --token p1.token show duel`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold join 'https://play.example/m/duel#i=tf_i_…' -o p1.token")]
 pub(crate) struct Args {
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(value_name = "LINK")]
     link: String,
 
-    /// Where to keep the token of the seat; a file that holds one is used again
+    /// File for the token of the seat; an existing token is used again
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
@@ -64,13 +64,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let is_refusal = not_answered.is_refusal();
         let failure = Failure::from(not_answered);
         if is_refusal {
-            // Nothing came of it, so nobody needs the token.
+            // The seat was not taken, so the token is of no use.
             if is_new && let Err(error) = fs::remove_file(&args.output) {
-                tracing::warn!(%error, "the file of the token is still there");
+                tracing::warn!(%error, "cannot remove the token file");
             }
             return failure;
         }
-        failure.hint("the seat may be yours: give the same command again")
+        failure.hint("the seat may already be yours: repeat the command")
     })?;
     let document = document(&reply.body)?;
     let text = |member| document.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -79,20 +79,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if joined.match_name != match_name.as_str() {
         tracing::warn!("the invitation was for another match than its link says");
     }
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&joined)?;
-    } else {
-        let Joined { match_name, seat, .. } = &joined;
-        let file = token_file::shown(&args.output);
-        output.line(format_args!(
-            "you are {seat} of {match_name}; `turnfold --store {origin} --token {file} show {match_name}` shows it"
-        ))?;
-    }
+    context.output.show(&joined, || {
+        let (Joined { match_name, seat, .. }, file) = (&joined, token_file::shown(&args.output));
+        let show = format!("turnfold --store {origin} --token {file} show {match_name}");
+        vec![format!("you are {seat} of {match_name}; `{show}` shows it").into()]
+    })?;
     Ok(ExitStatus::Yes)
 }
 
-/// Reads the link of an invitation. What is wrong with it is said without repeating it, for a token stands in it.
+/// Reads the link of an invitation. Errors do not repeat it, because it holds a token.
 fn read_link(link: &str) -> Result<Invitation, Failure> {
     let expected = || Failure::usage("expected the link of an invitation, ORIGIN/m/MATCH#i=TOKEN");
     let (address, fragment) = link.split_once('#').ok_or_else(expected)?;
@@ -100,17 +95,17 @@ fn read_link(link: &str) -> Result<Invitation, Failure> {
     let match_name = match_name.parse().map_err(|_| expected())?;
     let origin = SafeOrigin::read(origin).map_err(Failure::usage)?;
     if fragment.starts_with("t=") {
-        return Err(Failure::usage("the link is no invitation: the token in it is ready for use")
-            .hint("write what stands behind `#t=` into a file, for `--token`"));
+        return Err(Failure::usage("the link is not an invitation: its token is ready for use")
+            .hint("write the part after `#t=` into a file, for `--token`"));
     }
     match fragment.strip_prefix("i=").and_then(AccessToken::parse) {
         Some((token, TokenKind::Invitation)) => Ok(Invitation { origin, match_name, token }),
-        _ => Err(expected().hint("quote it, and see that all of it was copied")),
+        _ => Err(expected().hint("quote it, and check that it was copied completely")),
     }
 }
 
-/// Returns the token for the seat, and whether it was made just now. It is on disk before it is sent: whoever is
-/// interrupted then still has the seat.
+/// Returns the token for the seat, and whether it was made just now. It is on disk before it is sent: after
+/// an interruption the seat is not lost.
 fn token_in(path: &Path) -> Result<(AccessToken, bool), Failure> {
     token_file::require_path(path)?;
     if fs::symlink_metadata(path).is_ok() {
@@ -118,7 +113,7 @@ fn token_in(path: &Path) -> Result<(AccessToken, bool), Failure> {
             Some((token, TokenKind::Seat)) => Ok((token, false)),
             _ => {
                 Err(Failure::usage(format!("`{}` exists and holds no seat's token", token_file::shown(path)))
-                    .hint("name a file that is not there"))
+                    .hint("name a file that does not exist"))
             }
         };
     }

@@ -71,7 +71,7 @@ impl Args {
         is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.text()))
     }
 
-    /// Returns what to fold for the viewer: no more than is printed, unless that depends on what it tells.
+    /// Returns what to fold for the viewer: no more than is printed, unless a filter needs the rest.
     fn tail(&self) -> Tail {
         let is_filtered = !self.seats.is_empty() || self.grep.is_some();
         let count = if is_filtered { u64::MAX } else { self.last.unwrap_or(u64::MAX) };

@@ -100,7 +100,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns `true` if the verb may print more than a screen and asks for nothing meanwhile.
+    /// Returns `true` if the verb may print more than a screen and asks no questions.
     pub(crate) fn is_paged(&self, output: &Output) -> bool {
         match self {
             Self::Log(_) | Self::Diff(_) | Self::Blame(_) | Self::Rules(_) | Self::Guide(_) => true,

@@ -204,7 +204,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let appended = store.append(match_name, branch, head, entries, args.key.as_ref())?;
         keep_snapshots(&whole, (head, appended.last), context, &store);
     }
-    // What was acknowledged is durable: trouble with closing is warned of, but the outcomes are told all the same.
+    // What was acknowledged is durable: trouble with closing is a warning, and the outcomes are printed all the same.
     drop(store);
     records.iter().try_for_each(|record| context.output.report(record))?;
     if records.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
 use turnfold_core::trust::KeyKind;
 use turnfold_replay::signing::{KeyFile, prove};
 use turnfold_replay::{EntryName, SourceName, Sources};
@@ -9,12 +10,13 @@ use turnfold_replay::{EntryName, SourceName, Sources};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
+use crate::output::{Line, Report};
 
 /// Prove that a signed branch has an entry
 ///
-/// The proof holds the entry itself, the checkpoint that was signed last, and the hashes between them: whoever knows the
-/// verifier key can check it without the match, and learns nothing of the other entries. Entry 0 is the setup. The file
-/// is a C2SP `.tlog-proof`.
+/// The proof holds the entry itself, the last signed checkpoint, and the hashes between them. Anyone with the verifier key can
+/// check it without the match, and learns nothing about the other entries. Entry 0 is the setup. The file is a C2SP
+/// `.tlog-proof`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold prove duel:3 --key ann.key -o duel-3.tlog-proof")]
 pub(crate) struct Args {
@@ -30,6 +32,31 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
+/// An entry that was proven.
+#[derive(Serialize)]
+struct ProvedEntry {
+    #[serde(rename = "match")]
+    match_name: String,
+    branch: String,
+    seq: u64,
+    size: u64,
+    file: Option<String>,
+    proof: String,
+    #[serde(skip)]
+    revision: String,
+}
+
+impl Report for ProvedEntry {
+    fn lines(&self) -> Vec<Line> {
+        let (Self { revision, seq, .. }, file) = (self, self.file.as_deref().unwrap_or_default());
+        vec![format!("proved {revision}:{seq} to `{file}`").into()]
+    }
+
+    fn document(&self) -> Option<&str> {
+        self.file.is_none().then_some(self.proof.as_str())
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let path = args.output.path()?;
     let SourceName::Revision(revision) = &args.entry.source else {
@@ -41,24 +68,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some(path) = path {
         files::write_whole(path, text.as_bytes())?;
     }
-    let output = &mut context.output;
-    if output.is_json() {
-        let size = proof.checkpoint().map_err(Failure::internal)?.size;
-        output.json(&serde_json::json!({
-            "match": revision.match_name.as_str(),
-            "branch": revision.branch.as_str(),
-            "seq": args.entry.seq,
-            "size": size,
-            "file": path.map(|path| path.display().to_string()),
-            "proof": text,
-        }))?;
-        return Ok(ExitStatus::Yes);
-    }
-    match path {
-        None => output.document(&text)?,
-        Some(path) => {
-            output.line(format_args!("proved {}:{} to `{}`", revision, args.entry.seq, path.display()))?;
-        }
-    }
+    context.output.report(&ProvedEntry {
+        match_name: revision.match_name.to_string(),
+        branch: revision.branch.to_string(),
+        seq: args.entry.seq,
+        size: proof.checkpoint().map_err(Failure::internal)?.size,
+        file: path.map(|path| path.display().to_string()),
+        proof: text,
+        revision: revision.to_string(),
+    })?;
     Ok(ExitStatus::Yes)
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if args.step && !context.output.is_json() && stepper::is_possible() {
         let sight = if let Some(to) = args.to { sight.up_to(to)? } else { sight };
         if let Some(revision) = stepper::run(sight, context)? {
-            context.output.line(revision.to_string())?;
+            context.output.line(revision)?;
         }
         return Ok(ExitStatus::Yes);
     }
@@ -66,7 +66,7 @@ fn of_seat(args: &Args, mut sight: SeatHistory, context: &mut Context) -> Result
     let viewer = sight.viewer();
     let json = context.output.is_json();
     let mut records = Vec::new();
-    // The outcomes of a whole log tell the seat more than it may know.
+    // The outcomes of a whole log would reveal more than the seat may know.
     let is_own = sight.is_of_seat();
     sight.fold(&mut |seen| {
         let differs = is_own && seen.recorded_outcome().is_some_and(|recorded| *recorded != seen.outcome());

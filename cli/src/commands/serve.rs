@@ -21,16 +21,17 @@ const OTHERS: &str = "Options for running it for others";
 
 /// Serve the store over HTTP, for players at their own computers
 ///
-/// Prints its address and answers until it is interrupted. The store is made if there is none. Nobody else can open a
-/// directory meanwhile; a store in a database may be served by many processes, with the same admin token. Whoever holds the admin's token can make matches, invite players and read everything; the token is told
-/// on stderr unless a file keeps it.
+/// Prints its address and answers until it is interrupted. Creates the store if there is none. No other process can open a
+/// store directory at the same time; a store in a database may be served by many processes with the same admin token. Anyone
+/// with the admin token can create matches, invite players and read everything; the token is printed to stderr unless it is
+/// stored in a file.
 ///
-/// With `--key` it hosts the matches by mail whose desk has that key: it takes papers at
-/// `POST /v1/matches/MATCH/papers`, all but those of somebody new, carries out turns when they are ready or their deadline
-/// has come, rolls recorded dice by the operating system, and writes letters to the outbox of a store on disk.
+/// With `--key`, hosts the matches by mail whose desk has that key: accepts papers at `POST /v1/matches/MATCH/papers` (except
+/// from new players), executes turns when they are ready or their deadline has passed, rolls recorded dice by the operating
+/// system, and writes letters to the outbox of a store directory.
 ///
-/// It speaks HTTP/1.1 without TLS. To serve others, put a proxy before it that ends TLS, say so with `--behind-proxy`,
-/// and where they find it with `--origin`.
+/// Speaks HTTP/1.1 without TLS. To serve others, put a proxy in front of it that terminates TLS, declare it with
+/// `--behind-proxy`, and give its public address with `--origin`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold serve\n  \
     turnfold serve --behind-proxy --origin https://play.example --admin-token admin.token --listen 0.0.0.0:8017\n  \
@@ -40,27 +41,27 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
     listen: SocketAddr,
 
-    /// A proxy stands before it and ends TLS
+    /// A proxy in front of it terminates TLS
     #[arg(long, help_heading = OTHERS)]
     behind_proxy: bool,
 
-    /// Where clients find it, such as `https://play.example` [default: the address it listens on]
+    /// Public address, such as `https://play.example` [default: the address it listens on]
     #[arg(long, help_heading = OTHERS, value_name = "URL", value_parser = read_origin)]
     origin: Option<String>,
 
-    /// Keep the admin's token in a file, which is made if it is not there [default: a new one at each start]
+    /// File with the admin token, created if missing [default: a new token at each start]
     #[arg(long, help_heading = OTHERS, value_name = "FILE")]
     admin_token: Option<PathBuf>,
 
-    /// Let pages of another origin use it; may be given again for more
+    /// Let pages of another origin use it; may be repeated
     #[arg(long, help_heading = OTHERS, value_name = "ORIGIN", value_parser = read_origin)]
     cors: Vec<String>,
 
-    /// Tell metrics at `/metrics` of an address of their own
+    /// Serve metrics at `/metrics` on a separate address
     #[arg(long, help_heading = OTHERS, value_name = "ADDR")]
     metrics: Option<SocketAddr>,
 
-    /// Host matches by mail with this key: take papers over HTTP, and carry out turns
+    /// Host matches by mail with this key: accept papers over HTTP, and execute turns
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 
@@ -104,14 +105,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let store = context.open_or_create_store()?;
     signals::leave_asking();
     let registry = context.registry.clone();
-    let told = is_new.then(|| token.expose());
+    let shown = is_new.then(|| token.expose());
     let output = &mut context.output;
     let mut announce = |address: SocketAddr| {
         let origin = args.origin.clone().unwrap_or_else(|| format!("http://{address}"));
         if output.is_json() {
-            output.json(&Listening { address, origin, admin_token: told.map(Into::into) })?;
+            output.json(&Listening { address, origin, admin_token: shown.map(Into::into) })?;
         } else {
-            if let Some(token) = told {
+            if let Some(token) = shown {
                 writeln!(io::stderr(), "admin token: {token}")?;
             }
             output.line(format_args!("http://{address}"))?;
@@ -158,8 +159,8 @@ fn require_proxy(args: &Args) -> Result<(), Failure> {
         return Ok(());
     }
     let message =
-        format!("to listen on `{}`, where others reach it, add {}", args.listen, missing.join(" and "));
-    Err(Failure::usage(message).hint("it speaks no TLS, so a proxy must"))
+        format!("to listen on `{}`, which others can reach, add {}", args.listen, missing.join(" and "));
+    Err(Failure::usage(message).hint("it does not speak TLS, so a proxy must"))
 }
 
 /// Takes the host's key. The letters wait beside the store; one in a database has no folder for them.
@@ -195,7 +196,7 @@ fn token_in(path: &Path, outside: &Outside) -> Result<AccessToken, Failure> {
         Ok(_) => match token_file::read(path)? {
             Some((token, TokenKind::Admin)) => Ok(token),
             _ => Err(Failure::usage(format!("`{}` holds no admin token", token_file::shown(path)))
-                .hint("name a file that is not there, to have one made")),
+                .hint("name a file that does not exist, to create one")),
         },
     }
 }

@@ -12,17 +12,17 @@ use turnfold_replay::{Revision, Sources};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
-use crate::output::counted;
+use crate::output::{Line, Report, counted};
 
 /// Sign which entries a branch has
 ///
-/// A checkpoint commits to every record of a branch up to its head, or to an entry. Whoever keeps it can tell later that
-/// the branch was cut, changed or exchanged. Without REV every branch of every match is signed, into one bundle that
-/// holds nothing else; so are several.
+/// A checkpoint commits to every record of a branch up to its head, or to an entry. Anyone who keeps it can detect later that
+/// the branch was cut, changed or replaced. Without REV, every branch of every match is signed, into one bundle that holds
+/// nothing else; so are several branches.
 ///
-/// What a key has signed is remembered beside it, in FILE.seen. When a branch is shorter than that, or another one, as
-/// after a restore of an older backup, nothing is signed, and nothing overrides that: `turnfold import` of a bundle made
-/// since goes on, or a key of another name begins anew. Exits with 1 then.
+/// The folder FILE.seen next to the key records what the key has signed. If the branch is shorter than or differs from what was
+/// signed, for example after a restore from an older backup, `sign` refuses and exits with 1. There is no override. Import a
+/// newer bundle, or start over with a new key name.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold sign duel --key ann.key -o duel.checkpoint
@@ -30,7 +30,7 @@ use crate::output::counted;
   turnfold sign duel --key ann.key --add cosignatures
   turnfold sign --key ann.key -o all.bundle")]
 pub(crate) struct Args {
-    /// The branches, up to their heads or to an entry; all there are, if none is named
+    /// The branches, up to their heads or to an entry [default: all]
     #[arg(value_name = "REV")]
     revisions: Vec<Revision>,
 
@@ -38,11 +38,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", env = "TURNFOLD_KEY", required = true)]
     key: Vec<PathBuf>,
 
-    /// Write the proof that the branch goes on from its first SIZE records too, as a witness wants it
+    /// Also write the proof that the branch continues its first SIZE records, as a witness requires
     #[arg(long, value_name = "SIZE", conflicts_with = "add")]
     since: Option<u64>,
 
-    /// Put the cosignatures in a file below the checkpoint that was signed last, instead of signing another
+    /// Add the cosignatures in a file to the last checkpoint instead of signing a new one
     #[arg(long, value_name = "FILE")]
     add: Vec<PathBuf>,
 
@@ -50,14 +50,9 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
+/// A checkpoint that was signed.
 #[derive(Serialize)]
-struct SignJson {
-    file: Option<String>,
-    checkpoints: Vec<CheckpointJson>,
-}
-
-#[derive(Serialize)]
-struct CheckpointJson {
+struct SignedCheckpoint {
     #[serde(rename = "match")]
     match_name: String,
     branch: String,
@@ -67,21 +62,53 @@ struct CheckpointJson {
     root: String,
     note: String,
     request: Option<String>,
+    #[serde(skip)]
+    revision: Revision,
 }
 
-impl From<&SignedLine> for CheckpointJson {
-    fn from(line: &SignedLine) -> Self {
-        let SignedLine { revision, checkpoint, note, request } = line;
+impl From<SignedLine> for SignedCheckpoint {
+    fn from(SignedLine { revision, checkpoint, note, request }: SignedLine) -> Self {
         Self {
             match_name: revision.match_name.to_string(),
             branch: revision.branch.to_string(),
             seq: checkpoint.size.saturating_sub(1),
             size: checkpoint.size,
-            origin: checkpoint.origin.clone(),
             root: checkpoint.root.to_string(),
+            origin: checkpoint.origin,
             note: note.to_string(),
             request: request.as_ref().map(ToString::to_string),
+            revision,
         }
+    }
+}
+
+/// The checkpoints that were signed.
+#[derive(Serialize)]
+struct Signed {
+    file: Option<String>,
+    checkpoints: Vec<SignedCheckpoint>,
+    /// What is printed if no file was written.
+    #[serde(skip)]
+    text: String,
+}
+
+impl Report for Signed {
+    fn lines(&self) -> Vec<Line> {
+        let file = self.file.as_deref().unwrap_or_default();
+        vec![match self.checkpoints.as_slice() {
+            [SignedCheckpoint { revision, size, .. }] => {
+                let size = counted(*size, "record", "records");
+                format!("signed {revision} to `{file}`: {size}").into()
+            }
+            lines => {
+                let count = counted(lines.len() as u64, "line", "lines");
+                format!("signed {count} to `{file}`").into()
+            }
+        }]
+    }
+
+    fn document(&self) -> Option<&str> {
+        self.file.is_none().then_some(self.text.as_str())
     }
 }
 
@@ -117,25 +144,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some(path) = path {
         files::write_whole(path, text.as_bytes())?;
     }
-    let output = &mut context.output;
     let file = path.map(|path| path.display().to_string());
-    match &file {
-        _ if output.is_json() => {
-            output
-                .json(&SignJson { file, checkpoints: signed.iter().map(CheckpointJson::from).collect() })?;
-        }
-        None => output.document(&text)?,
-        Some(file) => {
-            let count = counted(signed.len() as u64, "line", "lines");
-            match signed.as_slice() {
-                [SignedLine { revision, checkpoint, .. }] => {
-                    let size = counted(checkpoint.size, "record", "records");
-                    output.line(format_args!("signed {revision} to `{file}`: {size}"))?;
-                }
-                _ => output.line(format_args!("signed {count} to `{file}`"))?,
-            }
-        }
-    }
+    let checkpoints = signed.into_iter().map(SignedCheckpoint::from).collect();
+    context.output.report(&Signed { file, checkpoints, text })?;
     Ok(ExitStatus::Yes)
 }
 
@@ -147,7 +158,7 @@ fn read_cosignatures(paths: &[PathBuf]) -> Result<Vec<SignatureLine>, Failure> {
         for line in String::from_utf8_lossy(&bytes).lines() {
             let read = line.parse::<SignatureLine>().ok().filter(|line| line.cosignature().is_some());
             lines.push(read.ok_or_else(|| {
-                Failure::usage(format!("`{}` holds a line that is no cosignature", path.display()))
+                Failure::usage(format!("`{}` holds a line that is not a cosignature", path.display()))
                     .hint("`turnfold cosign` and other witnesses print such lines")
             })?);
         }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use turnfold_core::Digest;
 use turnfold_replay::{
     FileName, Finding, FindingKind, History, LeftToCheck, Mismatch, QuotedLink, Revision, SourceName,
@@ -201,15 +201,9 @@ struct VerifiedFile<'a> {
     entries: u64,
     state_hash: Option<Digest>,
     log: Option<Digest>,
-    #[serde(serialize_with = "as_report")]
     mismatch: Option<&'a Mismatch>,
     /// Who checks the values of fair dice.
     dice: Option<LeftToCheck>,
-}
-
-#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
-fn as_report<S: Serializer>(mismatch: &Option<&Mismatch>, serializer: S) -> Result<S::Ok, S::Error> {
-    mismatch.map(Mismatch::report).serialize(serializer)
 }
 
 impl Report for VerifiedFile<'_> {

@@ -1,4 +1,4 @@
-//! The names in a store, for completion: read beside whoever uses it, and nothing is written.
+//! The names in a store, for completion: read without a lock, and nothing is written.
 
 use std::path::Path;
 

@@ -71,7 +71,7 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
         ));
     }
     match viewer {
-        // The host's answer tells all there is, whoever the commands are of.
+        // The host's answer holds everything, whatever seat gives the commands.
         Some(viewer) if client.kind() != TokenKind::Seat && !viewer.see_all() => {
             Err(needs_store(&format!("`--as {viewer}` without that seat's token")))
         }

@@ -10,7 +10,7 @@ use crate::origin::SafeOrigin;
 pub(crate) enum NotAnswered {
     /// The connection was lost, or never came about, and what became of the request is not known.
     Lost(Failure),
-    /// The service says for now that it cannot: try again after so many seconds, if it says how many.
+    /// The service is unavailable for now: try again after this many seconds, if it names them.
     Later(Failure, Option<u64>),
     /// The service says why not.
     ApiError(Box<ApiError>),
@@ -27,7 +27,7 @@ pub(crate) struct ApiError {
 }
 
 impl ApiError {
-    /// Reads the body of an answer; one that is none of a service leaves only its status to be told.
+    /// Reads the body of an answer; if a service did not write it, only its status is reported.
     pub(crate) fn read(status: StatusCode, body: Option<&str>, origin: &SafeOrigin) -> Self {
         let body = body.and_then(|body| serde_json::from_str::<Value>(body).ok()).unwrap_or_default();
         let detail = body.get("detail").and_then(Value::as_str).map(ToString::to_string);

@@ -35,7 +35,7 @@ impl Asked {
 pub(super) enum Over {
     /// The keys.
     Help,
-    /// The branches, of which one is chosen.
+    /// The branches to choose from.
     Branches(Vec<BranchInfo>, usize),
 }
 

@@ -12,7 +12,7 @@ use super::panels::{self, Panel};
 /// The smallest screen that is filled, in columns and rows.
 const LEAST: (u16, u16) = (40, 12);
 
-/// From so many columns on, the log stands beside the board.
+/// The number of columns from which the log stands next to the board.
 const WIDE: u16 = 100;
 
 /// Fills the screen.

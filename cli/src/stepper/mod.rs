@@ -1,4 +1,4 @@
-//! The full-screen stepper of `replay --step` (VW-4 to VW-8): it shows what the replay library tells and knows no game.
+//! The full-screen stepper of `replay --step` (VW-4 to VW-8): it shows what the replay library returns and knows no game.
 
 mod app;
 mod draw;
@@ -21,13 +21,13 @@ use crate::signals;
 use app::App;
 use screen::{Heard, Screen};
 
-/// Returns `true` if there is a terminal to fill, and somebody at it (VW-4).
+/// Returns `true` if there is a terminal to fill (VW-4).
 pub(crate) fn is_possible() -> bool {
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     output::is_attended() && !is_dumb
 }
 
-/// Lets somebody step through a history; returns the revision that is wanted on leaving.
+/// Steps through a history; returns the revision chosen on leaving.
 pub(crate) fn run(sight: SeatHistory, context: &Context) -> Result<Option<String>, Failure> {
     let mut app = App::new(sight, context)?;
     let mut screen = Screen::enter()?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, TextSpan};
+use ratatui::text::{Line, Span};
 use turnfold_replay::drawing::{Highlights, Spot, text};
 use turnfold_replay::{ShownEntry, SourceName, Stepper, text::printable};
 
@@ -33,8 +33,8 @@ pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
     let (viewer, rules) = (stepper.viewer(), stepper.rules().name());
     let plays = app.speed().map(|speed| format!("  ▶ {speed} a second")).unwrap_or_default();
     Line::from(vec![
-        TextSpan::styled(printable(&name).into_owned(), Modifier::BOLD),
-        TextSpan::raw(format!("  entry {at} of {head}  as {viewer}  {rules}{phase}{plays}")),
+        Span::styled(printable(&name).into_owned(), Modifier::BOLD),
+        Span::raw(format!("  entry {at} of {head}  as {viewer}  {rules}{phase}{plays}")),
     ])
 }
 
@@ -55,7 +55,7 @@ pub(super) fn board(stepper: &Stepper, width: usize) -> Panel {
                 changed = changed.or(Some((column, row)));
             }
             column += span.text.chars().count();
-            TextSpan::styled(span.text, style)
+            Span::styled(span.text, style)
         });
         lines.push(Line::from(spans.collect::<Vec<_>>()));
     }
@@ -86,12 +86,12 @@ fn key(path: &str) -> Option<String> {
     Some(key.replace("~1", "/").replace("~0", "~"))
 }
 
-/// Tells the entries around the one stood at, which is told whole where there is room.
+/// Shows the entries around the current one, which is shown in full if there is room.
 pub(super) fn log(app: &mut App<'_>, width: usize, height: usize) -> Result<Vec<Line<'static>>, Failure> {
     let (at, head) = (app.stepper().at(), app.stepper().head());
     let digits = head.to_string().len();
     let here = match app.stepper().entries(at..at + 1)?.first() {
-        Some(entry) => told(entry, digits),
+        Some(entry) => in_words(entry, digits),
         None => format!("{:digits$} setup", 0),
     };
     let here = wrapped(&format!(">{here}"), width, (height / 2).max(1));
@@ -103,7 +103,7 @@ pub(super) fn log(app: &mut App<'_>, width: usize, height: usize) -> Result<Vec<
     }
     for entry in app.stepper().entries(first..first + others + 1)? {
         if entry.seq != at {
-            lines.push(Line::raw(shortened(&format!(" {}", told(&entry, digits)), width)));
+            lines.push(Line::raw(shortened(&format!(" {}", in_words(&entry, digits)), width)));
         }
     }
     let before = usize::try_from(at - first).unwrap_or_default().min(lines.len());
@@ -112,7 +112,7 @@ pub(super) fn log(app: &mut App<'_>, width: usize, height: usize) -> Result<Vec<
     Ok(lines)
 }
 
-fn told(entry: &ShownEntry, digits: usize) -> String {
+fn in_words(entry: &ShownEntry, digits: usize) -> String {
     let ShownEntry { seq, command, outcome } = entry;
     format!("{seq:digits$} {}", printable(&format!("{command} => {outcome}")))
 }
@@ -169,9 +169,9 @@ pub(super) fn last_line(app: &App<'_>) -> Line<'static> {
         };
         let typed = format!("{}{}", asked.sign(), printable(text));
         return Line::from(vec![
-            TextSpan::raw(typed),
-            TextSpan::styled("▏", Modifier::BOLD),
-            TextSpan::styled(format!("  {hint}"), Modifier::DIM),
+            Span::raw(typed),
+            Span::styled("▏", Modifier::BOLD),
+            Span::styled(format!("  {hint}"), Modifier::DIM),
         ]);
     }
     if app.message.is_empty() {

@@ -43,7 +43,7 @@ impl Screen {
         signals::before_end(give_back);
         let stop = signals::Stop::notice()?;
         signals::end_without_terminal()?;
-        // It gives the terminal back before a panic is told.
+        // It gives the terminal back before a panic is printed.
         let terminal = ManuallyDrop::new(ratatui::try_init()?);
         let without_color = AutoStream::choice(&stdout()) == ColorChoice::Never;
         Ok(Self { terminal, without_color, stop })
@@ -117,7 +117,7 @@ fn is_stop(key: KeyEvent) -> bool {
     key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
-/// Leaves the terminal as it was; where it is gone, nobody has to know.
+/// Leaves the terminal as it was, if it is still there.
 fn give_back() {
     let _ = ratatui::try_restore();
     let _ = execute!(stdout(), Show);

@@ -13,7 +13,6 @@ use turnfold_core::Registry;
 use super::corpus::replays;
 use super::mismatch::Mismatch;
 use super::replay::{AllDifferences, Checked, check_replay, check_replay_to_end};
-use super::report::MismatchReport;
 use crate::error::ReplayError;
 use crate::input;
 use crate::limits;
@@ -255,11 +254,11 @@ struct FileJson<'a> {
     ok: bool,
     entries: Option<u64>,
     error: Option<String>,
-    mismatch: Option<MismatchReport<'a>>,
+    mismatch: Option<&'a Mismatch>,
     /// How many differences there are, where all were asked for.
     differences: Option<u64>,
     /// The differences after the first, where all were asked for.
-    later: Vec<MismatchReport<'a>>,
+    later: Vec<&'a Mismatch>,
 }
 
 impl Serialize for FileCheck {
@@ -269,9 +268,9 @@ impl Serialize for FileCheck {
             ok: self.is_good(),
             entries: self.result.as_ref().ok().map(|checked| checked.entries),
             error: self.result.as_ref().err().map(error_with_advice),
-            mismatch: self.mismatch().map(Mismatch::report),
+            mismatch: self.mismatch(),
             differences: self.all().map(|all| all.count),
-            later: self.all().into_iter().flat_map(|all| &all.later).map(Mismatch::report).collect(),
+            later: self.all().into_iter().flat_map(|all| &all.later).collect(),
         };
         json.serialize(serializer)
     }

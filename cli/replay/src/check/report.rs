@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use turnfold_core::Seat;
 
 use super::mismatch::{DiceFinding, Mismatch, StateDifference};
@@ -46,6 +46,13 @@ enum StateSides {
     Equal,
     BeforeAndAfter,
     ExpectedAndActual,
+}
+
+/// Serializes as [`report`](Mismatch::report).
+impl Serialize for Mismatch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.report().serialize(serializer)
+    }
 }
 
 impl Mismatch {

@@ -1,18 +1,18 @@
-//! What the rules of this build make of one log.
+//! One log folded by the rules of this build.
 
 use turnfold_core::AnyRules;
 use turnfold_replay::{FirstDifference, RecordedLog};
 
 use crate::failure::Failure;
 
-/// What came of one log.
+/// The result for one log.
 pub(super) struct Finding {
     /// The file, or the branch.
     pub(super) name: String,
     /// Its ruleset and the version it was recorded under, where they are known.
     pub(super) recorded: Option<(&'static dyn AnyRules, u32)>,
     pub(super) entries: u64,
-    /// Where the rules depart from it, or why that cannot be told.
+    /// The first difference, or why it cannot be computed.
     pub(super) departure: Result<Option<FirstDifference>, Failure>,
 }
 

@@ -8,12 +8,14 @@ use clap::Subcommand;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 
-/// Make keys that sign, and print what others check them with
+/// Make signing keys and print their verifier keys
 ///
-/// A key file holds a private key in one line. It is not encrypted: keep it on a disk that is, or wrap it with `age -p`.
-/// Beside it lies what it has signed, so that it never signs two histories: a copy of a key without that folder could.
-/// No backup of a store has a key. Whoever loses one makes another, under another name or beside it, and publishes it
-/// where the old one was; whoever steals one can sign, and cannot make two histories agree.
+/// A key file holds a private key in one line. It is not encrypted: keep it on an encrypted disk, or wrap it with `age -p`. The
+/// folder next to it records what the key has signed, so that it never signs two histories; a copy of the key without that
+/// folder could.
+///
+/// No backup of a store contains a key. If you lose a key, make another, under another name or in another file, and publish
+/// it where the old one was. A thief can sign with a key, but cannot make two histories consistent.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold key new ann.key --name games.example/ann")]
 pub(crate) struct Args {

@@ -11,8 +11,8 @@ use crate::{random, signals};
 
 /// Make a key and print its verifier key
 ///
-/// The file is for its owner alone and is never overwritten. Give the verifier key to those who are to check what the
-/// key signs.
+/// Only its owner can read the file, and it is never overwritten. Give the verifier key to everyone who is to check what
+/// the key signs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold key new ann.key --name games.example/ann
@@ -22,11 +22,11 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// What the key is called, such as `games.example/ann`; nothing is ever fetched from it
+    /// Name of the key, such as `games.example/ann`; nothing is ever fetched from it
     #[arg(long, value_name = "NAME")]
     name: KeyName,
 
-    /// Make a key that only cosigns
+    /// Make a witness key, which only cosigns
     #[arg(long)]
     witness: bool,
 }
@@ -38,15 +38,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     signals::remove_drafts();
     let key = KeyFile::create(&args.file, PrivateKey::of_seed(args.name.clone(), kind, &seed))?.key;
     let vkey = key.verifier().to_string();
-    if context.output.is_json() {
-        context.output.json(&serde_json::json!({
-            "file": args.file.display().to_string(),
-            "name": args.name.as_str(),
-            "witness": args.witness,
-            "vkey": vkey,
-        }))?;
-    } else {
-        context.output.line(vkey)?;
-    }
+    let made = serde_json::json!({
+        "file": args.file.display().to_string(),
+        "name": args.name.as_str(),
+        "witness": args.witness,
+        "vkey": vkey,
+    });
+    context.output.show(&made, || vec![vkey.into()])?;
     Ok(ExitStatus::Yes)
 }

@@ -9,10 +9,10 @@ use turnfold_replay::{Revision, Sources};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 
-/// Print the verifier key of a key, or that under which it signs a line
+/// Print the verifier key of a key, or the one for a branch
 ///
-/// A policy takes the first, which stands for every line that the key signs. Tools that know a single log take the
-/// second.
+/// Put the verifier key of the key into a policy: it stands for every branch that the key signs. Tools that know a single
+/// log take the verifier key for its branch.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold key show ann.key\n  turnfold key show ann.key duel")]
 pub(crate) struct Args {
@@ -35,14 +35,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let id = store.genesis(match_name)?.match_id;
         verifier = verifier.for_origin(&line_origin(file.key.name(), &id, branch.as_str()));
     }
-    if context.output.is_json() {
-        context.output.json(&serde_json::json!({
-            "name": verifier.name(),
-            "witness": verifier.kind() == KeyKind::Witness,
-            "vkey": verifier.to_string(),
-        }))?;
-    } else {
-        context.output.line(verifier.to_string())?;
-    }
+    let vkey = verifier.to_string();
+    let shown = serde_json::json!({
+        "name": verifier.name(),
+        "witness": verifier.kind() == KeyKind::Witness,
+        "vkey": vkey,
+    });
+    context.output.show(&shown, || vec![vkey.into()])?;
     Ok(ExitStatus::Yes)
 }

@@ -6,7 +6,7 @@ use turnfold_store::{BranchName, MatchName, StoreReader};
 use crate::failure::Failure;
 
 /// Returns the desk that goes with a match by mail, by whose name it is found (PM-1), and refuses a desk alone: without it,
-/// or under another name, the match could not be gone on with. `verb` is what is to be done to the match.
+/// or under another name, the match could not continue. `verb` is what is to be done to the match.
 pub(crate) fn desk_going_along(
     store: &StoreReader,
     match_name: &MatchName,

@@ -17,10 +17,10 @@ pub(crate) use desk::desk_going_along;
 
 /// Host and play matches by mail: papers, deadlines and letters
 ///
-/// A match by mail is a game and, beside it, its desk: a match NAME.desk that holds the players' signed papers, the host's
-/// clock and what was decided. turnfold sends and fetches no mail: the host saves mails as files, `mail take` records
-/// their papers, `mail run` carries out a turn that is ready, and the letters to the players wait in the outbox. A player
-/// saves the bundle that came with a letter, and `mail write` makes a paper of it to send back.
+/// A match by mail consists of a game and its desk, a match NAME.desk with the players' signed papers, the host's clock and
+/// all decisions. turnfold sends and receives no mail: the host saves mails as files, `mail take` records their papers, `mail
+/// run` executes a turn that is ready, and letters to the players wait in the outbox. A player saves the bundle attached to
+/// a letter, and `mail write` makes a paper from it to send back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold mail run duel --key ann.key")]
 pub(crate) struct Args {

@@ -10,22 +10,22 @@ use turnfold_replay::mail::{MailError, MailMatch, NewMailMatch};
 use turnfold_replay::revision::new_match_name;
 use turnfold_store::MatchName;
 
-use super::post::HostArgs;
+use super::post::{HostArgs, letter_lines};
 use crate::commands::new::{bad_setup, read_setup};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::counted;
+use crate::output::{Line, counted};
 use crate::{clock, limits, random};
 
-/// Make a match that is played by mail, and an invitation for each seat
+/// Create a match that is played by mail, and an invitation for each seat
 ///
-/// It makes the game NAME and its desk NAME.desk, whose log says who plays, what was ordered and what was decided. The
-/// file of `--desk` has the terms of play in TOML: hours for a turn, seats that the host plays (`hosted`, which has to be
-/// there), what becomes of those who miss, and more; `turnfold rules desk` explains it. Whoever wants a seat answers the
-/// invitation with a `join` paper; `mail take --admit SEAT` lets them in.
+/// Creates the game NAME and its desk NAME.desk, which records the players, their orders and all decisions. The file of
+/// `--desk` holds the terms of play in TOML: hours for a turn, seats that the host plays (`hosted`, which is required), the
+/// consequences of a missed deadline, and more; see `turnfold rules desk`. A player who wants a seat answers the invitation
+/// with a `join` paper, and `mail take --admit SEAT` admits them.
 ///
-/// With fair dice nobody foresees or chooses a roll, and everybody can recompute it. Seeded dice and rulesets whose setup
-/// deals secrets cannot be played by mail: every player has the setup.
+/// With fair dice, no one can foresee or choose a roll, and anyone can recompute it. Games with seeded dice, or whose setup
+/// deals secrets, cannot be played by mail, because every player has the setup.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: turnfold mail open duel --rules initiative --setup duel.toml --desk desk.toml --key ann.key"
@@ -91,30 +91,28 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let letters = post.write(&store, [], context)?;
     drop(store);
     let host: Option<VerifierKey> = of.terms.host.parse().ok();
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&serde_json::json!({
-            "match": name.to_string(),
-            "desk": of.desk.to_string(),
-            "ruleset": rules.name(),
-            "version": rules.version(),
-            "dice": of.genesis.dice.name(),
-            "seats": of.terms.seats,
-            "host": host.map(|host| host.to_string()),
-            "letters": letters,
-        }))?;
-        return Ok(ExitStatus::Yes);
-    }
-    let seats = counted(of.terms.seats.into(), "seat", "seats");
     let (ruleset, version, dice) = (rules.name(), rules.version(), of.genesis.dice.name());
-    output.line(format_args!(
-        "opened {name} with its desk {}: {ruleset} version {version}, {dice} dice, {seats}",
-        of.desk
-    ))?;
-    output.line(format_args!("its host signs with {}", of.terms.host))?;
-    if let Some(folder) = post.own_folder() {
-        output.line(format_args!("its letters and `addresses` are in {}", folder.display()))?;
-    }
-    super::post::tell(&letters, output)?;
+    let opened = serde_json::json!({
+        "match": name.to_string(),
+        "desk": of.desk.to_string(),
+        "ruleset": ruleset,
+        "version": version,
+        "dice": dice,
+        "seats": of.terms.seats,
+        "host": host.map(|host| host.to_string()),
+        "letters": letters,
+    });
+    context.output.show(&opened, || {
+        let (desk, seats) = (&of.desk, counted(of.terms.seats.into(), "seat", "seats"));
+        let game = format!("{ruleset} version {version}, {dice} dice, {seats}");
+        let mut lines = vec![
+            Line::from(format!("opened {name} with its desk {desk}: {game}")),
+            format!("the host signs with {}", of.terms.host).into(),
+        ];
+        let folder = post.own_folder();
+        lines.extend(folder.map(|it| Line::from(format!("letters and `addresses` are in {}", it.display()))));
+        lines.extend(letter_lines(&letters));
+        lines
+    })?;
     Ok(ExitStatus::Yes)
 }

@@ -8,7 +8,7 @@ use turnfold_store::{MatchName, StoreReader};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::Line;
 
 /// The host's key and its folder.
 #[derive(Debug, clap::Args)]
@@ -17,8 +17,8 @@ pub(super) struct HostArgs {
     #[arg(long, value_name = "FILE", env = "TURNFOLD_KEY")]
     key: PathBuf,
 
-    /// The folder with the letters that wait to be sent, in `outbox`, and the players' `addresses`; of more than one match
-    /// each but the first has its own in `mail` [default: the store's]
+    /// The folder with `outbox` for letters and the players' `addresses`; with several matches, each but the first has its
+    /// own folder in `mail` [default: the store's]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -59,7 +59,7 @@ impl PostRoom {
         Ok(())
     }
 
-    /// Finds the post of a match. What is wrong with its addresses is said before anything is recorded.
+    /// Finds the post of a match. Errors in its addresses are reported before anything is recorded.
     pub(super) fn of<'a>(&'a self, store: &StoreReader, game: &'a MatchName) -> Result<Post<'a>, Failure> {
         let folder = PostFolder::of(&self.folder, store, game)?;
         Ok(Post { room: self, game, addresses: folder.addresses()?, folder })
@@ -96,10 +96,7 @@ impl Post<'_> {
     }
 }
 
-/// Prints which letters were written.
-pub(super) fn tell(letters: &[String], output: &mut Output) -> Result<(), Failure> {
-    for letter in letters {
-        output.line(format_args!("letter {letter}"))?;
-    }
-    Ok(())
+/// Returns a line for each letter that was written.
+pub(super) fn letter_lines(letters: &[String]) -> impl Iterator<Item = Line> {
+    letters.iter().map(|letter| Line::from(format!("letter {letter}")))
 }

@@ -8,15 +8,16 @@ use turnfold_core::{DicePolicy, DueRoll, Rules, Seat};
 use turnfold_replay::mail::{MailHost, TableDice};
 use turnfold_store::MatchName;
 
-use super::post::{self, HostArgs};
+use super::post::{HostArgs, letter_lines};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::output::Line;
 use crate::{clock, random};
 
-/// Let deadlines pass, carry out a turn that is ready, and begin the next
+/// Let deadlines pass, execute a turn that is ready, and begin the next
 ///
-/// It may be run as often as you like: where nothing is due it changes nothing, and what a run that was killed has done is
-/// not done again. Take the mails that came with `mail take` first: what is taken behind the deadline is late.
+/// Run it as often as you like. It is idempotent: if nothing is due it does nothing, and an interrupted run is completed. Take
+/// the mails that have arrived with `mail take` first: papers taken after the deadline count as late.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold mail run duel --key ann.key
@@ -30,11 +31,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME")]
     at: Option<DeskTime>,
 
-    /// Take a time that is later than this machine's: the desk's clock never goes back
+    /// Accept a time later than this machine's clock; the desk's clock cannot be set back
     #[arg(long)]
     force: bool,
 
-    /// The values that fell on your table, in order, for the rolls that fall due [default: the operating system's]
+    /// Values rolled on your table, in order, for the rolls that are due [default: rolled by the operating system]
     #[arg(long, value_name = "V", num_args = 1.., allow_negative_numbers = true)]
     roll: Vec<i32>,
 
@@ -53,7 +54,8 @@ fn time(args: &Args) -> Result<DeskTime, Failure> {
     match args.at {
         Some(at) if at > now && !args.force => {
             let message = format!("`--at {at}` is later than this machine's clock, which says {now}");
-            Err(Failure::usage(message).hint("with `--force` the desk is there, and never goes back"))
+            Err(Failure::usage(message)
+                .hint("`--force` sets the desk's clock to that time; it cannot be set back"))
         }
         at => Ok(at.unwrap_or(now)),
     }
@@ -80,26 +82,22 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if unused > 0 {
         tracing::warn!(unused, "values of `--roll` were not needed");
     }
-    let output = &mut context.output;
-    if output.is_json() {
-        let played = report.played.iter().map(|step| {
-            serde_json::json!({ "branch": step.line.as_str(), "first": step.first, "last": step.last })
-        });
-        output.json(&serde_json::json!({
-            "match": name.to_string(),
-            "at": at.to_string(),
-            "effects": report.effects,
-            "played": played.collect::<Vec<_>>(),
-            "letters": letters,
-        }))?;
-        return Ok(ExitStatus::Yes);
-    }
-    for effect in &report.effects {
-        output.line(effect.to_string())?;
-    }
-    if let Some(who) = who.filter(|_| report.effects.is_empty()) {
-        output.line(format_args!("nothing is due: {name} waits for {}", who.text))?;
-    }
-    post::tell(&letters, output)?;
+    let played = report.played.iter().map(
+        |step| serde_json::json!({ "branch": step.line.as_str(), "first": step.first, "last": step.last }),
+    );
+    let done = serde_json::json!({
+        "match": name.to_string(),
+        "at": at.to_string(),
+        "effects": report.effects,
+        "played": played.collect::<Vec<_>>(),
+        "letters": letters,
+    });
+    context.output.show(&done, || {
+        let mut lines: Vec<_> = report.effects.iter().map(|effect| Line::from(effect.to_string())).collect();
+        let who = who.filter(|_| report.effects.is_empty());
+        lines.extend(who.map(|who| Line::from(format!("nothing is due: {name} waits for {}", who.text))));
+        lines.extend(letter_lines(&letters));
+        lines
+    })?;
     Ok(ExitStatus::Yes)
 }

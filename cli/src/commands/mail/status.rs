@@ -10,10 +10,10 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::render;
 
-/// Tell whom a match by mail waits for, since when and until when
+/// Show which seats a match by mail waits for, since when and until when
 ///
-/// Shows the turn, the seats and what each has sent, and the open offers, never what an order says: all of it is in every
-/// letter, too.
+/// Shows the turn, the seats and what each has sent, and the open offers, but never the content of an order. Every letter
+/// shows the same.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold mail status duel")]
 pub(crate) struct Args {

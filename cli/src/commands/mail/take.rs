@@ -8,21 +8,22 @@ use turnfold_core::paper::SignedPaper;
 use turnfold_replay::mail::{MailHost, PaperOutcome, TakenPaper};
 use turnfold_store::MatchName;
 
-use super::post::{self, HostArgs};
+use super::post::{HostArgs, letter_lines};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{input_name, read_input_or_stdin};
+use crate::output::{Line, Report};
 use crate::{clock, limits};
 
 /// Record the papers of mails at the desk, and answer them
 ///
-/// A mail is a file of at most 1 MiB, as a mailer saves it; `-` is standard input. All around the papers in it is ignored,
-/// and one that was taken already is answered as before and recorded once. Take the mails of a turn before `mail run`
-/// moves the clock. Each paper that is recorded is answered by a letter of its own, those of a mail that are not by one to
-/// each seat that they name.
+/// A mail is a file of at most 1 MiB, as saved by a mail program; `-` is standard input. Text around the papers is ignored. A
+/// paper that was recorded already is answered as before and recorded only once. Take the mails of a turn before `mail run`
+/// moves the clock. Every recorded paper gets its own reply. The rejected papers of a mail are answered together, with one
+/// letter to each seat that they name.
 ///
-/// The exit code is 1 if a paper was not recorded; keep its mail. `fork` means that a player signed another history of the
-/// desk than this one: find out whose it is before you go on.
+/// Exits with 1 if a paper was not recorded; keep its mail. `fork` means that a player signed another history of the desk than
+/// this one: find out which is right before you continue.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold mail take duel reply.txt --key ann.key
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Let somebody new have this seat: whoever joins, or is offered as a replacement, in these mails
+    /// Admit the new player who joins this seat, or is offered as its replacement, in these mails
     #[arg(long, value_name = "SEAT")]
     admit: Vec<Seat>,
 
@@ -44,9 +45,9 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
-/// A paper and what became of it, as JSON.
+/// A paper with its outcome, or a mail without one.
 #[derive(Serialize)]
-struct TakenJson<'a> {
+struct AnsweredPaper<'a> {
     file: &'a str,
     line: Option<usize>,
     seat: Option<Seat>,
@@ -58,6 +59,41 @@ struct TakenJson<'a> {
     message: Option<String>,
     seq: Option<u64>,
     is_new: bool,
+    #[serde(skip)]
+    text: String,
+}
+
+impl<'a> AnsweredPaper<'a> {
+    fn new(file: &'a str, taken: Option<&TakenPaper>) -> Self {
+        let paper = taken.and_then(|taken| taken.paper.as_ref()).map(SignedPaper::paper);
+        Self {
+            file,
+            line: taken.map(|taken| taken.line),
+            seat: paper.map(|paper| paper.head().seat),
+            kind: paper.map(|paper| paper.content().kind()),
+            number: paper.map(|paper| paper.head().number),
+            digest: paper.map(|paper| paper.digest().to_string()),
+            outcome: taken.map_or("no_paper", |taken| taken.outcome.name()),
+            reason: taken.and_then(|taken| taken.outcome.code()),
+            message: taken.and_then(|taken| taken.outcome.message()),
+            seq: taken.and_then(|taken| taken.seq),
+            is_new: taken.is_some_and(|taken| taken.is_new),
+            text: taken.map_or_else(|| "no paper in it".into(), |taken| taken.outcome.to_string()),
+        }
+    }
+}
+
+impl Report for AnsweredPaper<'_> {
+    fn lines(&self) -> Vec<Line> {
+        let Self { file, text, .. } = self;
+        let Some(line) = self.line else { return vec![format!("{file}: {text}").into()] };
+        let what = match (self.seat, self.kind, self.number) {
+            (Some(seat), Some(kind), Some(number)) => format!("{seat} {kind} {number}: "),
+            _ => String::new(),
+        };
+        let again = if self.seq.is_some() && !self.is_new { ", as before" } else { "" };
+        vec![format!("{file}:{line}: {what}{text}{again}").into()]
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -80,12 +116,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     drop(store);
     for (name, papers) in &taken {
         if papers.is_empty() {
-            print(name, None, context)?;
+            context.output.report(&AnsweredPaper::new(name, None))?;
         }
-        papers.iter().try_for_each(|paper| print(name, Some(paper), context))?;
+        for paper in papers {
+            context.output.report(&AnsweredPaper::new(name, Some(paper)))?;
+        }
     }
     if !context.output.is_json() {
-        post::tell(&letters, &mut context.output)?;
+        letter_lines(&letters).try_for_each(|line| context.output.line(line))?;
     }
     let forked =
         taken.iter().flat_map(|(_, papers)| papers).find(|paper| paper.outcome == PaperOutcome::Fork);
@@ -98,34 +136,4 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         .iter()
         .all(|(_, papers)| !papers.is_empty() && papers.iter().all(|paper| paper.outcome.is_recorded()));
     Ok(if is_all { ExitStatus::Yes } else { ExitStatus::No })
-}
-
-/// Prints what became of a paper; without one, that a mail has none.
-fn print(file: &str, taken: Option<&TakenPaper>, context: &mut Context) -> Result<(), Failure> {
-    let paper = taken.and_then(|taken| taken.paper.as_ref()).map(SignedPaper::paper);
-    let output = &mut context.output;
-    if output.is_json() {
-        return Ok(output.json(&TakenJson {
-            file,
-            line: taken.map(|taken| taken.line),
-            seat: paper.map(|paper| paper.head().seat),
-            kind: paper.map(|paper| paper.content().kind()),
-            number: paper.map(|paper| paper.head().number),
-            digest: paper.map(|paper| paper.digest().to_string()),
-            outcome: taken.map_or("no_paper", |taken| taken.outcome.name()),
-            reason: taken.and_then(|taken| taken.outcome.code()),
-            message: taken.and_then(|taken| taken.outcome.message()),
-            seq: taken.and_then(|taken| taken.seq),
-            is_new: taken.is_some_and(|taken| taken.is_new),
-        })?);
-    }
-    let Some(taken) = taken else {
-        return Ok(output.line(format_args!("{file}: no paper in it"))?);
-    };
-    let what = paper.map_or_else(String::new, |paper| {
-        let head = paper.head();
-        format!("{} {} {}: ", head.seat, paper.content().kind(), head.number)
-    });
-    let again = if taken.seq.is_some() && !taken.is_new { ", as before" } else { "" };
-    Ok(output.line(format_args!("{file}:{}: {what}{}{again}", taken.line, taken.outcome))?)
 }

@@ -12,23 +12,24 @@ use turnfold_replay::signing::KeyFile;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
+use crate::output::Line;
 use crate::{clock, random};
 
-/// How far the host's clock may be ahead of this machine's before it is said, in seconds (PM-12).
+/// How far the host's clock may be ahead of this machine's before a warning, in seconds (PM-12).
 const CLOCK_AHEAD_MAX: u64 = 3600;
 
-/// Write a paper to the host: take a seat, order, seal, offer, answer, resign
+/// Write a paper for the host, such as a join or an order
 ///
-/// The bundle is the attachment of the newest letter, as it was saved. It is audited first, against what the key
-/// remembers: on any FAIL nothing is written. Seat, turn and history come from it. What is written goes into a mail as it
-/// is; quoting, wrapping and words around it do no harm.
+/// The bundle is the attachment of the newest letter, as it was saved. `mail write` audits it first, against what the key
+/// remembers, and writes nothing if a row is FAIL. Seat, turn and history come from the bundle. Paste the paper into a mail as
+/// it is; quoting, line wrapping and text around it do no harm.
 ///
-/// With `join` the host's key is printed: compare it with the one that the host tells elsewhere. From then on no other
-/// host is believed. Keep the folder FILE.seen beside the key: it holds what the key has seen and written, and the order
+/// With `join`, the host's key is printed: compare it with the key that the host publishes elsewhere. From then on, no other
+/// host is accepted. Keep the folder FILE.seen next to the key: it holds what the key has seen and written, and the order
 /// behind a `seal`, which `write order` sends later.
 ///
-/// Commands are tried on the game first, where nothing of it is left out of the bundle: what the game would reject is not
-/// written, and what would change nothing is said.
+/// If the bundle holds the whole game, commands are tried on it first: a command that the game would reject is not written, and
+/// one that would change nothing is reported.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   turnfold mail write join p1 --from duel-1-p1.bundle --key ann.key -o reply.txt
@@ -52,15 +53,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", env = "TURNFOLD_KEY")]
     key: PathBuf,
 
-    /// Have the turn wait for its deadline, so that another order can take the place of this one
+    /// Make the turn wait for its deadline, so that this order can still be replaced
     #[arg(long)]
     wait: bool,
 
-    /// The turn, said by you: needed for one long after the last that you ordered in
+    /// Confirm the turn number yourself; required when your last order was many turns ago
     #[arg(long, value_name = "T")]
     turn: Option<u32>,
 
-    /// Do not try the commands on the game
+    /// Do not try the commands on the game first
     #[arg(long)]
     untried: bool,
 
@@ -119,7 +120,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         file.write_all(written.mail.as_bytes())
             .map_err(|error| Failure::trouble(format!("cannot write `{}`: {error}", path.display())))
     })?;
-    tell(path, &written, context)
+    report(path, &written, context)
 }
 
 impl Args {
@@ -129,7 +130,7 @@ impl Args {
             [("--wait", self.wait, Kind::Order), ("--new-key", self.new_key.is_some(), Kind::Rekey)]
         {
             if is_given && self.kind != kind {
-                return Err(Failure::usage(format!("`{option}` means nothing here")));
+                return Err(Failure::usage(format!("`{option}` does not apply to this kind of paper")));
             }
         }
         let plays = || -> Result<Vec<PaperLine>, Failure> {
@@ -158,7 +159,7 @@ impl Args {
             (Kind::Answer, _) => {
                 Err(expected("digits of an offer and `agree` or `decline`, as the letter has them"))
             }
-            (Kind::Resign | Kind::Rekey, [_, ..]) => Err(expected("no words behind this kind of paper")),
+            (Kind::Resign | Kind::Rekey, [_, ..]) => Err(expected("no words after this kind of paper")),
             (Kind::Resign, []) => Ok(PaperWords::Resign),
             (Kind::Rekey, []) => {
                 let path =
@@ -182,33 +183,30 @@ fn warn_of_clock(clock: Option<DeskTime>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tell(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn report(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<ExitStatus, Failure> {
     let paper = written.paper.signed.paper();
     let (head, kind, file) = (paper.head(), paper.content().kind(), path.display().to_string());
-    let output = &mut context.output;
-    if output.is_json() {
-        output.json(&serde_json::json!({
-            "file": file,
-            "match": written.game,
-            "seat": head.seat,
-            "kind": kind,
-            "number": head.number,
-            "turn": head.turn,
-            "digest": paper.digest().to_string(),
-            "host": written.host.to_string(),
-            "is_first": written.is_first,
-            "without_effect": written.without_effect,
-        }))?;
-        return Ok(ExitStatus::Yes);
-    }
-    let game = &written.game;
-    output.line(format_args!(
-        "wrote `{file}`: {kind} {} of {} for {game}, turn {}",
-        head.number, head.seat, head.turn
-    ))?;
-    if written.is_first {
-        output.line(format_args!("its host signs with {}", written.host))?;
-        output.line("compare that with the key that the host tells elsewhere")?;
-    }
+    let wrote = serde_json::json!({
+        "file": file,
+        "match": written.game,
+        "seat": head.seat,
+        "kind": kind,
+        "number": head.number,
+        "turn": head.turn,
+        "digest": paper.digest().to_string(),
+        "host": written.host.to_string(),
+        "is_first": written.is_first,
+        "without_effect": written.without_effect,
+    });
+    context.output.show(&wrote, || {
+        let (game, number, seat, turn) = (&written.game, head.number, head.seat, head.turn);
+        let mut lines =
+            vec![Line::from(format!("wrote `{file}`: {kind} {number} of {seat} for {game}, turn {turn}"))];
+        if written.is_first {
+            lines.push(format!("the host signs with {}", written.host).into());
+            lines.push("compare that with the key that the host publishes elsewhere".into());
+        }
+        lines
+    })?;
     Ok(ExitStatus::Yes)
 }

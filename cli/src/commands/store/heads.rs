@@ -68,7 +68,7 @@ fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {
     for info in store.matches_after(None)? {
         let match_name = info?.name;
         let branches = match store.branches(&match_name) {
-            // It was deleted meanwhile.
+            // It was deleted since.
             Err(StoreError::NoSuchMatch { .. }) => continue,
             branches => branches?,
         };
