@@ -67,7 +67,7 @@ pub fn main() -> ExitCode {
     run(env::args_os(), Registry::standard())
 }
 
-/// Runs the command line on these arguments, the first of which names the program, and returns its exit code.
+/// Runs the command line on these arguments, which begin with the name of the program, and returns its exit code.
 ///
 /// It is for a program to end with: it takes over its panic hook, its stdout and stderr.
 #[must_use]

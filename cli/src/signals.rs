@@ -36,8 +36,8 @@ pub(crate) fn remove_drafts() {
 
 /// Leaves the terminal to a command such as a pager, and returns where to write to it.
 ///
-/// A signal that ends this process, such as Ctrl-C, which reaches both, ends it only after the command: otherwise whoever
-/// started us would read from the terminal too.
+/// A signal that ends this process, such as Ctrl-C, which reaches both, ends it only after the command: otherwise the shell
+/// that started us would read from the terminal too.
 pub(crate) fn lend_terminal(command: &mut Command) -> io::Result<Option<ChildStdin>> {
     #[cfg(unix)]
     unix::catch_once();

@@ -28,7 +28,7 @@ pub enum Bisection {
 
 /// Where something becomes true.
 pub struct Flip {
-    /// The entries, one of which makes it true; several if the judge could not tell for some.
+    /// The entries that may make it true; several if the judge was undecided about some.
     pub suspects: RangeInclusive<u64>,
     /// Where the condition held before and then no longer did, if it is one on a field and the search was binary.
     pub earlier: Option<EarlierSpell>,
@@ -163,7 +163,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
                 condition.ask(&view, &mut self.survey).into()
             }
         };
-        tracing::info!(count, ?judgment, "looked at the state after so many entries");
+        tracing::info!(count, ?judgment, "looked at the state after these entries");
         Ok(judgment)
     }
 
@@ -208,7 +208,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(Err(last))
     }
 
-    /// Halves what lies between, going around what cannot be told. Where it is not true at the end, what is said of
+    /// Halves what lies between, going around undecided entries. Where it is not true at the end, what is said of
     /// the end is the error.
     fn halve(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
         let at_end = if end == 0 { Judgment::No } else { self.ask(end)? };

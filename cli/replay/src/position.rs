@@ -27,7 +27,7 @@ pub struct Position {
     pub entries: Vec<LogEntry>,
 }
 
-/// The entries at the end of a history that somebody wants to see.
+/// The entries wanted at the end of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// The most of them.
@@ -37,7 +37,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Returns so many entries at the end.
+    /// Returns the last `count` entries.
     #[must_use]
     pub fn last(count: u64) -> Self {
         Self { count, first: 1 }
@@ -202,7 +202,7 @@ impl Passed {
         }
     }
 
-    /// Keeps them beside the main branch of a match that was just created with these entries.
+    /// Keeps them for the main branch of a match that was just created with these entries.
     pub fn keep(&self, match_name: &MatchName, sources: &dyn Sources, store: &Store) {
         let Some(build) = sources.build() else { return };
         for snapshot in &self.0 {

@@ -209,7 +209,7 @@ const ERROR_CHARACTERS_MAX: usize = 500;
 /// How many characters at the end of a line that is too long stay: the next step stands there.
 const ENDING_CHARACTERS: usize = 180;
 
-/// Leaves out the middle of a text of more than so many characters, which is what it quotes.
+/// Leaves out the middle of a text that is too long: that is where it quotes input.
 #[must_use]
 pub fn shortened(text: &str, characters_max: usize) -> Cow<'_, str> {
     let count = text.chars().count();

@@ -58,7 +58,7 @@ impl Serialize for LeftToCheck {
 pub struct VerifiedBranch {
     /// Its name.
     pub branch: BranchName,
-    /// How many entries it has, those of its parents included.
+    /// How many entries it has, including its parents'.
     pub entries: u64,
     /// The link after the last.
     pub link: Digest,

@@ -46,7 +46,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Found {
     first: Option<u64>,
-    /// The entries, one of which makes it true; several if `--run` was undecided about some.
+    /// The entries that may make it true; several if `--run` was undecided about some.
     suspects: Vec<u64>,
     probes: u64,
     entry: Option<Record>,

@@ -3,29 +3,30 @@
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::guides::Guide;
-use crate::output::{Tone, paint};
+use crate::output::{Line, strong};
 
 const FENCE: &str = "```";
 
 /// Prints a guide: headings strong, code indented in place of its fences, everything else as it is.
 pub(crate) fn run(guide: &Guide, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let output = &mut context.output;
-    if output.is_json() {
-        let document = serde_json::json!({ "guide": guide.name, "title": guide.title(), "text": guide.text });
-        output.json(&document)?;
-        return Ok(ExitStatus::Yes);
-    }
+    let document = serde_json::json!({ "guide": guide.name, "title": guide.title(), "text": guide.text });
+    context.output.show(&document, || lines(guide.text))?;
+    Ok(ExitStatus::Yes)
+}
+
+fn lines(text: &str) -> Vec<Line> {
+    let mut lines = Vec::new();
     let mut is_code = false;
-    for line in guide.text.lines() {
+    for line in text.lines() {
         if line.starts_with(FENCE) {
             is_code = !is_code;
         } else if is_code {
-            output.line(format_args!("    {line}"))?;
+            lines.push(format!("    {line}").into());
         } else if line.starts_with('#') {
-            output.line(paint(Tone::Strong, line.trim_start_matches('#').trim_start().to_uppercase()))?;
+            lines.push(strong(line.trim_start_matches('#').trim_start().to_uppercase()).into());
         } else {
-            output.line(line)?;
+            lines.push(line.into());
         }
     }
-    Ok(ExitStatus::Yes)
+    lines
 }

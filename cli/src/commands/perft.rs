@@ -13,7 +13,7 @@ use crate::output::{self, Line, Report, dim, plain};
 
 /// Count the command sequences that the rules offer from a setup
 ///
-/// A sequence is a series of commands by any seat, including the host, each of which `legal` offers at that point.
+/// A sequence is a series of commands by any seat, including the host, which `legal` offers one after another.
 /// Arguments without a bound are sampled as `legal` does, and so are due rolls; seeded dice have only the roll of the seed.
 /// For each length, the sequences and the distinct states at their ends are counted.
 #[derive(Debug, clap::Args)]

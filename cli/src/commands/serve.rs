@@ -163,7 +163,7 @@ fn require_proxy(args: &Args) -> Result<(), Failure> {
     Err(Failure::usage(message).hint("it does not speak TLS, so a proxy must"))
 }
 
-/// Takes the host's key. The letters wait beside the store; one in a database has no folder for them.
+/// Takes the host's key. The letters wait next to the store; a database has no folder for them.
 fn hosted_mail(key: &Path, context: &Context) -> Result<HostedMail, Failure> {
     let signers = Arc::new(Signers::open(&[key.to_path_buf()])?);
     let letters = if context.fleet().is_some() { None } else { Some(context.store_dir()?.to_path_buf()) };

@@ -71,7 +71,7 @@ impl FromStr for Target {
 }
 
 impl Args {
-    /// Returns the one history of which links are expected.
+    /// Returns the one history whose links are compared.
     fn line_compared(&self) -> Result<Option<Revision>, Failure> {
         match self.targets.as_slice() {
             _ if self.expect.is_empty() => Ok(None),

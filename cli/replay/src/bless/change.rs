@@ -221,12 +221,12 @@ fn replaced(old: Option<&impl Display>, new: Option<&impl Display>, sign: &str) 
     old.into_iter().chain(new).collect()
 }
 
-/// Splits the changes of a file into those that belong together: entries in a row of which only the hash changes.
+/// Groups the changes of a file: consecutive entries with only a changed hash belong together.
 pub fn in_units(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
     changes.chunk_by(|one, next| one.is_of_hash_alone() && next.is_of_hash_alone())
 }
 
-/// Returns all changes of a file as lines; entries in a row of which only the hash changes are shown together.
+/// Returns all changes of a file as lines; consecutive entries with only a changed hash are shown together.
 #[must_use]
 pub fn change_lines(file: &str, changes: &[Change]) -> Vec<Line> {
     let mut lines = Vec::new();

@@ -27,7 +27,7 @@ use crate::tfl;
 /// `turnfold check` says: as text by `Display`, as JSON by `Serialize`.
 ///
 /// # Errors
-/// [`ReplayError::Folder`] for what cannot be searched, and [`ReplayError::NoReplays`] lest nothing to check be a pass.
+/// [`ReplayError::Folder`] for what cannot be searched, and [`ReplayError::NoReplays`], so that an empty folder does not pass.
 pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport, ReplayError> {
     let paths = replays(&[path.as_ref().to_path_buf()])?;
     check_files(paths, CheckLimits::default(), &|path| FileCheck::of(path, false, registry))
@@ -89,7 +89,7 @@ pub struct FileCheck {
     pub file: String,
     /// What was found, or why the file cannot be checked at all.
     pub result: Result<Checked, ReplayError>,
-    /// How long it took, where somebody measured it.
+    /// How long it took, if measured.
     pub time: Duration,
 }
 
@@ -123,7 +123,7 @@ impl CheckReport {
         format!("{passed} passed, {failed} failed{skipped} ({})", counted(self.entries(), "entry", "entries"))
     }
 
-    /// Returns the report as lines, without those of good files if it is to be `quiet`.
+    /// Returns the report as lines, without good files if it is to be `quiet`.
     pub fn lines(&self, quiet: bool) -> impl Iterator<Item = Line> {
         let files = self.files.iter().filter(move |file| !(quiet && file.is_good()));
         files.flat_map(FileCheck::lines).chain(self.last_lines())

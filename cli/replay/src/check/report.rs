@@ -20,7 +20,7 @@ pub struct MismatchReport<'a> {
     line: usize,
     /// The entry; null for an attempt and the closing line.
     seq: Option<u64>,
-    /// The last of several entries in a row of which only the state hashes differ.
+    /// The last of consecutive entries with only a different state hash.
     until: Option<u64>,
     seat: Option<Seat>,
     command: Option<&'a str>,
@@ -171,7 +171,7 @@ impl Mismatch {
         lines
     }
 
-    /// Returns how the header differs: a mark tells which of its values does, if only one.
+    /// Returns how the header differs: a mark shows which value does, if only one.
     fn header_text(&self) -> String {
         let what = match &self.divergence.subject {
             Subject::Header { path: Some(path) } => format!("`{}` differs", printable(path)),
@@ -211,11 +211,11 @@ impl DiceFinding {
     fn text(self) -> &'static str {
         match self {
             Self::OtherValues => {
-                "the seed gives other values; of the file's values the rules make what the file says"
+                "the seed gives other values; for the file's values the rules give what the file says"
             }
-            Self::OtherRules => "the values are those of the seed, so the rules differ",
+            Self::OtherRules => "the values match the seed, so the rules differ",
             Self::OtherValuesAndRules => {
-                "the seed gives other values; of the file's values the rules make something else, too"
+                "the seed gives other values; for the file's values the rules give another outcome, too"
             }
             Self::RecordedValues => "recorded, so the values are the file's and the rules differ",
         }

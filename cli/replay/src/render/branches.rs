@@ -17,7 +17,7 @@ pub struct ListedBranch {
     /// The branch it begins on, and after which entry; `None` for `main`.
     #[serde(serialize_with = "as_fork")]
     pub from: Option<(BranchName, u64)>,
-    /// The link after its last entry, where whoever reads the list may know it.
+    /// The link after its last entry, if the reader of the list may know it.
     pub link: Option<Digest>,
 }
 

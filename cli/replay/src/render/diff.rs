@@ -21,7 +21,7 @@ pub struct DiffDocument<'a> {
     b: &'a Side,
     /// The fields in which the games differ: ruleset, version, dice, setup.
     game: Vec<Difference>,
-    /// The entries that only one of them has, and those of which something else became.
+    /// The entries that only one of them has, and the entries with different outcomes.
     entries: Vec<EntryPair>,
     state: &'a [Difference],
 }

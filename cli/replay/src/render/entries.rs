@@ -56,7 +56,7 @@ pub fn rejection(record: &Record, place: Option<&str>) -> Line {
     line
 }
 
-/// Returns the line of a rejected command of which only the words are known.
+/// Returns the line of a rejected command that is known only as text.
 #[must_use]
 pub fn rejected_line(seat: Option<&str>, command: &str, outcome: &str, message: Option<&str>) -> Line {
     let mut line = Line::default();

@@ -32,8 +32,8 @@ impl LegalCommand {
     }
 }
 
-/// Returns the commands that would be applied: those of the seat that was asked for, or every seat's. `viewer` are those
-/// that look at the state.
+/// Returns the commands that would be applied, of the seat that was asked for or of every seat. `viewer` looks at the
+/// state.
 #[must_use]
 pub fn legal_commands(asked: Option<Viewer>, viewer: Viewer, state: &dyn AnyState) -> Vec<LegalCommand> {
     let commands =

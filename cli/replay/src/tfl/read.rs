@@ -21,7 +21,7 @@ const FIRST_WORDS: &str = "turnfold replay ";
 const CR_LF: &str = "expected lines that end in LF, found CR LF throughout; remove each CR, for example with \
     `sed -i 's/\\r$//' FILE`; if git adds them, put `*.tfl text eol=lf` into `.gitattributes` and check the file out again";
 
-/// Reads a replay file that tells everything there is.
+/// Reads a complete replay file.
 ///
 /// # Errors
 /// [`TflError`] with line and column of the first thing that is not as it must be.
@@ -29,7 +29,7 @@ pub fn read(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, Tfl
     read_under(file, bytes, registry, Versions::Own)?.whole()
 }
 
-/// Reads a replay file, also one that tells only what a seat may know.
+/// Reads a replay file, also one limited to the knowledge of a seat.
 ///
 /// # Errors
 /// As for [`read`].
@@ -37,7 +37,7 @@ pub fn read_also_seen(file: &str, bytes: &[u8], registry: &Registry) -> Result<R
     read_under(file, bytes, registry, Versions::Own)
 }
 
-/// Reads a replay file of any version of its ruleset, whose state hashes then are not those of this build.
+/// Reads a replay file of any version of its ruleset, whose state hashes may then differ from this build's.
 ///
 /// # Errors
 /// As for [`read`].

@@ -20,7 +20,7 @@ type Recorded = (&'static str, u32);
 
 /// Findings, sorted out.
 pub(super) struct Summary<'a> {
-    /// Whether the logs are those of a store, which records no outcomes.
+    /// Whether the logs come from a store, which records no outcomes.
     is_of_store: bool,
     counts: Counts,
     rulesets: BTreeMap<Recorded, RulesetCounts>,

@@ -126,9 +126,9 @@ fn draw_piece(body: &mut Markup, piece: &Piece, [x, y]: [i32; 2], radius: i32) {
     body.fitted(&label, [x, y + 4]);
     let mark_width = width(characters(&printable(mark)), SMALL_LETTERS);
     let [size, size_least] = [SMALL_LETTERS; 2];
-    let beside =
+    let mark =
         Fitted { class: "mark", content: mark, width: mark_width, size, size_least, ink: Fill::default() };
-    body.fitted(&beside, [x + radius + mark_width / 2, y - radius / 2]);
+    body.fitted(&mark, [x + radius + mark_width / 2, y - radius / 2]);
     body.put(format_args!("</g>\n"));
 }
 
