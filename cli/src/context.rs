@@ -14,7 +14,7 @@ use crate::origin::SafeOrigin;
 use crate::output::Output;
 use crate::remote::client::Client;
 use crate::remote::store_address::StoreAddress;
-use crate::{files, identity, token_file};
+use crate::{files, identity};
 use turnfold_serve::TokenKind;
 
 /// The store to work on, where to print, the grammar of the command line and the rulesets.
@@ -100,13 +100,13 @@ impl Context {
             return Err(Failure::usage(format!("`{origin}` requires a token"))
                 .hint("add `--token FILE`; `turnfold join` makes one of an invitation"));
         };
-        match token_file::read(path)? {
+        match files::read_token(path)? {
             Some((_, TokenKind::Invitation)) => {
-                Err(Failure::usage(format!("`{}` holds an invitation", token_file::shown(path)))
+                Err(Failure::usage(format!("`{}` holds an invitation", files::shown(path)))
                     .hint("`turnfold join` makes a token of it"))
             }
             Some(token) => Client::new(origin.clone(), token),
-            None => Err(Failure::usage(format!("`{}` holds no token", token_file::shown(path)))),
+            None => Err(Failure::usage(format!("`{}` holds no token", files::shown(path)))),
         }
     }
 }

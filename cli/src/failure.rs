@@ -7,10 +7,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use turnfold_replay::{
-    InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, revision::is_page, text::shortened,
-};
-use turnfold_store::{ErrorKind, NEXT_STEP, NEXT_STEP_IN_DATABASE, StoreError};
+use turnfold_replay::{InputError, ReplayError, text::shortened};
+use turnfold_store::{ErrorKind, NEXT_STEP, NEXT_STEP_IN_DATABASE};
 
 /// The longest message of a failure in JSON, next to its hint and kind.
 const MESSAGE_CHARACTERS_MAX: usize = 400;
@@ -49,7 +47,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None }
     }
 
@@ -92,6 +90,11 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Adds what to do next, if there is something.
+    pub(crate) fn maybe_hint(self, hint: Option<String>) -> Self {
+        Self { hint, ..self }
     }
 
     /// What the library says, with what did not happen because of it.
@@ -168,93 +171,9 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What the library says, with its exit code and what to do next.
-impl From<ReplayError> for Failure {
-    fn from(error: ReplayError) -> Self {
-        use ReplayError as E;
-        let kind = match &error {
-            E::Store(error) => {
-                return Self { hint: hint_of_store(error), ..Self::of_kind(error.kind(), error.to_string()) };
-            }
-            E::Unreadable { log, cause } => {
-                let hint = hint(cause).map(|hint| format!("; {hint}")).unwrap_or_default();
-                return Self::usage(format!("{log}: {cause}{hint}"));
-            }
-            E::Input(error) => FailureKind::of_input(error),
-            E::Entry { .. }
-            | E::ConcealedEntry { .. }
-            | E::UntrueHeader { .. }
-            | E::UntrueEntry { .. }
-            | E::UntrueClosing { .. }
-            | E::NotReloadable { .. }
-            | E::DiceExhausted(_)
-            | E::Passes(_)
-            | E::FaultOfRules(_)
-            | E::NoEntryFails { .. } => FailureKind::Negative,
-            E::Threads(_)
-            | E::Setup { .. }
-            | E::EndlessRolls(_)
-            | E::OwnDice(_)
-            | E::Chance(_)
-            | E::NotRepeatable => FailureKind::Trouble,
-            _ => FailureKind::Usage,
-        };
-        let message = match &error {
-            E::OtherSeat(OtherSeat { seat, command, own }) => format!(
-                "`{seat}: {command}` is a command of {seat}, but `--as {own}` gives all commands as {own}"
-            ),
-            error => error.to_string(),
-        };
-        Self { kind, message, hint: hint(&error) }
-    }
-}
-
-/// Returns what to type next.
-fn hint(error: &ReplayError) -> Option<String> {
-    use ReplayError as E;
-    Some(match error {
-        E::Folder { .. } => "name replay files or a folder with `*.tfl` in it".into(),
-        E::NoReplays(_) => "nothing was checked".into(),
-        E::Entry { line: SourceName::File(_), .. } => "correct the entry or cut the log before it".into(),
-        E::Entry { line: SourceName::Revision(revision), .. } => {
-            format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)
-        }
-        E::Page(PageError::NoReplay { .. }) => "ask for one made without `--as`".into(),
-        E::Page(PageError::TooLong { line, fits, .. }) => {
-            format!("`turnfold export {} --html` takes these", line.up_to(Some(*fits)))
-        }
-        E::ConcealedEntry { .. } => "the host can see which".into(),
-        E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),
-        E::UntrueHeader { file } | E::UntrueEntry { file, .. } | E::UntrueClosing { file }
-            if file != "<stdin>" =>
-        {
-            format!("`turnfold check {file}` explains it")
-        }
-        E::Concealed(_) => "leave out `--as`".into(),
-        E::OtherSeat(_) => "leave out `--as` or the command".into(),
-        E::Passes(_) => "add `--when` or `--still` to look for something else".into(),
-        E::FaultOfRules(_) => "`--still 'turnfold check'` finds the smallest log that shows it".into(),
-        E::NoEntryFails { file, .. } if is_page(Path::new(file)) => {
-            "make the page again from its match, with `turnfold export MATCH --html`".into()
-        }
-        E::NoEntryFails { file, .. } => format!("`turnfold bless {file}` rewrites it"),
-        other => return other.advice(),
-    })
-}
-
-fn hint_of_store(error: &StoreError) -> Option<String> {
-    match error {
-        StoreError::NoSuchMatch { .. } => Some("`turnfold matches` lists those there are".into()),
-        StoreError::NoSuchBranch { match_name, .. } => {
-            Some(format!("`turnfold branches {match_name}` lists those there are"))
-        }
-        _ => None,
-    }
-}
-
 impl FailureKind {
     /// A file that cannot be read: unusable input when it is not there, trouble otherwise.
-    fn of_input(error: &InputError) -> Self {
+    pub(crate) fn of_input(error: &InputError) -> Self {
         match error {
             InputError::Unreadable { cause, .. } => Self::of_io(cause),
             _ => Self::Usage,
@@ -266,25 +185,6 @@ impl FailureKind {
             io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::InvalidData => Self::Usage,
             _ => Self::Trouble,
         }
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self { hint: hint_of_store(&error), ..Self::of_kind(error.kind(), error.to_string()) }
-    }
-}
-
-impl From<InputError> for Failure {
-    fn from(error: InputError) -> Self {
-        ReplayError::from(error).into()
-    }
-}
-
-/// A replay file that is unusable.
-impl From<TflError> for Failure {
-    fn from(error: TflError) -> Self {
-        Self::usage(error.to_string())
     }
 }
 

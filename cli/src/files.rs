@@ -1,4 +1,4 @@
-//! Files written whole or not at all, and standard input read up to a limit.
+//! Files written whole or not at all, and standard input, scripts and tokens read up to a limit.
 
 use std::env;
 use std::fs::{self, File};
@@ -7,15 +7,19 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use turnfold_replay::revision::{input_name, is_standard};
 use turnfold_replay::{
-    InputError, Limits, PageError, ReplayError,
+    InputError, Limits, PageError, ReplayError, ScriptLine,
     input::{self, read_bounded},
     limits::REPLAY,
     page::replay_bytes,
     revision::is_page,
+    script::parse,
 };
+use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 
 use crate::failure::Failure;
+use crate::limits::{SCRIPT, TOKEN};
+use crate::output::printable;
 use crate::signals;
 
 /// How many symbolic links are followed to a file; Linux follows as many.
@@ -159,4 +163,53 @@ pub(crate) fn read_input_or_stdin(path: &Path, limits: &Limits) -> Result<Vec<u8
         return read_bounded(&mut io::stdin().lock(), Path::new(name.as_ref()), limits);
     }
     input::read_file(path, limits)
+}
+
+/// Reads the commands of a script: a file, or standard input for `-`.
+pub(crate) fn read_script(path: &Path) -> Result<Vec<ScriptLine>, Failure> {
+    let bytes = read_input_or_stdin(path, &SCRIPT)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line =
+            error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|byte| **byte == b'\n');
+        Failure::usage(format!("{}:{}: expected UTF-8 text", input_name(path), line.count() + 1))
+    })?;
+    Ok(parse(&text))
+}
+
+/// Says where in the script a line stands, as `script.txt:4`.
+pub(crate) fn place_in_script(line: &ScriptLine, script: Option<&PathBuf>) -> Option<String> {
+    Some(format!("{}:{}", input_name(script?), line.number?))
+}
+
+/// Reads the token of a file; `None` if something else stands in it. No message shows what is in the file.
+pub(crate) fn read_token(path: &Path) -> Result<Option<(AccessToken, TokenKind)>, Failure> {
+    require_no_token(path)?;
+    let bytes = input::read_file(path, &TOKEN).map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(std::str::from_utf8(&bytes).ok().and_then(|text| AccessToken::parse(text.trim_end())))
+}
+
+/// Refuses a token in place of the name of a file, without repeating it.
+pub(crate) fn require_no_token(path: &Path) -> Result<(), Failure> {
+    if path.to_str().and_then(AccessToken::parse).is_some() {
+        return Err(Failure::usage("expected a file in which the token stands, not the token itself")
+            .hint("others on this machine see what commands are given"));
+    }
+    Ok(())
+}
+
+/// Returns the name of a file as messages show it.
+pub(crate) fn shown(path: &Path) -> String {
+    printable(&path.display().to_string()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_named_by_their_script() {
+        let line = &parse("# head\n\np1: tap 1,2\n")[0];
+        assert_eq!(place_in_script(line, Some(&"s.txt".into())).as_deref(), Some("s.txt:3"));
+        assert_eq!(place_in_script(line, Some(&"-".into())).as_deref(), Some("<stdin>:3"));
+    }
 }

@@ -14,8 +14,8 @@
 //! check, bless, search, shrink) is the library [`turnfold_replay`], which a game's own tests may ask:
 //! [`turnfold_replay::check()`] is all that a test of golden logs needs.
 
+mod advice;
 mod args;
-
 mod clock;
 mod commands;
 mod completion;
@@ -27,21 +27,15 @@ mod groups;
 mod guides;
 mod identity;
 mod limits;
-mod mail_failure;
 mod origin;
 mod output;
 mod pager;
 mod random;
-mod record;
 mod remote;
 mod render;
-mod roller;
 mod rulebook;
-mod script;
 mod signals;
 mod stepper;
-mod token_file;
-mod trust_failure;
 mod verdict;
 
 use std::env;

@@ -1,7 +1,10 @@
 //! The only place that asks the operating system for chance: match ids, fresh seeds, keys, `--dice system`.
 
+use std::io;
+
 use turnfold_core::dice::DiceStream;
-use turnfold_core::{DueRoll, Seed};
+use turnfold_core::{DicePolicy, DueRoll, Seed};
+use turnfold_replay::Roller;
 
 use crate::failure::Failure;
 
@@ -35,4 +38,24 @@ pub(crate) fn seed() -> Result<Seed, Failure> {
 pub(crate) fn roll(due: &DueRoll) -> Result<Vec<i32>, Failure> {
     let mut stream = DiceStream::new(&bytes()?, 0);
     Ok((0..due.count).map(|_| stream.draw(due.low, due.high)).collect())
+}
+
+/// Chooses the roller for a match: seeded matches roll by themselves unless `no_auto_roll` is set.
+pub(crate) fn roller(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Result<Roller, Failure> {
+    match (dice, no_auto_roll, system) {
+        (_, true, false) => Ok(Roller::Nobody),
+        (_, false, false) => Ok(Roller::of(dice)),
+        (DicePolicy::Recorded, false, true) => {
+            Ok(Roller::Outside(|due| roll(due).map_err(|failure| io::Error::other(failure.to_string()))))
+        }
+        (DicePolicy::Seeded(_), _, true) => {
+            Err(Failure::usage("`--dice system` is for recorded matches; this one rolls from its seed"))
+        }
+        (DicePolicy::Fair(_), _, true) => {
+            Err(Failure::usage("`--dice system` is for recorded matches; this one has fair dice"))
+        }
+        (DicePolicy::Recorded, true, true) => {
+            Err(Failure::usage("`--dice system` and `--no-auto-roll` exclude each other"))
+        }
+    }
 }

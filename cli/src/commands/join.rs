@@ -12,11 +12,11 @@ use turnfold_store::MatchName;
 use crate::commands::serve::outside;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::files;
 use crate::origin::SafeOrigin;
 use crate::output::Format;
 use crate::remote::client::{Asked, Client, Sent};
 use crate::remote::look::document;
-use crate::{files, token_file};
 
 /// Take a seat in a served match, by an invitation link
 ///
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         tracing::warn!("the invitation was for another match than its link says");
     }
     context.output.show(&joined, || {
-        let (Joined { match_name, seat, .. }, file) = (&joined, token_file::shown(&args.output));
+        let (Joined { match_name, seat, .. }, file) = (&joined, files::shown(&args.output));
         let show = format!("turnfold --store {origin} --token {file} show {match_name}");
         vec![format!("you are {seat} of {match_name}; `{show}` shows it").into()]
     })?;
@@ -107,14 +107,12 @@ fn read_link(link: &str) -> Result<Invitation, Failure> {
 /// Returns the token for the seat, and whether it was made just now. It is on disk before it is sent: after
 /// an interruption the seat is not lost.
 fn token_in(path: &Path) -> Result<(AccessToken, bool), Failure> {
-    token_file::require_path(path)?;
+    files::require_no_token(path)?;
     if fs::symlink_metadata(path).is_ok() {
-        return match token_file::read(path)? {
+        return match files::read_token(path)? {
             Some((token, TokenKind::Seat)) => Ok((token, false)),
-            _ => {
-                Err(Failure::usage(format!("`{}` exists and holds no seat's token", token_file::shown(path)))
-                    .hint("name a file that does not exist"))
-            }
+            _ => Err(Failure::usage(format!("`{}` exists and holds no seat's token", files::shown(path)))
+                .hint("name a file that does not exist")),
         };
     }
     let token = AccessToken::generate(TokenKind::Seat, &outside()?).map_err(Failure::trouble)?;

@@ -16,8 +16,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::remote::{append, client::Client, look::require_unused};
-use crate::roller;
-use crate::script;
+use crate::{files, random};
 
 /// The heading of the options that keep two writers apart.
 const SAFETY: &str = "Options for scripts and shared matches";
@@ -85,7 +84,7 @@ pub(crate) fn lines_of(
     viewer: Option<Viewer>,
 ) -> Result<Vec<ScriptLine>, Failure> {
     let mut lines = match script {
-        Some(path) => script::read(path)?,
+        Some(path) => files::read_script(path)?,
         None => commands.iter().map(|command| ScriptLine::parse(command)).collect(),
     };
     if let Some(viewer) = viewer {
@@ -183,14 +182,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let expected = args.expect.into_iter().chain(args.revision.seq);
     end.expect(expected, &whole).map_err(|not_played| args.failure(&not_played, None))?;
     let End { rules, state, dice, head, sight } = end;
-    let roller = roller::choose(&dice, args.no_auto_roll, args.dice.is_some())?;
+    let roller = random::roller(&dice, args.no_auto_roll, args.dice.is_some())?;
     let mut session = Session::new(state, dice, roller, head + 1, Detail::new(args.viewer()));
     let played = match session.submit_all(&lines)? {
         Ok(played) => played,
         Err(RejectedLine { index, record }) => {
             context.output.report(record.as_ref())?;
             context.output.flush()?;
-            let place = lines.get(index).and_then(|line| script::place(line, args.script.as_ref()));
+            let place = lines.get(index).and_then(|line| files::place_in_script(line, args.script.as_ref()));
             return Err(args.failure(&NotPlayed::rejected(&record, lines.len(), rules), place));
         }
     };
@@ -230,7 +229,7 @@ fn play_on_service(
         rolls: !args.no_auto_roll,
         key: key.as_deref(),
     };
-    let place = |line: &ScriptLine| before_colon(script::place(line, args.script.as_ref()));
+    let place = |line: &ScriptLine| before_colon(files::place_in_script(line, args.script.as_ref()));
     append::play(client, &call, place, &mut context.output)
 }
 

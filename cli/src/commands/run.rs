@@ -8,8 +8,7 @@ use super::new::GameArgs;
 use super::play::{before_colon, lines_of};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::roller;
-use crate::script;
+use crate::{files, random};
 
 /// Play a script in memory, without a store
 #[derive(Debug, clap::Args)]
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
     let game = args.game.read(&context.registry)?;
     let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
-    let roller = roller::choose(&game.dice, args.no_auto_roll, false)?;
+    let roller = random::roller(&game.dice, args.no_auto_roll, false)?;
     let json = context.output.is_json();
     let views = if args.views && json { state.players() } else { &[] };
     let detail = Detail { viewer: args.viewer.unwrap_or(Viewer::HOST), state: args.state && json, views };
@@ -66,7 +65,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let result = session.submit(line, &mut played)?;
         print(played.drain(..), context)?;
         if let Err(record) = result {
-            let place = script::place(line, args.script.as_ref());
+            let place = files::place_in_script(line, args.script.as_ref());
             let shown = place.as_deref().filter(|_| args.keep_going);
             context.output.show(&record, || vec![render::rejection(&record, shown)])?;
             answer = ExitStatus::No;

@@ -14,7 +14,7 @@ use turnfold_serve::{AccessToken, HostedMail, Options, Outside, ServeError, Toke
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::origin::read_origin;
-use crate::{clock, files, identity, random, signals, token_file};
+use crate::{clock, files, identity, random, signals};
 
 /// The heading of the options that others need before they can play from afar.
 const OTHERS: &str = "Options for running it for others";
@@ -187,15 +187,15 @@ pub(crate) fn outside() -> Result<Outside, Failure> {
 fn token_in(path: &Path, outside: &Outside) -> Result<AccessToken, Failure> {
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            token_file::require_path(path)?;
+            files::require_no_token(path)?;
             let token = AccessToken::generate(TokenKind::Admin, outside).map_err(Failure::trouble)?;
             files::write_private(path, false, |file| Ok(writeln!(file, "{}", token.expose())?))?;
             Ok(token)
         }
         Err(error) => Err(Failure::file("read", path, &error)),
-        Ok(_) => match token_file::read(path)? {
+        Ok(_) => match files::read_token(path)? {
             Some((token, TokenKind::Admin)) => Ok(token),
-            _ => Err(Failure::usage(format!("`{}` holds no admin token", token_file::shown(path)))
+            _ => Err(Failure::usage(format!("`{}` holds no admin token", files::shown(path)))
                 .hint("name a file that does not exist, to create one")),
         },
     }

@@ -1,23 +1,25 @@
 //! A service to which requests are sent with a token.
 
+use std::env;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use turnfold_replay::Revision;
+use turnfold_replay::{Revision, input};
 use turnfold_serve::{AccessToken, TokenKind};
 use ureq::Agent;
 use ureq::http::{HeaderMap, Response, StatusCode, header};
-use ureq::tls::TlsConfig;
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Body, Error};
 
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
+use crate::limits::AUTHORITIES;
 use crate::origin::SafeOrigin;
-use crate::output::Format;
+use crate::output::{Format, printable};
 use crate::remote::problem::{ApiError, NotAnswered};
-use crate::remote::roots;
 
 /// How long to wait for a connection, and for a whole answer.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -82,7 +84,7 @@ impl Client {
             .user_agent(concat!("turnfold/", env!("CARGO_PKG_VERSION")));
         // A proxy would read what is not encrypted.
         let config = if origin.has_tls() {
-            config.tls_config(TlsConfig::builder().root_certs(roots::trusted()?).build())
+            config.tls_config(TlsConfig::builder().root_certs(trusted_authorities()?).build())
         } else {
             config.proxy(None)
         };
@@ -193,4 +195,31 @@ impl Client {
         };
         if is_lost { NotAnswered::Lost(failure) } else { NotAnswered::Failed(failure) }
     }
+}
+
+/// The variable that names a file of the certificates of authorities, as for other programs.
+const AUTHORITIES_VARIABLE: &str = "SSL_CERT_FILE";
+
+/// Returns the authorities that are trusted: the ones in the file that `SSL_CERT_FILE` names, else the ones that browsers
+/// trust.
+fn trusted_authorities() -> Result<RootCerts, Failure> {
+    let named = env::var_os(AUTHORITIES_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+    named.map_or(Ok(RootCerts::WebPki), |path| read_authorities(&path))
+}
+
+fn read_authorities(path: &Path) -> Result<RootCerts, Failure> {
+    let unusable = |what: String| Failure::usage(format!("`{AUTHORITIES_VARIABLE}`: {what}"));
+    let bytes = input::read_file(path, &AUTHORITIES).map_err(|error| unusable(error.to_string()))?;
+    let items = parse_pem(&bytes).filter_map(|item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    });
+    let shown = printable(&path.display().to_string()).into_owned();
+    let certificates: Vec<_> =
+        items.collect::<Result<_, _>>().map_err(|error| unusable(format!("`{shown}`: {error}")))?;
+    if certificates.is_empty() {
+        return Err(unusable(format!("expected a certificate in `{shown}`, as PEM")));
+    }
+    Ok(RootCerts::new_with_certs(&certificates))
 }

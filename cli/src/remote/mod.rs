@@ -8,5 +8,4 @@ pub(crate) mod client;
 pub(crate) mod look;
 pub(crate) mod pages;
 pub(crate) mod problem;
-mod roots;
 pub(crate) mod store_address;

@@ -28,21 +28,21 @@ fn help_has_examples() {
 $ turnfold amend --help
 Change one entry and play the rest again, as a branch or file
 
-The command takes the place of the entry; with `--insert` it comes before it, with `--drop` the
-entry is left out. The new history begins after the entry before; the original is never touched.
+Replaces the entry with the command; `--insert` inserts the command before it, `--drop` removes the
+entry. The new history branches off before the entry; the original is never changed.
 
-Later entries that the rules now reject are listed with their reasons. Then nothing is created,
-unless `--keep-going` leaves them out. Later entries of which something else becomes stay, and are
-told.
+Later entries that the rules now reject are listed with their reasons, and nothing is created unless
+`--keep-going` drops them. Later entries that still apply but have a different outcome are kept and
+listed.
 
-Rolls of seeded dice are made again by the seed, as they fall due, because their values follow from
-the numbers of the entries. Recorded rolls keep their values; where none is due they no longer
-apply, and where one is due that was never recorded, the entries up to the next recorded roll do
-not.
+Rolls of seeded dice are made again from the seed as they fall due, because their values depend on
+the numbers of the entries. Recorded rolls keep their values. A recorded roll that is no longer due
+does not apply any more; if a roll is due that was never recorded, the entries before the next
+recorded roll do not apply.
 
-Entries played again keep the time at which they were recorded first, but not their idempotency
-keys. In files, comments stay, and attempts (`!`) are tried again: one that is now accepted no
-longer applies.
+Replayed entries keep the time at which they were first recorded, but not their idempotency keys. In
+files, comments stay, and attempts (`!`) are tried again: one that is now accepted no longer
+applies.
 
 Usage: turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --branch NAME
        turnfold amend [OPTIONS] REV:SEQ|FILE:SEQ [COMMAND] --output FILE
@@ -87,7 +87,7 @@ Global options:
           [default: .turnfold]
 
       --token <FILE>
-          File with the token to show to a service
+          File with the token for a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -100,7 +100,7 @@ Global options:
           [default: text]
 
   -v, --verbose...
-          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)

@@ -76,7 +76,7 @@ bug.tfl:14: entry 2 (host next-turn)
 bug.tfl:15: closing line
 + = 2 state 2df496a842a9e50086d9a4e0cfec8d96f37fe00abfbc2e14131f9681a4c9cc2f log 590a7bc389c8d7df4491efea73c5ac3279d306836e675d23fc5413d1f98ba5c8 header 1796af28e5e5d29c6a9babeee4d82241
 would bless bug.tfl
-stderr| error: nothing was written: 1 file would change; `--accept` writes
+stderr| error: 1 file would change; `--accept` writes them
 exit 1
 $ turnfold check --quiet bug.tfl
 bug.tfl:11: entry 1 (host roll 1 1 2 2): the outcome is missing
@@ -164,7 +164,7 @@ altered.tfl:17: closing line
 + = 4 state 67fc3e75a8adb9c5c9a6c60441f5e546df19fa2cd585a969bd8f8615580dd498 log c0d1ab055dcef50f3a33e81cd5b8f7fae206e3c86607ef334bdd3086b1434be4 header 1796af28e5e5d29c6a9babeee4d82241
 rules change? altered.tfl: from entry 2 on, state hashes differ from those recorded, under the same version 1 of `initiative`: that is a rules change; raise the ruleset's VERSION
 would bless altered.tfl
-stderr| error: nothing was written: 1 file would change; `--accept` writes
+stderr| error: 1 file would change; `--accept` writes them
 exit 1
 $ turnfold bless --check edited.tfl
 edited.tfl:11: entry 1 (host roll 1 1 2 3)
@@ -214,7 +214,7 @@ fn nothing_is_written_under_continuous_integration() {
         assert_data_eq!(
             String::from_utf8(output.stderr).unwrap(),
             str![[r#"
-error: golden logs are not blessed where the variable `CI` is set; `--check` tells what would change
+error: golden logs are not blessed when the variable `CI` is set; `--check` shows what would change
 
 "#]]
         );
@@ -247,12 +247,12 @@ blessed good.tfl
 failed torn.tfl:2:1: expected `+++` before the header, found the end of the file
 failed cannot read replay `missing.tfl`: No such file or directory (os error 2)
 blessed more.tfl
-stderr| error: 2 of 4 files cannot be blessed; they are named above, the others were treated as ever
+stderr| error: 2 of 4 files could not be blessed (listed above); the others were handled as usual
 exit 2
 $ turnfold bless --check torn.tfl good.tfl
 failed torn.tfl:2:1: expected `+++` before the header, found the end of the file
 unchanged good.tfl
-stderr| error: 1 of 2 files cannot be blessed; they are named above, the others were treated as ever
+stderr| error: 1 of 2 files could not be blessed (listed above); the others were handled as usual
 exit 2
 $ turnfold check --quiet good.tfl more.tfl
 2 passed, 0 failed (4 entries)
@@ -282,15 +282,17 @@ fn help_has_an_example() {
 $ turnfold bless --help
 Write outcomes and hashes into replay files
 
-Folds each file again, shows what would change, and asks on a terminal entry by entry whether to
+Folds each file again and shows what would change. On a terminal, asks for each change whether to
 accept it: `y` this change, `n` not this one, `a` this and all others, `q` no more. Lines whose
 change is refused stay as they are, and the closing line is made for the lines as they then stand,
 so `check` still finds what was refused. A change that is longer than the screen is shown in the
-pager first. Elsewhere nothing is written without `--accept`. Comments and order stay; blessing a
-blessed file changes nothing. All files are judged before any is written; one that cannot be blessed
-is named and the others are blessed all the same. Each is written whole or not at all. Exits with 1
-if a change was not written, and with 2 if a file cannot be blessed or where the variable CI is set,
-unless told only to check: golden logs are blessed by people.
+pager first.
+
+Elsewhere, nothing is written without `--accept`. Comments and order stay; blessing a blessed file
+changes nothing. All files are folded before any is written; a file that cannot be blessed is named,
+and the others are handled as usual. Each is written whole or not at all. Exits with 1 if a change
+was not written, and with 2 if a file cannot be blessed or the variable CI is set (except with
+`--check`): golden logs are blessed by people.
 
 Usage: turnfold bless [OPTIONS] <FILE>...
 
@@ -303,7 +305,7 @@ Options:
           Write without asking
 
       --check
-          Only tell what would change; exits with 1 if anything would
+          Only show what would change; exits with 1 if anything would
 
   -h, --help
           Print help (see a summary with '-h')
@@ -316,7 +318,7 @@ Global options:
           [default: .turnfold]
 
       --token <FILE>
-          File with the token to show to a service
+          File with the token for a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -329,7 +331,7 @@ Global options:
           [default: text]
 
   -v, --verbose...
-          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)

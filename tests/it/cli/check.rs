@@ -540,7 +540,7 @@ Global options:
           [default: .turnfold]
 
       --token <FILE>
-          File with the token to show to a service
+          File with the token for a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -553,7 +553,7 @@ Global options:
           [default: text]
 
   -v, --verbose...
-          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)

@@ -356,10 +356,10 @@ $ turnfold --format json play ford --as p2 back
 stderr| {"error":{"kind":"negative","message":"the command was rejected; nothing was recorded","hint":"`turnfold rules cycletap not_your_turn` explains it","exit_code":1}}
 exit 1
 $ turnfold play ford --as p2 "p1: back"
-stderr| error: `p1: back` is a command of p1, but with `--as p2` all commands are those of p2; leave out `--as` or the command
+stderr| error: `p1: back` is a command of p1, but `--as p2` gives all commands as p2; leave out `--as` or the command
 exit 2
 $ turnfold run --rules cycletap --setup fixtures/cycletap/ford.toml --as p2 "p1: back"
-stderr| error: `p1: back` is a command of p1, but with `--as p2` all commands are those of p2; leave out `--as` or the command
+stderr| error: `p1: back` is a command of p1, but `--as p2` gives all commands as p2; leave out `--as` or the command
 exit 2
 $ turnfold play ford "p2: back"
 ! p2 back => rejected not_your_turn (the other player is planning)

@@ -239,7 +239,7 @@ fn a_file_that_tells_something_else_is_pointed_out() {
          diff duel bare.tfl",
         str![[r#"
 $ turnfold diff duel "other rules.tfl"
-note: other rules.tfl tells something else of entry 2 than the rules of this build, by which it is compared; `turnfold check 'other rules.tfl'` explains
+note: other rules.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; `turnfold check 'other rules.tfl'` explains
 duel and other rules.tfl are equal: 3 entries #8bc3cdd5a21478a4
 $ turnfold --format json diff duel "other rules.tfl"
 {"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":null},"b":{"name":"other rules.tfl","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":2},"game":[],"entries":[],"state":[]}
@@ -295,10 +295,9 @@ Show where two histories part and how their states differ
 
 Prints the commands that only one of them has, the outcomes that differ although the command is the
 same, and the fields in which the states at the end differ. Both are folded by the rules of this
-build; a file that tells other outcomes is pointed out. With `--as` a player, what the player may
-not know of is left out: entries, effects, state hashes, the seed of the dice, and what the setup
-hides; numbers count the entries that the player may know of, as in `log`. Exits with 1 if they
-differ.
+build; a note names a file that records other outcomes. With `--as p1`, everything that p1 may not
+know is left out: entries, effects, state hashes, the seed of the dice and hidden parts of the
+setup; entries are counted as p1 may know them, like in `log`. Exits with 1 if the histories differ.
 
 Usage: turnfold diff [OPTIONS] <A> <B>
 
@@ -334,7 +333,7 @@ Global options:
           [default: .turnfold]
 
       --token <FILE>
-          File with the token to show to a service
+          File with the token for a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -347,7 +346,7 @@ Global options:
           [default: text]
 
   -v, --verbose...
-          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)

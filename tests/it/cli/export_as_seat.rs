@@ -114,7 +114,7 @@ $ turnfold bisect p2.tfl --run true
 stderr| error: the command of `--run` is given whole replay files, which p2 may not see; leave out `--as`
 exit 2
 $ turnfold diff p2.tfl ford
-stderr| error: one of the two tells only what `p2` may know; compare them with `--as p2`
+stderr| error: one of the two holds only what `p2` may know; compare them with `--as p2`
 exit 2
 $ turnfold show p2.tfl --as p1
 stderr| error: expected a file for `p1`, found one for `p2`

@@ -26,7 +26,7 @@ Usage: turnfold [OPTIONS] <COMMAND>
 
 Play:
   new          Create a match
-  play         Append commands to a match and print what becomes of each
+  play         Append commands to a match and print their outcomes
   run          Play a script in memory, without a store
   show         Show what a seat sees: the board, the JSON view or a picture
   legal        List the commands that would be applied
@@ -51,7 +51,7 @@ Branch and compare:
 
 Files and golden logs:
   export       Write a revision as a replay file, or as a page that shows it
-  import       Create a match from a replay file, or take in a bundle
+  import       Import a match from a replay file, or matches from a bundle
   bless        Write outcomes and hashes into replay files
   check        Verify golden logs
   impact       Show what the rules of this build change over a corpus of logs
@@ -64,16 +64,16 @@ Prove and maintain:
   simulate     Play at random, for logs of any length
 
 Sign and audit:
-  key          Make keys that sign, and print what others check them with
+  key          Make signing keys and print their verifier keys
   sign         Sign which entries a branch has
   prove        Prove that a signed branch has an entry
   cosign       Cosign a checkpoint as a witness
-  bundle       Write matches into one file that others can check
+  bundle       Write matches to one file that others can check
   audit        Check a bundle or the store, and print what is proven
 
 Play over a network and by mail:
   serve        Serve the store over HTTP, for players at their own computers
-  join         Take a seat in a served match, by the link of an invitation
+  join         Take a seat in a served match, by an invitation link
   mail         Host and play matches by mail: papers, deadlines and letters
 
 Get to know turnfold:
@@ -102,7 +102,7 @@ Options:
           [default: .turnfold]
 
       --token <FILE>
-          File with the token to show to a service
+          File with the token for a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -115,7 +115,7 @@ Options:
           [default: text]
 
   -v, --verbose...
-          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
@@ -136,12 +136,11 @@ Examples:
   turnfold rules initiative
   turnfold new duel --rules initiative
 $ turnfold play --help
-Append commands to a match and print what becomes of each
+Append commands to a match and print their outcomes
 
-All commands of a call are recorded, or none of them: when one is rejected, nothing is recorded. In
-a seeded match due rolls are made at once, also before the first command; without any command only
-they are made. On a line that is played by mail nothing is recorded: `mail take` and `mail run` do
-that.
+Records all commands of a call or, if one is rejected, none of them. In a seeded match, due rolls
+are made at once, also before the first command; without a command, only they are made. `play`
+refuses a history that is played by mail: only `mail take` and `mail run` append to it.
 
 Usage: turnfold play [OPTIONS] <REV> [COMMAND]...
 
@@ -154,8 +153,8 @@ Arguments:
 
 Options:
       --as <SEAT>
-          Who plays: all commands are this seat's, and only what it may know of is printed [default:
-          whose command it is]
+          Give all commands as this seat, and print only what it may know [default: the seat of each
+          command]
 
       --script <FILE>
           Read the commands from a file, one a line; `-` is standard input
@@ -168,14 +167,15 @@ Options for scripts and shared matches:
           Append only if the last entry is number N
 
       --key <KEY>
-          Append only once: a repeated call with this key prints what the first one did
+          Idempotency key: a repeated call with this key appends nothing and prints the result of
+          the first
 
 Dice options:
       --no-auto-roll
-          Leave due rolls due
+          Do not make due rolls
 
       --dice <SOURCE>
-          Roll the due dice of a recorded match by the operating system
+          Make due rolls of a match with recorded dice, by the operating system
 
           Possible values:
           - system: The operating system's randomness
@@ -188,7 +188,7 @@ Global options:
           [default: .turnfold]
 
       --token <FILE>
-          File with the token to show to a service
+          File with the token for a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -201,7 +201,7 @@ Global options:
           [default: text]
 
   -v, --verbose...
-          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)

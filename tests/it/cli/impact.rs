@@ -68,19 +68,18 @@ fn help_has_examples() {
 $ turnfold impact --help
 Show what the rules of this build change over a corpus of logs
 
-Folds every log again, many at once, and tells for each ruleset and version how many go as they went
-and how many do not; those that do not are grouped by the first thing that differs. Run it before a
-changed ruleset is released.
+Folds every log again, in parallel, and counts for each ruleset and version how many give the same
+result. The others are grouped by the first difference. Run it before a changed ruleset is released.
 
-Logs of another version of a ruleset, which everything else refuses, are folded by the rules of this
-build as far as their setup and commands can be read. Files are compared by outcomes first. Where
-all outcomes are the same, state hashes are compared, as the recorded version makes them: they
-differ as well when only the layout of the state does. What a file does not tell is not compared.
+Logs of another version of a ruleset, which every other verb refuses, are folded by the rules of
+this build as far as their setup and commands can be read. Files are compared by outcomes first. If
+all outcomes are the same, state hashes are compared as the recorded version makes them, so they
+also differ if only the layout of the state does. What a file does not record is not compared.
 
-Stored logs tell no outcomes. With `--matches`, the same means only that every command is still
+Stored logs record no outcomes. With `--matches`, a log counts as the same if every command is still
 accepted and every seeded roll is right.
 
-Exits with 1 when any log differs or cannot be read.
+Exits with 1 if any log differs or cannot be read.
 
 Usage: turnfold impact [OPTIONS] [PATH]...
 
@@ -108,7 +107,7 @@ Global options:
           [default: .turnfold]
 
       --token <FILE>
-          File with the token to show to a service
+          File with the token for a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -121,7 +120,7 @@ Global options:
           [default: text]
 
   -v, --verbose...
-          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)
@@ -374,7 +373,7 @@ fn every_branch_of_the_store_is_looked_at() {
 $ turnfold impact --matches
 initiative version 1: 2 of 2 logs fold the same (5 entries)
 in all, 2 of 2 logs fold the same (5 entries)
-stored logs tell no outcomes: what is compared is whether every command is accepted
+stored logs record no outcomes: what is compared is whether every command is accepted
 
 "#]],
     );
@@ -394,7 +393,7 @@ accepted → rejected wrong_seat: 1 log of initiative version 99
 unreadable
   stranger: unknown ruleset `backgammon`; known: [RULESETS]
 in all, 3 of 5 logs fold the same, 1 differs, 1 unreadable (7 entries)
-stored logs tell no outcomes: what is compared is whether every command is accepted
+stored logs record no outcomes: what is compared is whether every command is accepted
 exit 1
 $ turnfold --format json impact --matches
 {"compared":"acceptance","logs":5,"same":3,"differ":1,"unreadable":1,"entries":7,"rulesets":[{"ruleset":"initiative","version":1,"build_version":1,"logs":2,"same":2,"differ":0,"unreadable":0,"entries":5},{"ruleset":"initiative","version":99,"build_version":1,"logs":2,"same":1,"differ":1,"unreadable":0,"entries":2}],"groups":[{"ruleset":"initiative","version":99,"cause":"accepted → rejected wrong_seat","reason":"wrong_seat","rules":[],"logs":[{"log":"older","seq":1,"attempt":false,"seat":"p1","command":"roll 1 1 2 2","old":null,"new":"rejected wrong_seat","field":null}]}],"unreadable_logs":[{"log":"stranger","ruleset":null,"version":null,"message":"stranger: unknown ruleset `backgammon`; known: [RULESETS]"}]}
@@ -433,12 +432,12 @@ $ turnfold impact --matches
 stderr| error: no store at `.turnfold`: create a match first, or name the right directory
 exit 3
 $ turnfold --store none impact --matches
-stderr| error: the store holds no matches; nothing was looked at
+stderr| error: the store holds no matches; nothing was folded
 exit 2
 $ turnfold --store one impact --matches
 initiative version 1: 1 of 1 log folds the same (0 entries)
 in all, 1 of 1 log folds the same (0 entries)
-stored logs tell no outcomes: what is compared is whether every command is accepted
+stored logs record no outcomes: what is compared is whether every command is accepted
 $ turnfold impact empty --matches
 stderr| error: the argument '[PATH]...' cannot be used with '--matches'; see `--help`
 exit 2

@@ -168,7 +168,7 @@ fn without_a_setup_the_example_of_the_ruleset_is_played_and_named() {
         str![[r#"
 $ turnfold new duel --rules initiative
 created match duel (initiative version 1, recorded dice) #02f3c1e3d3b717c2
-the setup is the example of initiative; `turnfold rules initiative` tells how to write another for `--setup`
+the setup is the example of initiative; `turnfold rules initiative` explains how to write another for `--setup`
 a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play duel "roll …"`
 $ turnfold new other --rules initiative --format json
 {"match":"other","ruleset":"initiative","version":1,"example_setup":true,"dice":"recorded","seed":null,"state_hash":"02f3c1e3d3b717c28e8d773974c80c605649d7e68fe33045f1f0951eda5fe1ba","due_roll":{"purpose":"initiative","count":4,"low":1,"high":6}}

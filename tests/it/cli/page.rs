@@ -49,7 +49,7 @@ ok duel.html 3 entries; checked: the replay in the page; not checked: what the p
 1 passed, 0 failed (3 entries)
 $ turnfold --store elsewhere import duel.html
 imported match duel from `duel.html`: 3 entries #8bc3cdd5a21478a4
-its id, times and links are new, as a replay file tells none
+its id, times and links are new, because a replay file does not record them
 $ turnfold --store elsewhere log duel
 1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a

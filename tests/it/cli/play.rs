@@ -269,7 +269,7 @@ stderr| error: the command was rejected; nothing was recorded; `turnfold rules i
 exit 1
 $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt
 ! p2 click 0,0 => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`)
-stderr| error: script.txt:3: the command was rejected; the script stops here; `--keep-going` goes on past rejections
+stderr| error: script.txt:3: the command was rejected; the script stops here; `--keep-going` continues after rejections
 exit 1
 $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt --keep-going
 ! p2 click 0,0 => rejected roll_due (a roll is due first: 4 values in 1..=6 for initiative, by `host`) at script.txt:3

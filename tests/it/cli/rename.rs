@@ -171,10 +171,10 @@ fn a_match_is_deleted_with_all_its_branches_but_not_unasked() {
          new duel --rules initiative",
         str![[r#"
 $ turnfold delete duel
-stderr| error: nobody can be asked here whether to delete match `duel`; `--force` deletes without asking
+stderr| error: cannot ask for confirmation because this is not a terminal; use `--force` to delete match `duel`
 exit 2
 $ turnfold --format json delete duel
-stderr| {"error":{"kind":"usage","message":"nobody can be asked here whether to delete match `duel`","hint":"`--force` deletes without asking","exit_code":2}}
+stderr| {"error":{"kind":"usage","message":"cannot ask for confirmation because this is not a terminal","hint":"use `--force` to delete match `duel`","exit_code":2}}
 exit 2
 $ turnfold delete --force nobody
 stderr| error: no match `nobody` in this store; `turnfold matches` lists those there are
@@ -199,7 +199,7 @@ $ turnfold store salvage .turnfold saved
 saved everything in store saved: 0 matches, 0 branches, 0 entries
 $ turnfold new duel --rules initiative
 created match duel (initiative version 1, recorded dice) #02f3c1e3d3b717c2
-the setup is the example of initiative; `turnfold rules initiative` tells how to write another for `--setup`
+the setup is the example of initiative; `turnfold rules initiative` explains how to write another for `--setup`
 a roll is due: 4 values in 1..=6 for initiative; record it with `turnfold play duel "roll …"`
 
 "#]],

@@ -21,7 +21,7 @@ $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml -
 2 p1 confirm => selected unit=atlas #01c8c4ec6ad17e5a
 3 p1 move 5,5 => ignored out_of_bounds #01c8c4ec6ad17e5a
 ! p2 stand => rejected not_your_turn (it is the other player's impulse)
-stderr| error: script.txt:4: the command was rejected; the script stops here; `--keep-going` goes on past rejections
+stderr| error: script.txt:4: the command was rejected; the script stops here; `--keep-going` continues after rejections
 exit 1
 $ turnfold run --rules initiative --setup fixtures/initiative/small-board.toml --script script.txt --keep-going
 1 host roll 1 2 3 4 => rolled p1=3 p2=7; initiative p1=3 p2=7 loser=p1 winner=p2; movement_order impulses=p1:1|p2:1|p1:1|p2:1; flash text="Initiative: P1 rolled 3, P2 rolled 7 — P1 moves first"; cursor at=0,2 #e67f02be3627678a

@@ -363,7 +363,7 @@ $ turnfold shrink duel --when "/turn == 1"
 stderr| error: the setup shows it already, so no entry is needed
 exit 1
 $ turnfold shrink duel.tfl
-stderr| error: `duel.tfl` passes the check, so there is no failure to shrink; say what to look for with `--when` or `--still`
+stderr| error: `duel.tfl` passes the check, so there is no failure to shrink; add `--when` or `--still` to look for something else
 exit 1
 $ turnfold shrink cut.tfl
 stderr| error: cut.tfl:41: closing line: the closing line is missing, which no entry causes; `turnfold bless cut.tfl` rewrites it

@@ -83,10 +83,10 @@ stderr| Commands:
 stderr|   check    Audit the store itself: records, chains, counts; without rules
 stderr|   backup   Write everything in the store to one file
 stderr|   restore  Make a store from a backup
-stderr|   salvage  Make a new store of all that can be saved of a damaged one
-stderr|   compact  Write the store anew in fewer bytes
-stderr|   stats    Tell how much the store holds
-stderr|   heads    Write down where every branch ends: its last entry and the link after it
+stderr|   salvage  Save what is readable of a damaged store to a new one
+stderr|   compact  Rewrite the store in fewer bytes
+stderr|   stats    Show how much the store holds
+stderr|   heads    List the last entry of every branch and the link after it
 stderr|   help     Print this message or the help of the given subcommand(s)
 stderr| 
 stderr| Options:
@@ -95,10 +95,10 @@ stderr|
 stderr| Global options:
 stderr|       --store <DIR|URL>  Directory of the store, or the URL of a database or service [env:
 stderr|                          TURNFOLD_STORE=] [default: .turnfold]
-stderr|       --token <FILE>     File with the token to show to a service
+stderr|       --token <FILE>     File with the token for a service
 stderr|       --format <FORMAT>  How to print the answer; `svg` is for `show` only [default: text] [possible
 stderr|                          values: text, json, svg]
-stderr|   -v, --verbose...       Say more on stderr; twice for even more (see also the variable
+stderr|   -v, --verbose...       Print more on stderr; twice for even more (see also the variable
 stderr|                          `TURNFOLD_LOG`)
 stderr|       --no-pager         Print long answers straight to the terminal (see also the variable
 stderr|                          `TURNFOLD_PAGER`)
@@ -484,10 +484,10 @@ Commands:
   check    Audit the store itself: records, chains, counts; without rules
   backup   Write everything in the store to one file
   restore  Make a store from a backup
-  salvage  Make a new store of all that can be saved of a damaged one
-  compact  Write the store anew in fewer bytes
-  stats    Tell how much the store holds
-  heads    Write down where every branch ends: its last entry and the link after it
+  salvage  Save what is readable of a damaged store to a new one
+  compact  Rewrite the store in fewer bytes
+  stats    Show how much the store holds
+  heads    List the last entry of every branch and the link after it
   help     Print this message or the help of the given subcommand(s)
 
 Options:
@@ -502,7 +502,7 @@ Global options:
           [default: .turnfold]
 
       --token <FILE>
-          File with the token to show to a service
+          File with the token for a service
 
       --format <FORMAT>
           How to print the answer; `svg` is for `show` only
@@ -515,7 +515,7 @@ Global options:
           [default: text]
 
   -v, --verbose...
-          Say more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
+          Print more on stderr; twice for even more (see also the variable `TURNFOLD_LOG`)
 
       --no-pager
           Print long answers straight to the terminal (see also the variable `TURNFOLD_PAGER`)

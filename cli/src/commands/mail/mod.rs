@@ -1,6 +1,5 @@
 //! `turnfold mail`: matches that are played by mail, one verb a file.
 
-mod desk;
 mod open;
 mod post;
 mod run;
@@ -9,11 +8,11 @@ mod take;
 mod write;
 
 use clap::Subcommand;
+use turnfold_replay::mail::desk_naming;
+use turnfold_store::{BranchName, MatchName, StoreReader};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-
-pub(crate) use desk::desk_going_along;
 
 /// Host and play matches by mail: papers, deadlines and letters
 ///
@@ -45,4 +44,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Command::Status(args) => status::run(args, context),
         Command::Write(args) => write::run(args, context),
     }
+}
+
+/// Returns the desk that goes with a match by mail, by whose name it is found (PM-1), and refuses a desk alone: without it,
+/// or under another name, the match could not continue. `verb` is what is to be done to the match.
+pub(crate) fn desk_going_along(
+    store: &StoreReader,
+    match_name: &MatchName,
+    verb: &str,
+) -> Result<Option<MatchName>, Failure> {
+    let main = BranchName::main();
+    if let Some(game) = match_name.as_str().strip_suffix(".desk").and_then(|game| game.parse().ok())
+        && desk_naming(store, &game, &main)?.as_ref() == Some(match_name)
+    {
+        let failure = Failure::usage(format!("`{match_name}` is the desk of `{game}`"));
+        return Err(failure.hint(format!("{verb} the match; its desk goes with it")));
+    }
+    Ok(desk_naming(store, match_name, &main)?)
 }

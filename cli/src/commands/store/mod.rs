@@ -10,7 +10,6 @@ mod salvage;
 mod stats;
 
 use clap::Subcommand;
-use turnfold_store::RescueError;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -43,15 +42,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Command::Compact(args) => compact::run(args, context),
         Command::Stats(args) => stats::run(args, context),
         Command::Heads(args) => heads::run(args, context),
-    }
-}
-
-impl From<RescueError> for Failure {
-    fn from(error: RescueError) -> Self {
-        match error {
-            RescueError::Store(error) => error.into(),
-            RescueError::Write { source } if source.kind() == std::io::ErrorKind::BrokenPipe => source.into(),
-            error => Self::of_kind(error.kind(), error.to_string()),
-        }
     }
 }

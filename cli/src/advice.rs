@@ -1,0 +1,193 @@
+//! The one place that says what to do next: errors of the libraries become failures, each with its exit code and hint.
+
+use std::path::Path;
+
+use turnfold_replay::bundle::BundleError;
+use turnfold_replay::bundle_import::ImportError;
+use turnfold_replay::mail::{LetterError, MailError};
+use turnfold_replay::revision::is_page;
+use turnfold_replay::signing::SigningError;
+use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError};
+use turnfold_store::{RescueError, StoreError};
+
+use crate::failure::{Failure, FailureKind};
+
+/// What the library says, with its exit code and what to do next.
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Self {
+        use ReplayError as E;
+        let kind = match &error {
+            E::Store(error) => {
+                return Self::of_kind(error.kind(), error.to_string()).maybe_hint(hint_of_store(error));
+            }
+            E::Unreadable { log, cause } => {
+                let hint = hint(cause).map(|hint| format!("; {hint}")).unwrap_or_default();
+                return Self::usage(format!("{log}: {cause}{hint}"));
+            }
+            E::Input(error) => FailureKind::of_input(error),
+            E::Entry { .. }
+            | E::ConcealedEntry { .. }
+            | E::UntrueHeader { .. }
+            | E::UntrueEntry { .. }
+            | E::UntrueClosing { .. }
+            | E::NotReloadable { .. }
+            | E::DiceExhausted(_)
+            | E::Passes(_)
+            | E::FaultOfRules(_)
+            | E::NoEntryFails { .. } => FailureKind::Negative,
+            E::Threads(_)
+            | E::Setup { .. }
+            | E::EndlessRolls(_)
+            | E::OwnDice(_)
+            | E::Chance(_)
+            | E::NotRepeatable => FailureKind::Trouble,
+            _ => FailureKind::Usage,
+        };
+        let message = match &error {
+            E::OtherSeat(OtherSeat { seat, command, own }) => format!(
+                "`{seat}: {command}` is a command of {seat}, but `--as {own}` gives all commands as {own}"
+            ),
+            error => error.to_string(),
+        };
+        Self::new(kind, message).maybe_hint(hint(&error))
+    }
+}
+
+/// Returns what to type next.
+fn hint(error: &ReplayError) -> Option<String> {
+    use ReplayError as E;
+    Some(match error {
+        E::Folder { .. } => "name replay files or a folder with `*.tfl` in it".into(),
+        E::NoReplays(_) => "nothing was checked".into(),
+        E::Entry { line: SourceName::File(_), .. } => "correct the entry or cut the log before it".into(),
+        E::Entry { line: SourceName::Revision(revision), .. } => {
+            format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)
+        }
+        E::Page(PageError::NoReplay { .. }) => "ask for one made without `--as`".into(),
+        E::Page(PageError::TooLong { line, fits, .. }) => {
+            format!("`turnfold export {} --html` takes these", line.up_to(Some(*fits)))
+        }
+        E::ConcealedEntry { .. } => "the host can see which".into(),
+        E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),
+        E::UntrueHeader { file } | E::UntrueEntry { file, .. } | E::UntrueClosing { file }
+            if file != "<stdin>" =>
+        {
+            format!("`turnfold check {file}` explains it")
+        }
+        E::Concealed(_) => "leave out `--as`".into(),
+        E::OtherSeat(_) => "leave out `--as` or the command".into(),
+        E::Passes(_) => "add `--when` or `--still` to look for something else".into(),
+        E::FaultOfRules(_) => "`--still 'turnfold check'` finds the smallest log that shows it".into(),
+        E::NoEntryFails { file, .. } if is_page(Path::new(file)) => {
+            "make the page again from its match, with `turnfold export MATCH --html`".into()
+        }
+        E::NoEntryFails { file, .. } => format!("`turnfold bless {file}` rewrites it"),
+        other => return other.advice(),
+    })
+}
+
+fn hint_of_store(error: &StoreError) -> Option<String> {
+    match error {
+        StoreError::NoSuchMatch { .. } => Some("`turnfold matches` lists those there are".into()),
+        StoreError::NoSuchBranch { match_name, .. } => {
+            Some(format!("`turnfold branches {match_name}` lists those there are"))
+        }
+        _ => None,
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::of_kind(error.kind(), error.to_string()).maybe_hint(hint_of_store(&error))
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        ReplayError::from(error).into()
+    }
+}
+
+/// A replay file that is unusable.
+impl From<TflError> for Failure {
+    fn from(error: TflError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<RescueError> for Failure {
+    fn from(error: RescueError) -> Self {
+        match error {
+            RescueError::Store(error) => error.into(),
+            RescueError::Write { source } if source.kind() == std::io::ErrorKind::BrokenPipe => source.into(),
+            error => Self::of_kind(error.kind(), error.to_string()),
+        }
+    }
+}
+
+impl From<SigningError> for Failure {
+    fn from(error: SigningError) -> Self {
+        match error {
+            SigningError::Replay(error) => error.into(),
+            SigningError::Input(error) => error.into(),
+            SigningError::Bundle(error) => (*error).into(),
+            error @ (SigningError::RolledBack { .. } | SigningError::AnotherHistory { .. }) => {
+                Self::negative(error.to_string()).hint("import a newer bundle, or use a new key")
+            }
+            error @ SigningError::Refused(_) => Self::negative(error.to_string()),
+            error @ SigningError::Unusable(_) => Self::usage(error.to_string()),
+            error @ (SigningError::Io { .. } | SigningError::DamagedMemory { .. }) => {
+                Self::trouble(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<BundleError> for Failure {
+    fn from(error: BundleError) -> Self {
+        match error {
+            BundleError::Replay(error) => error.into(),
+            BundleError::Input(error) => error.into(),
+            BundleError::Write(error) => error.into(),
+            error @ BundleError::Guessable { .. } => {
+                Self::negative(error.to_string()).hint("leave out `--as`, and do not give that bundle away")
+            }
+            error @ BundleError::Changed(_) => Self::trouble(error.to_string()).hint("try again"),
+            error => Self::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Bundle(error) => error.into(),
+            ImportError::Unusable(reason) => Self::usage(reason),
+            ImportError::Refused(reason) => Self::negative(reason),
+        }
+    }
+}
+
+impl From<MailError> for Failure {
+    fn from(error: MailError) -> Self {
+        match error {
+            MailError::Replay(error) => (*error).into(),
+            MailError::Signing(error) => (*error).into(),
+            MailError::Refused(_) => Self::negative(error.to_string()),
+            error => Self::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<LetterError> for Failure {
+    fn from(error: LetterError) -> Self {
+        match error {
+            LetterError::Replay(error) => (*error).into(),
+            LetterError::Bundle(error) => (*error).into(),
+            LetterError::Signing(error) => (*error).into(),
+            LetterError::Input(error) => error.into(),
+            LetterError::Addresses { .. } => Self::usage(error.to_string()),
+            LetterError::Outbox(_) => Self::trouble(error.to_string()),
+        }
+    }
+}
