@@ -32,7 +32,7 @@ const LEFT: [(&str, usize); 7] = [
     ("tests/laws/src", 0),
     ("examples/nim/src", 0),
     ("store/src", 155),
-    ("cli/src", 119),
+    ("cli/src", 1),
     ("cli/replay/src", 82),
     ("cli/serve/src", 81),
 ];

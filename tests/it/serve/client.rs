@@ -283,7 +283,7 @@ fn sv_40_tokens_go_nowhere_unencrypted_and_are_never_shown() {
         ("--store http://127.0.0.1.example --token admin.token show ford", "by `https` only"),
         ("--store ftp://play.example --token admin.token show ford", "expected an origin"),
         ("--token admin.token show ford", "`--token` is for a service"),
-        (&format!("--store {} show ford", service.origin()), "wants a token"),
+        (&format!("--store {} show ford", service.origin()), "requires a token"),
         (&format!("--store {} --token {secret} show ford", service.origin()), "not the token itself"),
         (&format!("join {}/m/ford#t={secret} -o x", service.origin()), "no invitation"),
         (&format!("join {}/m/ford#i={secret} -o x", service.origin()), "expected the link"),

@@ -259,7 +259,7 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     let output = sandbox.run(&cosign("first"));
     assert!(output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("this is the first that the witness sees of `games.example/ann/"), "{told}");
+    assert!(told.contains("the witness has not seen `games.example/ann/"), "{told}");
     let memory = files(&sandbox, "w.key.seen");
     // Refused: a wrong size before, the same size with another root, a proof of another tree, an unknown log.
     assert!(
