@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use turnfold_core::Digest;
 
-/// Tells this build from others, by its executable's size and time of writing: rules that were changed without a new
+/// Identifies this build, by its executable's size and time of writing: rules that were changed without a new
 /// version must not go on from states that the old ones folded to.
 pub(crate) fn of_build() -> Option<Digest> {
     let executable = fs::metadata(env::current_exe().ok()?).ok()?;

@@ -27,7 +27,7 @@ pub(crate) fn leave_asking() {
     IS_LEFT.store(true, Ordering::SeqCst);
 }
 
-/// From now on, a signal that ends this process removes its drafts first. Whoever started it sees the signal as its end
+/// From now on, a signal that ends this process removes its drafts first. Its parent process sees the signal as its end
 /// all the same, and signals that it was started to ignore, as with `nohup`, stay ignored.
 pub(crate) fn remove_drafts() {
     #[cfg(unix)]

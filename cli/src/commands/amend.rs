@@ -89,7 +89,7 @@ struct ChangeArgs {
 }
 
 /// Where the new history goes.
-enum Target<'a> {
+enum AmendTarget<'a> {
     Branch(&'a BranchName),
     File(&'a Path),
 }
@@ -107,10 +107,10 @@ impl ChangeArgs {
 }
 
 impl Args {
-    fn target(&self) -> Result<Target<'_>, Failure> {
+    fn target(&self) -> Result<AmendTarget<'_>, Failure> {
         match (&self.branch, &self.output) {
-            (_, Some(path)) => files::check_new(path, self.force).map(|()| Target::File(path)),
-            (Some(branch), None) => Ok(Target::Branch(branch)),
+            (_, Some(path)) => files::check_new(path, self.force).map(|()| AmendTarget::File(path)),
+            (Some(branch), None) => Ok(AmendTarget::Branch(branch)),
             (None, None) => Err(Failure::usage("`amend` needs `--branch` or `--output`")),
         }
     }
@@ -166,16 +166,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let target = args.target()?;
     let source = args.entry.source.to_string();
     let (amendment, names) = match (&args.entry.source, target) {
-        (SourceName::Revision(revision), Target::Branch(branch)) => {
+        (SourceName::Revision(revision), AmendTarget::Branch(branch)) => {
             let Revision { match_name, .. } = revision;
             let names = Names { source, target: format!("{match_name}@{branch}"), is_branch: true };
             (onto_branch(args, revision, branch, &names, context)?, names)
         }
-        (SourceName::File(file), Target::Branch(_)) => {
+        (SourceName::File(file), AmendTarget::Branch(_)) => {
             return Err(Failure::usage(format!("`{file}` is a file, it has no branches"))
                 .hint("name a new file with `--output`"));
         }
-        (source_name, Target::File(path)) => {
+        (source_name, AmendTarget::File(path)) => {
             let original = match source_name {
                 SourceName::Revision(revision) => History::of_revision(revision, context)?.to_replay()?,
                 SourceName::File(FileName { path, .. }) => {

@@ -6,7 +6,7 @@ use turnfold_store::MatchName;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::remote::{client::Asked, pages};
+use crate::remote::{client::ServiceRequest, pages};
 
 /// List the branches of a match
 #[derive(Debug, clap::Args)]
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(client) = context.service()? {
         let path = format!("/v1/matches/{}/branches", args.match_name);
-        let asked = Asked { path, query: Vec::new(), format: context.output.format() };
+        let asked = ServiceRequest { path, query: Vec::new(), format: context.output.format() };
         pages::print_page(&client.get(&asked)?, &mut context.output)?;
         return Ok(ExitStatus::Yes);
     }

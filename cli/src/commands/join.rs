@@ -15,7 +15,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::origin::SafeOrigin;
 use crate::output::Format;
-use crate::remote::client::{Asked, Client, Sent};
+use crate::remote::client::{Client, Sent, ServiceRequest};
 use crate::remote::look::document;
 
 /// Take a seat in a served match, by an invitation link
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let Invitation { origin, match_name, token: invitation } = read_link(&args.link)?;
     let client = Client::new(origin.clone(), (invitation, TokenKind::Invitation))?;
     let (token, is_new) = token_in(&args.output)?;
-    let asked = Asked { path: "/v1/join".into(), query: Vec::new(), format: Format::Json };
+    let asked = ServiceRequest { path: "/v1/join".into(), query: Vec::new(), format: Format::Json };
     let body = json!({ "token": token.expose() });
     let answered = client.post(&asked, &Sent { body: &body, key: None });
     let reply = answered.map_err(|not_answered| {

@@ -143,7 +143,7 @@ fn allow_many_connections() -> u64 {
     u64::MAX
 }
 
-/// Whoever can be reached by others needs TLS, a known address and a token that stays (SV-1).
+/// A service that others can reach needs TLS, a known address and a token that stays (SV-1).
 fn require_proxy(args: &Args) -> Result<(), Failure> {
     if args.listen.ip().is_loopback() {
         return Ok(());

@@ -28,22 +28,22 @@ const SETUP_FILE: &str = "lance-against-star.toml";
 const PAGE_FILE: &str = "duel.html";
 
 /// A step of the tour: what is said, what is run, and the exit code it must have.
-struct Stop {
+struct TourStop {
     say: &'static str,
     words: &'static [&'static str],
     exit_code: i32,
 }
 
-const fn stop(say: &'static str, words: &'static [&'static str]) -> Stop {
-    Stop { say, words, exit_code: 0 }
+const fn stop(say: &'static str, words: &'static [&'static str]) -> TourStop {
+    TourStop { say, words, exit_code: 0 }
 }
 
-const fn negative(say: &'static str, words: &'static [&'static str]) -> Stop {
-    Stop { say, words, exit_code: 1 }
+const fn negative(say: &'static str, words: &'static [&'static str]) -> TourStop {
+    TourStop { say, words, exit_code: 1 }
 }
 
 /// Up to the golden log, which the tour then breaks by itself.
-const PLAYED: &[Stop] = &[
+const PLAYED: &[TourStop] = &[
     stop(
         "A match is a ruleset, a setup and a source of dice. These dice follow from a seed.",
         &[
@@ -101,7 +101,7 @@ const PLAYED: &[Stop] = &[
 ];
 
 /// After one word of the golden log was changed.
-const BROKEN: &[Stop] = &[
+const BROKEN: &[TourStop] = &[
     negative(
         "Had the rules changed, `check` would say where first and why. Here one word of the file was changed.",
         &["check", "broken.tfl"],
@@ -160,7 +160,7 @@ fn keep_page(dir: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Says what comes, runs it in a process of its own and requires its exit code.
-fn visit(stop: &Stop, dir: &Path, context: &mut Context) -> Result<(), Failure> {
+fn visit(stop: &TourStop, dir: &Path, context: &mut Context) -> Result<(), Failure> {
     let json = context.output.is_json();
     if !json {
         context.output.line("")?;

@@ -36,7 +36,7 @@ mod quoted;
 pub(crate) struct Args {
     /// Matches, revisions such as `duel@flank:12`, and replay files [default: all matches]
     #[arg(value_name = "MATCH|REV|FILE")]
-    targets: Vec<Target>,
+    targets: Vec<VerifyTarget>,
 
     /// Require this link, or at least 16 digits of it, after an entry of the one revision; may be repeated
     #[arg(long, value_name = "LINK@SEQ", requires = "targets")]
@@ -45,7 +45,7 @@ pub(crate) struct Args {
 
 /// What is to be audited.
 #[derive(Clone, Debug)]
-enum Target {
+enum VerifyTarget {
     /// All of a match.
     Match(MatchName),
     /// A branch up to an entry.
@@ -53,7 +53,7 @@ enum Target {
     File(FileName),
 }
 
-impl FromStr for Target {
+impl FromStr for VerifyTarget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -75,11 +75,11 @@ impl Args {
     fn line_compared(&self) -> Result<Option<Revision>, Failure> {
         match self.targets.as_slice() {
             _ if self.expect.is_empty() => Ok(None),
-            [Target::Line(line)] => Ok(Some(line.clone())),
-            [Target::Match(name)] => {
+            [VerifyTarget::Line(line)] => Ok(Some(line.clone())),
+            [VerifyTarget::Match(name)] => {
                 Ok(Some(Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }))
             }
-            [Target::File(_)] => Err(Failure::usage("a replay file has no links to compare")
+            [VerifyTarget::File(_)] => Err(Failure::usage("a replay file has no links to compare")
                 .hint("`turnfold log FILE` prints state hashes, which two people can compare")),
             _ => Err(Failure::usage("links can be compared with one revision only, found several")),
         }
@@ -136,10 +136,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     for target in &args.targets {
         answers.push(match target {
             // The line whose links are expected is all that is asked about.
-            Target::Match(_) | Target::Line(_) if compared.is_some() => ExitStatus::Yes,
-            Target::Match(name) => verify_matches(Some(name), context)?,
-            Target::Line(line) => verify_line(line, context)?,
-            Target::File(file) => verify_file(file, context)?,
+            VerifyTarget::Match(_) | VerifyTarget::Line(_) if compared.is_some() => ExitStatus::Yes,
+            VerifyTarget::Match(name) => verify_matches(Some(name), context)?,
+            VerifyTarget::Line(line) => verify_line(line, context)?,
+            VerifyTarget::File(file) => verify_file(file, context)?,
         });
     }
     if let Some(line) = compared {

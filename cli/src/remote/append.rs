@@ -7,7 +7,7 @@ use turnfold_serve::TokenKind;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
 use crate::random;
-use crate::remote::client::{Asked, Client, Sent, path_of};
+use crate::remote::client::{Client, Sent, ServiceRequest, path_of};
 use crate::remote::look::{document, needs_store, seen_at};
 use crate::remote::problem::{ApiError, NotAnswered};
 
@@ -41,7 +41,7 @@ pub(crate) fn play(
     let sent = Sent { body: &body, key: Some(call.key.unwrap_or(&made_up)) };
     let expected = call.expect.or(call.line.seq);
     let query = expected.map(|expected| ("expect", expected.to_string())).into_iter().collect();
-    let asked = Asked { path: path_of(call.line, "entries"), query, format: output.format() };
+    let asked = ServiceRequest { path: path_of(call.line, "entries"), query, format: output.format() };
     match client.post(&asked, &sent) {
         Ok(reply) if output.is_json() => print_json(&document(&reply.body)?, output)?,
         Ok(reply) => output.text(&reply.body)?,
@@ -78,7 +78,7 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
         // Without a command nothing would say whose token it is.
         Some(viewer) if lines.is_empty() => {
             let query = seen_at(None, Some(viewer));
-            client.get(&Asked { path: path_of(line, "view"), query, format: Format::Json })?;
+            client.get(&ServiceRequest { path: path_of(line, "view"), query, format: Format::Json })?;
             Ok(())
         }
         _ => Ok(()),

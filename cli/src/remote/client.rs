@@ -44,7 +44,7 @@ pub(crate) struct Client {
 }
 
 /// What is asked for: a path, its query, and in which form.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ServiceRequest<'a> {
     pub(crate) path: String,
     pub(crate) query: Vec<(&'a str, String)>,
     pub(crate) format: Format,
@@ -97,13 +97,13 @@ impl Client {
     }
 
     /// Asks for something.
-    pub(crate) fn get(&self, asked: &Asked) -> Result<Reply, Failure> {
+    pub(crate) fn get(&self, asked: &ServiceRequest) -> Result<Reply, Failure> {
         Ok(self.send(asked, None)?)
     }
 
     /// Sends something until there is an answer: again for a while when the connection was lost or the service says
     /// that it cannot now. The caller has made sure that it may arrive twice.
-    pub(crate) fn post(&self, asked: &Asked, sent: &Sent) -> Result<Reply, NotAnswered> {
+    pub(crate) fn post(&self, asked: &ServiceRequest, sent: &Sent) -> Result<Reply, NotAnswered> {
         let mut pause = PAUSE_MIN;
         let mut since: Option<Stopwatch> = None;
         loop {
@@ -127,7 +127,7 @@ impl Client {
         }
     }
 
-    fn send(&self, asked: &Asked, sent: Option<&Sent>) -> Result<Reply, NotAnswered> {
+    fn send(&self, asked: &ServiceRequest, sent: Option<&Sent>) -> Result<Reply, NotAnswered> {
         let accept = match asked.format {
             Format::Text => "text/plain",
             Format::Json => JSON,

@@ -5,7 +5,7 @@ use turnfold_replay::{Revision, Viewer};
 
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
-use crate::remote::client::{Asked, Client, path_of};
+use crate::remote::client::{Client, ServiceRequest, path_of};
 
 /// Refuses options of a verb that a service has no parameter for.
 pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<(), Failure> {
@@ -33,7 +33,8 @@ pub(crate) fn print(
     query: Vec<(&str, String)>,
     output: &mut Output,
 ) -> Result<ExitStatus, Failure> {
-    let reply = client.get(&Asked { path: path_of(revision, resource), query, format: output.format() })?;
+    let reply =
+        client.get(&ServiceRequest { path: path_of(revision, resource), query, format: output.format() })?;
     match output.format() {
         Format::Text => output.text(&reply.body)?,
         Format::Json => print_json(&document(&reply.body)?, resource == "legal", output)?,

@@ -6,7 +6,7 @@ use turnfold_serve::TokenKind;
 
 use crate::failure::{ExitStatus, Failure};
 use crate::output::Output;
-use crate::remote::client::{Asked, Client, Reply, path_of};
+use crate::remote::client::{Client, Reply, ServiceRequest, path_of};
 use crate::remote::look::{document, needs_store, print_json, seen_at};
 
 /// The most items of a page.
@@ -38,7 +38,7 @@ pub(crate) fn print_log(
         }
         // Pages end where the log does; that it has the last entry at all is asked for by itself.
         let query = seen_at(line.seq, viewer);
-        client.get(&Asked { path: path_of(line, "view"), query, format: output.format() })?;
+        client.get(&ServiceRequest { path: path_of(line, "view"), query, format: output.format() })?;
     }
     let count = line.seq.map(|last| last.saturating_sub(before));
     let after = (before > 0).then(|| before.to_string());
@@ -53,7 +53,7 @@ pub(crate) fn print(client: &Client, part: Part, output: &mut Output) -> Result<
         let mut query = seen_at(None, viewer);
         query.push(("limit", limit.to_string()));
         query.extend(after.take().map(|after| ("after", after)));
-        let reply = client.get(&Asked { path: path.clone(), query, format: output.format() })?;
+        let reply = client.get(&ServiceRequest { path: path.clone(), query, format: output.format() })?;
         after = print_page(&reply, output)?;
         if after.is_none() {
             break;

@@ -14,13 +14,13 @@ use super::keys::{Action, BEATS, action};
 
 /// What is asked for in the last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Prompt {
     Number,
     Text,
     Condition,
 }
 
-impl Asked {
+impl Prompt {
     /// What stands before the text that is typed.
     pub(super) fn sign(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ pub(super) struct App<'c> {
     pub(super) sources: &'c dyn Sources,
     /// There is always one, but while it changes its viewer.
     pub(super) stepper: Option<Stepper>,
-    pub(super) asked: Option<(Asked, String)>,
+    pub(super) asked: Option<(Prompt, String)>,
     pub(super) over: Option<Over>,
     pub(super) message: String,
     pub(super) searched: Option<String>,
@@ -161,10 +161,10 @@ impl<'c> App<'c> {
         Ok(())
     }
 
-    fn answer(&mut self, asked: Asked, text: &str) -> Result<(), Failure> {
+    fn answer(&mut self, asked: Prompt, text: &str) -> Result<(), Failure> {
         match asked {
             _ if text.is_empty() => Ok(()),
-            Asked::Number => match text.parse::<u64>() {
+            Prompt::Number => match text.parse::<u64>() {
                 Ok(number) if number <= self.stepper().head() => self.go(number),
                 Ok(number) => {
                     let head = self.stepper().head();
@@ -172,11 +172,11 @@ impl<'c> App<'c> {
                 }
                 Err(_) => self.say(format!("expected the number of an entry, found `{text}`")),
             },
-            Asked::Text => {
+            Prompt::Text => {
                 self.searched = Some(text.to_owned());
                 self.search(SearchDirection::Forward)
             }
-            Asked::Condition => match text.parse::<Condition>() {
+            Prompt::Condition => match text.parse::<Condition>() {
                 Err(cause) => self.say(cause),
                 Ok(condition) => match self.stepper().first_true(&condition) {
                     Ok(Some(seq)) => self.go(seq),
@@ -221,9 +221,9 @@ impl<'c> App<'c> {
             Action::By(count) => self.by(count),
             Action::First => self.go(0),
             Action::Last => self.go(u64::MAX),
-            Action::AskNumber => self.ask(Asked::Number),
-            Action::AskText => self.ask(Asked::Text),
-            Action::AskCondition => self.ask(Asked::Condition),
+            Action::AskNumber => self.ask(Prompt::Number),
+            Action::AskText => self.ask(Prompt::Text),
+            Action::AskCondition => self.ask(Prompt::Condition),
             Action::Again { back } => {
                 self.search(if back { SearchDirection::Back } else { SearchDirection::Forward })
             }
@@ -274,7 +274,7 @@ impl<'c> App<'c> {
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it is one of the actions, which may fail")]
-    fn ask(&mut self, asked: Asked) -> Result<(), Failure> {
+    fn ask(&mut self, asked: Prompt) -> Result<(), Failure> {
         self.pace = Pace::Waits;
         self.asked = Some((asked, String::new()));
         Ok(())

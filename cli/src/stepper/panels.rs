@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use turnfold_replay::drawing::{Highlights, Spot, text};
 use turnfold_replay::{ShownEntry, SourceName, Stepper, text::printable};
 
-use super::app::{App, Asked};
+use super::app::{App, Prompt};
 use super::keys::LINE;
 use crate::failure::Failure;
 use crate::output::counted;
@@ -136,7 +136,7 @@ fn wrapped(text: &str, width: usize, height: usize) -> Vec<String> {
     lines.iter().map(|line| shortened(line, width)).collect()
 }
 
-/// Tells the fields that the entry changed, the chosen one in sight.
+/// Shows the fields that the entry changed, the chosen one in sight.
 pub(super) fn fields(app: &App<'_>, width: usize, height: usize) -> Vec<Line<'static>> {
     let first = app.field.saturating_sub(height.saturating_sub(1));
     let fields = app.fields.iter().enumerate().skip(first).take(height);
@@ -163,9 +163,9 @@ pub(super) fn fields_title(app: &mut App<'_>) -> String {
 pub(super) fn last_line(app: &App<'_>) -> Line<'static> {
     if let Some((asked, text)) = &app.asked {
         let hint = match asked {
-            Asked::Number => "entry number",
-            Asked::Text => "text in command or outcome",
-            Asked::Condition => "PATH OP VALUE, as /turn == 3",
+            Prompt::Number => "entry number",
+            Prompt::Text => "text in command or outcome",
+            Prompt::Condition => "PATH OP VALUE, as /turn == 3",
         };
         let typed = format!("{}{}", asked.sign(), printable(text));
         return Line::from(vec![

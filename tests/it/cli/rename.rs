@@ -223,7 +223,7 @@ fn on_a_terminal_a_match_is_deleted_when_the_answer_is_yes() {
     };
     let (code, shown) = answer("what\\nn\\n");
     assert!(shown.contains("delete duel with 3 branches and 4 entries [y,n]?"), "{shown}");
-    assert!(shown.contains("y: delete it, n: leave it as it is"), "{shown}");
+    assert!(shown.contains("y: delete it, n: keep it"), "{shown}");
     assert!(shown.ends_with("duel is kept\n"), "{shown}");
     assert_eq!(code, Some(1));
     assert_eq!(sandbox.ok("branches duel").lines().count(), 3);

@@ -285,7 +285,7 @@ fn sv_40_tokens_go_nowhere_unencrypted_and_are_never_shown() {
         ("--token admin.token show ford", "`--token` is for a service"),
         (&format!("--store {} show ford", service.origin()), "requires a token"),
         (&format!("--store {} --token {secret} show ford", service.origin()), "not the token itself"),
-        (&format!("join {}/m/ford#t={secret} -o x", service.origin()), "no invitation"),
+        (&format!("join {}/m/ford#t={secret} -o x", service.origin()), "is not an invitation"),
         (&format!("join {}/m/ford#i={secret} -o x", service.origin()), "expected the link"),
         (&format!("join http://play.example/m/ford#i={secret} -o x"), "by `https` only"),
     ] {

@@ -20,18 +20,18 @@ use crate::failure::{ExitStatus, Failure};
 #[command(after_help = "Example: turnfold key new ann.key --name games.example/ann")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: KeyCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum KeyCommand {
     New(new::Args),
     Show(show::Args),
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     match &args.command {
-        Command::New(args) => new::run(args, context),
-        Command::Show(args) => show::run(args, context),
+        KeyCommand::New(args) => new::run(args, context),
+        KeyCommand::Show(args) => show::run(args, context),
     }
 }

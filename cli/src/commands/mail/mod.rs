@@ -24,11 +24,11 @@ use crate::failure::{ExitStatus, Failure};
 #[command(after_help = "Example: turnfold mail run duel --key ann.key")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: MailCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum MailCommand {
     Open(open::Args),
     Take(take::Args),
     Run(run::Args),
@@ -38,11 +38,11 @@ enum Command {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     match &args.command {
-        Command::Open(args) => open::run(args, context),
-        Command::Take(args) => take::run(args, context),
-        Command::Run(args) => run::run(args, context),
-        Command::Status(args) => status::run(args, context),
-        Command::Write(args) => write::run(args, context),
+        MailCommand::Open(args) => open::run(args, context),
+        MailCommand::Take(args) => take::run(args, context),
+        MailCommand::Run(args) => run::run(args, context),
+        MailCommand::Status(args) => status::run(args, context),
+        MailCommand::Write(args) => write::run(args, context),
     }
 }
 

@@ -19,11 +19,11 @@ use crate::failure::{ExitStatus, Failure};
 #[command(after_help = "Example: turnfold store check")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: StoreCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum StoreCommand {
     Check(check::Args),
     Backup(backup::Args),
     Restore(restore::Args),
@@ -35,12 +35,12 @@ enum Command {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     match &args.command {
-        Command::Check(args) => check::run(args, context),
-        Command::Backup(args) => backup::run(args, context),
-        Command::Restore(args) => restore::run(args, context),
-        Command::Salvage(args) => salvage::run(args, context),
-        Command::Compact(args) => compact::run(args, context),
-        Command::Stats(args) => stats::run(args, context),
-        Command::Heads(args) => heads::run(args, context),
+        StoreCommand::Check(args) => check::run(args, context),
+        StoreCommand::Backup(args) => backup::run(args, context),
+        StoreCommand::Restore(args) => restore::run(args, context),
+        StoreCommand::Salvage(args) => salvage::run(args, context),
+        StoreCommand::Compact(args) => compact::run(args, context),
+        StoreCommand::Stats(args) => stats::run(args, context),
+        StoreCommand::Heads(args) => heads::run(args, context),
     }
 }

@@ -30,13 +30,13 @@ pub(crate) struct Args {
     file: PathBuf,
 
     /// Where to make the store; a directory that does not exist or is empty, or the URL of a database
-    #[arg(value_name = "DIR", value_parser = OsStringValueParser::new().try_map(Target::read))]
-    to: Target,
+    #[arg(value_name = "DIR", value_parser = OsStringValueParser::new().try_map(RestoreTarget::read))]
+    to: RestoreTarget,
 }
 
 /// Where the store is to be.
 #[derive(Clone, Debug)]
-enum Target {
+enum RestoreTarget {
     Dir(PathBuf),
     Fleet(Box<FleetAddress>),
 }
@@ -80,7 +80,7 @@ fn not_a_backup(file: &Path) -> Failure {
         .hint("name a file that `store backup` wrote")
 }
 
-impl Target {
+impl RestoreTarget {
     fn read(value: OsString) -> Result<Self, String> {
         match value.to_str() {
             Some(text) if FleetAddress::is_meant(text) => {
@@ -98,7 +98,7 @@ impl Target {
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for RestoreTarget {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fleet(address) => address.fmt(out),
