@@ -101,13 +101,18 @@ fn an_import_says_that_its_links_are_new() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
     let told = sandbox.ok("import duel.tfl --name again");
-    assert!(told.ends_with("its id, times and links are new, because a replay file does not record them\n"), "{told}");
+    assert!(
+        told.ends_with("its id, times and links are new, because a replay file does not record them\n"),
+        "{told}"
+    );
     let own = sandbox.ok("--format json log duel --links -n 1");
     let link = own.split("\"link\":\"").nth(1).unwrap();
     let output = sandbox.run(&format!("verify again --expect {}@3 --expect {}@0", &link[..16], &link[..16]));
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(
-        stdout.ends_with("they differ from the start: this is another match, or an import with links of its own\n"),
+        stdout.ends_with(
+            "they differ from the start: this is another match, or an import with links of its own\n"
+        ),
         "{stdout}"
     );
     assert_eq!(output.status.code(), Some(1));

@@ -186,7 +186,8 @@ fn a_pager_that_cannot_be_started_is_named_and_the_output_follows() {
             return;
         };
         let (warning, log) = text.split_once('\n').unwrap();
-        let expected = "cannot start the pager `no-such-pager` (entity not found); its output follows unpaged";
+        let expected =
+            "cannot start the pager `no-such-pager` (entity not found); its output follows unpaged";
         assert!(warning.contains(expected), "{variable}: {warning}");
         assert!(log.starts_with("1 host ") && code == Some(0), "{variable}: {log}");
     }

@@ -155,7 +155,11 @@ fn output_cut_short_is_no_backup_and_no_replay() {
         let output = sandbox.command(line.split(' ')).stdout(writer).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{line}: {stderr}");
-        assert_eq!(stderr.contains("is incomplete: the reader closed the pipe"), code == 3, "{line}: {stderr}");
+        assert_eq!(
+            stderr.contains("is incomplete: the reader closed the pipe"),
+            code == 3,
+            "{line}: {stderr}"
+        );
     }
 }
 

@@ -25,7 +25,9 @@ fn refused(mailbox: &Mailbox, line: &str) {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{line}: {stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    for words in ["is played by mail; only `turnfold mail` can append to it", "mail take", "`turnfold branch duel"] {
+    for words in
+        ["is played by mail; only `turnfold mail` can append to it", "mail take", "`turnfold branch duel"]
+    {
         assert!(stderr.contains(words), "{line}: {stderr}");
     }
 }

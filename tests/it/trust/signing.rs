@@ -310,7 +310,9 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     sandbox.ok("bundle duel --key ann.key -o duel.bundle");
     assert!(sandbox.read("duel.bundle").contains(sandbox.read("cosignature").trim_end()));
     sandbox.write("no-cosignature", sandbox.read("ann.vkey"));
-    assert!(failing(&sandbox, 2, "sign duel --key ann.key --add no-cosignature").contains("not a cosignature"));
+    assert!(
+        failing(&sandbox, 2, "sign duel --key ann.key --add no-cosignature").contains("not a cosignature")
+    );
 }
 
 #[test]
