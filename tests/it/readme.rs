@@ -66,6 +66,11 @@ fn without_keys(text: &str) -> String {
     lines.collect()
 }
 
+/// Blanks out links and keys.
+fn without_what_is_random(text: &str) -> String {
+    without_links(&without_keys(text))
+}
+
 fn commands(block: &str) -> Vec<&str> {
     block.lines().filter_map(|line| line.strip_prefix("$ ")).collect()
 }
@@ -76,7 +81,7 @@ fn run_blocks(document: &Document, word: &str, sandbox: &Sandbox, prelude: &str)
     let blocks = document.blocks(word);
     assert!(!blocks.is_empty(), "{} has no block `{word}`", document.path.display());
     let found: Vec<_> = blocks.iter().map(|block| output_of(block, sandbox, prelude)).collect();
-    document.require(word, &found, |text| without_links(&without_keys(text)));
+    document.require(word, &found, without_what_is_random);
 }
 
 /// Runs the commands of a block; returns them with what they print, as the block shows it.
@@ -167,7 +172,7 @@ fn the_guide_to_playing_by_mail_shows_what_its_commands_print() {
         }
         found.push(output_of(block, &sandbox, ""));
     }
-    document.require("console", &found, without_links);
+    document.require("console", &found, without_what_is_random);
 }
 
 #[test]

@@ -60,7 +60,7 @@ function showInvitation(match, root) {
 		}
 	});
 	const replaced = kept(match).token ? [html("p", {}, "This browser holds another token for the match, which joining replaces.")] : [];
-	root.replaceChildren(html("section", { class: "panel" }, html("h2", {}, "Invitation"), html("p", {}, "You are invited to play ", html("bdi", {}, shown(match)), ". Whoever joins first has the seat."), ...replaced, join, note));
+	root.replaceChildren(html("section", { class: "panel" }, html("h2", {}, "Invitation"), html("p", {}, "You are invited to play ", html("bdi", {}, shown(match)), ". The first to join gets the seat."), ...replaced, join, note));
 	join.focus();
 }
 
