@@ -146,8 +146,8 @@ impl Position {
         folded.map_err(|cause| broken_entry(name, cause))
     }
 
-    /// Folds the entries that follow, all of which are wholly shown to a viewer, who so counts them as the log does, and
-    /// shows each as it sees them.
+    /// Folds the entries that follow and shows each as the viewer sees it. All of them are wholly shown to the viewer, who
+    /// thus counts them as the log does.
     ///
     /// # Errors
     /// [`ReplayError::Entry`].

@@ -21,7 +21,7 @@ use crate::viewer::Viewer;
 /// A history as one viewer knows it.
 ///
 /// A player counts only the entries it may know of at the end of the whole history, so that no number reveals how
-/// many others there are. As more of them come into the open the numbers grow to those of the log; where nothing is
+/// many others there are. As more of them are shown, the numbers grow to the numbers of the log; where nothing is
 /// concealed they are the same. What a player may know of an entry is decided at the position looked at.
 pub struct SeatHistory {
     viewer: Viewer,

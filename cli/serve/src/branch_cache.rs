@@ -43,7 +43,7 @@ impl BranchCache {
         Held { tables: self.lock().len() as u64, bytes: self.memory.bytes() }
     }
 
-    /// Makes room if too much is held: of branches that nobody uses nothing stays, of others what is watched. The branch
+    /// Makes room if too much is held: branches without users are dropped, of others only what is watched stays. The branch
     /// that was used last stays.
     pub(crate) fn make_room(&self) {
         if self.memory.bytes() <= self.bytes_max {
@@ -67,7 +67,7 @@ impl BranchCache {
         }
     }
 
-    /// Returns the branches that somebody follows.
+    /// Returns the branches that have followers.
     pub(crate) fn followed(&self) -> Vec<Arc<OpenBranch>> {
         let by_use = self.lock();
         by_use.iter().map(|(_, branch)| branch).filter(|branch| branch.is_followed()).cloned().collect()
@@ -170,7 +170,7 @@ impl BranchCache {
         Ok(())
     }
 
-    /// Forgets a branch that is deleted, and tells whoever watches it.
+    /// Forgets a branch that is deleted, and notifies its watchers.
     pub(crate) fn forget(&self, branch: &OpenBranch) {
         let names = (branch.line().match_name.clone(), branch.line().branch.clone());
         let mut by_use = self.lock();

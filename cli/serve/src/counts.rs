@@ -1,4 +1,4 @@
-//! How many entries a viewer counted at heads of the log, so that whoever comes again is found its head (SV-19).
+//! How many entries a viewer counted at heads of the log, to find the head of a client that reconnects (SV-19).
 
 /// The most heads that are kept of a viewer.
 const NOTED_MAX: usize = 4096;
@@ -13,12 +13,12 @@ impl Default for Counts {
     }
 }
 
-/// Where the first head is at which a viewer counted so many entries.
+/// The first head at which a viewer counted this number of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FirstHead {
     /// It is known: from this head on there may be something to tell.
     Known(u64),
-    /// So many were not counted yet.
+    /// This number was not counted yet.
     NotYet,
     /// It takes to count at this head.
     Count(u64),

@@ -19,9 +19,9 @@ const WAITING_OF_READER: usize = 64;
 /// Who has a history folded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reader {
-    /// Whoever has the token of this hash.
+    /// The holder of the token with this hash.
     Token(Digest),
-    /// Whoever hands in papers of a match, which takes no token.
+    /// A sender of papers of a match, without a token.
     Papers(MatchName),
 }
 

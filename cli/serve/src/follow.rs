@@ -1,4 +1,4 @@
-//! Following a branch: what viewers count and are told from head to head, worked out once for all (SV-17 to SV-19, SV-24).
+//! Following a branch: what viewers count and receive from head to head, computed once for all (SV-17 to SV-19, SV-24).
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl OpenBranch {
         Ok(())
     }
 
-    /// Returns what a viewer is told after a head, as the log counts, up to the present.
+    /// Returns what a viewer receives after a head, as the log counts, up to the present.
     pub(crate) fn delta(&self, world: &World, view: Viewpoint, from: u64) -> ApiResult<Arc<Delta>> {
         if let Some(delta) = self.delta_in_memory(view, from) {
             return Ok(delta);
@@ -95,7 +95,7 @@ impl OpenBranch {
         Ok(delta)
     }
 
-    /// Returns what a viewer is told after a head if that was worked out before, without waiting for anything.
+    /// Returns what a viewer receives after a head if that was computed before, without waiting.
     pub(crate) fn delta_in_memory(&self, view: Viewpoint, from: u64) -> Option<Arc<Delta>> {
         (view.delay_s == 0).then(|| self.kept_delta(view, from, self.known_head())).flatten()
     }
@@ -125,7 +125,7 @@ impl OpenBranch {
         Ok(follower)
     }
 
-    /// Returns which entries of the log a viewer knows of at its head, and shows it those that are not told once and for
+    /// Returns which entries of the log a viewer knows of at its head, and shows it the entries that are not settled
     /// all.
     pub(crate) fn seen(
         &self,
@@ -165,7 +165,7 @@ impl OpenBranch {
         if view.viewer.see_all() { Ok(seq) } else { Ok(self.seen(world, view, &mut |_| {})?.within(seq)) }
     }
 
-    /// Returns the first head, as the log counts, at which a viewer counted `seen` entries. From there on it is told
+    /// Returns the first head, as the log counts, at which a viewer counted `seen` entries. From there on it receives
     /// what came to light of them behind entries that it does not count, perhaps once more.
     pub(crate) fn first_head(&self, world: &World, view: Viewpoint, seen: u64) -> ApiResult<FirstHead> {
         self.first_head_at_work(world, view, seen, &mut self.work())

@@ -12,7 +12,7 @@ use crate::problem::ApiResult;
 use crate::tag::tag_of;
 use crate::world::World;
 
-/// What a view takes in memory beside its text.
+/// What a view takes in memory besides its text.
 const VIEW_BYTES: u64 = 256;
 
 /// Where a branch stands.
@@ -70,13 +70,13 @@ impl HeadState {
         Ok(Self::new(position.rules, position.dice, position.head, position.state))
     }
 
-    /// Returns another one, of which nobody has seen anything.
+    /// Clones the state with an empty view cache.
     pub(crate) fn fork(&self) -> Self {
         let Self { rules, dice, head, bytes, .. } = *self;
         Self { rules, dice, head, state: self.state.fork(), bytes, shown: BTreeMap::new() }
     }
 
-    /// Moves on by entries, the first of which follows its head.
+    /// Moves on by entries; the first follows its head.
     pub(crate) fn follow(mut self, line: &Revision, entries: &[LogEntry]) -> ApiResult<Self> {
         let logged: Vec<_> = entries.iter().map(LogEntry::logged).collect();
         let folded = self.state.fold(&logged, &self.dice, &mut |_| {});

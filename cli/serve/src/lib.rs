@@ -1,12 +1,12 @@
 //! The service of turnfold (SV-3): one store over HTTP, for players at their own computers.
 //!
-//! What a verb of the command line says, the service says, byte for byte; what a seat may not know, no answer tells;
-//! what was answered with 201 is on disk. A request passes `around` and its handler in `resources`, which
-//! asks for what its token may do (`auth`), then for an open branch, and asks that what the verb of
-//! the same name asks. Handlers know no rules.
+//! The service answers what a verb of the command line prints, byte for byte. No response reveals what a seat may not know.
+//! A 201 response means that the entries are on disk. A request passes `middleware` and its handler in `resources`. The
+//! handler checks the rights of the token (`auth`) and gets an open branch. Then it does what the verb of the same name
+//! does. Handlers know no rules.
 //!
 //! ```text
-//! around ─▶ resources ─▶ auth ─▶ reading ─▶ open_branch ─▶ turnfold-replay, turnfold-store
+//! middleware ─▶ resources ─▶ auth ─▶ reading ─▶ open_branch ─▶ turnfold-replay, turnfold-store
 //! ```
 //!
 //! [`serve()`] is all there is to call. The description of the service for its clients is `openapi.json`.

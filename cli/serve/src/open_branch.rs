@@ -33,13 +33,13 @@ pub(crate) enum Watched {
 
 /// A branch in use. All that is kept of it in memory is here, and is counted.
 ///
-/// Of its two locks `work` comes first. Whoever has it may take its time; `head` is held for moments.
+/// Of its two locks `work` comes first. It may be held for long; `head` is held for moments.
 pub(crate) struct OpenBranch {
     line: Revision,
     id: BranchId,
     /// When it was opened, as openings are counted.
     opened: u64,
-    /// Held by whoever appends.
+    /// Held by the task that appends.
     turn: Arc<AsyncMutex<()>>,
     /// Held by the stream that has a delta worked out; the others wait for that and take no thread.
     following: AsyncMutex<()>,
@@ -51,7 +51,7 @@ pub(crate) struct OpenBranch {
 /// What is in memory at the head of a branch.
 struct Head {
     current: Option<HeadState>,
-    /// What viewers were told up to here after an earlier head, for the others who follow.
+    /// What viewers received up to here after an earlier head, for other followers.
     deltas: BTreeMap<(Viewpoint, u64), Arc<Delta>>,
     delta_bytes: u64,
     /// Whether commands were judged quickly the last time.
@@ -84,7 +84,7 @@ impl Head {
     }
 }
 
-/// What takes reading and folding to know. Whoever has it reads and folds, and the others wait for what that gives.
+/// What takes reading and folding to know. Its holder reads and folds, and the others wait for the result.
 pub(crate) struct Work {
     pub(crate) viewers: BTreeMap<Viewpoint, Knowledge>,
     share: MemoryShare,
@@ -96,7 +96,7 @@ impl Work {
     }
 }
 
-/// Somebody who follows a branch, until it is dropped.
+/// A follower of a branch, until it is dropped.
 pub(crate) struct Following {
     watched: watch::Receiver<Watched>,
     left: Left,
@@ -191,7 +191,7 @@ impl OpenBranch {
         Arc::strong_count(&self.turn) > 1
     }
 
-    /// Returns `true` if somebody follows it.
+    /// Returns `true` if it has followers.
     pub(crate) fn is_followed(&self) -> bool {
         self.watched.receiver_count() > 0
     }
@@ -226,7 +226,7 @@ impl OpenBranch {
         self.forget();
     }
 
-    /// Refuses a branch that was deleted while its turn was waited for; another of its name is opened anew.
+    /// Refuses a branch that was deleted while its turn was waited for; another of its name is opened again.
     pub(crate) fn require_there(&self) -> ApiResult<()> {
         match *self.watched.borrow() {
             Watched::Head(_) => Ok(()),
@@ -243,12 +243,12 @@ impl OpenBranch {
         self.head.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until nobody else reads or folds the branch for what is kept of it.
+    /// Waits until no one else reads or folds the branch for its cached state.
     pub(crate) fn work(&self) -> MutexGuard<'_, Work> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room, unless a command waits: what nobody looks at just now goes from memory.
+    /// Makes room, unless a command waits: state without viewers leaves memory.
     pub(crate) fn make_room(&self) {
         if self.is_awaited() {
             return;
@@ -262,7 +262,7 @@ impl OpenBranch {
         }
     }
 
-    /// Forgets where the branch stands, which is then read anew.
+    /// Forgets the head of the branch, which is then read again.
     pub(crate) fn forget(&self) {
         let mut head = self.lock();
         head.forgotten += 1;
@@ -291,7 +291,7 @@ impl OpenBranch {
         self.current_at_work(world, look)
     }
 
-    /// As [`current`](Self::current), for whoever has the work.
+    /// As [`current`](Self::current), for the holder of the work.
     pub(crate) fn current_at_work<T>(
         &self,
         world: &World,
@@ -353,7 +353,7 @@ impl OpenBranch {
         self.lock().is_judged_quickly = false;
     }
 
-    /// Looks at where the branch stands if that is in memory, nobody else uses it just now, and commands were judged
+    /// Looks at the head of the branch if it is in memory and free, and if commands were judged
     /// quickly the last time.
     pub(crate) fn if_quick<T>(&self, look: impl FnOnce(&mut HeadState) -> T) -> Option<T> {
         let known = self.known_head();
@@ -363,13 +363,13 @@ impl OpenBranch {
         seen
     }
 
-    /// Returns what a viewer sees at its head if that was worked out before and nobody else uses it just now.
+    /// Returns what a viewer sees at its head if that was computed before and is free.
     pub(crate) fn shown_in_memory(&self, view: Viewpoint) -> Option<CachedView> {
         let head = self.head.try_lock().ok()?;
         head.current.as_ref().filter(|_| view.delay_s == 0)?.shown_before(view.viewer)
     }
 
-    /// Returns `true` if it takes folding no long log to work out what a viewer is told after a head.
+    /// Returns `true` if computing what a viewer receives after a head folds no long log.
     pub(crate) fn is_near(&self, view: Viewpoint, from: u64) -> bool {
         let known = self.known_head();
         let settled = || {
@@ -379,12 +379,12 @@ impl OpenBranch {
         known <= SHORT_LOG || settled().is_some_and(|settled| known.saturating_sub(settled) <= SHORT_LOG)
     }
 
-    /// Returns what a viewer is told after a head up to another, if that was worked out before.
+    /// Returns what a viewer receives after a head up to another, if that was computed before.
     pub(crate) fn kept_delta(&self, view: Viewpoint, from: u64, to: u64) -> Option<Arc<Delta>> {
         self.lock().deltas.get(&(view, from)).filter(|delta| delta.to == to).cloned()
     }
 
-    /// Keeps what a viewer is told after a head, as long as somebody follows.
+    /// Keeps what a viewer receives after a head, as long as there are followers.
     pub(crate) fn keep_delta(&self, view: Viewpoint, from: u64, delta: &Arc<Delta>) {
         if !self.is_followed() {
             return;
@@ -398,7 +398,7 @@ impl OpenBranch {
         head.count();
     }
 
-    /// Counts what whoever has the work has found out.
+    /// Counts what the holder of the work has found out.
     pub(crate) fn count(&self, work: &mut Work) {
         let state_bytes = self.lock().current.as_ref().map_or(0, |current| current.bytes);
         work.count(state_bytes);

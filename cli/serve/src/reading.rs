@@ -53,7 +53,7 @@ impl Reach {
     }
 }
 
-/// A branch that somebody looks at.
+/// A branch that a viewer looks at.
 pub(crate) struct BranchView {
     pub(crate) branch: Arc<OpenBranch>,
     pub(crate) view: Viewpoint,
@@ -104,7 +104,7 @@ impl App {
         self.read_for(bearer, access, asked, work).await
     }
 
-    /// Reads a branch for somebody who was admitted.
+    /// Reads a branch for an admitted viewer.
     pub(crate) async fn read_for<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -131,7 +131,7 @@ impl App {
         .await
     }
 
-    /// Does what a token asks for and what takes folding histories of a match, or of many; only so many do so at once.
+    /// Does work for a token that folds histories of one or more matches; the number of such tasks at once is limited.
     pub(crate) async fn fold<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -145,7 +145,7 @@ impl App {
         .await
     }
 
-    /// Does what takes folding for somebody who may have it.
+    /// Does work that folds, for a viewer who may have the result.
     pub(crate) async fn fold_for<T: Send + 'static>(
         self: &Arc<Self>,
         reader: Reader,

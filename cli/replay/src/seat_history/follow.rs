@@ -10,10 +10,10 @@ use crate::revision::{Revision, SourceName};
 use crate::viewed_entry::ViewedEntry;
 use crate::viewer::Viewer;
 
-/// Someone who follows a history, and the state from which on what it is told may still change.
+/// Someone who follows a history, and the state after which its view may still change.
 ///
 /// What is shown at a head is shown at every later one (a law of every ruleset). So an entry that is wholly shown, with
-/// all before it, is told once and for all, and nobody who follows needs to fold it again.
+/// all before it, is settled, and no follower needs to fold it again.
 pub struct Follower {
     viewer: Viewer,
     name: SourceName,
@@ -44,7 +44,7 @@ pub struct ShownEntries {
 }
 
 impl ShownEntries {
-    /// Returns the number of the last entry that is told once and for all.
+    /// Returns the number of the last settled entry.
     #[must_use]
     pub fn settled(&self) -> u64 {
         self.settled
@@ -71,7 +71,7 @@ impl ShownEntries {
 }
 
 impl Follower {
-    /// Begins before the first entry of a history, of which `state` is the start.
+    /// Begins before the first entry of a history that starts with `state`.
     #[must_use]
     pub fn new(viewer: Viewer, line: &Revision, dice: DicePolicy, state: Box<dyn AnyState>) -> Self {
         Self { viewer, name: SourceName::Revision(line.clone()), dice, settled: 0, state }
@@ -89,14 +89,13 @@ impl Follower {
         Self { state: self.state.fork(), name: self.name.clone(), ..*self }
     }
 
-    /// Returns the number of the last entry that is told once and for all, which is the same in the log and as the
-    /// viewer counts.
+    /// Returns the number of the last settled entry, which is the same in the log and as the viewer counts.
     #[must_use]
     pub fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// Returns what the viewer knows at the end of `entries`, the first of which follows the settled ones.
+    /// Returns what the viewer knows at the end of `entries`, which begin after the settled ones.
     ///
     /// # Errors
     /// [`ReplayError::Entry`], or [`ReplayError::ConcealedEntry`] for a player.
@@ -106,7 +105,7 @@ impl Follower {
         Ok(Known { head: shown.head(), records, whole: shown.whole })
     }
 
-    /// Folds `entries`, the first of which follows the settled ones, and shows each that the viewer may know of at their
+    /// Folds `entries`, which begin after the settled ones, and shows each that the viewer may know of at their
     /// end.
     ///
     /// # Errors
@@ -135,7 +134,7 @@ impl Follower {
         Ok(shown)
     }
 
-    /// Moves past `entries`, the first of which follows the settled ones; all of them must be wholly shown.
+    /// Moves past `entries`, which begin after the settled ones; all of them must be wholly shown.
     ///
     /// # Errors
     /// As for [`known`](Self::known).
@@ -146,7 +145,7 @@ impl Follower {
         Ok(())
     }
 
-    /// An entry that its own rules refuse. A player is not told which, nor why.
+    /// An entry that its own rules refuse. A player learns neither which nor why.
     fn broken(&self, cause: turnfold_core::FoldError) -> ReplayError {
         if self.viewer.see_all() {
             return broken_entry(&self.name, cause);

@@ -14,7 +14,7 @@ use crate::revision::Revision;
 /// Signs every line to its end. What is signed is remembered before it is returned.
 ///
 /// # Errors
-/// Those of [`Signers::sign`]; where one line is refused, none is signed.
+/// Every error of [`Signers::sign`]; where one line is refused, none is signed.
 pub fn sign_lines(records: &dyn LineRecords, signers: &Signers) -> Result<Vec<SignedLine>, SigningError> {
     let (lines, mut trees) = begin(records.outline(), signers)?;
     records.each(&mut |line, record| trees.take(line, record))?;
@@ -25,7 +25,7 @@ pub fn sign_lines(records: &dyn LineRecords, signers: &Signers) -> Result<Vec<Si
 /// of the same lines, and these others. Returns how many there are.
 ///
 /// # Errors
-/// Those of [`Signers::sign`], and what cannot be written. Nothing is signed then, and what is written is no bundle.
+/// Every error of [`Signers::sign`], and what cannot be written. Nothing is signed then, and what is written is no bundle.
 pub fn write_signed_bundle(
     out: &mut dyn Write,
     records: &dyn LineRecords,

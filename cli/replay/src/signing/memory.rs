@@ -53,7 +53,7 @@ impl KnownLog {
 }
 
 impl KeyMemory {
-    /// Takes the memory beside a key file, making it where there is none, and waits for whoever has it.
+    /// Takes the memory next to a key file, creates it where there is none, and waits for its holder.
     ///
     /// # Errors
     /// [`SigningError::Io`].
@@ -158,8 +158,8 @@ impl KeyMemory {
         write_private(&self.file(origin), note.to_string().as_bytes())
     }
 
-    /// Remembers a checkpoint that was accepted, unless one of more records is remembered. That it goes on from that one
-    /// is for whoever accepts it.
+    /// Remembers a checkpoint that was accepted, unless one of more records is remembered. The caller checks that it continues
+    /// the remembered one.
     pub(crate) fn accept(&self, note: &SignedNote, checkpoint: &Checkpoint) -> Result<(), SigningError> {
         let known = self.of_log(&checkpoint.origin)?;
         if known.is_some_and(|known| known.checkpoint.size >= checkpoint.size) {

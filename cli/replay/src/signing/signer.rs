@@ -15,7 +15,7 @@ use super::memory::{KeyMemory, KnownLog, Remembered};
 use crate::error::ReplayError;
 use crate::revision::{Revision, SourceName};
 
-/// Keys of one name, each with its memory, which nobody else has meanwhile.
+/// Keys of one name, each with its memory, which no one else holds at the same time.
 #[derive(Debug)]
 pub struct Signers {
     keys: Vec<(KeyFile, KeyMemory)>,
@@ -74,7 +74,7 @@ impl Signers {
     /// Returns the notes that are remembered of a log.
     ///
     /// # Errors
-    /// Those of reading memory.
+    /// Every error of reading memory.
     pub fn remembered(&self, origin: &str) -> Result<Vec<SignedNote>, SigningError> {
         let notes = self.keys.iter().map(|(_, memory)| memory.note_of(origin));
         Ok(notes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
@@ -103,7 +103,7 @@ impl Signers {
         Ok(SignedLine { revision: revision.at(line.size.saturating_sub(1)), checkpoint, note, request })
     }
 
-    /// Returns the key of which this is the verifier, if it is among them.
+    /// Returns the key with this verifier key, if it is among them.
     #[must_use]
     pub fn key_of(&self, verifier: &VerifierKey) -> Option<&PrivateKey> {
         let mut keys = self.keys.iter().map(|(file, _)| &file.key);
@@ -213,7 +213,7 @@ fn unsigned_yet(revision: &Revision, file: &KeyFile) -> SigningError {
 /// Proves that a line has an entry, under the checkpoint of it that the key remembers (TR-13).
 ///
 /// # Errors
-/// [`SigningError::Refused`] where the line was not signed or not so far, and those of [`Signers::sign`].
+/// [`SigningError::Refused`] where the line was not signed or not so far, and every error of [`Signers::sign`].
 pub fn prove(
     store: &StoreReader,
     revision: &Revision,

@@ -17,7 +17,7 @@ use crate::mail::desk_history::DeskHistory;
 use crate::mail::error::MailError;
 use crate::signing::KeyMemory;
 
-/// A bundle of a match by mail, of which nothing is known to be wrong.
+/// A bundle of a match by mail without known errors.
 pub(super) struct ReceivedBundle {
     pub(super) bundle: BundleFile,
     /// Which match of the bundle is the game.
@@ -237,7 +237,7 @@ fn held(memory: &KeyMemory, kept: Option<&PlayerMemory>) -> Result<Vec<HeldCheck
     Ok(held)
 }
 
-/// What the line `main` of the desk tells.
+/// What the line `main` of the desk contains.
 struct DeskRecords {
     entries: Vec<DeskRecord>,
     /// The numbers of those that are not.
