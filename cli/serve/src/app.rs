@@ -107,16 +107,14 @@ impl App {
 
     /// Finds the live grant of a token by its hash.
     async fn find_grant(self: &Arc<Self>, bearer: &Bearer, hash: Digest) -> ApiResult<Option<Grant>> {
-        let grant = match self.grants.find(&hash) {
-            Some(grant) => Some(grant),
-            None => {
-                // A token that has counted before is no guess.
-                if !self.grants.has_known(&hash) {
-                    self.limits.guess(bearer.client())?;
-                }
-                self.block(move |app| Ok(app.grants.read(&app.store, &hash)?)).await?
-            }
-        };
+        if let Some(grant) = self.grants.find(&hash) {
+            return Ok(Some(grant).filter(|grant| grant.is_live(self.now_ms())));
+        }
+        // A token that has counted before is no guess.
+        if !self.grants.has_known(&hash) {
+            self.limits.guess(bearer.client())?;
+        }
+        let grant = self.block(move |app| Ok(app.grants.read(&app.store, &hash)?)).await?;
         Ok(grant.filter(|grant| grant.is_live(self.now_ms())))
     }
 

@@ -41,6 +41,11 @@ impl Bearer {
         Self { token, client: client.unwrap_or(ClientAddress(None)) }
     }
 
+    /// Returns the token of somebody who was admitted with it, which is no guess any more.
+    pub(crate) fn admitted(&self) -> Self {
+        Self { client: ClientAddress(None), ..self.clone() }
+    }
+
     /// Returns where it comes from, if anything was sent.
     pub(crate) fn client(&self) -> ClientAddress {
         self.client

@@ -12,7 +12,6 @@ use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use turnfold_replay::render::json_line;
-use utoipa::ToSchema;
 
 use crate::limits::{BODY_BYTES_MAX, BODY_TIME};
 use crate::problem::{ApiResult, Code, Problem};
@@ -127,11 +126,16 @@ fn is_host(host: &HeaderValue) -> bool {
     host.is_empty() || (!host.contains('@') && host.parse::<Authority>().is_ok())
 }
 
-/// Reads the body of a request, of one type, to its end.
-pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -> ApiResult<Bytes> {
+/// Returns `true` if a request says that its body is of a type.
+pub(crate) fn has_type(request: &Request, media_type: &str) -> bool {
     let given = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let given = given.and_then(|given| given.split(';').next()).unwrap_or_default().trim();
-    if !given.eq_ignore_ascii_case(media_type) {
+    given.eq_ignore_ascii_case(media_type)
+}
+
+/// Reads the body of a request, of one type, to its end.
+pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -> ApiResult<Bytes> {
+    if !has_type(&request, media_type) {
         return Err(Problem::new(Code::MediaType, format!("expected a body of type {media_type}")));
     }
     let encodings = request.headers().get_all(header::CONTENT_ENCODING).iter();
@@ -146,7 +150,7 @@ pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -
     read.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, "the body did not come in time")))
 }
 
-fn too_large(bytes_max: usize) -> Problem {
+pub(crate) fn too_large(bytes_max: usize) -> Problem {
     Problem::new(Code::TooLarge, format!("expected a body of at most {bytes_max} bytes"))
 }
 
@@ -216,7 +220,7 @@ pub(crate) fn typed(status: StatusCode, media_type: &'static str, body: impl Int
 }
 
 /// A part of a list, and where the next begins; `N` is optional.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 pub(crate) struct List<T, N> {
     pub(crate) items: Vec<T>,
     /// The value for `after` that continues the list.

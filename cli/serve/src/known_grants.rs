@@ -20,7 +20,8 @@ pub(crate) struct KnownGrants(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    grants: BTreeMap<Digest, (Instant, Grant)>,
+    /// With the time they were read, until they were forgotten.
+    grants: BTreeMap<Digest, (Option<Instant>, Grant)>,
     /// Counts how often they were forgotten: what was read before that is not kept.
     forgotten: u64,
 }
@@ -34,7 +35,7 @@ impl KnownGrants {
     pub(crate) fn find(&self, hash: &Digest) -> Option<Grant> {
         let known = self.lock();
         let (read_at, grant) = known.grants.get(hash)?;
-        (read_at.elapsed() < KNOWN_TIME).then(|| grant.clone())
+        is_fresh(*read_at).then(|| grant.clone())
     }
 
     /// Returns `true` if the token of a hash has had a grant, which may have to be read again.
@@ -48,14 +49,17 @@ impl KnownGrants {
         let read_at = Instant::now();
         let found = store.find_grant(hash)?;
         let mut known = self.lock();
+        if found.is_none() {
+            known.grants.remove(hash);
+        }
         if let Some(grant) = &found
             && known.forgotten == forgotten
         {
             if known.grants.len() >= KNOWN_MAX {
-                known.grants.retain(|_, (read_at, _)| read_at.elapsed() < KNOWN_TIME);
+                known.grants.retain(|_, (read_at, _)| is_fresh(*read_at));
             }
             if known.grants.len() < KNOWN_MAX {
-                known.grants.insert(*hash, (read_at, grant.clone()));
+                known.grants.insert(*hash, (Some(read_at), grant.clone()));
             }
         }
         Ok(found)
@@ -64,7 +68,11 @@ impl KnownGrants {
     /// Forgets all of them, after one was changed.
     pub(crate) fn forget(&self) {
         let mut known = self.lock();
-        known.grants.clear();
+        known.grants.values_mut().for_each(|(read_at, _)| *read_at = None);
         known.forgotten += 1;
     }
+}
+
+fn is_fresh(read_at: Option<Instant>) -> bool {
+    read_at.is_some_and(|read_at| read_at.elapsed() < KNOWN_TIME)
 }

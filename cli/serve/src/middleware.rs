@@ -23,6 +23,7 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     let id = app.ids.of(request.headers());
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
+    let is_interface = request.uri().path().starts_with("/v1/");
     let bearer = Bearer::of(request.headers(), request.extensions());
     // A grant is called by the hash of its token; the token itself is never logged (SV-30).
     let span = tracing::info_span!("request", %id, %method, route, grant = bearer.id());
@@ -52,7 +53,7 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("")));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    if route.starts_with("/v1/") {
+    if is_interface {
         // What is answered, and whether, depends on it.
         headers.append(header::VARY, HeaderValue::from_static("accept"));
     }

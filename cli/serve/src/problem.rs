@@ -254,7 +254,7 @@ pub(crate) struct ProblemJson {
     index: Option<usize>,
     /// The command that was not accepted, as `play` prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Object)]
+    #[schema(nullable = false, value_type = Option<crate::resources::documents::Record>)]
     record: Option<Record>,
 }
 

@@ -32,9 +32,9 @@ struct Database {
 
 impl Readiness {
     /// Notes that a directory has stopped accepting writes.
-    pub(crate) fn stop(&self, problem: &Problem) {
+    pub(crate) fn stop(&self, problem: Problem) {
         // The first problem is the cause.
-        let _ = self.stopped.set(problem.clone());
+        let _ = self.stopped.set(problem);
     }
 
     /// Returns why a directory has stopped accepting writes.
@@ -67,12 +67,11 @@ async fn ask_database(app: &Arc<App>) -> ApiResult<()> {
         tokio::spawn(async move { app.block(|app| Ok(app.store.find_grants(&[]).map(drop)?)).await })
     };
     let mut asked = database.asked.take().unwrap_or_else(ask);
-    let answer = match timeout(ANSWER_TIME, &mut asked).await {
-        Ok(answer) => answer.unwrap_or_else(|_| Err(Problem::internal())),
-        Err(_) => {
-            database.asked = Some(asked);
-            Err(Problem::new(Code::Store, "the database does not answer"))
-        }
+    let answer = if let Ok(answer) = timeout(ANSWER_TIME, &mut asked).await {
+        answer.unwrap_or_else(|_| Err(Problem::internal()))
+    } else {
+        database.asked = Some(asked);
+        Err(Problem::new(Code::Store, "the database does not answer"))
     };
     match &answer {
         Ok(()) => app.note_answer(),

@@ -23,8 +23,9 @@ use crate::resources::{
 /// What the description says beside its routes.
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "turnfold", description = "One store of board-game matches over HTTP: what a verb of the command line \
-        says, the service says.", license(name = "MIT OR Apache-2.0")),
+    info(title = "turnfold", description = "A store of board-game matches over HTTP. Answers hold what the verbs of the \
+        command line print.", license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")),
+    servers((url = "/", description = "The service that this description comes from")),
     components(schemas(ProblemJson)),
     security(("token" = [])),
     modifiers(&Bearer)

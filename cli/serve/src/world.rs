@@ -77,7 +77,7 @@ impl World {
         }
         self.metrics.store_failed.set(1);
         if !self.store.is_shared() {
-            self.readiness.stop(problem);
+            self.readiness.stop(problem.clone().in_directory());
         }
     }
 
@@ -92,7 +92,7 @@ impl World {
     pub(crate) fn explain(&self, problem: Problem) -> Problem {
         let stopped = self.readiness.stopped();
         let problem = match stopped.filter(|stopped| stopped.code() == Code::Full) {
-            Some(stopped) if problem.code() == Code::Store => stopped.clone(),
+            Some(stopped) if problem.code() == Code::Store && !problem.is_of_store() => stopped.clone(),
             _ => problem,
         };
         if self.store.is_shared() { problem.in_database() } else { problem.in_directory() }

@@ -72,8 +72,16 @@ fn sv_30_the_logs_name_requests_and_grants_and_no_tokens() {
     let log = fs::read_to_string(sandbox.path("log")).unwrap();
     assert_eq!(ended.code(), Some(0), "{log}");
     let line = log.lines().find(|line| line.contains("asked-once") && line.contains("served")).unwrap();
-    for part in ["method=GET", "/v1/matches", "grant=", "status=200", "duration="] {
+    for part in ["method=GET", "/v1/matches", "grant=", "status=200", "duration_ms="] {
         assert!(line.contains(part), "{part}: {line}");
     }
+    // Each line begins with the time, in UTC.
+    for line in log.lines().filter(|line| !line.is_empty()) {
+        let shape: String =
+            line.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
+        assert!(shape.starts_with("0000-00-00T00:00:00.000Z "), "{line}");
+    }
+    let duration = line.split("duration_ms=").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    assert!(duration.parse::<f64>().is_ok_and(|duration| duration >= 0.0), "{line}");
     assert!(!log.contains(token.trim_start_matches("tf_a_")), "the token is in the log");
 }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -342,6 +342,34 @@ fn fl_18_services_and_their_database_are_killed_and_nothing_is_lost() {
         assert_eq!(service.wait().code(), Some(0));
     }
     services.verify();
+}
+
+/// SV-28: a service whose database is away is not ready, also when nobody plays, and is again by itself.
+#[test]
+fn sv_28_a_service_is_ready_when_its_database_is() {
+    // Others use the shared one.
+    let Some(server) = Server::start("") else { return };
+    let services = Services::new(&server, "ready");
+    let service = services.start();
+    let ready = || Call::get("/readyz", "").to(&service);
+    let until = |status: u16| {
+        let began = Instant::now();
+        while ready().status != status {
+            assert!(began.elapsed() < Duration::from_secs(20), "{:?}", ready());
+            thread::sleep(Duration::from_millis(100));
+        }
+        began.elapsed()
+    };
+    assert_eq!(ready().is(200).body, "ready\n");
+    server.kill();
+    assert!(until(503) < Duration::from_secs(5));
+    let began = Instant::now();
+    let unready = ready().problem(503, "store");
+    assert!(began.elapsed() < Duration::from_secs(3), "a probe does not wait for long");
+    assert!(unready.header("retry-after").is_some());
+    Call::get("/healthz", "").to(&service).is(200);
+    server.begin();
+    until(200);
 }
 
 /// The database away for longer than a request waits (FL-20).

@@ -1,14 +1,13 @@
 //! A client that nobody here wrote: schemathesis sends what the description of the service allows, and what it does not
 //! (SV-34).
 
-use std::env;
-use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::json;
 
+use super::described::{python, skipped};
 use super::http::{Call, import};
 use super::papers::{joined, serve};
 use super::running::Running;
@@ -16,32 +15,6 @@ use super::times;
 use crate::sandbox::workspace;
 
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
-
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn skipped(why: &str) {
-    eprintln!("SKIPPED: schemathesis: {why}");
-}
-
-fn run(program: &OsStr, args: &[&str]) -> Result<Output, String> {
-    let output = Command::new(program).args(args).output();
-    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
-    if output.status.success() {
-        return Ok(output);
-    }
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{} {args:?}: {}", program.display(), stderr.lines().last().unwrap_or_default()))
-}
-
-/// Installs it, in an environment of its own; `TURNFOLD_SCHEMATHESIS` names one that is there.
-fn install(folder: &Path) -> Result<PathBuf, String> {
-    if let Some(there) = env::var_os("TURNFOLD_SCHEMATHESIS") {
-        return Ok(there.into());
-    }
-    run("python3".as_ref(), &["-m", "venv", folder.to_str().unwrap()])?;
-    let pip = folder.join("bin/pip");
-    run(pip.as_os_str(), &["install", "--quiet", "--disable-pip-version-check", SCHEMATHESIS])?;
-    Ok(folder.join("bin/schemathesis"))
-}
 
 /// Makes the matches that the configuration names, each with a branch; one by mail is there.
 fn seed(service: &Running) {
@@ -62,9 +35,9 @@ fn seed(service: &Running) {
 fn sv_34_schemathesis_finds_no_failure() {
     let mailbox = joined();
     let sandbox = &mailbox.sandbox;
-    let schemathesis = match install(&sandbox.path("venv")) {
-        Ok(path) => path,
-        Err(why) => return skipped(&why),
+    let schemathesis = match python(&sandbox.path("venv"), SCHEMATHESIS, "TURNFOLD_SCHEMATHESIS") {
+        Ok(bin) => bin.join("schemathesis"),
+        Err(why) => return skipped("schemathesis", &why),
     };
     let service = serve(&mailbox);
     seed(&service);

@@ -6,11 +6,15 @@ mod attacks;
 mod cache_eviction;
 mod client;
 mod crowd;
+#[cfg(unix)] // links
+mod described;
 mod durability;
 mod end_of_match;
 #[cfg(unix)]
 mod fleet;
 mod fuzzer;
+#[cfg(unix)] // limits of a shell
+mod hardening;
 mod http;
 mod malformed_requests;
 #[cfg(target_os = "linux")] // the memory of a process

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 use turnfold_store::RescueError;
 
+use super::documents;
 use super::position::attachment;
 use super::statuses::Looked;
 use crate::app::App;
@@ -54,9 +55,9 @@ impl Write for ToBody {
 }
 
 /// Back the store up
-#[utoipa::path(get, path = "/v1/backup", tag = "running",
-    responses((status = 200, description = "as `store backup` writes it; one that breaks off is no backup",
-        body = Vec<u8>, content_type = "application/octet-stream"), Looked))]
+#[utoipa::path(operation_id = "backup_store", get, path = "/v1/backup", tag = "running",
+    responses((status = 200, description = "the same bytes as from `store backup`; a connection that breaks off leaves no usable backup",
+        body = inline(documents::Bytes), content_type = "application/octet-stream"), Looked))]
 pub(crate) async fn backup(
     State(app): State<Arc<App>>,
     bearer: Bearer,

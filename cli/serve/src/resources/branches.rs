@@ -11,7 +11,8 @@ use turnfold_replay::render::{self, ListedBranch};
 use turnfold_store::{BranchInfo, BranchName, MatchName};
 use utoipa::ToSchema;
 
-use super::statuses::{Changed, Deleted, Document, Looked, Name};
+use super::documents::{Branch, BranchList};
+use super::statuses::{Changed, Deleted, Looked, Name};
 use crate::app::{App, to_end};
 use crate::append::require_not_by_mail;
 use crate::auth::{Access, Bearer, Viewpoint};
@@ -57,9 +58,9 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
 }
 
 /// List the branches
-#[utoipa::path(get, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
-    responses((status = 200, description = "as `branches` prints them", content(
-        (inline(List<Document, Option<String>>) = "application/json"), (String = "text/plain"))), Looked))]
+#[utoipa::path(operation_id = "list_branches", get, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
+    responses((status = 200, description = "the branches, as `branches` prints them", content(
+        (BranchList = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -91,9 +92,9 @@ pub(crate) struct NewBranch {
 }
 
 /// Begin a branch
-#[utoipa::path(post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
+#[utoipa::path(operation_id = "create_branch", post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
     request_body = NewBranch,
-    responses((status = 201, description = "it is there", headers(("Location" = String)), body = inline(Document)), Changed))]
+    responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = Branch), Changed))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -126,9 +127,9 @@ pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> ApiResult<Revi
 }
 
 /// Delete a branch
-#[utoipa::path(delete, path = "/v1/matches/{match}/branches/{branch}", tag = "branches",
+#[utoipa::path(operation_id = "delete_branch", delete, path = "/v1/matches/{match}/branches/{branch}", tag = "branches",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path)),
-    responses((status = 204, description = "it is gone"), Deleted))]
+    responses((status = 204, description = "the branch was deleted"), Deleted))]
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     bearer: Bearer,

@@ -11,8 +11,9 @@ use turnfold_replay::{SeatHistory, SourceName, Viewer};
 use utoipa::IntoParams;
 
 use super::branches::{branch_point, known_branches};
+use super::documents::Comparison;
 use super::matches::are_over;
-use super::statuses::{Document, Looked, Name};
+use super::statuses::{Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::http::{Form, ValidQuery, json, name, text};
@@ -49,10 +50,10 @@ pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchNam
 }
 
 /// Compare two histories
-#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/diff", tag = "branches",
+#[utoipa::path(operation_id = "compare_histories", get, path = "/v1/matches/{match}/branches/{branch}/diff", tag = "branches",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), With),
-    responses((status = 200, description = "as `diff` prints it", content(
-        (inline(Document) = "application/json"), (String = "text/plain"))), Looked))]
+    responses((status = 200, description = "the differences, as `diff` prints them", content(
+        (Comparison = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn diff(
     State(app): State<Arc<App>>,
     bearer: Bearer,

@@ -12,7 +12,8 @@ use turnfold_replay::{Record, Revision, ScriptLine};
 use turnfold_store::IdempotencyKey;
 use utoipa::{IntoParams, ToSchema};
 
-use super::statuses::{AppendProblems, Document, Key, Looked, Name, TagList};
+use super::documents::{self, EntryList};
+use super::statuses::{AppendProblems, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
 use crate::append::{ATTEMPTS, Append, Appended, AppendedKind, COMMANDS_MAX, moves_on};
 use crate::auth::{Access, Bearer};
@@ -39,10 +40,10 @@ pub(crate) struct Range {
 }
 
 /// Read the log
-#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
+#[utoipa::path(operation_id = "list_entries", get, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Range),
-    responses((status = 200, description = "as `log` prints them; text names more by `Link`", content(
-        (inline(List<Document, Option<u64>>) = "application/json"), (String = "text/plain"))), Looked))]
+    responses((status = 200, description = "the entries, as `log` prints them; the header `Link` of a text answer names the rest", content(
+        (EntryList = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -108,14 +109,14 @@ struct AppendedJson<'a> {
 }
 
 /// Play: append commands
-#[utoipa::path(post, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
+#[utoipa::path(operation_id = "append_entries", post, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Expected,
         ("If-Match" = inline(TagList), Header), ("Idempotency-Key" = inline(Key), Header)),
     request_body = Commands,
-    responses((status = 201, description = "they are recorded, and durable", headers(("ETag" = String)), content(
-        (inline(Document) = "application/json"), (String = "text/plain"))),
-        (status = 200, description = "nothing was due, or the key was used before", headers(("ETag" = String)), content(
-        (inline(Document) = "application/json"), (String = "text/plain"))), AppendProblems))]
+    responses((status = 201, description = "the entries are on disk", headers(("ETag" = String)), content(
+        (documents::Appended = "application/json"), (String = "text/plain"))),
+        (status = 200, description = "no roll was due, or the idempotency key was used before", headers(("ETag" = String)), content(
+        (documents::Appended = "application/json"), (String = "text/plain"))), AppendProblems))]
 pub(crate) async fn append(
     State(app): State<Arc<App>>,
     bearer: Bearer,

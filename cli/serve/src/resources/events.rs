@@ -13,7 +13,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
-use super::statuses::{Document, Looked, Name};
+use super::documents::EntriesEvent;
+use super::statuses::{Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint, no_token};
 use crate::channel_body::ChannelBody;
@@ -55,9 +56,9 @@ pub(crate) struct From {
 }
 
 /// Follow a history
-#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
+#[utoipa::path(operation_id = "follow_branch", get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = u64, Header)),
-    responses((status = 200, description = "events `entries`, `gone` and `bye`", body = inline(Document),
+    responses((status = 200, description = "a stream of events: `entries` with new entries, `gone` when the branch was deleted, `bye` when the service shuts down", body = EntriesEvent,
         content_type = "text/event-stream"), Looked))]
 pub(crate) async fn follow(
     State(app): State<Arc<App>>,
@@ -81,6 +82,7 @@ pub(crate) async fn follow(
             Some(seen) => branch.first_head(app, view, seen)?,
         };
         let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
+        let bearer = bearer.admitted();
         let following = Following::new(&branch);
         Ok((Stream { following, view, from: 0, place, bearer, expires_at_ms }, from, access.clone()))
     });

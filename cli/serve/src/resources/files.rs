@@ -30,9 +30,9 @@ pub(crate) struct Until {
 }
 
 /// Get the replay file
-#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/replay.tfl", tag = "files",
+#[utoipa::path(operation_id = "get_replay_file", get, path = "/v1/matches/{match}/branches/{branch}/replay.tfl", tag = "files",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Until),
-    responses((status = 200, description = "as `export` writes it", body = String, content_type = "text/plain"), LookedLarge))]
+    responses((status = 200, description = "the replay file, as `export` writes it", body = String, content_type = "text/plain"), LookedLarge))]
 pub(crate) async fn replay(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -52,9 +52,9 @@ pub(crate) async fn replay(
 }
 
 /// Get a page that shows the game
-#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/replay.html", tag = "files",
+#[utoipa::path(operation_id = "get_replay_page", get, path = "/v1/matches/{match}/branches/{branch}/replay.html", tag = "files",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At),
-    responses((status = 200, description = "as `export --html` writes it", body = String, content_type = "text/html"), LookedLarge))]
+    responses((status = 200, description = "the page, as `export --html` writes it", body = String, content_type = "text/html"), LookedLarge))]
 pub(crate) async fn page(
     State(app): State<Arc<App>>,
     bearer: Bearer,

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use turnfold_replay::{FrameDocument, FrameLimits};
 use utoipa::IntoParams;
 
-use super::statuses::{Document, Looked, Name};
+use super::documents::FrameList;
+use super::statuses::{Looked, Name};
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::http::{JSON, ValidQuery, json, require_accepted};
@@ -33,9 +34,9 @@ pub(crate) struct Frames {
 }
 
 /// Get frames
-#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/frames", tag = "positions",
+#[utoipa::path(operation_id = "list_frames", get, path = "/v1/matches/{match}/branches/{branch}/frames", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Frames),
-    responses((status = 200, description = "a picture, and what changes in it", body = inline(Document)), Looked))]
+    responses((status = 200, description = "a picture, and the changes that each entry makes to it", body = FrameList), Looked))]
 pub(crate) async fn frames(
     State(app): State<Arc<App>>,
     bearer: Bearer,

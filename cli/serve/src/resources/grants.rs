@@ -10,6 +10,7 @@ use turnfold_core::{Digest, Seat};
 use turnfold_store::{BranchName, Grant, GrantId, GrantKind, MatchName, NewGrant};
 use utoipa::ToSchema;
 
+use super::documents::GrantList;
 use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
 use crate::auth::{Bearer, SPECTATOR, Viewpoint};
@@ -167,9 +168,9 @@ fn players(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Vec<Seat>> {
 }
 
 /// Make a grant
-#[utoipa::path(post, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = inline(Name), Path)),
+#[utoipa::path(operation_id = "create_grant", post, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = inline(Name), Path)),
     request_body = NewGrantJson,
-    responses((status = 201, description = "it is there; its token is told this once", body = GrantMade), Changed))]
+    responses((status = 201, description = "the grant was created; its token is shown only once", body = GrantMade), Changed))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -207,8 +208,8 @@ pub(crate) async fn create(
 }
 
 /// List the grants
-#[utoipa::path(get, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = inline(Name), Path)),
-    responses((status = 200, description = "all of them, without their tokens", body = inline(List<GrantJson, Option<String>>)), Looked))]
+#[utoipa::path(operation_id = "list_grants", get, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = inline(Name), Path)),
+    responses((status = 200, description = "all grants of the match, without their tokens", body = GrantList), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -229,9 +230,9 @@ pub(crate) async fn list(
 }
 
 /// Revoke a grant
-#[utoipa::path(delete, path = "/v1/matches/{match}/grants/{id}", tag = "grants",
+#[utoipa::path(operation_id = "revoke_grant", delete, path = "/v1/matches/{match}/grants/{id}", tag = "grants",
     params(("match" = inline(Name), Path), ("id" = inline(Id), Path)),
-    responses((status = 204, description = "it counts no more"), Deleted))]
+    responses((status = 204, description = "the grant is revoked"), Deleted))]
 pub(crate) async fn revoke(
     State(app): State<Arc<App>>,
     bearer: Bearer,

@@ -15,23 +15,23 @@ use crate::readiness::require_ready;
 pub(crate) const OPENAPI: &str = include_str!("../../openapi.json");
 
 /// See whether the service lives
-#[utoipa::path(get, path = "/healthz", tag = "running", security(()),
-    responses((status = 200, description = "it does", body = String, content_type = "text/plain")))]
+#[utoipa::path(operation_id = "check_alive", get, path = "/healthz", tag = "running", security(()),
+    responses((status = 200, description = "the process is alive", body = String, content_type = "text/plain")))]
 pub(crate) async fn lives() -> ApiResult {
     Ok(text(StatusCode::OK, "ok\n".into()))
 }
 
 /// See whether the service takes requests
-#[utoipa::path(get, path = "/readyz", tag = "running", security(()),
-    responses((status = 200, description = "it does", body = String, content_type = "text/plain"), Open))]
+#[utoipa::path(operation_id = "check_ready", get, path = "/readyz", tag = "running", security(()),
+    responses((status = 200, description = "the service takes requests, and its store accepts writes", body = String, content_type = "text/plain"), Open))]
 pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> ApiResult {
     require_ready(&app).await?;
     Ok(text(StatusCode::OK, "ready\n".into()))
 }
 
 /// The description of the service
-#[utoipa::path(get, path = "/v1/openapi.json", tag = "running", security(()),
-    responses((status = 200, description = "OpenAPI 3.1", body = inline(super::statuses::Document)), Open))]
+#[utoipa::path(operation_id = "get_description", get, path = "/v1/openapi.json", tag = "running", security(()),
+    responses((status = 200, description = "this description", body = inline(super::statuses::Document)), Open))]
 pub(crate) async fn openapi(headers: HeaderMap, _: ValidQuery<NoParameters>) -> ApiResult {
     require_accepted(&headers, JSON)?;
     Ok(typed(StatusCode::OK, JSON, OPENAPI))

@@ -39,9 +39,9 @@ pub(crate) struct SeatTaken {
 }
 
 /// Spend an invitation
-#[utoipa::path(post, path = "/v1/join", tag = "grants", request_body = Join,
-    responses((status = 201, description = "the seat is yours", body = SeatTaken),
-        (status = 200, description = "it already was, with this token", body = SeatTaken), JoinProblems))]
+#[utoipa::path(operation_id = "join_match", post, path = "/v1/join", tag = "grants", request_body = Join,
+    responses((status = 201, description = "the invitation is spent, and the seat is yours", body = SeatTaken),
+        (status = 200, description = "the seat was yours already, with this token", body = SeatTaken), JoinProblems))]
 pub(crate) async fn join(
     State(app): State<Arc<App>>,
     bearer: Bearer,

@@ -13,6 +13,7 @@ use turnfold_store::{BranchInfo, BranchName, Genesis, GrantKind, GrantLabel, Mat
 use utoipa::{IntoParams, ToSchema};
 
 use super::branches::known_branches;
+use super::documents::MatchList;
 use super::statuses::{Changed, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
@@ -105,9 +106,9 @@ pub(crate) struct Page {
 }
 
 /// List the matches that the token knows
-#[utoipa::path(get, path = "/v1/matches", tag = "matches", params(Page),
-    responses((status = 200, description = "by name", content(
-        (inline(List<MatchJson, Option<String>>) = "application/json"), (String = "text/plain"))), Looked))]
+#[utoipa::path(operation_id = "list_matches", get, path = "/v1/matches", tag = "matches", params(Page),
+    responses((status = 200, description = "the matches, by name", content(
+        (MatchList = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -152,8 +153,8 @@ fn lines(lines: impl Iterator<Item = String>) -> String {
 }
 
 /// See a match
-#[utoipa::path(get, path = "/v1/matches/{match}", tag = "matches", params(("match" = inline(Name), Path)),
-    responses((status = 200, description = "as its viewer may know it", content(
+#[utoipa::path(operation_id = "show_match", get, path = "/v1/matches/{match}", tag = "matches", params(("match" = inline(Name), Path)),
+    responses((status = 200, description = "the match, as its viewer may know it", content(
         (MatchJson = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
@@ -216,9 +217,9 @@ pub(crate) struct ImportName {
 }
 
 /// Make a match, or import one from a replay file
-#[utoipa::path(post, path = "/v1/matches", tag = "matches", params(ImportName),
+#[utoipa::path(operation_id = "create_match", post, path = "/v1/matches", tag = "matches", params(ImportName),
     request_body(content((NewMatch = "application/json"), (String = "text/plain"))),
-    responses((status = 201, description = "it is there", headers(("Location" = String)), body = Created), Changed))]
+    responses((status = 201, description = "the match was created", headers(("Location" = String)), body = Created), Changed))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     bearer: Bearer,

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use turnfold_core::paper::SignedPaper;
 use turnfold_core::{Malformed, Seat};
@@ -19,7 +19,9 @@ use super::statuses::{Name, PaperProblems};
 use crate::app::{App, to_end};
 use crate::folds::Reader;
 use crate::hosting::at_desk;
-use crate::http::{Form, NoParameters, ValidQuery, body, json, name, text};
+use crate::http::{
+    Form, JSON, NoParameters, ValidQuery, body, has_type, json, json_body, name, text, too_large,
+};
 use crate::limits::PAPER_BYTES_MAX;
 use crate::problem::{ApiResult, Code, Problem};
 
@@ -45,15 +47,23 @@ pub(crate) struct PaperTaken {
     bundle: Option<String>,
 }
 
-/// Hand in a paper of a match by mail
+/// A paper to be handed in.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewPaper {
+    /// The paper, as `mail write` wrote it
+    paper: String,
+}
+
+/// Submit a paper of a match by mail
 ///
-/// Its signature is the right to do so: no token is needed.
-#[utoipa::path(post, path = "/v1/matches/{match}/papers", tag = "papers", security(()),
+/// The paper is signed, so no token is required.
+#[utoipa::path(operation_id = "submit_paper", post, path = "/v1/matches/{match}/papers", tag = "papers", security(()),
     params(("match" = inline(Name), Path)),
-    request_body(content((String = "text/plain"))),
-    responses((status = 201, description = "the desk has recorded it", content(
+    request_body(content((NewPaper = "application/json"), (String = "text/plain"))),
+    responses((status = 201, description = "the desk recorded the paper", content(
         (PaperTaken = "application/json"), (String = "text/plain"))),
-        (status = 200, description = "the desk had it already", content(
+        (status = 200, description = "the desk had recorded the paper before", content(
         (PaperTaken = "application/json"), (String = "text/plain"))), PaperProblems))]
 pub(crate) async fn take(
     State(app): State<Arc<App>>,
@@ -66,7 +76,14 @@ pub(crate) async fn take(
         return Err(Problem::forbidden("this service takes no papers: it hosts no matches by mail"));
     }
     let game: MatchName = name(&match_name)?;
-    let paper = body(request, "text/plain", PAPER_BYTES_MAX).await?;
+    let paper = if has_type(&request, JSON) {
+        json_body::<NewPaper>(request).await?.paper.into()
+    } else {
+        body(request, "text/plain", PAPER_BYTES_MAX).await?
+    };
+    if paper.len() > PAPER_BYTES_MAX {
+        return Err(too_large(PAPER_BYTES_MAX));
+    }
     let paper = read(&paper).map_err(|error| Problem::new(Code::Malformed, one_line(&error.0)))?;
     // From here on, a client that goes away changes nothing.
     to_end(async move {

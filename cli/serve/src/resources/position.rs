@@ -10,7 +10,8 @@ use turnfold_replay::drawing::{Highlights, svg};
 use turnfold_replay::render;
 use utoipa::IntoParams;
 
-use super::statuses::{Document, Looked, LookedLarge, Name, TagList};
+use super::documents::{LegalCommandList, View};
+use super::statuses::{Looked, LookedLarge, Name, TagList};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::head_state::CachedView;
@@ -61,10 +62,10 @@ fn answer(shown: &CachedView, known: Option<&Tags>, body: impl FnOnce() -> Respo
 }
 
 /// See the position
-#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/view", tag = "positions",
+#[utoipa::path(operation_id = "get_view", get, path = "/v1/matches/{match}/branches/{branch}/view", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At, ("If-None-Match" = inline(TagList), Header)),
-    responses((status = 200, description = "as `show` prints it", headers(("ETag" = String)), content(
-        (inline(Document) = "application/json"), (String = "text/plain"))),
+    responses((status = 200, description = "the view, as `show` prints it", headers(("ETag" = String)), content(
+        (View = "application/json"), (String = "text/plain"))),
         (status = 304, description = "nothing has changed for this viewer"), Looked))]
 pub(crate) async fn view(
     State(app): State<Arc<App>>,
@@ -100,9 +101,9 @@ pub(crate) async fn view(
 }
 
 /// Get a picture of the position
-#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/picture.svg", tag = "positions",
+#[utoipa::path(operation_id = "get_picture", get, path = "/v1/matches/{match}/branches/{branch}/picture.svg", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At),
-    responses((status = 200, description = "as `show --format svg` prints it", body = String,
+    responses((status = 200, description = "the picture, as `show --format svg` prints it", body = String,
         content_type = "image/svg+xml"), Looked))]
 pub(crate) async fn picture(
     State(app): State<Arc<App>>,
@@ -130,10 +131,10 @@ pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
 }
 
 /// List the legal commands
-#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/legal", tag = "positions",
+#[utoipa::path(operation_id = "list_legal_commands", get, path = "/v1/matches/{match}/branches/{branch}/legal", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At),
-    responses((status = 200, description = "as `legal` prints them", content(
-        (inline(List<Document, Option<String>>) = "application/json"), (String = "text/plain"))), LookedLarge))]
+    responses((status = 200, description = "the commands, as `legal` prints them", content(
+        (LegalCommandList = "application/json"), (String = "text/plain"))), LookedLarge))]
 pub(crate) async fn legal(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -172,10 +173,10 @@ pub(crate) struct Question {
 }
 
 /// Ask the rules a question
-#[utoipa::path(get, path = "/v1/matches/{match}/branches/{branch}/ask", tag = "positions",
+#[utoipa::path(operation_id = "ask_question", get, path = "/v1/matches/{match}/branches/{branch}/ask", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Question),
-    responses((status = 200, description = "as `ask` prints it", content(
-        (inline(Document) = "application/json"), (String = "text/plain"))), LookedLarge))]
+    responses((status = 200, description = "the answer, as `ask` prints it; its form is the ruleset's", content(
+        (inline(serde_json::Value) = "application/json"), (String = "text/plain"))), LookedLarge))]
 pub(crate) async fn ask(
     State(app): State<Arc<App>>,
     bearer: Bearer,

@@ -8,6 +8,7 @@ use serde::Serialize;
 use turnfold_core::AnyRules;
 use utoipa::ToSchema;
 
+use super::documents::RulesetList;
 use super::statuses::Open;
 use crate::app::App;
 use crate::http::{JSON, List, NoParameters, ValidQuery, json, require_accepted};
@@ -26,8 +27,8 @@ pub(crate) struct Ruleset {
 }
 
 /// List the games
-#[utoipa::path(get, path = "/v1/rulesets", tag = "rulesets", security(()),
-    responses((status = 200, description = "all of them", body = inline(List<Ruleset, Option<String>>)), Open))]
+#[utoipa::path(operation_id = "list_rulesets", get, path = "/v1/rulesets", tag = "rulesets", security(()),
+    responses((status = 200, description = "all rulesets", body = RulesetList), Open))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     headers: HeaderMap,

@@ -1,0 +1,338 @@
+//! The documents that the library writes, for the description of the service (SV-33): what they mean stands in
+//! `cli/JSON.md`. A test compares them with what is answered.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::openapi::schema::{AdditionalProperties, SchemaFormat, Type};
+use utoipa::openapi::{KnownFormat, ObjectBuilder, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::grants::GrantJson;
+use super::matches::MatchJson;
+use super::rulesets::Ruleset;
+
+/// Declares objects whose members are the ruleset's, but for those that are named.
+macro_rules! objects_of_rulesets {
+    ($($(#[doc = $doc:literal])* $name:ident { $($member:literal),* };)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Serialize)]
+        pub(crate) struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new()
+                    .description(Some(concat!($($doc),*).trim()))
+                    $(.property($member, ObjectBuilder::new().schema_type(Type::String))
+                    .required($member))*
+                    .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+                    .into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    )*};
+}
+
+objects_of_rulesets! {
+    /// What a viewer sees of a position; its members are the ruleset's.
+    View {};
+    /// An effect of a command; its other members are the ruleset's.
+    Effect { "effect" };
+}
+
+/// Bytes.
+pub(crate) struct Bytes;
+
+impl PartialSchema for Bytes {
+    fn schema() -> RefOr<Schema> {
+        let binary = SchemaFormat::KnownFormat(KnownFormat::Binary);
+        ObjectBuilder::new().schema_type(Type::String).format(Some(binary)).into()
+    }
+}
+
+impl ToSchema for Bytes {
+    fn name() -> Cow<'static, str> {
+        "Bytes".into()
+    }
+}
+
+/// Declares parts of lists, with where each continues.
+macro_rules! lists {
+    ($($name:ident: $item:ty, $next:ty;)*) => {$(
+        /// A part of a list.
+        #[derive(Serialize, ToSchema)]
+        pub(crate) struct $name {
+            items: Vec<$item>,
+            /// The value of `after` for the rest; null at the end.
+            #[schema(required = true)]
+            next: Option<$next>,
+        }
+    )*};
+}
+
+lists! {
+    RulesetList: Ruleset, String;
+    MatchList: MatchJson, String;
+    BranchList: Branch, String;
+    EntryList: LoggedRecord, u64;
+    LegalCommandList: LegalCommand, String;
+    GrantList: GrantJson, String;
+}
+
+/// A command and its outcome, as `play` prints them.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Record {
+    /// The entry's number; null if the command was rejected.
+    #[schema(required = true)]
+    seq: Option<u64>,
+    /// Who gave the command, if that is known.
+    #[schema(required = true)]
+    seat: Option<String>,
+    /// The command in its canonical text.
+    command: String,
+    /// `applied`, `ignored` or `rejected`.
+    #[schema(pattern = "^(applied|ignored|rejected)$")]
+    outcome: String,
+    /// Why the command was ignored or rejected, a name in `snake_case`.
+    #[schema(required = true)]
+    reason: Option<String>,
+    /// The same in words.
+    #[schema(required = true)]
+    message: Option<String>,
+    /// What the command did.
+    effects: Vec<Effect>,
+    /// The hash of the state after it; null if the viewer may not know it.
+    #[schema(required = true)]
+    state_hash: Option<String>,
+}
+
+/// An entry of a log, as `log` prints it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LoggedRecord {
+    #[serde(flatten)]
+    record: Record,
+    /// When the entry was recorded, in milliseconds since 1970.
+    #[schema(required = true)]
+    recorded_at_ms: Option<i64>,
+    /// The idempotency key of the request that recorded it; null if the viewer may not know it.
+    #[schema(required = true)]
+    key: Option<String>,
+}
+
+/// What was appended.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Appended {
+    /// The number of the last entry, as the viewer counts.
+    head: u64,
+    /// The entries, as the viewer sees them.
+    entries: Vec<Record>,
+    /// Present if nothing was played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    nothing: Option<NothingPlayed>,
+}
+
+/// Why nothing was played.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NothingPlayed {
+    /// Always 0.
+    played: u64,
+    /// The roll that the rules wait for.
+    #[schema(required = true)]
+    due_roll: Option<DueRoll>,
+}
+
+/// A roll that the rules wait for.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DueRoll {
+    /// What the roll decides.
+    purpose: String,
+    /// How many values are rolled.
+    count: u64,
+    /// The least value.
+    low: i64,
+    /// The greatest value.
+    high: i64,
+}
+
+/// A branch.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Branch {
+    branch: String,
+    /// How many entries it has, those before its beginning included.
+    entries: u64,
+    /// Where it begins; null for `main`.
+    #[schema(required = true)]
+    from: Option<Fork>,
+    /// The last link of its hash chain; null if the viewer may not know it.
+    #[schema(required = true)]
+    link: Option<String>,
+}
+
+/// Where a branch begins.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Fork {
+    /// The branch that it begins on.
+    branch: String,
+    /// The last entry that both have.
+    seq: u64,
+}
+
+/// A command that the rules would accept now.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LegalCommand {
+    /// Who may give it.
+    seat: String,
+    command: String,
+}
+
+/// A field in which two views, or two games, differ.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Difference {
+    /// Where the field stands, a JSON pointer.
+    path: String,
+    /// Its value in the first; missing if only the second has the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<Value>,
+    /// Its value in the second; missing if only the first has the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<Value>,
+}
+
+/// Two histories compared, as `diff` prints it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Comparison {
+    equal: bool,
+    /// Whether ruleset, setup and dice are the same.
+    same_game: bool,
+    /// The first entry that is not the same in both.
+    #[schema(required = true)]
+    parts_at: Option<u64>,
+    /// How many commands only the first has.
+    only_in_a: u64,
+    /// How many commands only the second has.
+    only_in_b: u64,
+    /// How many outcomes differ although the command is the same.
+    outcomes_differ: u64,
+    /// How many fields of the last states differ.
+    fields_differ: u64,
+    /// The first history.
+    a: Side,
+    /// The second history.
+    b: Side,
+    /// How the games differ.
+    game: Vec<Difference>,
+    /// The entries that only one history has, and those whose outcomes differ, in order.
+    entries: Vec<EntryPair>,
+    /// How the last states differ.
+    state: Vec<Difference>,
+}
+
+/// One of two histories.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Side {
+    /// The revision.
+    name: String,
+    entries: u64,
+    /// The hash of the last state.
+    #[schema(required = true)]
+    state_hash: Option<String>,
+    /// The first entry whose recorded outcome is not that of this build's rules.
+    #[schema(required = true)]
+    recorded_differs_at: Option<u64>,
+}
+
+/// An entry in two histories.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EntryPair {
+    /// The entry of the first; null if only the second has it.
+    #[schema(required = true)]
+    a: Option<Record>,
+    /// The entry of the second; null if only the first has it.
+    #[schema(required = true)]
+    b: Option<Record>,
+}
+
+/// A picture, and for each entry that follows what changes in it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FrameList {
+    viewer: String,
+    #[serde(rename = "match")]
+    match_name: String,
+    branch: String,
+    /// The entry that the picture shows, as the viewer counts; 0 is the setup.
+    after: u64,
+    /// The number of the last entry.
+    head: u64,
+    /// The number of the last frame, if more follow.
+    #[schema(required = true)]
+    next: Option<u64>,
+    /// What the viewer sees before the first frame.
+    picture: Vec<PictureBlock>,
+    frames: Vec<Frame>,
+}
+
+/// An entry, and what differs after it from the frame before.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Frame {
+    record: LoggedRecord,
+    /// The outcome, as `log` prints it.
+    text: String,
+    /// What differs from the picture before, each part as `[block, place, content]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    changes: Option<Vec<Vec<Value>>>,
+    /// The whole picture, where it is not made of the same blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    picture: Option<Vec<PictureBlock>>,
+    /// The fields of the view that differ.
+    fields: Vec<Difference>,
+}
+
+/// A block of a picture: a board with its cells and arrows, lines, rows or bars.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PictureBlock {
+    /// The radius of a board.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    board: Option<u64>,
+    /// Each `[q, r, label, mark, tint]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cells: Option<Vec<Vec<Value>>>,
+    /// Each `[tint, [q, r], …]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    arrows: Option<Vec<Vec<Value>>>,
+    /// Each a list of `[text, tint]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    lines: Option<Vec<Vec<Value>>>,
+    /// Each `[label, pieces]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    rows: Option<Vec<Vec<Value>>>,
+    /// Each `[label, value, maximum, tint, chips]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    bars: Option<Vec<Vec<Value>>>,
+}
+
+/// The data of an event `entries`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EntriesEvent {
+    /// The number of the last entry, as the viewer counts.
+    head: u64,
+    /// The tag of the viewer's view there.
+    tag: String,
+    /// The entries that came to light; null if there are more than 1,000, so that the log has to be read again.
+    #[schema(required = true)]
+    entries: Option<Vec<LoggedRecord>>,
+}
