@@ -75,7 +75,7 @@ impl App {
 
     /// Returns `true` if a token of this hash is the admin's.
     pub(crate) fn is_admin(&self, hash: &Digest) -> bool {
-        // Digests of 256 random bits: how long a comparison takes tells nothing that helps to guess.
+        // Digests of 256 random bits: the time of a comparison does not help to guess.
         *hash == self.admin
     }
 
@@ -151,7 +151,7 @@ impl App {
         self.serve_for(access, work).await
     }
 
-    /// Does what somebody asks for, on a thread that may block.
+    /// Does what a request asks for, on a thread that may block.
     pub(crate) async fn serve_for<T: Send + 'static>(
         self: &Arc<Self>,
         access: Access,

@@ -1,4 +1,4 @@
-//! Who asks, and how far that reaches (SV-21, SV-24).
+//! The token of a request, and what it permits (SV-21, SV-24).
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -41,7 +41,7 @@ impl Bearer {
         Self { token, client: client.unwrap_or(ClientAddress(None)) }
     }
 
-    /// Returns the token of somebody who was admitted with it, which is no guess any more.
+    /// Returns the token after it was admitted: it is no longer a guess.
     pub(crate) fn admitted(&self) -> Self {
         Self { client: ClientAddress(None), ..self.clone() }
     }
@@ -51,12 +51,12 @@ impl Bearer {
         self.client
     }
 
-    /// Returns the token's hash, by which its grant is found, and what it says it is.
+    /// Returns the hash of the token, by which its grant is found, and its kind.
     pub(crate) fn hash(&self) -> Option<(Digest, TokenKind)> {
         self.token.as_ref().map(|(token, kind)| (token.hash(), *kind))
     }
 
-    /// Returns what a grant with the token would be called.
+    /// Returns the id of the grant with this token.
     pub(crate) fn id(&self) -> Option<String> {
         self.hash().map(|(hash, _)| GrantId::of(&hash).to_string())
     }
@@ -65,13 +65,13 @@ impl Bearer {
     pub(crate) fn invitation(self) -> ApiResult<AccessToken> {
         match self.token {
             Some((token, TokenKind::Invitation)) => Ok(token),
-            Some(_) => Err(Problem::forbidden("only an invitation is spent")),
+            Some(_) => Err(Problem::forbidden("expected the token of an invitation")),
             None => Err(no_token()),
         }
     }
 }
 
-/// Who the viewer is, and how long after the fact.
+/// Who the viewer is, and with what delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Viewpoint {
     pub(crate) viewer: Viewer,
@@ -80,11 +80,11 @@ pub(crate) struct Viewpoint {
 }
 
 impl Viewpoint {
-    /// The host's, from which nothing is concealed.
+    /// The host's viewpoint, from which nothing is concealed.
     pub(crate) const HOST: Self = Self { viewer: Viewer::HOST, delay_s: 0 };
 }
 
-/// What somebody may do.
+/// What the holder of a token may do.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     holder: Holder,
@@ -96,9 +96,9 @@ enum Holder {
     Granted(Grant),
 }
 
-/// The problem of whoever has no token that counts.
+/// The problem of a request without a valid token.
 pub(crate) fn no_token() -> Problem {
-    Problem::new(Code::NoToken, "expected a token that is known, live and not revoked")
+    Problem::new(Code::NoToken, "expected a valid token that has not expired or been revoked")
 }
 
 fn unknown(match_name: &MatchName) -> Problem {
@@ -111,12 +111,12 @@ impl Access {
         Self { holder: Holder::Admin }
     }
 
-    /// What somebody may do to whom it was granted.
+    /// What a grant permits.
     pub(crate) fn granted(grant: Grant) -> Self {
         Self { holder: Holder::Granted(grant) }
     }
 
-    /// Says of damage no more than whoever asked may know (SV-7): only host and admin are told where it is.
+    /// Hides where the store is damaged from everyone but the host and the admin (SV-7).
     pub(crate) fn told(&self, problem: Problem) -> Problem {
         if problem.code() == Code::Corrupt && !self.is_host() { problem.without_place() } else { problem }
     }
@@ -138,7 +138,7 @@ impl Access {
     pub(crate) fn require_admin(&self) -> ApiResult<()> {
         match self.holder {
             Holder::Admin => Ok(()),
-            Holder::Granted(_) => Err(Problem::forbidden("only the admin may do that")),
+            Holder::Granted(_) => Err(Problem::forbidden("only the admin token permits that")),
         }
     }
 
@@ -147,7 +147,7 @@ impl Access {
         match self.grant() {
             Some(grant) if grant.match_name != *match_name => Err(unknown(match_name)),
             Some(Grant { kind: GrantKind::Invitation(_), .. }) => {
-                Err(Problem::forbidden("an invitation only joins"))
+                Err(Problem::forbidden("an invitation permits only `POST /v1/join`"))
             }
             _ => Ok(()),
         }
@@ -159,20 +159,20 @@ impl Access {
         if self.is_host() {
             Ok(())
         } else {
-            Err(Problem::forbidden("only the host of the match may do that"))
+            Err(Problem::forbidden("only the host token of the match permits that"))
         }
     }
 
-    /// Returns the seat whose commands it gives; `None` for the host. Spectators give none.
+    /// Returns the seat that the token gives commands for; `None` for the host. Spectators give none.
     pub(crate) fn playing_seat(&self) -> ApiResult<Option<Seat>> {
         match self.grant() {
             Some(Grant { kind: GrantKind::Seat(seat), .. }) => Ok(Some(*seat)),
             _ if self.is_host() => Ok(None),
-            _ => Err(Problem::forbidden("a spectator gives no commands")),
+            _ => Err(Problem::forbidden("a spectator cannot give commands")),
         }
     }
 
-    /// Returns as which viewer it looks at a match; the host may look as any seat.
+    /// Returns the viewer of a match; the host may look as any seat.
     pub(crate) fn looks(&self, match_name: &MatchName, seat: Option<Viewer>) -> ApiResult<Viewpoint> {
         self.require_match(match_name)?;
         let (viewer, delay_s) = match self.grant().map(|grant| grant.kind) {
@@ -183,7 +183,7 @@ impl Access {
             Some(GrantKind::Spectator { delay_s }) => (SPECTATOR.into(), delay_s),
         };
         if seat.is_some_and(|seat| seat != viewer) {
-            return Err(Problem::forbidden("only the host may look as another seat"));
+            return Err(Problem::forbidden("only the host can view the match as another seat"));
         }
         Ok(Viewpoint { viewer, delay_s })
     }

@@ -58,7 +58,9 @@ impl From<MailError> for Problem {
     fn from(error: MailError) -> Self {
         match error {
             // The desk was found, so it is the key that does not fit.
-            MailError::Unusable(_) => Self::forbidden("another host has the desk of this match"),
+            MailError::Unusable(_) => {
+                Self::forbidden("the key of this service does not fit the desk of the match")
+            }
             MailError::Replay(error) => (*error).into(),
             MailError::Signing(error) => (*error).into(),
             error => Self::new(Code::Internal, error.to_string()),
@@ -71,7 +73,7 @@ impl From<SigningError> for Problem {
         match error {
             SigningError::Replay(error) => error.into(),
             error => {
-                tracing::error!(%error, "the desk cannot be signed");
+                tracing::error!(%error, "cannot sign the desk");
                 Self::internal()
             }
         }
@@ -84,7 +86,7 @@ impl From<LetterError> for Problem {
             LetterError::Replay(error) => (*error).into(),
             LetterError::Signing(error) => (*error).into(),
             error => {
-                tracing::error!(%error, "a bundle cannot be written");
+                tracing::error!(%error, "cannot write a bundle");
                 Self::internal()
             }
         }

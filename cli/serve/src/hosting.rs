@@ -1,4 +1,4 @@
-//! Hosting matches by mail: the desk in one hand at a time, and turns carried out when they are due (PM-31a).
+//! Matches by mail that the service hosts: one writer per desk, and turns executed when they are due (PM-31a).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -19,21 +19,21 @@ use crate::auth::Viewpoint;
 use crate::desks::HostedMail;
 use crate::problem::{ApiResult, Code, Problem};
 
-/// How often it looks which deadlines have come, and after how many looks for desks that other processes made.
+/// How often to check for deadlines, and after how many checks to look for desks of other processes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const LOOKS_FOR_DESKS: u32 = 60;
 
-/// How long a desk is left alone on which something went wrong, in seconds.
+/// How long to wait after a failure on a desk, in seconds.
 const AGAIN_SECONDS: u64 = 60;
 
-/// Does something on the desk of a game, while no one else in this service writes to it; others see it afterwards.
+/// Changes the desk of a game while no other request of this service writes to it.
 pub(crate) async fn at_desk<T: Send + 'static>(
     app: &Arc<App>,
     game: &MatchName,
     mut work: impl FnMut(&App, &mut MailHost<'_>) -> Result<T, MailError> + Send + 'static,
 ) -> ApiResult<T> {
     let (of, main) = (game.clone(), BranchName::main());
-    // Whoever asks needs no token, so a match without a desk is not there.
+    // The request needs no token, so a match without a desk is reported as missing.
     let desk = app.block(move |app| {
         let desk = desk_naming(&app.store, &of, &BranchName::main())?;
         desk.ok_or_else(|| StoreError::NoSuchMatch { match_name: of }.into())
@@ -66,7 +66,7 @@ fn is_conflict(error: &ReplayError) -> bool {
     matches!(error, ReplayError::Store(StoreError::Conflict { .. }))
 }
 
-/// Carries out turns for as long as the service runs: at once where a paper came, and where a deadline has come.
+/// Executes turns while the service runs: after each paper, and at each deadline.
 pub(crate) async fn keep(app: Arc<App>) {
     let Some(desks) = &app.desks else { return };
     let mut due: BTreeMap<MatchName, Option<DeskTime>> = BTreeMap::new();
@@ -86,7 +86,7 @@ pub(crate) async fn keep(app: Arc<App>) {
             let next = match run(&app, &game).await {
                 Ok(deadline) => deadline,
                 Err(problem) => {
-                    tracing::warn!(%game, detail = problem.detail(), "a turn by mail was not carried out");
+                    tracing::warn!(%game, detail = problem.detail(), "cannot execute a turn by mail");
                     let later = time.and_then(|time| {
                         DeskTime::of_unix_seconds(time.unix_seconds().saturating_add(AGAIN_SECONDS))
                     });
@@ -130,7 +130,7 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     let of = game.clone();
     app.block(move |app| {
         if let Err(error) = write_letters(app, &of) {
-            tracing::warn!(game = %of, %error, "letters were not written");
+            tracing::warn!(game = %of, %error, "cannot write letters");
         }
         Ok(())
     })

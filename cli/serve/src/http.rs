@@ -19,6 +19,7 @@ use crate::problem::{ApiResult, Code, Problem};
 /// The types of answers and bodies.
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
+pub(crate) const BYTES: &str = "application/octet-stream";
 pub(crate) const SVG: &str = "image/svg+xml";
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
@@ -150,7 +151,7 @@ pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -
     read.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, "the body did not come in time")))
 }
 
-pub(crate) fn too_large(bytes_max: usize) -> Problem {
+fn too_large(bytes_max: usize) -> Problem {
     Problem::new(Code::TooLarge, format!("expected a body of at most {bytes_max} bytes"))
 }
 

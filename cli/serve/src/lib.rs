@@ -1,15 +1,15 @@
 //! The service of turnfold (SV-3): one store over HTTP, for players at their own computers.
 //!
-//! The service answers what a verb of the command line prints, byte for byte. No response reveals what a seat may not know.
-//! A 201 response means that the entries are on disk. A request passes `middleware` and its handler in `resources`. The
-//! handler checks the rights of the token (`auth`) and gets an open branch. Then it does what the verb of the same name
-//! does. Handlers know no rules.
+//! Answers hold what the verbs of the command line print, byte for byte. No answer shows what a seat may not know, and
+//! a 201 response means that the entries are on disk. A request passes `middleware` and a handler in `resources`. The
+//! handler checks what the token permits (`auth`), opens a branch, and calls what the verb of the same name calls.
+//! Handlers know no rules.
 //!
 //! ```text
 //! middleware ─▶ resources ─▶ auth ─▶ reading ─▶ open_branch ─▶ turnfold-replay, turnfold-store
 //! ```
 //!
-//! [`serve()`] is all there is to call. The description of the service for its clients is `openapi.json`.
+//! [`serve()`] is the entry point. The description of the service for its clients is `openapi.json`.
 
 mod app;
 mod append;
@@ -28,6 +28,7 @@ mod http;
 mod ids;
 mod knowledge;
 mod known_grants;
+mod library_errors;
 mod limits;
 mod looking;
 mod memory;

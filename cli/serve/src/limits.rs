@@ -46,7 +46,7 @@ pub(crate) const STREAMS_MAX: usize = 10_000;
 const STREAMS_OF_TOKEN_MAX: usize = 8;
 const STREAMS_OF_SPECTATORS_MAX: usize = 1000;
 
-/// Requests a second of a seat's token and of a spectator's; for a moment there may be a multiple of it.
+/// Requests a second of a seat's token and of a spectator's; bursts may be larger by this factor.
 const SEAT_RATE: u32 = 50;
 const SPECTATOR_RATE: u32 = 500;
 const BURST: u32 = 4;
@@ -62,7 +62,7 @@ const FILES_OF_DATABASE: usize = 128;
 const CONNECTIONS_MIN: usize = 8;
 const CONNECTIONS_MAX: usize = 1 << 20;
 
-/// Returns how many connections there may be for a limit of open files.
+/// Returns the most connections for a limit of open files.
 pub(crate) fn connections_max(files_max: u64, is_in_database: bool) -> usize {
     let kept = if is_in_database { FILES_OF_DATABASE } else { FILES_OF_DIRECTORY };
     let most = usize::try_from(files_max).unwrap_or(usize::MAX).saturating_sub(kept);
@@ -78,7 +78,7 @@ pub(crate) const BRANCHES_MAX: usize = 1000;
 /// How many tokens are counted before those that were idle are forgotten.
 const COUNTED_MAX: usize = 16_384;
 
-/// What is counted so that no client takes too much.
+/// The counters and queues that keep one client from taking everything.
 pub(crate) struct Limits {
     seats: DefaultKeyedRateLimiter<String>,
     spectators: DefaultKeyedRateLimiter<String>,

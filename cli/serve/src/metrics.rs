@@ -1,4 +1,4 @@
-//! What operators of the service watch (SV-29). Labels are routes and outcomes, never names or seats.
+//! The metrics of the service, for its operator (SV-29). Labels are routes and outcomes, never names or seats.
 
 use axum::response::Response;
 use prometheus_client::encoding::EncodeLabelSet;

@@ -82,17 +82,17 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
     served.unwrap_or_else(|_| {
         Problem::new(
             Code::Store,
-            "no answer in time; an append may have been recorded, so repeat it with the same key",
+            "the request took too long; an append may have been recorded, so repeat it with the same idempotency key",
         )
         .into_response()
     })
 }
 
-/// What asks for no token, or for one of its own, among what does not stand outside of `/v1`.
+/// The routes below `/v1` that need no token, or check it themselves.
 const OPEN: [&str; 4] = ["/v1/rulesets", "/v1/openapi.json", "/v1/join", "/v1/matches/{match}/papers"];
 
-/// A client without a valid token learns only that (SV-12): queries and headers are read before it is
-/// looked up, which happens where it may block.
+/// Answers a request without a valid token with 401, whatever else is wrong (SV-12): queries and headers are read
+/// before the token is looked up, because looking it up may block.
 async fn token_first(app: &Arc<App>, route: &str, bearer: &Bearer, problem: Problem) -> Problem {
     let is_open = !route.starts_with("/v1/") || OPEN.contains(&route);
     if is_open || !matches!(problem.code(), Code::BadRequest | Code::Accept) {
@@ -111,10 +111,10 @@ fn problem_of(response: &mut Response) -> Option<Problem> {
         return Some(problem);
     }
     let (code, detail) = match response.status() {
-        StatusCode::METHOD_NOT_ALLOWED => (Code::Method, "the resource has no such method"),
+        StatusCode::METHOD_NOT_ALLOWED => (Code::Method, "the resource does not have this method"),
         StatusCode::NOT_FOUND => (Code::NotFound, "there is no such resource"),
-        status if status.is_client_error() => (Code::BadRequest, "the request cannot be used"),
-        status if status.is_server_error() => (Code::Internal, "an internal error"),
+        status if status.is_client_error() => (Code::BadRequest, "the request is malformed"),
+        status if status.is_server_error() => (Code::Internal, "internal error; see the logs of the service"),
         _ => return None,
     };
     Some(Problem::new(code, detail))

@@ -1,4 +1,4 @@
-//! Hearing of what other processes do with a store that is shared (FL-18, FL-19).
+//! Polls the database for what other processes append, delete and revoke (FL-18, FL-19).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,12 +27,12 @@ pub(crate) async fn listen(app: Arc<App>) {
             if round.is_multiple_of(GRANTS_EVERY) { hear_of_grants(app) } else { Ok(()) }
         });
         if let Err(problem) = heard.await {
-            tracing::debug!(detail = problem.detail(), "the database was not heard");
+            tracing::debug!(detail = problem.detail(), "cannot poll the database");
         }
     }
 }
 
-/// Asks for the heads of the branches that have followers.
+/// Reads the heads of all branches that have streams.
 fn hear_of_branches(app: &App) -> ApiResult<()> {
     for tables in app.tables.followed().chunks(ASKED_MAX) {
         let named: Vec<_> = tables.iter().map(|table| table.named()).collect();

@@ -1,4 +1,4 @@
-//! The choices of an operator of the service (SV-1).
+//! The options of the service (SV-1).
 
 use std::net::SocketAddr;
 
@@ -19,7 +19,7 @@ pub struct Options {
     pub cache_bytes: u64,
     /// How many files the process may have open; each connection is one.
     pub files_max: u64,
-    /// Whether a proxy stands before it, which says whom a request comes from.
+    /// Whether a proxy adds the client's address to `X-Forwarded-For`.
     pub behind_proxy: bool,
     /// The hash of the admin's token.
     pub admin: Digest,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use turnfold_core::{Digest, DueRoll};
 
-/// The clock, chance and the identity of the build, which the program gives to the service.
+/// The clock, randomness and the identity of the build, as the caller of [`serve`](crate::serve()) provides them.
 #[derive(Clone, Copy)]
 pub struct Outside {
     /// Returns the time now in milliseconds since 1970.
@@ -13,7 +13,7 @@ pub struct Outside {
     pub fill_random: fn(&mut [u8]) -> Result<(), String>,
     /// Rolls recorded dice of matches by mail by the operating system, or says why it cannot.
     pub roll: fn(&DueRoll) -> Result<Vec<i32>, String>,
-    /// The identity of this build. Snapshots of other builds are not used; without an identity none are.
+    /// Identifies this build, because snapshots of other builds are not used; `None` disables snapshots.
     pub build: Option<Digest>,
 }
 

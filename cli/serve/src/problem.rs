@@ -5,11 +5,8 @@ use std::borrow::Cow;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use turnfold_replay::Record;
 use turnfold_replay::render::json_line;
-use turnfold_replay::{Record, ReplayError};
-use turnfold_store::{
-    NEXT_STEP, NEXT_STEP_IN_DATABASE, NEXT_STEP_WHEN_FULL, NEXT_STEP_WHEN_STOPPED, RescueError, StoreError,
-};
 use utoipa::ToSchema;
 
 /// What kinds of failure there are. Each has one status.
@@ -48,32 +45,30 @@ impl Code {
     const fn about(self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as S;
         match self {
-            Self::BadRequest => (S::BAD_REQUEST, "bad_request", "The request cannot be used"),
-            Self::NoToken => (S::UNAUTHORIZED, "no_token", "A token is needed"),
-            Self::Forbidden => (S::FORBIDDEN, "forbidden", "The token does not reach so far"),
-            Self::NotFound => (S::NOT_FOUND, "not_found", "There is no such thing"),
-            Self::Method => (S::METHOD_NOT_ALLOWED, "method", "The method is not allowed"),
-            Self::Accept => (S::NOT_ACCEPTABLE, "accept", "No acceptable form"),
-            Self::Timeout => (S::REQUEST_TIMEOUT, "timeout", "The body did not come in time"),
+            Self::BadRequest => (S::BAD_REQUEST, "bad_request", "Bad request"),
+            Self::NoToken => (S::UNAUTHORIZED, "no_token", "A token is required"),
+            Self::Forbidden => (S::FORBIDDEN, "forbidden", "Insufficient permissions"),
+            Self::NotFound => (S::NOT_FOUND, "not_found", "Not found"),
+            Self::Method => (S::METHOD_NOT_ALLOWED, "method", "Method not allowed"),
+            Self::Accept => (S::NOT_ACCEPTABLE, "accept", "Not acceptable"),
+            Self::Timeout => (S::REQUEST_TIMEOUT, "timeout", "The body took too long"),
             Self::TooLarge => (S::PAYLOAD_TOO_LARGE, "too_large", "Too large"),
-            Self::MediaType => (S::UNSUPPORTED_MEDIA_TYPE, "media_type", "The media type is not supported"),
+            Self::MediaType => (S::UNSUPPORTED_MEDIA_TYPE, "media_type", "Unsupported media type"),
             Self::Rejected => (S::CONFLICT, "rejected", "The rules do not accept the command now"),
             Self::Exists => (S::CONFLICT, "exists", "The name is taken"),
             Self::BranchInUse => (S::CONFLICT, "branch_in_use", "The branch is in use"),
             Self::Spent => (S::GONE, "spent", "The invitation is spent"),
-            Self::Moved => (S::PRECONDITION_FAILED, "moved", "The history has moved on"),
-            Self::Malformed => (S::UNPROCESSABLE_ENTITY, "malformed", "No command of the ruleset"),
-            Self::Setup => (S::UNPROCESSABLE_ENTITY, "setup", "A match cannot begin so"),
-            Self::KeyReused => (S::UNPROCESSABLE_ENTITY, "key_reused", "The key stands for other commands"),
+            Self::Moved => (S::PRECONDITION_FAILED, "moved", "The branch has changed"),
+            Self::Malformed => (S::UNPROCESSABLE_ENTITY, "malformed", "Not a command of the ruleset"),
+            Self::Setup => (S::UNPROCESSABLE_ENTITY, "setup", "Invalid setup"),
+            Self::KeyReused => (S::UNPROCESSABLE_ENTITY, "key_reused", "The key belongs to other commands"),
             Self::SlowDown => (S::TOO_MANY_REQUESTS, "slow_down", "Too many requests"),
             Self::Overloaded => (S::SERVICE_UNAVAILABLE, "overloaded", "The service is overloaded"),
             Self::Closing => (S::SERVICE_UNAVAILABLE, "closing", "The service is shutting down"),
-            Self::Store => (S::SERVICE_UNAVAILABLE, "store", "The store cannot say what became of it"),
-            Self::Corrupt => (S::INTERNAL_SERVER_ERROR, "corrupt", "Something stored is damaged"),
-            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "A mistake of the service"),
-            Self::NoRules => {
-                (S::NOT_IMPLEMENTED, "no_rules", "This build does not have the rules of the match")
-            }
+            Self::Store => (S::SERVICE_UNAVAILABLE, "store", "The store is unavailable"),
+            Self::Corrupt => (S::INTERNAL_SERVER_ERROR, "corrupt", "The store is damaged"),
+            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "Internal server error"),
+            Self::NoRules => (S::NOT_IMPLEMENTED, "no_rules", "The rules of the match are missing"),
             Self::Full => (S::INSUFFICIENT_STORAGE, "full", "The disk of the service is full"),
         }
     }
@@ -95,11 +90,34 @@ pub(crate) struct Problem {
     tag: Option<Box<str>>,
     /// Whether the store could not write.
     is_of_store: bool,
-    /// Whether it can write again only once the service has been restarted.
+    /// What helps.
+    remedy: Option<Remedy>,
+    /// Whether the store can write again only after a restart of the service.
     needs_restart: bool,
 }
 
-/// What a failed request shares with those who hear of it.
+/// What helps against trouble with the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remedy {
+    Salvage,
+    FreeSpace,
+    Restart,
+}
+
+impl Remedy {
+    const fn text(self, is_database: bool) -> &'static str {
+        match (self, is_database) {
+            (Self::Salvage, false) => "save what is sound with `turnfold store salvage DIR NEWDIR`",
+            (Self::Salvage, true) => "restore it from the database's archive or a backup",
+            (Self::FreeSpace, false) => "free some space and restart the service",
+            (Self::FreeSpace, true) => "free some space on the database server and try again",
+            (Self::Restart, false) => "restart the service",
+            (Self::Restart, true) => "try again",
+        }
+    }
+}
+
+/// Result type of request handlers.
 pub(crate) type ApiResult<T = Response> = Result<T, Problem>;
 
 impl Problem {
@@ -110,6 +128,7 @@ impl Problem {
             command: None,
             tag: None,
             is_of_store: false,
+            remedy: None,
             needs_restart: false,
         }
     }
@@ -119,9 +138,9 @@ impl Problem {
         Self::new(Code::BadRequest, detail)
     }
 
-    /// A mistake of the service, of which its logs tell more.
+    /// A mistake of the service; its logs have the details.
     pub(crate) fn internal() -> Self {
-        Self::new(Code::Internal, "an internal error; the logs of the service tell more")
+        Self::new(Code::Internal, "internal error; see the logs of the service")
     }
 
     /// A service that is shutting down.
@@ -129,12 +148,17 @@ impl Problem {
         Self::new(Code::Closing, "the service is shutting down")
     }
 
+    /// Trouble with the store, and what helps.
+    pub(crate) fn of_store(code: Code, detail: String, remedy: Option<Remedy>) -> Self {
+        Self { is_of_store: code != Code::Corrupt, remedy, ..Self::new(code, detail) }
+    }
+
     /// A queue that is full.
     pub(crate) fn overloaded(detail: &'static str) -> Self {
         Self::new(Code::Overloaded, detail)
     }
 
-    /// What a token does not reach, and what would.
+    /// A request that the token may not make, and who may.
     pub(crate) fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::Forbidden, detail)
     }
@@ -164,8 +188,8 @@ impl Problem {
         Self { code, ..self }
     }
 
-    /// Returns how many seconds to wait before asking again, where waiting helps. A directory that cannot be written to
-    /// waits for somebody who opens it again, as a service that shuts down does.
+    /// Returns after how many seconds to try again, if waiting helps. A directory that cannot be written to, and a service
+    /// that shuts down, need a restart.
     fn retry_after(&self) -> Option<&'static str> {
         match self.code {
             Code::SlowDown | Code::Overloaded => Some("1"),
@@ -176,29 +200,23 @@ impl Problem {
         }
     }
 
-    /// Returns its words.
+    /// Returns its detail.
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }
 
-    /// Says of damage what helps where the store is in a database.
-    pub(crate) fn in_database(self) -> Self {
-        Self { detail: self.detail.replace(NEXT_STEP, NEXT_STEP_IN_DATABASE).into(), ..self }
-    }
-
-    /// Says of a store that stopped accepting writes what helps where it is a directory, which the service has open.
-    pub(crate) fn in_directory(self) -> Self {
-        let (said, helps) = match self.code {
-            Code::Full => (NEXT_STEP_WHEN_FULL, "free some space and restart the service"),
-            Code::Store => (NEXT_STEP_WHEN_STOPPED, "restart the service"),
-            _ => return self,
-        };
-        Self { detail: self.detail.replace(said, helps).into(), needs_restart: self.is_of_store, ..self }
+    /// Adds what to do next, which depends on where the store is.
+    pub(crate) fn with_next_step(self, is_database: bool) -> Self {
+        let Some(remedy) = self.remedy else { return self };
+        let detail = format!("{}; {}", self.detail, remedy.text(is_database)).into();
+        let needs_restart = !is_database && remedy != Remedy::Salvage;
+        Self { detail, needs_restart, remedy: None, ..self }
     }
 
     /// Leaves out where something is damaged.
     pub(crate) fn without_place(self) -> Self {
-        Self { detail: "something stored of this match is damaged; its host can see what".into(), ..self }
+        let detail = "part of this match is damaged in the store; the host can see which part".into();
+        Self { detail, remedy: None, ..self }
     }
 
     /// Writes it down, with the id of its request.
@@ -246,7 +264,7 @@ pub(crate) struct ProblemJson {
     status: u16,
     /// What is wrong, in one line.
     detail: String,
-    /// The id of the request, which the logs of the service name.
+    /// The id of the request, as in the logs of the service.
     request: String,
     /// Which of the commands it was, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -258,80 +276,11 @@ pub(crate) struct ProblemJson {
     record: Option<Record>,
 }
 
-/// Leaves itself in the answer, until the outermost layer writes it down with the id of the request.
+/// Travels in the answer to the outermost layer, which writes it with the id of the request.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.code.status().into_response();
         response.extensions_mut().insert(self);
         response
-    }
-}
-
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        use StoreError as E;
-        let code = match &error {
-            E::NoSuchMatch { .. } | E::NoSuchBranch { .. } | E::NoSuchGrant { .. } => Code::NotFound,
-            E::NoSuchSeq { .. } | E::NothingToAppend { .. } | E::NotAPlayer { .. } => Code::BadRequest,
-            E::TooManyGrants { .. } => Code::SlowDown,
-            E::AlreadyExists { .. } | E::BranchExists { .. } | E::GrantExists { .. } => Code::Exists,
-            E::BranchInUse { .. } | E::MainBranch { .. } => Code::BranchInUse,
-            E::TooLarge { .. } => Code::TooLarge,
-            E::IdempotencyKeyReused { .. } => Code::KeyReused,
-            E::InvitationSpent { .. } => Code::Spent,
-            E::Corrupt { .. } | E::Lost { .. } | E::Receded { .. } => Code::Corrupt,
-            E::Full { .. } => Code::Full,
-            E::Conflict { .. }
-            | E::Unsettled { .. }
-            | E::Failed { .. }
-            | E::Io { .. }
-            | E::Unavailable { .. }
-            | E::Database { .. } => Code::Store,
-            _ => Code::Internal,
-        };
-        let is_of_store = matches!(
-            error,
-            E::Full { .. }
-                | E::Unsettled { .. }
-                | E::Failed { .. }
-                | E::Unavailable { .. }
-                | E::Database { .. }
-        );
-        Self { is_of_store, ..Self::new(code, error.to_string()) }
-    }
-}
-
-impl From<RescueError> for Problem {
-    fn from(error: RescueError) -> Self {
-        match error {
-            RescueError::Store(error) => error.into(),
-            error => Self::new(Code::Store, error.to_string()),
-        }
-    }
-}
-
-impl From<ReplayError> for Problem {
-    fn from(error: ReplayError) -> Self {
-        use ReplayError as E;
-        let error = match error {
-            E::Store(error) => return error.into(),
-            error => error,
-        };
-        let code = match &error {
-            E::NoEntry { .. } | E::Concealed(_) => Code::BadRequest,
-            E::UnknownRuleset { .. } | E::OtherVersion { .. } => Code::NoRules,
-            E::OtherSeat(_) => Code::Forbidden,
-            E::File(_)
-            | E::Input(_)
-            | E::BadSetup(_)
-            | E::BadEntry(_)
-            | E::UntrueEntry { .. }
-            | E::UntrueHeader { .. }
-            | E::UntrueClosing { .. } => Code::Setup,
-            E::TooLong { .. } | E::Page(_) => Code::TooLarge,
-            E::Setup { .. } | E::Entry { .. } | E::ConcealedEntry { .. } => Code::Corrupt,
-            _ => Code::Internal,
-        };
-        Self::new(code, error.to_string())
     }
 }

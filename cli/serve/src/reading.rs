@@ -99,12 +99,12 @@ impl App {
         asked: Asked,
         work: impl FnOnce(&Arc<Self>, &Access, &BranchView) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        // The token comes first: whoever has none is not kept waiting (SV-12).
+        // The token comes first: a request without one does not wait (SV-12).
         let access = self.admit(bearer).await?;
         self.read_for(bearer, access, asked, work).await
     }
 
-    /// Reads a branch for an admitted viewer.
+    /// Reads a branch for an admitted request.
     pub(crate) async fn read_for<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -131,7 +131,7 @@ impl App {
         .await
     }
 
-    /// Does work for a token that folds histories of one or more matches; the number of such tasks at once is limited.
+    /// Does what a token asks for and what takes folding histories of a match, or of many; their number is limited.
     pub(crate) async fn fold<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -145,7 +145,7 @@ impl App {
         .await
     }
 
-    /// Does work that folds, for a viewer who may have the result.
+    /// Does what takes folding for an admitted request.
     pub(crate) async fn fold_for<T: Send + 'static>(
         self: &Arc<Self>,
         reader: Reader,

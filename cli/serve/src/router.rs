@@ -15,18 +15,19 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::middleware::around;
 use crate::problem::ProblemJson;
+use crate::resources::documents::EntriesEvent;
 use crate::resources::{
     backup, branches, diff, entries, events, files, frames, grants, health, join, matches, pages, papers,
     position, rulesets,
 };
 
-/// What the description says beside its routes.
+/// What the description has besides its routes.
 #[derive(OpenApi)]
 #[openapi(
     info(title = "turnfold", description = "A store of board-game matches over HTTP. Answers hold what the verbs of the \
         command line print.", license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")),
     servers((url = "/", description = "The service that this description comes from")),
-    components(schemas(ProblemJson)),
+    components(schemas(ProblemJson, EntriesEvent)),
     security(("token" = [])),
     modifiers(&Bearer)
 )]
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
     use crate::resources::health::OPENAPI;
 
-    /// SV-33: `SNAPSHOTS=overwrite` writes the description that is kept anew, as a change to be read.
+    /// SV-33: `SNAPSHOTS=overwrite` writes the kept description again, as a change to be reviewed.
     #[test]
     fn the_kept_description_is_that_of_the_routes() {
         let made = description();

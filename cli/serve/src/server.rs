@@ -58,7 +58,7 @@ pub enum ServeError {
 
 /// Serves a store until SIGINT or SIGTERM, then closes it.
 ///
-/// `announce` receives the address once connections are taken.
+/// `announce` receives the address once connections are accepted.
 ///
 /// # Errors
 /// [`ServeError`].
@@ -76,12 +76,12 @@ pub fn serve(
     // We drop it last: a store in a database blocks, which nothing may that the runtime runs (FL-3).
     let app = Arc::new(App::new(store, registry, outside, origin, options).map_err(ServeError::Start)?);
     let served = runtime.block_on(run(&app, (listener, address), options, announce));
-    // What still runs on threads of the runtime is waited for: an append that was begun is told or lost as a whole.
+    // Wait for what still runs on threads of the runtime, so that an append is answered or lost as a whole.
     runtime.shutdown_timeout(CLOSING_TIME);
     if let Some(app) = Arc::into_inner(app) {
         app.into_store().close()?;
     } else {
-        tracing::warn!("some work did not end in time; what was acknowledged is safe");
+        tracing::warn!("some requests did not end in time; acknowledged appends are safe");
     }
     served
 }
@@ -102,7 +102,7 @@ async fn run(
         Some(address) => Some(listen(address).await?.0),
         None => None,
     };
-    // Whoever is told the address may end the service at once.
+    // A process that reads the address may end the service at once.
     let mut ended = std::pin::pin!(end().map_err(ServeError::Start)?);
     announce(address).map_err(ServeError::Start)?;
     let mut tasks = JoinSet::new();
@@ -120,7 +120,7 @@ async fn run(
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => connect(accepted, &acceptor, routes.clone(), Some(&graceful)),
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be taken");
+                    tracing::warn!(%error, "cannot accept a connection");
                     acceptor.connections.end_oldest();
                     tokio::time::sleep(ACCEPT_AGAIN).await;
                 }
@@ -202,9 +202,9 @@ fn connect(
     tokio::spawn(async move {
         tokio::select! {
             served = served => {
-                served.unwrap_or_else(|error| tracing::debug!(%error, "a connection broke off"));
+                served.unwrap_or_else(|error| tracing::debug!(%error, "a connection failed"));
             }
-            () = connection.ended() => tracing::debug!("a connection that waited made room for another"),
+            () = connection.ended() => tracing::debug!("closed an idle connection to make room for another"),
         }
     });
 }

@@ -1,4 +1,4 @@
-//! A connection whose writes do not stand for ever (SV-20): a client that stops reading is disconnected.
+//! A connection that is closed if its client stops reading (SV-20).
 
 use std::io;
 use std::pin::Pin;

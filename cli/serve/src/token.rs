@@ -1,4 +1,4 @@
-//! Tokens: each gives its holder the rights of a grant (SV-22).
+//! Tokens (SV-22).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -26,7 +26,7 @@ pub enum TokenKind {
     Seat,
     /// A spectator.
     Spectator,
-    /// A holder of an invitation.
+    /// An invitation to a seat.
     Invitation,
 }
 
@@ -83,7 +83,7 @@ impl AccessToken {
         hasher.finalize().into()
     }
 
-    /// Returns the text, which its holder sees once.
+    /// Returns the text, to be shown to its holder once.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -94,7 +94,7 @@ impl AccessToken {
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 pub(crate) fn no_chance(cause: String) -> Problem {
     tracing::error!(%cause, "no randomness");
-    Problem::new(Code::Internal, "the operating system gives no random bytes")
+    Problem::new(Code::Internal, "the operating system provides no random bytes")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What everything in the service works with: the store and its surroundings, but no branch in memory.
+//! What every part of the service uses: the store, rules, clock, limits and metrics, but no branch in memory.
 
 use std::path::Path;
 
@@ -72,12 +72,13 @@ impl World {
 
     /// Notes trouble with the store. A directory that failed to write has to be opened again.
     pub(crate) fn note(&self, problem: &Problem) {
-        if !problem.is_of_store() {
+        // A database server whose disk is full refuses one request after another; it does not stop.
+        if !problem.is_of_store() || (problem.code() == Code::Full && self.store.is_shared()) {
             return;
         }
         self.metrics.store_failed.set(1);
         if !self.store.is_shared() {
-            self.readiness.stop(problem.clone().in_directory());
+            self.readiness.stop(problem.clone().with_next_step(false));
         }
     }
 
@@ -95,7 +96,7 @@ impl World {
             Some(stopped) if problem.code() == Code::Store && !problem.is_of_store() => stopped.clone(),
             _ => problem,
         };
-        if self.store.is_shared() { problem.in_database() } else { problem.in_directory() }
+        problem.with_next_step(self.store.is_shared())
     }
 }
 

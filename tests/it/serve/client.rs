@@ -172,13 +172,13 @@ $ turnfold --store SERVICE --token p1.token play ford back --as p2
 stderr| error: `p2: back` is a command of p2, not of p1
 exit 2
 $ turnfold --store SERVICE --token p1.token play ford --as p2
-stderr| error: only the host may look as another seat
+stderr| error: only the host can view the match as another seat
 exit 2
 $ turnfold --store SERVICE --token p1.token show ford --as p2
-stderr| error: only the host may look as another seat
+stderr| error: only the host can view the match as another seat
 exit 2
 $ turnfold --store SERVICE --token p1.token play ford back --expect 7
-stderr| error: only the host may expect a head; a seat's `If-Match` says what it has seen
+stderr| error: only the host can use `expect`; a seat uses `If-Match`
 exit 2
 $ turnfold --store SERVICE --token host.token play ford "p1: tap 0,1"
 stderr| error: p1 is somebody's seat, so only they give its commands
@@ -223,7 +223,7 @@ $ turnfold --store SERVICE --token host.token --format json new other --rules cy
 stderr| {"error":{"kind":"usage","message":"this needs the store itself, and `SERVICE` is a service","hint":null,"exit_code":2}}
 exit 2
 $ turnfold --store SERVICE --token revoked.token show ford
-stderr| error: expected a token that is known, live and not revoked
+stderr| error: expected a valid token that has not expired or been revoked
 exit 2
 $ turnfold --store SERVICE --token junk.token show ford
 stderr| error: `junk.token` holds no token

@@ -12,6 +12,7 @@ mod durability;
 mod end_of_match;
 #[cfg(unix)]
 mod fleet;
+#[cfg(unix)]
 mod fuzzer;
 #[cfg(unix)] // limits of a shell
 mod hardening;

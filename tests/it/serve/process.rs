@@ -219,5 +219,9 @@ fn sv_28_after_a_full_disk_the_service_is_to_be_restarted() {
 fn check_full(answer: &Answer) {
     let full = answer.clone().problem(507, "full").json();
     let detail = full["detail"].as_str().unwrap();
-    assert!(detail.contains("disk is full: free some space and restart the service; nothing of"), "{detail}");
+    assert!(
+        detail.starts_with("the store's disk is full (")
+            && detail.contains("nothing of this request was recorded")
+    );
+    assert!(detail.ends_with("; free some space and restart the service"), "{detail}");
 }

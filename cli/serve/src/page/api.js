@@ -6,11 +6,11 @@
 
 /** What the service refused, and why. */
 export class Problem extends Error {
-	/** @param {number} status @param {ProblemJson | null} told */
-	constructor(status, told) {
-		super(told?.record?.message || told?.detail || `The service answered ${status}.`);
+	/** @param {number} status @param {ProblemJson | null} problem */
+	constructor(status, problem) {
+		super(problem?.record?.message || problem?.detail || `The service answered ${status}.`);
 		this.status = status;
-		this.code = (told?.type ?? "").split(":").at(-1);
+		this.code = (problem?.type ?? "").split(":").at(-1);
 	}
 }
 
@@ -43,8 +43,8 @@ export class Api {
 			throw new NoAnswer("No connection.");
 		}
 		if (response.ok) return response;
-		const told = await response.json().catch(() => null);
-		const problem = new Problem(response.status, told);
+		const body = await response.json().catch(() => null);
+		const problem = new Problem(response.status, body);
 		if ([429, 503].includes(response.status)) throw new NoAnswer(problem.message);
 		throw problem;
 	}
@@ -75,9 +75,9 @@ export const readJson = (response) =>
 export const pause = (tries) => Math.min(30, 2 ** Math.min(tries, 5)) * (750 + 500 * Math.random());
 
 /** Reads a live stream and hands each event on; ends when the stream does. `fetch` because `EventSource` sends no token.
- * @param {Api} api @param {string} path @param {(event: string, data: string, id: string) => void} told
+ * @param {Api} api @param {string} path @param {(event: string, data: string, id: string) => void} receive
  * @param {() => void} opened @param {AbortSignal} signal */
-export async function readEvents(api, path, told, opened, signal) {
+export async function readEvents(api, path, receive, opened, signal) {
 	const response = await api.fetch(path, { headers: { accept: "text/event-stream" }, signal });
 	const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
 	if (!reader) return;
@@ -90,7 +90,7 @@ export async function readEvents(api, path, told, opened, signal) {
 		rest = blocks.pop() ?? "";
 		for (const block of blocks) {
 			const fields = Object.fromEntries(block.split("\n").map((line) => /^([^:]*):? ?(.*)$/s.exec(line)?.slice(1) ?? []));
-			if (fields.event) told(fields.event, fields.data ?? "", fields.id ?? "");
+			if (fields.event) receive(fields.event, fields.data ?? "", fields.id ?? "");
 		}
 	}
 }

@@ -16,15 +16,13 @@ use super::statuses::Looked;
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::channel_body::ChannelBody;
-use crate::http::{NoParameters, ValidQuery, require_accepted, typed};
+use crate::http::{BYTES, NoParameters, ValidQuery, require_accepted, typed};
 use crate::problem::{ApiResult, Problem};
-
-const STREAM: &str = "application/octet-stream";
 
 /// How much is sent at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Writes into a body, and waits while nobody reads it.
+/// Writes into a body, and waits while the client does not read.
 struct ToBody {
     buffer: Vec<u8>,
     sender: mpsc::Sender<io::Result<Bytes>>,
@@ -64,7 +62,7 @@ pub(crate) async fn backup(
     headers: HeaderMap,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
-    require_accepted(&headers, STREAM)?;
+    require_accepted(&headers, BYTES)?;
     app.serve(bearer, |_, access| access.require_admin()).await?;
     let (sender, mut receiver) = mpsc::channel(4);
     let written = tokio::task::spawn_blocking(move || {
@@ -72,7 +70,7 @@ pub(crate) async fn backup(
         let written = app.store.backup(&mut to_body, true, &mut |_| {});
         let written = written.and_then(|_| to_body.flush().map_err(|source| RescueError::Write { source }));
         written.inspect_err(|error| {
-            tracing::warn!(%error, "a backup broke off");
+            tracing::warn!(%error, "a backup failed");
             let _ = to_body.send(Err(io::ErrorKind::BrokenPipe.into()));
         })
     });
@@ -82,5 +80,5 @@ pub(crate) async fn backup(
         return Err(written.map_or_else(Problem::internal, Problem::from));
     };
     let body = Body::new(ChannelBody::beginning_with(first, receiver));
-    Ok(attachment(typed(StatusCode::OK, STREAM, body), "turnfold.backup"))
+    Ok(attachment(typed(StatusCode::OK, BYTES, body), "turnfold.backup"))
 }

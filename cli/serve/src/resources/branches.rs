@@ -79,19 +79,19 @@ pub(crate) async fn list(
     .await
 }
 
-/// A branch to be made.
+/// A new branch.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBranch {
-    /// What it is called: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
+    /// The name: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     name: String,
-    /// The branch it begins on, and after which entry, such as `main:6`; its head if none is named
+    /// The branch and entry after which it begins, such as `main:6`; the head if no entry is named
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}(:(0|[1-9][0-9]{0,17}))?$", example = "main:6")]
     from: String,
 }
 
-/// Begin a branch
+/// Create a branch
 #[utoipa::path(operation_id = "create_branch", post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
     request_body = NewBranch,
     responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = Branch), Changed))]

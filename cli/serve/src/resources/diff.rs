@@ -1,4 +1,4 @@
-//! Two histories of a match compared, as `diff` tells it.
+//! Two histories of a match compared, as `diff` prints them.
 
 use std::sync::Arc;
 
@@ -37,16 +37,16 @@ pub(crate) struct With {
     at: Option<u64>,
 }
 
-/// Requires the host, or that the match is over, when whoever looks may know everything (SV-9).
+/// Requires the host, or a match that is over: then every viewer may know everything (SV-9).
 pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<()> {
     let view = access.looks(match_name, None)?;
     let known = known_branches(app, view, match_name)?;
-    // One seed rolls for all branches, those included that whoever looks late may not know of yet.
+    // One seed rolls for all branches, also those that a delayed spectator may not know yet.
     let knows_all = known.len() == app.store.branches(match_name)?.len();
     if access.is_host() || (knows_all && are_over(app, view, &known)?) {
         return Ok(());
     }
-    Err(Problem::forbidden("until every branch of the match is over, only its host may know everything"))
+    Err(Problem::forbidden("only the host may see everything until every branch of the match is over"))
 }
 
 /// Compare two histories

@@ -33,7 +33,7 @@ pub(crate) struct Range {
     /// The most entries [default: 100]
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u64>,
-    /// The seat to look as; for the host
+    /// The seat to look as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
     seat: Option<SeatName>,
@@ -75,14 +75,14 @@ pub(crate) async fn list(
     .await
 }
 
-/// Commands to be recorded.
+/// Commands to append.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Commands {
     /// The commands, each `[SEAT:] command` as in a script; from a seat one at most
     #[schema(max_items = 1000, example = json!(["p1: move 2,3"]))]
     commands: Vec<String>,
-    /// Whether rolls that fall due are made [default: true]
+    /// Whether to make rolls that fall due [default: true]
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false)]
     roll: Option<bool>,
@@ -93,7 +93,7 @@ pub(crate) struct Commands {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Expected {
-    /// Append only if this is the last entry; for the host
+    /// Append only if this is the last entry; only for the host
     #[param(minimum = 0)]
     expect: Option<u64>,
 }
@@ -108,7 +108,7 @@ struct AppendedJson<'a> {
     nothing: Option<&'a NothingPlayed>,
 }
 
-/// Play: append commands
+/// Append commands
 #[utoipa::path(operation_id = "append_entries", post, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Expected,
         ("If-Match" = inline(TagList), Header), ("Idempotency-Key" = inline(Key), Header)),
@@ -175,9 +175,7 @@ fn read(
         return Err(if seat.is_some() { Problem::forbidden(detail) } else { Problem::bad(detail) });
     }
     if seat.is_some() && expect.is_some() {
-        return Err(Problem::forbidden(
-            "only the host may expect a head; a seat's `If-Match` says what it has seen",
-        ));
+        return Err(Problem::forbidden("only the host can use `expect`; a seat uses `If-Match`"));
     }
     let mut lines: Vec<_> = commands.iter().map(|command| ScriptLine::parse(command)).collect();
     if seat.is_some() {

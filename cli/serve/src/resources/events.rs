@@ -13,8 +13,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
-use super::documents::EntriesEvent;
-use super::statuses::{Looked, Name};
+use super::statuses::{Document, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint, no_token};
 use crate::channel_body::ChannelBody;
@@ -31,11 +30,11 @@ const EVENTS: &str = "text/event-stream";
 /// What a stream begins with: a comment, so that proxies pass it on, and how soon to come again.
 const BEGINNING: &str = ": turnfold\nretry: 2000\n\n";
 
-/// What is sent when there is nothing to tell, and how often, so that nobody between takes the stream for dead.
+/// What is sent when nothing has happened, and how often, so that no proxy takes the stream for dead.
 const COMMENT: &str = ":\n\n";
 const COMMENT_EVERY: Duration = Duration::from_secs(15);
 
-/// How often those who look late are told what has become old enough.
+/// How often delayed spectators are sent what has become old enough.
 const LATE_EVERY: Duration = Duration::from_secs(1);
 
 /// How far ahead the end of a grant is waited for at a time.
@@ -58,7 +57,7 @@ pub(crate) struct From {
 /// Follow a history
 #[utoipa::path(operation_id = "follow_branch", get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = u64, Header)),
-    responses((status = 200, description = "a stream of events: `entries` with new entries, `gone` when the branch was deleted, `bye` when the service shuts down", body = EntriesEvent,
+    responses((status = 200, description = "a stream of events: `entries` with new entries (`EntriesEvent`), `gone` when the branch was deleted, `bye` when the service shuts down", body = inline(Document),
         content_type = "text/event-stream"), Looked))]
 pub(crate) async fn follow(
     State(app): State<Arc<App>>,
@@ -94,7 +93,7 @@ pub(crate) async fn follow(
     let FirstHead::Known(from) = from else {
         let seen = after.unwrap_or_default();
         return Err(Problem::bad(format!(
-            "there is no entry {seen} yet or any more; begin anew without `Last-Event-ID`"
+            "there is no entry {seen} yet or any more; start again without `Last-Event-ID`"
         )));
     };
     stream.from = from;
@@ -112,7 +111,7 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<u64>> {
     seen.map(Some).ok_or_else(|| Problem::bad("expected `Last-Event-ID` to be a number of entries"))
 }
 
-/// A stream: it remembers the head that it told last, as the log counts, and nothing else (SV-17).
+/// A stream: it remembers the last head that it sent, as the log counts, and nothing else (SV-17).
 struct Stream {
     following: Following,
     view: Viewpoint,
@@ -126,12 +125,12 @@ struct Stream {
 enum End {
     /// With a last event.
     With(&'static str),
-    /// Without a word: nobody reads it, or may.
+    /// Without a last event: the client has gone, or may not read it.
     Silently,
 }
 
 impl Stream {
-    /// Finds the head at which so many entries were first seen. Of those who come again together one does the work
+    /// Finds the head at which `seen` entries were first visible. Of the streams that resume together, one does the work
     /// (SV-31), and the others find what they look for afterwards.
     async fn count_until(&self, app: &Arc<App>, access: Access, seen: u64) -> ApiResult<FirstHead> {
         let (branch, view) = (self.following.branch(), self.view);
@@ -175,8 +174,8 @@ impl Stream {
         }
         let mut may_be_news = true;
         loop {
-            // The ends come first, also while nobody reads: whoever may not go on is told nothing more. An event is
-            // worked out once there is room for it, so that whoever reads slowly is told of all that happened meanwhile
+            // The ends come first, also while the client does not read: a revoked stream gets nothing more. An event is
+            // worked out once there is room for it, so that a slow reader gets everything that has happened since
             // at once.
             tokio::select! {
                 biased;
@@ -212,7 +211,7 @@ impl Stream {
         }
     }
 
-    /// Returns the event that tells what is new, if anything is.
+    /// Returns the event with what is new, if anything is.
     async fn news(
         &mut self,
         app: &Arc<App>,
@@ -234,7 +233,7 @@ impl Stream {
         Ok(delta.event.clone())
     }
 
-    /// Returns what there is to tell. Of those who are told the same one does the work.
+    /// Returns the next step. Of the streams that need the same step, one computes it.
     async fn delta(&self, app: &Arc<App>) -> ApiResult<Arc<Delta>> {
         let (branch, view, from) = (self.following.branch(), self.view, self.from);
         if let Some(delta) = branch.delta_in_memory(view, from) {
@@ -270,7 +269,7 @@ impl Stream {
         Instant::now() + Duration::from_millis(u64::try_from(left).unwrap_or(0).min(DAY_MS))
     }
 
-    /// Returns `true` if the grant still counts; where that cannot be known, nothing more is told.
+    /// Returns `true` if the grant is still valid; if that cannot be known, the stream ends.
     async fn may_go_on(&self, app: &Arc<App>) -> bool {
         app.holds(&self.bearer).await.unwrap_or(false)
     }

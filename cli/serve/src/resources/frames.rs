@@ -27,7 +27,7 @@ pub(crate) struct Frames {
     /// The last entry that counts, as the viewer counts; the head if left out
     #[param(minimum = 0)]
     at: Option<u64>,
-    /// The seat to look as; for the host
+    /// The seat to look as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
     seat: Option<SeatName>,

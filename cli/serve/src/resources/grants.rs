@@ -1,4 +1,4 @@
-//! Grants: whom a host lets come to a match (SV-23 to SV-25).
+//! Grants: whom the host lets see and play a match (SV-23 to SV-25).
 
 use std::sync::Arc;
 
@@ -34,19 +34,19 @@ pub(crate) struct NewGrantJson {
     /// `host`, `seat`, `spectator` or `invitation`
     #[schema(pattern = "^(host|seat|spectator|invitation)$")]
     kind: String,
-    /// The seat, of a seat or an invitation
+    /// The seat of a `seat` or `invitation`
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, pattern = "^p[1-8]$")]
     seat: Option<String>,
-    /// What the host calls it
+    /// A label for the host
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, max_length = 64)]
     label: Option<String>,
-    /// For how long it is good, such as `90s`, `15m`, `36h` or `7d`
+    /// How long the grant is valid, such as `90s`, `15m`, `36h` or `7d`
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$")]
     expires: Option<String>,
-    /// How long after the fact a spectator is shown the match
+    /// The delay with which a spectator sees the match, such as `15m`
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$")]
     delay: Option<String>,
@@ -56,9 +56,9 @@ pub(crate) struct NewGrantJson {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct GrantMade {
     id: String,
-    /// The token, which is told this once.
+    /// The token, which is shown only once.
     token: String,
-    /// A link that gives it to somebody: what follows `#` reaches no server.
+    /// A link with the token behind `#`, which browsers do not send to a server.
     link: String,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct GrantJson {
     revoked_at_ms: Option<i64>,
     /// The id of the seat that an invitation became
     became: Option<String>,
-    /// Whether it counts
+    /// Whether the grant is valid
     live: bool,
 }
 

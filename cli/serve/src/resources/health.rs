@@ -1,4 +1,4 @@
-//! Whether the service lives and takes requests (SV-28), and its description (SV-33).
+//! Health checks (SV-28), and the description of the service (SV-33).
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::readiness::require_ready;
 /// The description that is kept; a test compares it with the one that is made.
 pub(crate) const OPENAPI: &str = include_str!("../../openapi.json");
 
-/// See whether the service lives
+/// Check that the process is alive
 #[utoipa::path(operation_id = "check_alive", get, path = "/healthz", tag = "running", security(()),
     responses((status = 200, description = "the process is alive", body = String, content_type = "text/plain")))]
 pub(crate) async fn lives() -> ApiResult {
     Ok(text(StatusCode::OK, "ok\n".into()))
 }
 
-/// See whether the service takes requests
+/// Check that the service is ready
 #[utoipa::path(operation_id = "check_ready", get, path = "/readyz", tag = "running", security(()),
     responses((status = 200, description = "the service takes requests, and its store accepts writes", body = String, content_type = "text/plain"), Open))]
 pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> ApiResult {

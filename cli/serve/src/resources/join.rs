@@ -69,7 +69,10 @@ pub(crate) async fn join(
             Ok(JoinedSeat::Now(grant)) => (StatusCode::CREATED, grant),
             Ok(JoinedSeat::Again(grant)) => (StatusCode::OK, grant),
             Err(StoreError::NoSuchGrant { .. }) => {
-                return Err(Problem::new(Code::NoToken, "expected an invitation that is known and live"));
+                return Err(Problem::new(
+                    Code::NoToken,
+                    "expected a valid invitation that has not expired or been revoked",
+                ));
             }
             Err(error) => return Err(error.into()),
         };

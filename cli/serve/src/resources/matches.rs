@@ -34,13 +34,13 @@ pub(crate) struct MatchJson {
     ruleset: String,
     version: u32,
     title: String,
-    /// The seats of its players, where this build has the rules that tell.
+    /// The seats of its players; empty if this build does not have the rules.
     #[schema(value_type = Vec<String>)]
     players: Vec<Seat>,
     branches: Vec<String>,
     /// The number of the last entry of `main`, as the viewer counts.
     head: u64,
-    /// Whether every branch is over; `null` where this build does not have the rules that tell.
+    /// Whether every branch is over; `null` if this build does not have the rules.
     over: Option<bool>,
 }
 
@@ -174,7 +174,7 @@ pub(crate) async fn show(
     .await
 }
 
-/// A match to be made.
+/// A new match.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewMatch {
@@ -197,12 +197,12 @@ pub(crate) struct NewMatch {
     title: Option<String>,
 }
 
-/// A match that was made.
+/// The created match.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Created {
     #[serde(flatten)]
     made: MatchJson,
-    /// The host's token, which is told this once.
+    /// The host token, which is shown only once.
     token: String,
 }
 
@@ -216,7 +216,7 @@ pub(crate) struct ImportName {
     name: Option<String>,
 }
 
-/// Make a match, or import one from a replay file
+/// Create a match, or import one from a replay file
 #[utoipa::path(operation_id = "create_match", post, path = "/v1/matches", tag = "matches", params(ImportName),
     request_body(content((NewMatch = "application/json"), (String = "text/plain"))),
     responses((status = 201, description = "the match was created", headers(("Location" = String)), body = Created), Changed))]

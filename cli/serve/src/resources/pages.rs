@@ -15,7 +15,7 @@ use crate::tag::{Tags, value};
 
 const DOCUMENT: &str = include_str!("../page/index.html");
 
-/// Nothing comes from elsewhere, nothing is inline, no page frames this one (VW-23).
+/// No foreign content, nothing inline, no frames around the page (VW-23).
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tokio::time::Instant;
 use turnfold_core::paper::SignedPaper;
 use turnfold_core::{Malformed, Seat};
@@ -15,13 +15,12 @@ use turnfold_replay::mail::{MailedPaper, PaperOutcome, TakenPaper, seat_bundle};
 use turnfold_store::MatchName;
 use utoipa::ToSchema;
 
+use super::documents;
 use super::statuses::{Name, PaperProblems};
 use crate::app::{App, to_end};
 use crate::folds::Reader;
 use crate::hosting::at_desk;
-use crate::http::{
-    Form, JSON, NoParameters, ValidQuery, body, has_type, json, json_body, name, text, too_large,
-};
+use crate::http::{BYTES, Form, NoParameters, ValidQuery, body, has_type, json, name, text};
 use crate::limits::PAPER_BYTES_MAX;
 use crate::problem::{ApiResult, Code, Problem};
 
@@ -47,20 +46,12 @@ pub(crate) struct PaperTaken {
     bundle: Option<String>,
 }
 
-/// A paper to be handed in.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NewPaper {
-    /// The paper, as `mail write` wrote it
-    paper: String,
-}
-
 /// Submit a paper of a match by mail
 ///
 /// The paper is signed, so no token is required.
 #[utoipa::path(operation_id = "submit_paper", post, path = "/v1/matches/{match}/papers", tag = "papers", security(()),
     params(("match" = inline(Name), Path)),
-    request_body(content((NewPaper = "application/json"), (String = "text/plain"))),
+    request_body(content((documents::Bytes = "application/octet-stream"), (String = "text/plain"))),
     responses((status = 201, description = "the desk recorded the paper", content(
         (PaperTaken = "application/json"), (String = "text/plain"))),
         (status = 200, description = "the desk had recorded the paper before", content(
@@ -73,17 +64,12 @@ pub(crate) async fn take(
     request: Request,
 ) -> ApiResult {
     if app.desks.is_none() {
-        return Err(Problem::forbidden("this service takes no papers: it hosts no matches by mail"));
+        return Err(Problem::forbidden("this service does not host matches by mail"));
     }
     let game: MatchName = name(&match_name)?;
-    let paper = if has_type(&request, JSON) {
-        json_body::<NewPaper>(request).await?.paper.into()
-    } else {
-        body(request, "text/plain", PAPER_BYTES_MAX).await?
-    };
-    if paper.len() > PAPER_BYTES_MAX {
-        return Err(too_large(PAPER_BYTES_MAX));
-    }
+    // Clients that are made from the description cannot always send text.
+    let media_type = if has_type(&request, BYTES) { BYTES } else { "text/plain" };
+    let paper = body(request, media_type, PAPER_BYTES_MAX).await?;
     let paper = read(&paper).map_err(|error| Problem::new(Code::Malformed, one_line(&error.0)))?;
     // From here on, a client that goes away changes nothing.
     to_end(async move {
@@ -135,7 +121,7 @@ async fn perform(app: &Arc<App>, game: MatchName, paper: SignedPaper, form: Form
     Ok(answer(&taken, &told, status, form))
 }
 
-/// Writes what is told of a paper that the desk has; only who handed it in first is sent the seat's bundle.
+/// Makes the receipt for a recorded paper; only the first submission gets the seat's bundle.
 fn receipt(
     app: &App,
     game: &MatchName,
@@ -166,12 +152,12 @@ fn receipt(
     })
 }
 
-fn answer(taken: &TakenPaper, told: &PaperTaken, status: StatusCode, form: Form) -> Response {
+fn answer(taken: &TakenPaper, receipt: &PaperTaken, status: StatusCode, form: Form) -> Response {
     if form == Form::Json {
-        return json(status, told);
+        return json(status, receipt);
     }
-    let again = if told.is_new { "" } else { ", as before" };
-    let PaperTaken { seat, kind, number, seq, checkpoint, .. } = told;
+    let again = if receipt.is_new { "" } else { ", as before" };
+    let PaperTaken { seat, kind, number, seq, checkpoint, .. } = receipt;
     let what = format!("{seat} {kind} {number}: {}{again}", taken.outcome);
     text(status, format!("{what}\nrecord {seq} of the desk\n\n{checkpoint}"))
 }

@@ -1,4 +1,4 @@
-//! What is seen, allowed and asked at an entry: as `show`, `legal` and `ask` tell it.
+//! Views, legal commands and questions at an entry, as `show`, `legal` and `ask` print them.
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ use crate::tag::{Tags, value};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct At {
-    /// The last entry that counts, as the viewer counts; the head if left out
+    /// The entry to look at, as the viewer counts [default: the head]
     #[param(minimum = 0)]
     pub(super) at: Option<u64>,
-    /// The seat to look as; for the host
+    /// The seat to look as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
     pub(super) seat: Option<SeatName>,
@@ -144,7 +144,7 @@ pub(crate) async fn legal(
 ) -> ApiResult {
     app.read(&bearer, at.of(path), move |app, _, BranchView { branch, view }| {
         let state = branch.state(app, *view, at.at)?;
-        // The host that names nobody is told every seat's (SV-8).
+        // The host gets the commands of every seat unless it names one (SV-8).
         let asked = at.seat.map(|seat| seat.0).or((!view.viewer.see_all()).then_some(view.viewer));
         let items = render::legal_commands(asked, view.viewer, state.as_ref());
         bounded(match form {
@@ -163,10 +163,10 @@ pub(crate) async fn legal(
 pub(crate) struct Question {
     /// The question, such as `reach atlas`
     q: String,
-    /// The last entry that counts, as the viewer counts; the head if left out
+    /// The entry to look at, as the viewer counts [default: the head]
     #[param(minimum = 0)]
     at: Option<u64>,
-    /// The seat to look as; for the host
+    /// The seat to look as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p[1-8]|host)$")]
     seat: Option<SeatName>,

@@ -52,7 +52,7 @@ kinds! {
     JoinProblems: 400 401 403 404 406 408 409 410 413 415 429 500 503 507;
 }
 
-/// A document of the library. The description of the command line has more.
+/// A JSON object without a schema of its own.
 pub(crate) struct Document;
 
 impl PartialSchema for Document {

@@ -7,7 +7,8 @@ const config = await createConfig({
     // `/healthz` takes any request and has nothing to refuse.
     "operation-4xx-response": "off",
     "info-license-url": "off",
-    "no-server-example.com": "off",
+    // The data of the events of a stream, which no schema of OpenAPI 3.1 can refer to.
+    "no-unused-components": "off",
   },
 });
 const problems = await lint({ ref: process.argv[2], config });

@@ -1,5 +1,6 @@
 """Plays a match by the client that `openapi-python-client` makes of the description."""
 
+import io
 import sys
 
 from client import AuthenticatedClient
@@ -8,7 +9,8 @@ from client.api.grants import create_grant, join_match
 from client.api.matches import create_match, show_match
 from client.api.papers import submit_paper
 from client.api.positions import get_view, list_legal_commands
-from client.models import Appended, Commands, Created, Join, NewGrantJson, NewMatch, NewPaper, Problem, Record
+from client.models import Appended, Commands, Created, Join, NewGrantJson, NewMatch, Problem, Record
+from client.types import File
 
 ORIGIN, ADMIN, SETUP = sys.argv[1:]
 
@@ -17,7 +19,7 @@ def client(token):
     return AuthenticatedClient(base_url=ORIGIN, token=token)
 
 
-made = create_match.sync(client=client(ADMIN), body=NewMatch(name="typed", ruleset="cycletap", setup=SETUP, dice="recorded"))
+made = create_match.sync(client=client(ADMIN), body=NewMatch(name="typed", ruleset="channel", setup=SETUP, dice="recorded"))
 assert isinstance(made, Created), made
 host = client(made.token)
 seats = []
@@ -45,6 +47,6 @@ assert len(log.items) == head and log.items[-1].seq == head, log
 assert get_view.sync("typed", "main", client=host).to_dict(), "the view is empty"
 missing = show_match.sync("missing", client=host)
 assert isinstance(missing, Problem) and missing.type_ == "urn:turnfold:problem:not_found", missing
-paper = submit_paper.sync("typed", client=host, body=NewPaper(paper="none"))
+paper = submit_paper.sync("typed", client=host, body=File(payload=io.BytesIO(b"none")))
 assert isinstance(paper, Problem) and paper.status == 403, paper
 print(f"played {head} entries")

@@ -20,9 +20,9 @@ function need<T>(answer: { data?: T; error?: unknown; response: Response }): T {
 }
 
 const rulesets = need(await client(admin).GET("/v1/rulesets"));
-if (!rulesets.items.some(({ ruleset }) => ruleset === "cycletap")) throw new Error("cycletap is missing");
+if (!rulesets.items.some(({ ruleset }) => ruleset === "channel")) throw new Error("channel is missing");
 const made = need(
-  await client(admin).POST("/v1/matches", { body: { name: "typed", ruleset: "cycletap", setup, dice: "recorded" } }),
+  await client(admin).POST("/v1/matches", { body: { name: "typed", ruleset: "channel", setup, dice: "recorded" } }),
 );
 const host = client(made.token);
 const main = { path: { match: "typed", branch: "main" } };
@@ -63,7 +63,9 @@ const problem: components["schemas"]["Problem"] | undefined = missing.error;
 if (problem?.type !== "urn:turnfold:problem:not_found") throw new Error(JSON.stringify(problem));
 const paper = await host.POST("/v1/matches/{match}/papers", {
   params: { path: { match: "typed" } },
-  body: { paper: "none" },
+  body: "none",
+  bodySerializer: (body) => body,
+  headers: { "content-type": "text/plain" },
 });
 if (paper.error?.status !== 403) throw new Error("a service without a desk takes no papers");
 console.log(`played ${head} entries`);
