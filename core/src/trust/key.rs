@@ -10,7 +10,7 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 
 use super::base64;
-use super::checkpoint::LineOrigin;
+use super::origin::LineOrigin;
 use crate::dice::fair::{Chain, Owner};
 use crate::text::Malformed;
 

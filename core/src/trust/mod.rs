@@ -9,13 +9,15 @@ pub(crate) mod base64;
 pub mod checkpoint;
 pub mod key;
 pub mod note;
+mod origin;
 pub mod policy;
 pub mod proof;
 pub mod tree;
 
-pub use checkpoint::{Checkpoint, LineOrigin, line_origin};
+pub use checkpoint::{Checkpoint, line_origin};
 pub use key::{BadSignature, KeyId, KeyKind, KeyName, PrivateKey, VerifierKey};
 pub use note::{SignatureLine, SignedNote};
+pub use origin::LineOrigin;
 pub use policy::{Cosigned, PolicyError, TrustPolicy};
 pub use proof::{ConsistencyRequest, InclusionProof};
 pub use tree::{ProofBuilder, Tree, TreeHash};

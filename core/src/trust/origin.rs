@@ -1,0 +1,27 @@
+//! Origins: which line of which match a log is, under the name of a key (TR-4, TR-17).
+
+use crate::text::is_line_name;
+
+/// An origin taken apart: the name of the key, and the line of a match that it is of (TR-4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineOrigin<'a> {
+    /// The key's name.
+    pub name: &'a str,
+    /// The match's id.
+    pub match_id: [u8; 16],
+    /// The branch's name.
+    pub branch: &'a str,
+}
+
+impl<'a> LineOrigin<'a> {
+    /// Reads an origin; `None` for a log that is no line of a match.
+    #[must_use]
+    pub fn read(origin: &'a str) -> Option<Self> {
+        let (rest, branch) = origin.rsplit_once('/')?;
+        let (name, id) = rest.rsplit_once('/')?;
+        let is_id = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let is_line = is_id && is_line_name(branch);
+        let match_id = u128::from_str_radix(id, 16).ok().filter(|_| is_line)?;
+        Some(Self { name, match_id: match_id.to_be_bytes(), branch })
+    }
+}
