@@ -146,8 +146,8 @@ impl Position {
         folded.map_err(|cause| broken_entry(name, cause))
     }
 
-    /// Folds the entries that follow and shows each as the viewer sees it. All of them are wholly shown to the viewer, who
-    /// thus counts them as the log does.
+    /// Folds the entries that follow. They are wholly shown to a viewer, who counts them as the log does, and sees each
+    /// of them.
     ///
     /// # Errors
     /// [`ReplayError::Entry`].

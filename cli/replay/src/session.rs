@@ -81,10 +81,23 @@ impl Session {
     /// # Errors
     /// [`ReplayError`] when the dice fail.
     pub fn submit(&mut self, line: &ScriptLine, played: &mut Vec<Record>) -> Result<Played, ReplayError> {
-        if !is_roll(&line.command) {
+        self.submit_of(line, None, played)
+    }
+
+    /// Plays one line and every roll that falls due behind it; before it only if it is of no seat that plays alone.
+    ///
+    /// # Errors
+    /// As for [`submit`](Self::submit).
+    pub(crate) fn submit_of(
+        &mut self,
+        line: &ScriptLine,
+        alone: Option<Seat>,
+        played: &mut Vec<Record>,
+    ) -> Result<Played, ReplayError> {
+        if alone.is_none() && !is_roll(&line.command) {
             self.roll_due(played)?;
         }
-        match self.submit_alone(line, None) {
+        match self.submit_alone(line, alone) {
             Ok(entry) => played.push(entry),
             Err(record) => return Ok(Err(record)),
         }

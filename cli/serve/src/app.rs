@@ -3,17 +3,17 @@
 use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use axum::http::HeaderMap;
 use turnfold_core::{Digest, Registry};
 use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store};
 
 use crate::auth::{Access, Bearer, Viewpoint, no_token};
 use crate::branch_cache::BranchCache;
 use crate::desks::Desks;
-use crate::ids::Ids;
 use crate::open_branch::OpenBranch;
-use crate::options::Options;
-use crate::outside::Outside;
+use crate::options::{Options, Outside};
 use crate::problem::{ApiResult, Problem};
 use crate::token::TokenKind;
 use crate::world::World;
@@ -21,7 +21,7 @@ use crate::world::World;
 /// The service: the world, and the branches that are in use.
 pub(crate) struct App {
     pub(crate) world: World,
-    pub(crate) tables: BranchCache,
+    pub(crate) branches: BranchCache,
     pub(crate) ids: Ids,
     /// The desks of matches by mail, if the service hosts any.
     pub(crate) desks: Option<Desks>,
@@ -50,7 +50,7 @@ impl App {
         (outside.fill_random)(&mut random).map_err(io::Error::other)?;
         Ok(Self {
             world: World::new(store, registry, outside),
-            tables: BranchCache::new(options.cache_bytes),
+            branches: BranchCache::new(options.cache_bytes),
             ids: Ids::new(u64::from_le_bytes(random)),
             desks: options.mail.clone().map(Desks::new),
             origin,
@@ -64,13 +64,13 @@ impl App {
     }
 
     /// Returns a branch that a viewer may know of.
-    pub(crate) fn table(
+    pub(crate) fn branch(
         &self,
         view: Viewpoint,
         match_name: &MatchName,
         branch: &BranchName,
     ) -> ApiResult<Arc<OpenBranch>> {
-        self.tables.get(self, view, match_name, branch)
+        self.branches.get(self, view, match_name, branch)
     }
 
     /// Returns `true` if a token of this hash is the admin's.
@@ -119,15 +119,15 @@ impl App {
     }
 
     /// Returns a branch that a viewer may know of; it waits for no thread where that is in use.
-    pub(crate) async fn find_table(
+    pub(crate) async fn find_branch(
         self: &Arc<Self>,
         view: Viewpoint,
         match_name: MatchName,
         branch: BranchName,
     ) -> ApiResult<Arc<OpenBranch>> {
-        match self.tables.in_use(view, &match_name, &branch) {
-            Some(table) => Ok(table),
-            None => self.block(move |app| app.table(view, &match_name, &branch)).await,
+        match self.branches.in_use(view, &match_name, &branch) {
+            Some(branch) => Ok(branch),
+            None => self.block(move |app| app.branch(view, &match_name, &branch)).await,
         }
     }
 
@@ -166,4 +166,30 @@ pub(crate) async fn to_end<T: Send + 'static>(
     work: impl Future<Output = ApiResult<T>> + Send + 'static,
 ) -> ApiResult<T> {
     tokio::spawn(work).await.unwrap_or_else(|_| Err(Problem::internal()))
+}
+
+/// The header that carries an id.
+pub(crate) const REQUEST_ID: &str = "x-request-id";
+
+/// Makes ids of requests that bring none.
+pub(crate) struct Ids {
+    beginning: String,
+    next: AtomicU64,
+}
+
+impl Ids {
+    pub(crate) fn new(random: u64) -> Self {
+        Self { beginning: format!("{random:016x}"), next: AtomicU64::new(1) }
+    }
+
+    /// Takes over the id that a request brings, or makes one.
+    pub(crate) fn of(&self, headers: &HeaderMap) -> String {
+        let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
+        let is_id =
+            |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
+        given.filter(is_id).map_or_else(
+            || format!("{}-{}", self.beginning, self.next.fetch_add(1, Ordering::Relaxed)),
+            Into::into,
+        )
+    }
 }

@@ -40,10 +40,10 @@ impl BranchCache {
 
     /// Returns how much there is in memory.
     pub(crate) fn held(&self) -> Held {
-        Held { tables: self.lock().len() as u64, bytes: self.memory.bytes() }
+        Held { branches: self.lock().len() as u64, bytes: self.memory.bytes() }
     }
 
-    /// Makes room if too much is held: branches without users are dropped, of others only what is watched stays. The branch
+    /// Makes room if too much is held: an unused branch goes wholly, a used one keeps what is watched. The branch
     /// that was used last stays.
     pub(crate) fn make_room(&self) {
         if self.memory.bytes() <= self.bytes_max {
@@ -56,7 +56,7 @@ impl BranchCache {
             }
             let mut by_use = self.lock();
             let Some((names, branch)) = by_use.pop_lru() else { return };
-            // The last of its holders may end a long state; nobody waits for that.
+            // The last of its holders may end a long state; it is dropped outside the lock.
             if Arc::strong_count(&branch) == 1 {
                 drop(by_use);
                 continue;
@@ -105,7 +105,7 @@ impl BranchCache {
             if let Some(open) = by_use.get(&names) {
                 Arc::clone(open)
             } else {
-                // Whoever deletes a branch takes it out of the map afterwards, and says so to those who have it.
+                // A deletion takes the branch out of the map afterwards, and ends the open one.
                 let head = world.store.branch_head(match_name, branch)?;
                 let open = self.opened(&names, head);
                 by_use.put(names, Arc::clone(&open));
@@ -143,7 +143,7 @@ impl BranchCache {
                     open.announce(found?.seq);
                     return Ok(open);
                 }
-                // Somebody asked and opened it after we began to ask: what we were told may be older.
+                // Another request opened it after this one began to ask, whose answer may be older.
                 Some(open) if open.opened() > began => continue,
                 _ => {}
             }

@@ -19,9 +19,9 @@ const WAITING_OF_READER: usize = 64;
 /// Who has a history folded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reader {
-    /// The holder of the token with this hash.
+    /// The holder of the token of this hash.
     Token(Digest),
-    /// A sender of papers of a match, without a token.
+    /// The senders of papers of a match, who need no token.
     Papers(MatchName),
 }
 
@@ -56,7 +56,7 @@ impl Folds {
     pub(crate) async fn wait(&self, reader: Reader, of: Option<&MatchName>) -> ApiResult<FoldPlace> {
         let turn = {
             let mut queue = self.lock();
-            // Whoever waits although a place is free has two already.
+            // A reader that waits although a place is free has two already.
             if queue.free > 0 && queue.may_begin(&reader) {
                 return Ok(queue.begin(reader, self));
             }
@@ -73,7 +73,7 @@ impl Folds {
                 queue.next().map(|next| (next.go, queue.begin(next.reader, self)))
             };
             let Some((go, place)) = next else { return };
-            // Whoever has gone away leaves its place to the next.
+            // The place of a client that has gone is dropped, and so handed on.
             drop(go.send(place));
         }
     }

@@ -1,4 +1,4 @@
-//! Following a branch: what viewers count and receive from head to head, computed once for all (SV-17 to SV-19, SV-24).
+//! Following a branch: what viewers count, and what is new to them from head to head, worked out once for all (SV-17 to SV-19, SV-24).
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::auth::Viewpoint;
 use crate::counts::FirstHead;
 use crate::head_state::CachedView;
 use crate::knowledge::{Cursor, Delta};
-use crate::open_branch::{OpenBranch, Work};
+use crate::open_branch::{BranchWork, OpenBranch};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
@@ -26,7 +26,7 @@ impl OpenBranch {
         self.head_at_work(world, view, &mut self.work())
     }
 
-    fn head_at_work(&self, world: &World, view: Viewpoint, work: &mut Work) -> ApiResult<u64> {
+    fn head_at_work(&self, world: &World, view: Viewpoint, work: &mut BranchWork) -> ApiResult<u64> {
         let head = self.current_at_work(world, |current| current.head)?;
         if view.delay_s == 0 {
             return Ok(head);
@@ -101,7 +101,12 @@ impl OpenBranch {
     }
 
     /// Returns the log's head for a viewer and what it sees there.
-    fn shown_at_work(&self, world: &World, view: Viewpoint, work: &mut Work) -> ApiResult<(u64, CachedView)> {
+    fn shown_at_work(
+        &self,
+        world: &World,
+        view: Viewpoint,
+        work: &mut BranchWork,
+    ) -> ApiResult<(u64, CachedView)> {
         if view.delay_s == 0 {
             return self.current_at_work(world, |current| (current.head, current.shown(view.viewer)));
         }
@@ -125,8 +130,7 @@ impl OpenBranch {
         Ok(follower)
     }
 
-    /// Returns which entries of the log a viewer knows of at its head, and shows it the entries that are not settled
-    /// all.
+    /// Returns which entries of the log a viewer knows of at its head, and shows it those that are not settled.
     pub(crate) fn seen(
         &self,
         world: &World,
@@ -176,7 +180,7 @@ impl OpenBranch {
         world: &World,
         view: Viewpoint,
         seen: u64,
-        work: &mut Work,
+        work: &mut BranchWork,
     ) -> ApiResult<FirstHead> {
         let head = self.head_at_work(world, view, work)?;
         Ok(if !view.viewer.see_all() {

@@ -1,18 +1,21 @@
 //! Where a branch stands: its state at the head, and what viewers see of it (SV-27).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use turnfold_core::{AnyRules, AnyState, DicePolicy};
 use turnfold_replay::{LogEntry, Position, ReplayError, Revision, SourceName, Tail, Viewer};
 
+use crate::auth::Viewpoint;
 use crate::http::json_text;
-use crate::memory::state_memory;
+use crate::knowledge::Delta;
+use crate::memory::{BRANCH_BYTES, Memory, MemoryShare, state_memory};
 use crate::problem::ApiResult;
 use crate::tag::tag_of;
 use crate::world::World;
 
-/// What a view takes in memory besides its text.
+/// What a view takes in memory in addition to its text.
 const VIEW_BYTES: u64 = 256;
 
 /// Where a branch stands.
@@ -94,5 +97,70 @@ impl HeadState {
     pub(crate) fn shown(&mut self, viewer: Viewer) -> CachedView {
         let Self { state, shown, .. } = self;
         shown.entry(viewer).or_insert_with(|| CachedView::of(viewer, state.as_ref())).clone()
+    }
+}
+
+/// What is in memory at the head of a branch, which is looked at for moments.
+pub(crate) struct KeptHead {
+    pub(crate) current: Option<HeadState>,
+    /// What is new to viewers here after an earlier head, for the others who follow.
+    deltas: BTreeMap<(Viewpoint, u64), Arc<Delta>>,
+    delta_bytes: u64,
+    /// Whether commands were judged quickly the last time.
+    pub(crate) is_judged_quickly: bool,
+    /// Counts how often it was forgotten: what was read before that is not kept.
+    pub(crate) forgotten: u64,
+    share: MemoryShare,
+}
+
+/// The most deltas that are kept; those who follow closely ask for the same few.
+const DELTAS_MAX: usize = 256;
+
+impl KeptHead {
+    pub(crate) fn new(memory: &Memory) -> Self {
+        Self {
+            current: None,
+            deltas: BTreeMap::new(),
+            delta_bytes: 0,
+            is_judged_quickly: false,
+            forgotten: 0,
+            share: memory.share(BRANCH_BYTES),
+        }
+    }
+
+    /// Returns where the branch stands, if that is at or behind a head.
+    pub(crate) fn at(&mut self, head: u64) -> Option<&mut HeadState> {
+        self.current.as_mut().filter(|current| current.head >= head)
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.current = None;
+        self.drop_deltas();
+    }
+
+    pub(crate) fn drop_deltas(&mut self) {
+        self.deltas.clear();
+        self.delta_bytes = 0;
+        self.count();
+    }
+
+    /// Returns what a viewer is told after a head up to another, if that was worked out before.
+    pub(crate) fn delta(&self, view: Viewpoint, from: u64, to: u64) -> Option<Arc<Delta>> {
+        self.deltas.get(&(view, from)).filter(|delta| delta.to == to).cloned()
+    }
+
+    pub(crate) fn keep_delta(&mut self, view: Viewpoint, from: u64, delta: &Arc<Delta>) {
+        if self.deltas.len() >= DELTAS_MAX {
+            self.drop_deltas();
+        }
+        let before = self.deltas.insert((view, from), Arc::clone(delta));
+        self.delta_bytes = (self.delta_bytes + delta.bytes()) - before.map_or(0, |before| before.bytes());
+        self.count();
+    }
+
+    /// Counts what it holds now.
+    pub(crate) fn count(&mut self) {
+        let state = self.current.as_ref().map_or(0, HeadState::memory);
+        self.share.set(BRANCH_BYTES + state + self.delta_bytes);
     }
 }

@@ -39,17 +39,17 @@ pub(crate) async fn at_desk<T: Send + 'static>(
         desk.ok_or_else(|| StoreError::NoSuchMatch { match_name: of }.into())
     });
     let desk = desk.await?;
-    let table = app.find_table(Viewpoint::HOST, desk.clone(), main.clone()).await?;
-    let _turn = table.turn().await?;
+    let branch = app.find_branch(Viewpoint::HOST, desk.clone(), main.clone()).await?;
+    let _turn = branch.turn().await?;
     let game = game.clone();
     app.block(move |app| {
         let Some(desks) = &app.desks else { return Err(Problem::internal()) };
         for _ in 0..ATTEMPTS {
             let host = MailHost::of(&app.store, &game, &app.registry, &desks.mail.signers, app.now_ms());
             let done = host.and_then(|mut host| work(app, &mut host));
-            app.tables.hear(app, &(desk.clone(), main.clone()))?;
+            app.branches.hear(app, &(desk.clone(), main.clone()))?;
             for branch in app.store.branches(&game)? {
-                app.tables.hear(app, &(game.clone(), branch.name))?;
+                app.branches.hear(app, &(game.clone(), branch.name))?;
             }
             match done {
                 // Another process was there before.

@@ -1,4 +1,4 @@
-//! What a viewer knows of a branch: how far that is settled, and what it receives between two heads (SV-17, SV-18).
+//! What a viewer knows of a branch: how far that is settled, and what is new to it between two heads (SV-17, SV-18).
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -9,14 +9,14 @@ use crate::counts::Counts;
 use crate::http::json_text;
 use crate::memory::state_memory;
 
-/// The most records of an event. A viewer with more to catch up with reads the log again.
+/// The most records of an event; a client that misses more reads the log again.
 const RECORDS_MAX: usize = 1000;
 
 /// What a record takes in memory, at least, and how many times its JSON.
 const RECORD_BYTES: u64 = 512;
 const RECORD_TIMES: u64 = 3;
 
-/// What a viewer receives between two heads.
+/// What is new to a viewer between two heads.
 #[derive(Debug)]
 pub(crate) struct Delta {
     /// The later head, as the log counts.
@@ -27,7 +27,7 @@ pub(crate) struct Delta {
     pub(crate) tag: String,
     /// What it did not know before, or otherwise, of the last entries, each with its number in the log.
     pub(crate) news: Vec<(u64, LoggedRecord)>,
-    /// The event that carries it; `None` when nothing visible changed.
+    /// The event of it; `None` when nothing visible changed.
     pub(crate) event: Option<Bytes>,
 }
 
@@ -40,7 +40,7 @@ struct EventData<'a> {
 }
 
 impl Delta {
-    /// Returns what a viewer receives between two heads.
+    /// Returns what is new to a viewer between two heads.
     pub(crate) fn between(to: u64, tag: String, earlier: &Known, now: &Known) -> Self {
         let (head, news) = (now.head, now.news_since(earlier));
         let event = (!news.is_empty()).then(|| {
@@ -49,7 +49,7 @@ impl Delta {
             let data = json_text(&EventData { head, tag: &tag, entries });
             format!("id: {head}\nevent: entries\ndata: {}\n\n", data.trim_end()).into()
         });
-        // An append tells of its own entries, which are the last ones.
+        // An append answers with its own entries, which are the last ones.
         let first = to.saturating_sub(RECORDS_MAX as u64);
         let news = news.into_iter().filter(|(seq, _)| *seq > first).cloned().collect();
         Self { to, head, tag, news, event }
@@ -70,7 +70,7 @@ impl Delta {
 }
 
 /// A follower, and the head at which what it settled was wholly shown. At an earlier head some of it may not have been
-/// shown yet, so it serves no viewer who received only that.
+/// shown yet, so it serves no viewer that knows no more than that.
 pub(crate) struct Cursor {
     pub(crate) at: u64,
     pub(crate) follower: Follower,
@@ -90,7 +90,7 @@ pub(crate) struct Knowledge {
 }
 
 impl Knowledge {
-    /// Returns the nearest follower that serves a viewer who received everything up to a head.
+    /// Returns the nearest follower that serves a viewer that knows everything up to a head.
     pub(crate) fn nearest(&self, from: u64) -> Option<&Follower> {
         let both = [&self.ahead, &self.behind].into_iter().flatten();
         both.filter(|cursor| cursor.at <= from).max_by_key(|cursor| cursor.at).map(|it| &it.follower)
@@ -113,7 +113,7 @@ impl Knowledge {
         }
     }
 
-    /// Returns how many bytes it takes, given the size of a state.
+    /// Returns how many bytes it takes, where a state has `state_bytes`.
     pub(crate) fn bytes(&self, state_bytes: u64) -> u64 {
         let cursors = u64::from(self.ahead.is_some()) + u64::from(self.behind.is_some());
         cursors * state_memory(state_bytes) + self.counts.bytes()

@@ -64,7 +64,7 @@ impl OpenBranch {
         }
     }
 
-    /// Returns the records of the entries after one, up to a limit, and the last of them if more follow.
+    /// Returns the records of the entries after one, at most `limit`, and the last of them if others follow.
     pub(crate) fn records(
         &self,
         world: &World,

@@ -10,7 +10,7 @@ pub(crate) const BRANCH_BYTES: u64 = 3_072;
 const STATE_BYTES: u64 = 1_024;
 const STATE_TIMES: u64 = 4;
 
-/// Returns the memory that a state of `bytes` takes.
+/// Returns what a state of `bytes` bytes takes in memory.
 pub(crate) fn state_memory(bytes: u64) -> u64 {
     bytes.saturating_mul(STATE_TIMES).saturating_add(STATE_BYTES)
 }

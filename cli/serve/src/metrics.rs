@@ -31,7 +31,7 @@ struct OutcomeLabel {
 /// How much there is in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
-    pub(crate) tables: u64,
+    pub(crate) branches: u64,
     pub(crate) bytes: u64,
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn text(metrics: &Metrics, held: Held, streams: usize) -> Result<Stri
     all.register("appends", "Appends by what became of them", metrics.appends.clone());
     all.register("append_seconds", "How long appends took", metrics.append_seconds.clone());
     all.register("streams", "Live streams", gauge(streams as u64));
-    all.register("tables", "Branches in memory", gauge(held.tables));
-    all.register("table_bytes", "What their states take", gauge(held.bytes));
+    all.register("tables", "Branches in memory", gauge(held.branches));
+    all.register("table_bytes", "What they hold in memory", gauge(held.bytes));
     all.register("table_misses", "Branches that were read from the store", metrics.table_misses.clone());
     all.register("store_failed", "1 once the store has failed", metrics.store_failed.clone());
     let mut text = String::new();

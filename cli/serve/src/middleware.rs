@@ -10,10 +10,9 @@ use axum::response::{IntoResponse, Response};
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
-use crate::app::App;
+use crate::app::{App, REQUEST_ID};
 use crate::auth::{Bearer, no_token};
 use crate::http::require_host;
-use crate::ids::REQUEST_ID;
 use crate::limits::{BODY_TIME, REQUEST_TIME};
 use crate::problem::{Code, Problem};
 

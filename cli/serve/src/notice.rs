@@ -34,12 +34,12 @@ pub(crate) async fn listen(app: Arc<App>) {
 
 /// Reads the heads of all branches that have streams.
 fn hear_of_branches(app: &App) -> ApiResult<()> {
-    for tables in app.tables.followed().chunks(ASKED_MAX) {
-        let named: Vec<_> = tables.iter().map(|table| table.named()).collect();
-        for (table, head) in tables.iter().zip(app.store.heads(&named)?) {
+    for branches in app.branches.followed().chunks(ASKED_MAX) {
+        let named: Vec<_> = branches.iter().map(|branch| branch.named()).collect();
+        for (branch, head) in branches.iter().zip(app.store.heads(&named)?) {
             match head {
-                Some(head) => table.announce(head),
-                None => app.tables.forget(table),
+                Some(head) => branch.announce(head),
+                None => app.branches.forget(branch),
             }
         }
     }

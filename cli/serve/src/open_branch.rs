@@ -9,18 +9,15 @@ use turnfold_replay::{LogEntry, Revision};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
 use crate::auth::Viewpoint;
-use crate::head_state::{CachedView, HeadState};
+use crate::head_state::{CachedView, HeadState, KeptHead};
 use crate::knowledge::{Delta, Knowledge};
 use crate::limits::{SHORT_LOG, WAITING_MAX};
-use crate::memory::{BRANCH_BYTES, Memory, MemoryShare};
+use crate::memory::{Memory, MemoryShare};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
 /// What is judged in less time is judged at once the next time; a thread for it takes some tens of microseconds.
 const QUICK: Duration = Duration::from_micros(200);
-
-/// The most deltas that are kept at a head; those who follow closely ask for the same few.
-const DELTAS_MAX: usize = 256;
 
 /// What is watched of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +30,7 @@ pub(crate) enum Watched {
 
 /// A branch in use. All that is kept of it in memory is here, and is counted.
 ///
-/// Of its two locks `work` comes first. It may be held for long; `head` is held for moments.
+/// Of its two locks `work` comes first. Its holder may take its time; `head` is held for moments.
 pub(crate) struct OpenBranch {
     line: Revision,
     id: BranchId,
@@ -44,53 +41,17 @@ pub(crate) struct OpenBranch {
     /// Held by the stream that has a delta worked out; the others wait for that and take no thread.
     following: AsyncMutex<()>,
     watched: watch::Sender<Watched>,
-    head: Mutex<Head>,
-    work: Mutex<Work>,
+    head: Mutex<KeptHead>,
+    work: Mutex<BranchWork>,
 }
 
-/// What is in memory at the head of a branch.
-struct Head {
-    current: Option<HeadState>,
-    /// What viewers received up to here after an earlier head, for other followers.
-    deltas: BTreeMap<(Viewpoint, u64), Arc<Delta>>,
-    delta_bytes: u64,
-    /// Whether commands were judged quickly the last time.
-    is_judged_quickly: bool,
-    /// Counts how often it was forgotten: what was read before that is not kept.
-    forgotten: u64,
-    share: MemoryShare,
-}
-
-impl Head {
-    /// Returns where the branch stands, if that is at or behind a head.
-    fn at(&mut self, head: u64) -> Option<&mut HeadState> {
-        self.current.as_mut().filter(|current| current.head >= head)
-    }
-
-    fn forget(&mut self) {
-        self.current = None;
-        self.drop_deltas();
-    }
-
-    fn drop_deltas(&mut self) {
-        self.deltas.clear();
-        self.delta_bytes = 0;
-        self.count();
-    }
-
-    fn count(&mut self) {
-        let state = self.current.as_ref().map_or(0, HeadState::memory);
-        self.share.set(BRANCH_BYTES + state + self.delta_bytes);
-    }
-}
-
-/// What takes reading and folding to know. Its holder reads and folds, and the others wait for the result.
-pub(crate) struct Work {
+/// What takes reading and folding to know. Its holder reads and folds, and the others wait for what that gives.
+pub(crate) struct BranchWork {
     pub(crate) viewers: BTreeMap<Viewpoint, Knowledge>,
     share: MemoryShare,
 }
 
-impl Work {
+impl BranchWork {
     fn count(&mut self, state_bytes: u64) {
         self.share.set(self.viewers.values().map(|knowledge| knowledge.bytes(state_bytes)).sum());
     }
@@ -135,14 +96,6 @@ impl OpenBranch {
         opened: u64,
         memory: &Memory,
     ) -> Self {
-        let kept = Head {
-            current: None,
-            deltas: BTreeMap::new(),
-            delta_bytes: 0,
-            is_judged_quickly: false,
-            forgotten: 0,
-            share: memory.share(BRANCH_BYTES),
-        };
         Self {
             line,
             id,
@@ -150,8 +103,8 @@ impl OpenBranch {
             turn: Arc::default(),
             following: AsyncMutex::default(),
             watched: watch::Sender::new(Watched::Head(head)),
-            head: Mutex::new(kept),
-            work: Mutex::new(Work { viewers: BTreeMap::new(), share: memory.share(0) }),
+            head: Mutex::new(KeptHead::new(memory)),
+            work: Mutex::new(BranchWork { viewers: BTreeMap::new(), share: memory.share(0) }),
         }
     }
 
@@ -179,7 +132,7 @@ impl OpenBranch {
     /// Waits until no other command is judged on the branch.
     pub(crate) async fn turn(&self) -> ApiResult<OwnedMutexGuard<()>> {
         let turn = Arc::clone(&self.turn);
-        // The branch has one, whoever has its turn another.
+        // The branch has one, the holder of its turn another.
         if Arc::strong_count(&turn) > WAITING_MAX + 2 {
             return Err(Problem::overloaded("too many commands wait for this branch"));
         }
@@ -239,16 +192,16 @@ impl OpenBranch {
         StoreError::NoSuchBranch { match_name, branch }.into()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Head> {
+    fn lock(&self) -> MutexGuard<'_, KeptHead> {
         self.head.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no one else reads or folds the branch for its cached state.
-    pub(crate) fn work(&self) -> MutexGuard<'_, Work> {
+    /// Waits until no other thread reads or folds the branch for what is kept of it.
+    pub(crate) fn work(&self) -> MutexGuard<'_, BranchWork> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room, unless a command waits: state without viewers leaves memory.
+    /// Makes room, unless a command waits: what is not looked at just now goes from memory.
     pub(crate) fn make_room(&self) {
         if self.is_awaited() {
             return;
@@ -262,7 +215,7 @@ impl OpenBranch {
         }
     }
 
-    /// Forgets the head of the branch, which is then read again.
+    /// Forgets where the branch stands, which is then read again.
     pub(crate) fn forget(&self) {
         let mut head = self.lock();
         head.forgotten += 1;
@@ -277,7 +230,7 @@ impl OpenBranch {
             return;
         }
         head.current = Some(current);
-        // What was told up to an earlier head is asked for no more.
+        // The news up to an earlier head is asked for no more.
         head.drop_deltas();
         drop(head);
         self.announce(now);
@@ -353,7 +306,7 @@ impl OpenBranch {
         self.lock().is_judged_quickly = false;
     }
 
-    /// Looks at the head of the branch if it is in memory and free, and if commands were judged
+    /// Looks at where the branch stands if that is in memory, not in use just now, and commands were judged
     /// quickly the last time.
     pub(crate) fn if_quick<T>(&self, look: impl FnOnce(&mut HeadState) -> T) -> Option<T> {
         let known = self.known_head();
@@ -369,7 +322,7 @@ impl OpenBranch {
         head.current.as_ref().filter(|_| view.delay_s == 0)?.shown_before(view.viewer)
     }
 
-    /// Returns `true` if computing what a viewer receives after a head folds no long log.
+    /// Returns `true` if it takes folding no long log to work out what is new to a viewer after a head.
     pub(crate) fn is_near(&self, view: Viewpoint, from: u64) -> bool {
         let known = self.known_head();
         let settled = || {
@@ -379,27 +332,20 @@ impl OpenBranch {
         known <= SHORT_LOG || settled().is_some_and(|settled| known.saturating_sub(settled) <= SHORT_LOG)
     }
 
-    /// Returns what a viewer receives after a head up to another, if that was computed before.
+    /// Returns what is new to a viewer after a head up to another, if that was worked out before.
     pub(crate) fn kept_delta(&self, view: Viewpoint, from: u64, to: u64) -> Option<Arc<Delta>> {
-        self.lock().deltas.get(&(view, from)).filter(|delta| delta.to == to).cloned()
+        self.lock().delta(view, from, to)
     }
 
-    /// Keeps what a viewer receives after a head, as long as there are followers.
+    /// Keeps what is new to a viewer after a head, as long as there are followers.
     pub(crate) fn keep_delta(&self, view: Viewpoint, from: u64, delta: &Arc<Delta>) {
-        if !self.is_followed() {
-            return;
+        if self.is_followed() {
+            self.lock().keep_delta(view, from, delta);
         }
-        let mut head = self.lock();
-        if head.deltas.len() >= DELTAS_MAX {
-            head.drop_deltas();
-        }
-        let before = head.deltas.insert((view, from), Arc::clone(delta));
-        head.delta_bytes = (head.delta_bytes + delta.bytes()) - before.map_or(0, |before| before.bytes());
-        head.count();
     }
 
     /// Counts what the holder of the work has found out.
-    pub(crate) fn count(&self, work: &mut Work) {
+    pub(crate) fn count(&self, work: &mut BranchWork) {
         let state_bytes = self.lock().current.as_ref().map_or(0, |current| current.bytes);
         work.count(state_bytes);
     }

@@ -1,8 +1,9 @@
 //! The options of the service (SV-1).
 
+use std::fmt;
 use std::net::SocketAddr;
 
-use turnfold_core::Digest;
+use turnfold_core::{Digest, DueRoll};
 
 use crate::desks::HostedMail;
 
@@ -27,4 +28,23 @@ pub struct Options {
     pub metrics: Option<SocketAddr>,
     /// How it hosts matches by mail; without it no papers are taken.
     pub mail: Option<HostedMail>,
+}
+
+/// The clock, chance and the identity of the build, which the program gives to the service.
+#[derive(Clone, Copy)]
+pub struct Outside {
+    /// Returns the time now in milliseconds since 1970.
+    pub now_ms: fn() -> i64,
+    /// Fills bytes by the operating system's randomness, or says why it cannot.
+    pub fill_random: fn(&mut [u8]) -> Result<(), String>,
+    /// Rolls recorded dice of matches by mail by the operating system, or says why it cannot.
+    pub roll: fn(&DueRoll) -> Result<Vec<i32>, String>,
+    /// The identity of this build. Snapshots of other builds are not used; without an identity none are.
+    pub build: Option<Digest>,
+}
+
+impl fmt::Debug for Outside {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Outside").finish_non_exhaustive()
+    }
 }

@@ -53,7 +53,7 @@ impl Reach {
     }
 }
 
-/// A branch that a viewer looks at.
+/// A branch as a viewer looks at it.
 pub(crate) struct BranchView {
     pub(crate) branch: Arc<OpenBranch>,
     pub(crate) view: Viewpoint,
@@ -69,7 +69,7 @@ impl BranchView {
     ) -> ApiResult<Self> {
         let (match_name, branch) = (name(&path.match_name)?, name(&path.branch)?);
         let view = access.looks(&match_name, seat.map(|seat| seat.0))?;
-        Ok(Self { branch: app.table(view, &match_name, &branch)?, view })
+        Ok(Self { branch: app.branch(view, &match_name, &branch)?, view })
     }
 
     /// Returns `true` if a reach takes folding many entries.
@@ -99,12 +99,12 @@ impl App {
         asked: Asked,
         work: impl FnOnce(&Arc<Self>, &Access, &BranchView) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        // The token comes first: a request without one does not wait (SV-12).
+        // The token comes first: a client without one is not kept waiting (SV-12).
         let access = self.admit(bearer).await?;
         self.read_for(bearer, access, asked, work).await
     }
 
-    /// Reads a branch for an admitted request.
+    /// Reads a branch for a client that was admitted.
     pub(crate) async fn read_for<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -131,7 +131,7 @@ impl App {
         .await
     }
 
-    /// Does what a token asks for and what takes folding histories of a match, or of many; their number is limited.
+    /// Does what a token asks for and what takes folding histories of a match, or of many; only a few do so at once.
     pub(crate) async fn fold<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -145,7 +145,7 @@ impl App {
         .await
     }
 
-    /// Does what takes folding for an admitted request.
+    /// Does what takes folding for a client that may have it.
     pub(crate) async fn fold_for<T: Send + 'static>(
         self: &Arc<Self>,
         reader: Reader,

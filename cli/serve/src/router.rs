@@ -29,14 +29,14 @@ use crate::resources::{
     servers((url = "/", description = "The service that this description comes from")),
     components(schemas(ProblemJson, EntriesEvent)),
     security(("token" = [])),
-    modifiers(&Bearer)
+    modifiers(&TokenScheme)
 )]
 struct Description;
 
 /// How tokens are sent.
-struct Bearer;
+struct TokenScheme;
 
-impl Modify for Bearer {
+impl Modify for TokenScheme {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
         let components = openapi.components.get_or_insert_with(Default::default);

@@ -28,8 +28,7 @@ use crate::hosting;
 use crate::limits::{CLOSING_TIME, HEADER_BYTES_MAX, HEADER_TIME, connections_max};
 use crate::metrics;
 use crate::notice;
-use crate::options::Options;
-use crate::outside::Outside;
+use crate::options::{Options, Outside};
 use crate::problem::{Code, Problem};
 use crate::router::router;
 use crate::timed_io::TimedWrites;
@@ -217,7 +216,7 @@ async fn tell_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>) 
             let app = Arc::clone(&app);
             async move {
                 let told = app.block(|app| {
-                    metrics::text(&app.metrics, app.tables.held(), app.limits.streams())
+                    metrics::text(&app.metrics, app.branches.held(), app.limits.streams())
                         .map_err(|error| Problem::new(Code::Internal, error.to_string()))
                 });
                 match told.await {

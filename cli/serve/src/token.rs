@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use turnfold_core::Digest;
 use turnfold_store::GrantKind;
 
-use crate::outside::Outside;
+use crate::options::Outside;
 use crate::problem::{Code, Problem};
 
 /// The letters of a token's secret.

@@ -10,7 +10,7 @@ use turnfold_store::{Store, StoreReader};
 use crate::known_grants::KnownGrants;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::outside::Outside;
+use crate::options::Outside;
 use crate::problem::{Code, Problem};
 use crate::readiness::Readiness;
 

@@ -1,14 +1,13 @@
 //! `turnfold play`: append commands to a match.
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use turnfold_core::{AnyRules, AnyState, DicePolicy};
-use turnfold_replay::mail::desk_naming;
+use turnfold_core::DicePolicy;
+use turnfold_replay::play::{self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayStand, RepeatedCall};
 use turnfold_replay::{
-    Detail, History, NotPlayed, Position, RejectedLine, ReplayError, Revision, ScriptLine, SeatHistory,
-    Session, Sources, Tail, Viewer, play::repeated, position::keep_snapshots, render::NothingPlayed,
+    History, NotPlayed, Position, RejectedLine, ReplayError, Revision, Roller, ScriptLine, SeatHistory,
+    Sources, Tail, Viewer, position::keep_snapshots, render::NothingPlayed,
 };
 use turnfold_store::{IdempotencyKey, Store, StoreReader};
 
@@ -95,72 +94,67 @@ pub(crate) fn lines_of(
 
 /// PM-2: requires a line that no desk names.
 pub(crate) fn require_not_by_mail(store: &StoreReader, line: &Revision) -> Result<(), Failure> {
-    let Revision { match_name, branch, .. } = line;
-    if desk_naming(store, match_name, branch)?.is_none() {
-        return Ok(());
+    play::require_not_by_mail(store, line)?.map_err(|reason| failure(&reason, None, None))
+}
+
+/// Says why nothing is recorded, after the place in a script if there is one.
+fn failure(reason: &NotPlayed, asked: Option<Viewer>, place: Option<String>) -> Failure {
+    let failure = match reason {
+        NotPlayed::ByMail { .. } => Failure::usage(reason.to_string()),
+        _ => Failure::negative(format!("{}{reason}", before_colon(place))),
+    };
+    match reason.hint(asked) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
-    let line = Revision { seq: None, ..line.clone() };
-    let failure =
-        Failure::usage(format!("`{line}` is played by mail; only `turnfold mail` can append to it"));
-    Err(failure.hint(format!(
-        "record orders with `turnfold mail take`; to try something out, branch off with \
-         `turnfold branch {line} NAME`"
-    )))
 }
 
-/// The end of the history, on which commands are played.
-struct End {
-    rules: &'static dyn AnyRules,
-    state: Box<dyn AnyState>,
-    dice: DicePolicy,
-    /// The number of the last entry in the log.
-    head: u64,
+/// Who plays on a store at a terminal.
+struct Player<'a> {
+    args: &'a Args,
+    whole: &'a Revision,
+    store: &'a Store,
+    context: &'a Context,
     /// All that a player may know of; the host's seat need no more than the state.
-    sight: Option<SeatHistory>,
+    seen: Option<SeatHistory>,
 }
 
-impl End {
-    fn of(viewer: Viewer, whole: &Revision, store: &Store, context: &Context) -> Result<Self, Failure> {
-        if viewer.see_all() {
+impl PlayCaller for Player<'_> {
+    type Error = Failure;
+
+    /// The end of the history, on which commands are played.
+    fn stand(&mut self) -> Result<PlayStand, Failure> {
+        let Self { args, whole, store, context, .. } = *self;
+        let registry = &context.registry;
+        if args.viewer().see_all() {
+            let build = context.build();
             let Position { rules, state, dice, head, .. } = Position::before_entries_of(
                 Tail::last(0),
                 whole,
-                &context.registry,
+                registry,
                 store,
-                context.build().as_ref(),
+                build.as_ref(),
                 Some(store),
             )?;
-            return Ok(Self { rules, state, dice, head, sight: None });
+            return Ok(PlayStand { rules, dice, head, head_seen: head, state });
         }
-        let line =
-            History::of_log(whole, store.read(&whole.match_name, &whole.branch, None)?, &context.registry)?;
-        let (rules, dice, head) = (line.rules, line.dice, line.head());
-        let sight = SeatHistory::of(viewer, line)?;
-        Ok(Self { rules, state: sight.state()?, dice, head, sight: Some(sight) })
+        let log = store.read(&whole.match_name, &whole.branch, None)?;
+        let history = History::of_log(whole, log, registry)?;
+        let (rules, dice, head) = (history.rules, history.dice, history.head());
+        let seen = SeatHistory::of(args.viewer(), history)?;
+        let (head_seen, state) = (seen.head(), seen.state()?);
+        self.seen = Some(seen);
+        Ok(PlayStand { rules, dice, head, head_seen, state })
     }
 
-    /// Requires the last entry to be the expected one, as the viewer counts.
-    fn expect(&self, expected: impl IntoIterator<Item = u64>, whole: &Revision) -> Result<(), NotPlayed> {
-        let head = self.sight.as_ref().map_or(self.head, SeatHistory::head);
-        match expected.into_iter().find(|expected| *expected != head) {
-            None => Ok(()),
-            Some(expected) => Err(NotPlayed::OtherHead { line: whole.clone(), expected, head }),
-        }
+    fn roller(&mut self, dice: &DicePolicy) -> Result<Roller, Failure> {
+        random::roller(dice, self.args.no_auto_roll, self.args.dice.is_some())
     }
 }
 
 impl Args {
     fn viewer(&self) -> Viewer {
         self.viewer.unwrap_or(Viewer::HOST)
-    }
-
-    /// Explains why nothing is recorded, after the place in a script if there is one.
-    fn failure(&self, not_played: &NotPlayed, place: Option<String>) -> Failure {
-        let failure = Failure::negative(format!("{}{not_played}", before_colon(place)));
-        match not_played.hint(self.viewer) {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
     }
 }
 
@@ -170,45 +164,46 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return play_on_service(args, &lines, &client, context);
     }
     let store = context.open_store()?;
-    require_not_by_mail(&store, &args.revision)?;
-    let Revision { match_name, branch, .. } = &args.revision;
-    if let Some(key) = &args.key
-        && let Some(range) = store.find_idempotency_key(match_name, branch, key)?
-    {
-        return repeat(args, &lines, range, &store, context);
-    }
-    let whole = Revision { seq: None, ..args.revision.clone() };
-    let end = End::of(args.viewer(), &whole, &store, context)?;
-    let expected = args.expect.into_iter().chain(args.revision.seq);
-    end.expect(expected, &whole).map_err(|not_played| args.failure(&not_played, None))?;
-    let End { rules, state, dice, head, sight } = end;
-    let roller = random::roller(&dice, args.no_auto_roll, args.dice.is_some())?;
-    let mut session = Session::new(state, dice, roller, head + 1, Detail::new(args.viewer()));
-    let played = match session.submit_all(&lines)? {
-        Ok(played) => played,
-        Err(RejectedLine { index, record }) => {
+    let whole = &Revision { seq: None, ..args.revision.clone() };
+    let expected: Vec<_> = args.expect.into_iter().chain(args.revision.seq).collect();
+    let call = PlayCall {
+        line: whole,
+        viewer: args.viewer(),
+        alone: None,
+        commands: &lines,
+        expected: &expected,
+        key: args.key.as_ref(),
+    };
+    let mut player = Player { args, whole, store: &store, context: &*context, seen: None };
+    let judged = call.judge(&mut player, Some(&store), &*context)?;
+    let seen = player.seen;
+    let AcceptedCall { before, records: accepted, state, .. } = match judged {
+        PlayOutcome::Accepted(accepted) => accepted,
+        PlayOutcome::Repeated(repeated) => return repeat(&repeated, args, context),
+        PlayOutcome::NotPlayed(reason) => return Err(failure(&reason, args.viewer, None)),
+        PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason } => {
             context.output.report(record.as_ref())?;
             context.output.flush()?;
             let place = lines.get(index).and_then(|line| files::place_in_script(line, args.script.as_ref()));
-            return Err(args.failure(&NotPlayed::rejected(&record, lines.len(), rules), place));
+            return Err(failure(&reason, args.viewer, place));
         }
     };
-    let recorded_at_ms = if played.is_empty() { 0 } else { clock::now_ms()? };
-    let entries: Vec<_> = played.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
-    let records = match sight {
-        Some(sight) => sight.play_on(&entries)?,
-        None => played,
+    let recorded_at_ms = if accepted.is_empty() { 0 } else { clock::now_ms()? };
+    let entries: Vec<_> = accepted.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
+    let records = match seen {
+        Some(seen) => seen.play_on(&entries)?,
+        None => accepted,
     };
     if !entries.is_empty() {
-        let appended = store.append(match_name, branch, head, entries, args.key.as_ref())?;
-        keep_snapshots(&whole, (head, appended.last), context, &store);
+        let appended = store.append(&whole.match_name, &whole.branch, before, entries, args.key.as_ref())?;
+        keep_snapshots(whole, (before, appended.last), context, &store);
     }
     // What was acknowledged is durable: trouble with closing is a warning, and the outcomes are printed all the same.
     drop(store);
     records.iter().try_for_each(|record| context.output.report(record))?;
     if records.is_empty() {
-        let nothing = NothingPlayed::in_state(session.state.as_ref());
-        context.output.show(&nothing, || vec![nothing.line(&whole, args.viewer)])?;
+        let nothing = NothingPlayed::in_state(state.as_ref());
+        context.output.show(&nothing, || vec![nothing.line(whole, args.viewer)])?;
     }
     Ok(ExitStatus::Yes)
 }
@@ -234,19 +229,11 @@ fn play_on_service(
 }
 
 /// Prints again what the first call with this key recorded.
-fn repeat(
-    args: &Args,
-    lines: &[ScriptLine],
-    range: RangeInclusive<u64>,
-    store: &Store,
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
-    let (viewer, (first, last)) = (args.viewer(), (*range.start(), *range.end()));
-    let records = repeated(&args.revision, viewer, lines, range, context, store)?
-        .map_err(|not_played| args.failure(&not_played, None))?;
-    if viewer.see_all() {
+fn repeat(repeated: &RepeatedCall, args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    if args.viewer().see_all() {
+        let (first, last) = (repeated.range.start(), repeated.range.end());
         tracing::info!(first, last, "the key was used before; these entries were recorded then");
     }
-    records.iter().try_for_each(|record| context.output.report(record))?;
+    repeated.records.iter().try_for_each(|record| context.output.report(record))?;
     Ok(ExitStatus::Yes)
 }

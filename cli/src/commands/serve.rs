@@ -65,7 +65,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 
-    /// How many MiB of states to keep in memory
+    /// How many MiB open branches may take in memory
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     cache: u64,
 }

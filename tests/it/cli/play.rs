@@ -116,6 +116,25 @@ exit 2
     );
 }
 
+/// A seat is told again what it was told at first, whatever came to light since.
+#[test]
+fn a_key_prints_what_the_first_call_did_also_once_more_is_known() {
+    let sandbox = Sandbox::new();
+    let seed = "ab".repeat(32);
+    sandbox.ok(&format!(
+        "new ford --rules cycletap --setup fixtures/cycletap/ford.toml --dice seeded --seed {seed}"
+    ));
+    sandbox.ok("play ford --as p1 \"tap 0,1\" switch");
+    let keyed = "play ford --as p2 --key k \"tap 1,-2\"";
+    let first = sandbox.ok(keyed);
+    assert_eq!(first, "2 p2 tap 1,-2 => origin_selected at=1,-2\n");
+    sandbox.ok("play ford --as p2 switch");
+    assert_eq!(sandbox.ok(keyed), first);
+    sandbox.ok("play ford resolve");
+    assert_eq!(sandbox.ok(keyed), first);
+    assert_eq!(sandbox.ok("log ford").lines().count(), 5);
+}
+
 #[test]
 fn a_key_appends_once() {
     check(

@@ -105,7 +105,7 @@ impl Follower {
         Ok(Known { head: shown.head(), records, whole: shown.whole })
     }
 
-    /// Folds `entries`, which begin after the settled ones, and shows each that the viewer may know of at their
+    /// Folds `entries`, which follow the settled ones, and shows each that the viewer may know of at their
     /// end.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
 use crate::reading::BranchPath;
 
-/// Returns the branches of a match that a viewer may know of, each with its table.
+/// Returns the branches of a match that a viewer may know of, each as it is open.
 pub(crate) fn known_branches(
     app: &App,
     view: Viewpoint,
@@ -30,8 +30,8 @@ pub(crate) fn known_branches(
 ) -> ApiResult<Vec<(BranchInfo, Arc<OpenBranch>)>> {
     let mut known = Vec::new();
     for info in app.store.branches(match_name)? {
-        match app.table(view, match_name, &info.name) {
-            Ok(table) => known.push((info, table)),
+        match app.branch(view, match_name, &info.name) {
+            Ok(open) => known.push((info, open)),
             Err(problem) if problem.code() == Code::NotFound => {}
             Err(problem) => return Err(problem),
         }
@@ -43,13 +43,13 @@ pub(crate) fn known_branches(
 fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<Vec<ListedBranch>> {
     let view = access.looks(match_name, None)?;
     let mut listed = Vec::new();
-    for (info, table) in known_branches(app, view, match_name)? {
+    for (info, open) in known_branches(app, view, match_name)? {
         let mut branch = ListedBranch::from(info);
         if !view.viewer.see_all() {
-            branch.entries = table.head_seen(app, view)?;
+            branch.entries = open.head_seen(app, view)?;
             branch.link = None;
             if let Some((parent, from)) = &mut branch.from {
-                *from = app.table(view, match_name, parent)?.seen_within(app, view, *from)?;
+                *from = app.branch(view, match_name, parent)?.seen_within(app, view, *from)?;
             }
         }
         listed.push(branch);
@@ -136,22 +136,22 @@ pub(crate) async fn delete(
     Path(path): Path<BranchPath>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
-    let (table, names) = app
+    let (open, names) = app
         .serve(bearer, move |app, access| {
             let (match_name, branch) = (name(&path.match_name)?, name(&path.branch)?);
             access.require_host(&match_name)?;
             let view = access.looks(&match_name, None)?;
-            Ok((app.table(view, &match_name, &branch)?, (match_name, branch)))
+            Ok((app.branch(view, &match_name, &branch)?, (match_name, branch)))
         })
         .await?;
     to_end(async move {
-        let turn = table.turn().await?;
+        let turn = open.turn().await?;
         app.block(move |app| {
             let _turn = turn;
-            table.require_there()?;
-            require_not_by_mail(app, table.line())?;
+            open.require_there()?;
+            require_not_by_mail(app, open.line())?;
             app.store.delete_branch(&names.0, &names.1)?;
-            app.tables.forget(&table);
+            app.branches.forget(&open);
             Ok(StatusCode::NO_CONTENT.into_response())
         })
         .await

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use turnfold_core::Seat;
@@ -15,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::documents::{self, EntryList};
 use super::statuses::{AppendProblems, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
-use crate::append::{ATTEMPTS, Append, Appended, AppendedKind, COMMANDS_MAX, moves_on};
+use crate::append::{Append, Appended, AppendedKind, COMMANDS_MAX};
 use crate::auth::{Access, Bearer};
 use crate::http::{Form, List, ValidQuery, given, json, json_body, link_next, list_limit, name, text};
 use crate::problem::{ApiResult, Problem};
@@ -131,30 +132,16 @@ pub(crate) async fn append(
     let commands = json_body::<Commands>(request).await?;
     let append = read(access, &path, commands, &headers, expect)?;
     // From here on, a client that goes away changes nothing.
-    to_end(perform(app, append, path, form)).await
+    to_end(perform(app, append, form)).await
 }
 
-async fn perform(app: Arc<App>, append: Append, path: BranchPath, form: Form) -> ApiResult {
+async fn perform(app: Arc<App>, append: Append, form: Form) -> ApiResult {
     let began = Instant::now();
     let append = Arc::new(append);
-    for _ in 0..ATTEMPTS {
-        let table = app.find_table(append.view, name(&path.match_name)?, name(&path.branch)?).await;
-        let table = table.map_err(|problem| append.access.told(problem))?;
-        // Others wait until this is durable and shown.
-        let _turn = table.turn().await?;
-        let appended = match table.require_there() {
-            Ok(()) => append.perform(&app, &table).await,
-            // Another process deleted it; a branch of its name, if there is one, was made before we were asked.
-            Err(_) if app.store.is_shared() => Ok(None),
-            Err(gone) => Err(gone),
-        };
-        let Some(appended) = appended.transpose() else { continue };
-        let answered = appended.map(|appended| answer(&appended, form, &table, &append));
-        let answered = answered.map_err(|problem| append.access.told(problem));
-        app.metrics.append_done(began, &answered);
-        return answered;
-    }
-    Err(moves_on())
+    let answered = append.perform(&app).await.map(|appended| answer(&appended, form, &append));
+    let answered = answered.map_err(|problem| append.access.told(problem));
+    app.metrics.append_done(began, &answered);
+    answered
 }
 
 /// Reads a request: whose commands they are, and under which conditions.
@@ -183,7 +170,18 @@ fn read(
     }
     let key = key(headers, seat)?;
     let if_match = Tags::read(headers, &header::IF_MATCH)?;
-    Ok(Append { access, view, seat, lines, rolls: roll.unwrap_or(true), key, if_match, expect })
+    Ok(Append {
+        access,
+        match_name,
+        branch: name(&path.branch)?,
+        view,
+        seat,
+        lines,
+        rolls: roll.unwrap_or(true),
+        key,
+        if_match,
+        expect,
+    })
 }
 
 /// Reads the key that makes a request repeatable; each seat has its own (SV-14).
@@ -202,21 +200,16 @@ fn key(headers: &HeaderMap, seat: Option<Seat>) -> ApiResult<Option<IdempotencyK
     key.map(Some).ok_or_else(|| Problem::bad(EXPECTED))
 }
 
-fn answer(
-    appended: &Appended,
-    form: Form,
-    table: &crate::open_branch::OpenBranch,
-    append: &Append,
-) -> axum::response::Response {
-    let Appended { head, records, tag, kind, nothing } = appended;
+fn answer(appended: &Appended, form: Form, append: &Append) -> Response {
+    let Appended { head, records, tag, kind } = appended;
     let status = if *kind == AppendedKind::Recorded { StatusCode::CREATED } else { StatusCode::OK };
+    let nothing = if let AppendedKind::Nothing(nothing) = kind { Some(nothing) } else { None };
     let mut response = match (form, nothing) {
-        (Form::Json, _) => {
-            json(status, &AppendedJson { head: *head, entries: records, nothing: nothing.as_ref() })
-        }
+        (Form::Json, _) => json(status, &AppendedJson { head: *head, entries: records, nothing }),
         (Form::Text, Some(nothing)) => {
+            let (match_name, branch) = (append.match_name.clone(), append.branch.clone());
             let asked = (!append.view.viewer.see_all()).then_some(append.view.viewer);
-            text(status, render::text([nothing.line(table.line(), asked)]))
+            text(status, render::text([nothing.line(&Revision { match_name, branch, seq: None }, asked)]))
         }
         (Form::Text, None) => text(status, render::text(records.iter().map(render::record))),
     };

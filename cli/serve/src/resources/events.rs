@@ -252,7 +252,7 @@ impl Stream {
         app.block(move |app| {
             let _place = place;
             let delta = branch.delta(app, view, from);
-            app.tables.make_room();
+            app.branches.make_room();
             delta
         })
         .await

@@ -44,7 +44,7 @@ pub(crate) async fn replay(
     let match_name: MatchName = name(&path.match_name)?;
     app.fold(&bearer, Some(match_name.clone()), move |app, access| {
         require_all(app, access, &match_name)?;
-        let branch = app.table(Viewpoint::HOST, &match_name, &name(&path.branch)?)?;
+        let branch = app.branch(Viewpoint::HOST, &match_name, &name(&path.branch)?)?;
         let replay = branch.history(app, Viewpoint::HOST, at)?.to_replay()?;
         Ok(attachment(typed(StatusCode::OK, TEXT, replay.to_string()), &format!("{match_name}.tfl")))
     })

@@ -163,7 +163,7 @@ impl NewGrantJson {
 
 /// Returns the seats of the players of a match.
 fn players(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Vec<Seat>> {
-    let main = app.table(Viewpoint::HOST, match_name, &BranchName::main())?;
+    let main = app.branch(Viewpoint::HOST, match_name, &BranchName::main())?;
     main.current(app, |current| current.state.players().to_vec())
 }
 

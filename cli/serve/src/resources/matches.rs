@@ -48,7 +48,7 @@ impl MatchJson {
     pub(crate) fn of(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<Self> {
         let view = access.looks(match_name, None)?;
         let genesis = app.store.genesis(match_name)?;
-        let main = app.table(view, match_name, &BranchName::main())?;
+        let main = app.branch(view, match_name, &BranchName::main())?;
         let known = known_branches(app, view, match_name)?;
         // A host can see that a match is there although this build does not have its rules.
         let has_rules = rules_of(&genesis, main.line(), &app.registry).is_ok() || !access.is_host();
@@ -84,8 +84,8 @@ pub(crate) fn are_over(
     view: Viewpoint,
     branches: &[(BranchInfo, Arc<OpenBranch>)],
 ) -> ApiResult<bool> {
-    for (_, table) in branches {
-        if !table.state(app, view, None)?.over() {
+    for (_, branch) in branches {
+        if !branch.state(app, view, None)?.over() {
             return Ok(false);
         }
     }

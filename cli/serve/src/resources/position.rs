@@ -50,7 +50,7 @@ fn in_memory(app: &App, access: &Access, path: &BranchPath, at: At) -> Option<Ca
     }
     let (match_name, branch) = (name(&path.match_name).ok()?, name(&path.branch).ok()?);
     let view = access.looks(&match_name, at.seat.map(|seat| seat.0)).ok()?;
-    at.at.is_none().then(|| app.tables.in_use(view, &match_name, &branch))??.shown_in_memory(view)
+    at.at.is_none().then(|| app.branches.in_use(view, &match_name, &branch))??.shown_in_memory(view)
 }
 
 /// Answers with a view, or that it is still the one that is known.
