@@ -4,7 +4,7 @@ use std::path::Path;
 
 use turnfold_replay::bundle::BundleError;
 use turnfold_replay::bundle_import::ImportError;
-use turnfold_replay::mail::{LetterError, MailError};
+use turnfold_replay::mail::MailError;
 use turnfold_replay::revision::is_page;
 use turnfold_replay::signing::SigningError;
 use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError};
@@ -173,21 +173,10 @@ impl From<MailError> for Failure {
         match error {
             MailError::Replay(error) => (*error).into(),
             MailError::Signing(error) => (*error).into(),
+            MailError::Input(error) => error.into(),
+            MailError::Outbox(_) => Self::trouble(error.to_string()),
             MailError::Refused(_) => Self::negative(error.to_string()),
             error => Self::usage(error.to_string()),
-        }
-    }
-}
-
-impl From<LetterError> for Failure {
-    fn from(error: LetterError) -> Self {
-        match error {
-            LetterError::Replay(error) => (*error).into(),
-            LetterError::Bundle(error) => (*error).into(),
-            LetterError::Signing(error) => (*error).into(),
-            LetterError::Input(error) => error.into(),
-            LetterError::Addresses { .. } => Self::usage(error.to_string()),
-            LetterError::Outbox(_) => Self::trouble(error.to_string()),
         }
     }
 }

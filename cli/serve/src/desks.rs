@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use turnfold_replay::mail::{LetterError, MailError};
+use turnfold_replay::mail::MailError;
 use turnfold_replay::signing::{Signers, SigningError};
 use turnfold_store::MatchName;
 
@@ -63,6 +63,10 @@ impl From<MailError> for Problem {
             }
             MailError::Replay(error) => (*error).into(),
             MailError::Signing(error) => (*error).into(),
+            error @ (MailError::Input(_) | MailError::Addresses { .. } | MailError::Outbox(_)) => {
+                tracing::error!(%error, "a letter cannot be written");
+                Self::internal()
+            }
             error => Self::new(Code::Internal, error.to_string()),
         }
     }
@@ -74,19 +78,6 @@ impl From<SigningError> for Problem {
             SigningError::Replay(error) => error.into(),
             error => {
                 tracing::error!(%error, "cannot sign the desk");
-                Self::internal()
-            }
-        }
-    }
-}
-
-impl From<LetterError> for Problem {
-    fn from(error: LetterError) -> Self {
-        match error {
-            LetterError::Replay(error) => (*error).into(),
-            LetterError::Signing(error) => (*error).into(),
-            error => {
-                tracing::error!(%error, "cannot write a bundle");
                 Self::internal()
             }
         }

@@ -8,9 +8,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use turnfold_core::paper::DeskTime;
 use turnfold_replay::ReplayError;
-use turnfold_replay::mail::{
-    DeskOf, LetterError, MailError, MailHost, MailRoom, PostFolder, TableDice, desk_naming,
-};
+use turnfold_replay::mail::{DeskOf, MailError, MailHost, MailRoom, PostFolder, TableDice, desk_naming};
 use turnfold_store::{BranchName, MatchName, StoreError};
 
 use crate::app::App;
@@ -139,7 +137,7 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
 }
 
 /// Writes the reports that are due (PM-29).
-fn write_letters(app: &App, game: &MatchName) -> Result<(), LetterError> {
+fn write_letters(app: &App, game: &MatchName) -> Result<(), MailError> {
     let Some(HostedMail { signers, letters: Some(folder) }) = app.desks.as_ref().map(|desks| &desks.mail)
     else {
         return Ok(());

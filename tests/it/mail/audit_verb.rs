@@ -18,7 +18,7 @@ fn fair() -> Mailbox {
     let mut mailbox = Mailbox::opened("initiative", "small-board.toml", ALTERNATING, "--dice fair");
     mailbox.join(&[P1, P2]);
     assert!(mailbox.run("01T12:00:00Z", "").status.success());
-    let who = mailbox.known().desk.stand().unwrap().seats[0];
+    let who = mailbox.known().desk.position().unwrap().seats[0];
     mailbox.save_orders("orders.txt", &[(who, &["confirm", "stand"])]);
     assert!(mailbox.take("orders.txt").status.success());
     assert!(mailbox.run("02T12:00:00Z", "").status.success());

@@ -64,7 +64,7 @@ fn pm_32_a_game_that_is_taken_back_left_and_ended() {
         post.run(day(2), dice);
         post.audited();
         post.order(P1, &["attack", "stay"]);
-        let first = post.desk().turns()[0].stand.clone();
+        let first = post.desk().positions().next().unwrap().clone();
         let offer = format!("takeback {} {}", first.line, first.game_seq).parse().unwrap();
         assert_eq!(post.hand_in(P1, PaperContent::Offer(offer)), "applied");
         let to = Desk::view(post.desk().state(), P2).offers[0].digest;

@@ -135,7 +135,7 @@ fn pm_32_an_order_that_the_host_alters_fails() {
     found.tell(Host, &format!("carried {first} 1"));
     found.carry(second);
     end_day(&mut found);
-    fails(&found, "the desk says that 1 commands of the order of p1 were played; there are 2");
+    fails(&found, "the desk records 1 played commands of the order of p1, but there are 2");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn pm_32_an_order_that_was_carried_and_left_out_fails() {
     found.tell(Host, &format!("carried {second} 1"));
     found.clock(1);
     found.stand();
-    fails(&found, "duel.desk:10: the stand leaves out `p2 stay`");
+    fails(&found, "duel.desk:10: the position leaves out `p2 stay`");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn pm_32_a_legal_order_that_was_refused_fails() {
     found.carry(second);
     found.clock(1);
     found.stand();
-    fails(&found, "duel.desk:7: the order of p1 is refused, and the game accepts it");
+    fails(&found, "duel.desk:7: the desk refuses the order of p1, but the game accepts it");
     // Refused rightly, for another reason than the game gives, and carried though the game rejects it.
     for (settled, result, reason) in [
         ("refused gate_shut", Pass, ""),
@@ -214,12 +214,12 @@ fn pm_32_what_the_host_plays_and_rolls_follows_from_the_terms() {
     found.carry_all(orders);
     found.clock(1);
     found.stand_asking("none");
-    fails(&found, "duel.desk:10: the stand leaves out `host next`");
+    fails(&found, "duel.desk:10: the position leaves out `host next`");
     let mut found = Correspondence::new("begins_with_roll = false", "default = [\"stay\"]\n", false);
     found.stand();
     day(&mut found);
     let at = found.head();
-    fails(&found, &format!("duel:{at}: `next` of the host follows from nothing"));
+    fails(&found, &format!("duel:{at}: unexpected host command `next`"));
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn pm_32_a_stand_that_was_moved_fails() {
     found.between("next");
     found.clock(1);
     found.stand_at(seq, link, &state, "p1,p2");
-    fails(&found, "the stand leaves out `host next`");
+    fails(&found, "the position leaves out `host next`");
     // Its entry, link and state have to fit each other.
     let zero = "0".repeat(64);
     for (other, reason) in [("seq", "no paper"), ("link", "another link"), ("state", "another state hash")] {
@@ -260,7 +260,7 @@ fn pm_32_a_stand_that_was_moved_fails() {
             "link" => found.stand_at(seq, zero.parse().unwrap(), &state, "p1,p2"),
             _ => found.stand_at(seq, link, &zero, "p1,p2"),
         }
-        let reason = if other == "seq" { "the stand leaves out `host next`" } else { reason };
+        let reason = if other == "seq" { "the position leaves out `host next`" } else { reason };
         fails(&found, reason);
     }
     // Beyond the end of the game.
@@ -271,7 +271,7 @@ fn pm_32_a_stand_that_was_moved_fails() {
     let (seq, link, state) = (found.head() + 1, found.link(), found.state_hash());
     found.clock(1);
     found.stand_at(seq, link, &state, "p1,p2");
-    fails(&found, "the stand is at entry 4 of `main`, which ends at 3");
+    fails(&found, "the position is at entry 4 of `main`, which ends at 3");
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn pm_14_a_stand_asks_whom_it_has_to() {
     for (seats, found_seats) in [("p1", "p1"), ("p2", "p2"), ("none", "no one")] {
         let mut found = Correspondence::new("begins_with_roll = false", TERMS, false);
         found.stand_asking(seats);
-        fails(&found, &format!("duel.desk:4: the stand asks {found_seats}; p1, p2 had to be asked"));
+        fails(&found, &format!("duel.desk:4: the position asks {found_seats}; expected p1, p2"));
     }
     // Who has nothing legal is not asked.
     let mut found = begun();
@@ -287,16 +287,16 @@ fn pm_14_a_stand_asks_whom_it_has_to() {
     found.carry_all([first, second]);
     found.clock(1);
     found.stand_asking("p1,p2");
-    fails(&found, "the stand asks p1, p2; p2 had to be asked");
+    fails(&found, "the position asks p1, p2; expected p2");
 }
 
 #[test]
 fn pm_13_a_stand_has_a_state_unless_something_is_concealed() {
     for (secret, state, result, reason) in [
         ("turn", true, Pass, ""),
-        ("turn", false, Fail, "duel.desk:4: the stand has no state hash, and nothing is concealed"),
+        ("turn", false, Fail, "duel.desk:4: the position has no state hash, but nothing is concealed"),
         ("match", false, Pass, ""),
-        ("match", true, Fail, "duel.desk:4: the stand has a state hash, and something is concealed"),
+        ("match", true, Fail, "duel.desk:4: the position has a state hash, but something is concealed"),
     ] {
         let terms = format!("{TERMS}secret = \"{secret}\"\n");
         let mut found = Correspondence::new("begins_with_roll = false", &terms, false);
@@ -363,11 +363,11 @@ fn pm_32_nothing_stands_behind_the_last_stand_of_a_line() {
     found.play(P1, "stay", "");
     found.branch("takeback-1", 0);
     found.stand();
-    fails(&found, &format!("duel:{at}: the entry is behind the last stand of its line"));
+    fails(&found, &format!("duel:{at}: the entry comes after the last position of its line"));
     // While a turn is carried out on the new line, too.
     let [first, _] = [found.order(P1, &["stay"]), found.order(P2, &["stay"])];
     found.carry(first);
-    fails(&found, &format!("duel:{at}: the entry is behind the last stand of its line"));
+    fails(&found, &format!("duel:{at}: the entry comes after the last position of its line"));
 }
 
 #[test]

@@ -288,7 +288,7 @@ fn fd_12_a_roll_whose_turn_is_still_carried_out_is_not_checked() {
     let mut found = begun("");
     let [first, _] = orders(&mut found);
     found.play_order(first);
-    found.expect(Dice, NotChecked, "the turn is not carried out to its end yet");
+    found.expect(Dice, NotChecked, "the turn is not fully executed yet");
     found.tell_rolls();
     found.expect(Dice, Pass, "");
 }

@@ -143,7 +143,7 @@ fn pm_27_the_branch_of_a_takeback_that_was_left_is_used() {
     post.order(P1, &["attack", "stay"]);
     post.order(P2, &["attack", "stay"]);
     post.run(day(2), &[]);
-    let first = post.desk().turns()[0].stand.clone();
+    let first = post.desk().positions().next().unwrap().clone();
     let (told, digest) = post.offer(P1, &format!("takeback {} {}", first.line, first.game_seq));
     assert_eq!((told.as_str(), post.answer(P2, digest, true).as_str()), ("applied", "applied"));
     check(post, day(3), &[], 2);

@@ -88,7 +88,7 @@ impl Players {
         let has_chain = known.is_fair && known.desk.state().has_chain(seat);
         let dice = has_chain.then(|| self.chain(known, seat).element(turn));
         let plays = plays.iter().map(|play| play.parse().unwrap()).collect();
-        Order::new(known.desk.stand().unwrap().link, waits, dice, plays).unwrap()
+        Order::new(known.desk.position().unwrap().link, waits, dice, plays).unwrap()
     }
 
     pub(crate) fn join(&mut self, known: &DeskView, seat: Seat) -> SignedPaper {

@@ -250,7 +250,7 @@ impl Post {
     /// Tells the last stand: its line and entry, and who is asked.
     pub(super) fn stands(&self) -> String {
         let desk = self.desk();
-        let stand = desk.stand().unwrap();
+        let stand = desk.position().unwrap();
         let seats: Vec<_> = stand.seats.iter().map(|seat| seat.name()).collect();
         format!("{}:{} {}", stand.line, stand.game_seq, seats.join(","))
     }

@@ -96,7 +96,7 @@ fn pm_16_a_turn_is_told_once_the_hosted_seat_has_sealed() {
     let mut post = ford("hosted = [\"p1\"]\n");
     assert_eq!(post.report(), ["00000005-p1.eml"], "who hosts has to seal");
     let digest = post.write_order(Seat::P1, &["switch"]).paper().digest();
-    let link = post.desk().stand().unwrap().link;
+    let link = post.desk().position().unwrap().link;
     assert_eq!(post.hand_in(Seat::P1, PaperContent::Seal { link, digest }), "applied");
     assert_eq!(post.report(), ["00000006-p1.eml", "00000006-p2.eml"]);
     let report = words(&letters(&post)["00000006-p2.eml"]);
@@ -109,20 +109,20 @@ fn pm_30_an_answer_says_what_became_of_a_paper() {
     let paper = post.write_order(Seat::P1, &["switch"]);
     let waits = not_taken(&paper, "wait_for_seals", "another seat has to seal first");
     let told = answer(&post, std::slice::from_ref(&waits)).remove(0);
-    assert!(told.contains("Subject: [duel] your order 1: wait_for_seals\r\n"), "{told}");
-    assert!(words(&told).contains("Nothing of it is on record."), "{told}");
+    assert!(told.contains("Subject: [duel] your order 1: not taken, wait_for_seals\r\n"), "{told}");
+    assert!(words(&told).contains("It was not recorded."), "{told}");
     post.decide("clock 2026-12-01T19:00:00Z");
     let again = answer(&post, &[waits.clone(), waits]);
     assert!(again.is_empty(), "the same answer again, from another desk, is no new letter");
     let told = answer(&post, &[post.take(&paper)]).remove(0);
     assert!(told.contains("Subject: [duel] your order 1: taken\r\n"), "{told}");
     let told = words(&told);
-    assert!(told.contains("It waits for p2, until Fri 4 Dec 2026, 18:00 UTC."), "{told}");
+    assert!(told.contains("The match is waiting for p2, until Fri 4 Dec 2026, 18:00 UTC."), "{told}");
     assert!(answer(&post, &[post.take(&paper)]).is_empty());
     let old = post.write_order(Seat::P1, &["switch"]);
     post.order(Seat::P1, &["switch"]);
     let told = words(&answer(&post, &[post.take(&old)])[0]);
-    assert!(told.contains("changes nothing: outdated, a newer paper of this seat counts."), "{told}");
+    assert!(told.contains("has no effect: a newer paper of this seat counts (outdated)."), "{told}");
 }
 
 #[test]
@@ -138,13 +138,16 @@ fn pm_29_a_mail_of_many_bad_papers_is_answered_by_one_letter_to_each_seat() {
     assert_eq!(told.len(), 3, "a receipt, and a letter to each of p1 and p2");
     assert!(told[0].contains("Subject: [duel] your order 31: taken\r\n"), "{}", told[0]);
     assert!(told[1].contains("Subject: [duel] 30 papers: not taken\r\n"), "{}", told[1]);
-    assert!(told[2].contains("Subject: [duel] your order 1: bad_signature\r\n"), "{}", told[2]);
+    assert!(told[2].contains("Subject: [duel] your order 1: not taken, bad_signature\r\n"), "{}", told[2]);
     let text = words(&told[1]);
     for (index, paper) in many.iter().enumerate() {
-        let line = format!("digest {:.16}: bad_signature, it is not", paper.paper().digest());
+        let line = format!(
+            "digest {:.16}: it is not signed by the seat's key (bad_signature)",
+            paper.paper().digest()
+        );
         assert_eq!(text.contains(&line), index < 20, "{text}");
     }
-    assert!(text.contains("* and 10 more. Nothing of them is on record."), "{text}");
+    assert!(text.contains("* and 10 more. They were not recorded."), "{text}");
     assert!(opened(&told[1]).0.lines().all(|line| line.len() <= 72), "{text}");
     // The same mail again is no new letter, from another desk neither; what was lost is written as it was.
     let kept = letters(&post);

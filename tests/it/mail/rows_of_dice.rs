@@ -26,7 +26,7 @@ fn contribution(post: &Post, seat: Seat) -> Contribution {
 
 /// Writes an order of p1 with this element.
 fn with_dice(post: &mut Post, dice: Option<turnfold_core::Digest>) -> String {
-    let link = post.desk().stand().unwrap().link;
+    let link = post.desk().position().unwrap().link;
     let order = Order::new(link, false, dice, vec!["stay".parse().unwrap()]).unwrap();
     let paper = post.write(P1, PaperContent::Order(order), Unlike::default());
     post.give(&paper)
@@ -97,7 +97,7 @@ fn fd_7_and_16_a_roll_after_a_takeback_has_the_next_number() {
     let before = post.desk().state().last_roll().unwrap();
     let first = play(&mut post, 2);
     assert_eq!(first[0], before + 1);
-    let stand = post.desk().turns()[0].stand.clone();
+    let stand = post.desk().positions().next().unwrap().clone();
     let (_, agreed) = post.offer(P1, &format!("takeback main {}", stand.game_seq));
     assert_eq!(post.answer(P2, agreed, true), "applied");
     post.run(day(3), &[]);

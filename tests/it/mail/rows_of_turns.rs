@@ -146,7 +146,7 @@ fn pm_16_seals() {
     let mut post = begun(terms);
     let (own, other) = (post.write_order(P1, &["stay"]), post.write_order(P1, &["attack", "stay"]));
     assert_eq!(post.give(&other), "ignored seal_first");
-    let link = post.desk().stand().unwrap().link;
+    let link = post.desk().position().unwrap().link;
     let digest = own.paper().digest();
     let seal = post.write(P1, PaperContent::Seal { link, digest }, Unlike::default());
     assert_eq!(post.give(&seal), "applied");

@@ -41,7 +41,11 @@ fn pm_33_an_order_has_seen_the_stand_of_its_turn() {
     found.stand();
     let order = found.order_of(P1, &["stay"]);
     found.paper_seeing(P1, order, before);
-    found.expect(Consistency, Fail, "duel.desk:5: the paper of p1 is for turn 1 and has not seen its stand");
+    found.expect(
+        Consistency,
+        Fail,
+        "duel.desk:5: the paper of p1 is for turn 1 and has not seen its position",
+    );
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn pm_20_and_30_a_takeback_is_told_and_played_on_from_the_letter() {
     }
     post.report();
     // The stand of the second turn, behind the first three entries and what came between.
-    let (line, seq) = ("main", post.desk().turns()[1].stand.game_seq);
+    let (line, seq) = ("main", post.desk().positions().nth(1).unwrap().game_seq);
     let (told, to) = post.offer(Seat::P1, &format!("takeback {line} {seq}"));
     assert_eq!((told.as_str(), post.answer(Seat::P2, to, true).as_str()), ("applied", "applied"));
     post.run(day(4), &[]);

@@ -99,7 +99,7 @@ fn pm_3_terms_that_do_not_fit_the_game_are_named() {
 #[test]
 fn pm_3_a_default_that_nobody_wrote_is_named_as_such() {
     let mailbox = Mailbox::new("hosted = []\n");
-    let why = "desk.toml: default: it is `stand` if it is left out, so give it for `cycletap`: expected";
+    let why = "desk.toml: default: it is `stand` by default; set it for `cycletap`: expected";
     fails(&mailbox, 2, &open_line("cycletap", "ford.toml", ""), why);
 }
 
@@ -321,7 +321,7 @@ fn fd_10_a_fair_match_from_end_to_end() {
     for turn in 1..=6 {
         let (code, stdout, stderr) = told(&mailbox.run(&format!("{turn:02}T12:00:00Z"), ""));
         assert!(code == 0 && stdout.contains(&format!("stood turn={turn}")), "{stdout}{stderr}");
-        let seat = mailbox.known().desk.stand().unwrap().seats[0];
+        let seat = mailbox.known().desk.position().unwrap().seats[0];
         mailbox.save_orders("order.txt", &[(seat, &["confirm", "stand", "cycle", "confirm", "stand"])]);
         let (code, stdout, _) = told(&mailbox.take("order.txt"));
         assert!(code == 0 && stdout.contains("applied"), "{stdout}");

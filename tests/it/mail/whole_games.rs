@@ -82,7 +82,7 @@ fn pm_16_the_hosted_seat_seals_before_anybody_orders() {
     post.run(day(1), &[]);
     let hosted = post.write_order(P2, &["switch"]);
     assert_eq!(post.order(P1, &["switch"]), "rejected wait_for_seals");
-    let link = post.desk().stand().unwrap().link;
+    let link = post.desk().position().unwrap().link;
     let digest = hosted.paper().digest();
     assert_eq!(post.hand_in(P2, PaperContent::Seal { link, digest }), "applied");
     assert_eq!(post.order(P1, &["switch"]), "applied");

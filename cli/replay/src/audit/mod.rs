@@ -88,10 +88,10 @@ pub fn audit_with(
 fn authorship(outline: &BundleOutline, mail: &MailRows) -> AuditRow {
     let mut row = mail.authorship.clone();
     let unsigned = "the host alone says who gave which command";
-    if mail.tied.is_empty() {
+    if mail.paired.is_empty() {
         row.not_checked(None, unsigned);
     } else {
-        for of in (0..outline.matches.len()).filter(|of| !mail.tied.contains(of)) {
+        for of in (0..outline.matches.len()).filter(|of| !mail.paired.contains(of)) {
             row.not_checked(revision(outline, (of, 0)), unsigned);
         }
     }

@@ -6,7 +6,7 @@ use turnfold_core::trust::{Tree, TreeHash};
 use turnfold_core::{DicePolicy, Digest, Registry};
 use turnfold_store::{Entry, Genesis, Linker};
 
-use super::mail::{FairRoll, MailLogs, MailRows};
+use super::mail::{FairRoll, MailAudit, MailRows};
 use super::play::{Playing, Verdict};
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{LineFinder, LineSize, revision};
@@ -56,7 +56,7 @@ pub(super) struct Walk<'a> {
     rolls: u64,
     /// Whether some match has dice.
     has_dice: bool,
-    mail: MailLogs<'a>,
+    mail: MailAudit<'a>,
 }
 
 impl<'a> Walk<'a> {
@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
             entries: 0,
             rolls: 0,
             has_dice: false,
-            mail: MailLogs::new(lines, registry, on_roll),
+            mail: MailAudit::new(lines, registry, on_roll),
         };
         let mut next = LineIndex::default();
         records.each(&mut |line, record| {

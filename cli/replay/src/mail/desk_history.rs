@@ -1,103 +1,47 @@
-//! The log of a desk, folded: what each entry did, papers and what became of them, turns, and the turn of now.
+//! The log of a desk, read once and by one type: what each record did, papers and what became of them, and turns.
 //!
-//! Host, letters and audit all read a desk here; what the audit holds the host to is recorded, never what the host found.
+//! The host, letters, players and the audit all read a desk here. The audit holds the host to what is recorded; nothing
+//! here is the host's own conclusion.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::outcome::Ruled;
 use turnfold_core::paper::{PaperContent, SignedPaper};
-use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, Setup, State};
+use turnfold_core::rules::desk::{Command, Desk, Effect, Setup, State};
 use turnfold_core::trust::{Tree, TreeHash};
-use turnfold_core::{Digest, FoldError, Rules, Seat, Verdict, paper::LineName};
+use turnfold_core::{Digest, FoldError, Rules, Seat, SetupError, Verdict};
 use turnfold_store::{BranchName, Entry, Seq, StoreReader};
 
-use super::error::MailError;
+use super::MailError;
+use super::desk_turn::{AppliedEntry, DeskTurn, Execution, RecordedPaper, RolledEntry, TurnPlan, TurnRecord};
 use super::pairing::MailMatch;
-use super::steps::TurnPlan;
+use crate::bundle::BundledRecord;
 use crate::history::{broken_entry, broken_setup};
 use crate::revision::SourceName;
 
-/// A desk up to some entry.
+/// A desk up to some record.
 pub struct DeskHistory {
+    terms: Setup,
+    start: State,
     state: State,
-    /// The number of the last entry.
+    /// The number of the last record; the Genesis has number 0.
     head: Seq,
     tree: Tree,
-    /// The roots of all its sizes, from that with the Genesis alone.
+    /// The roots of all its sizes, from the size with the Genesis alone.
     roots: Vec<TreeHash>,
+    entries: Vec<AppliedEntry>,
+    /// The records that were left out of a bundle.
+    left_out: Vec<Seq>,
+    /// The first record that was shown, and that the desk could not apply.
+    first_unapplied: Option<Seq>,
     papers: BTreeMap<Digest, RecordedPaper>,
     /// The orders of this turn that were applied.
     orders: BTreeMap<Digest, SignedPaper>,
-    /// How many papers of a seat came since the last stand.
-    since_stand: BTreeMap<Seat, usize>,
-    /// What there is to carry out, from when the turn became ready until the next stand.
-    plan: Option<TurnPlan>,
-    /// The seats whose orders were carried out since then.
-    carried: Vec<Seat>,
-    turns: Vec<EndedTurn>,
-}
-
-/// What became of a paper that was recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedPaper {
-    /// Its entry.
-    pub seq: Seq,
-    /// Why it is ignored, if it is.
-    pub ignored: Option<&'static str>,
-}
-
-/// A turn that was carried out, turn 0 before the first stand included, and the stand that followed.
-#[derive(Clone, Debug)]
-pub struct EndedTurn {
-    /// What there was to carry out.
-    pub plan: TurnPlan,
-    /// The seats whose orders were carried out.
-    pub carried: Vec<Seat>,
-    /// The stand.
-    pub stand: TurnRecord,
-}
-
-/// A stand of the desk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnRecord {
-    /// Its entry.
-    pub seq: Seq,
-    /// The line of the game.
-    pub line: LineName,
-    /// The entry of the game.
-    pub game_seq: Seq,
-    /// The link after that entry.
-    pub link: Digest,
-    /// The game's state hash, unless something is concealed.
-    pub state: Option<Digest>,
-    /// Who is asked.
-    pub seats: Vec<Seat>,
-}
-
-/// An entry, and what came of it.
-#[derive(Clone, Debug)]
-pub struct AppliedEntry {
-    /// Its number.
-    pub seq: Seq,
-    /// Who gave it.
-    pub seat: Seat,
-    /// What was given.
-    pub command: Command,
-    /// Why it is ignored, if it is.
-    pub ignored: Option<Reason>,
-    /// What happened.
-    pub effects: Vec<Effect>,
-    /// The seats that have to seal and have not, after it (PM-16).
-    pub owing_seals: Vec<Seat>,
-}
-
-impl AppliedEntry {
-    /// Returns the number of records of the desk up to this one (TR-1).
-    #[must_use]
-    pub const fn size(&self) -> u64 {
-        self.seq.saturating_add(1)
-    }
+    /// How many papers of each seat were recorded in this turn.
+    papers_in_turn: BTreeMap<Seat, usize>,
+    turns: Vec<DeskTurn>,
+    current: DeskTurn,
 }
 
 impl DeskHistory {
@@ -116,32 +60,43 @@ impl DeskHistory {
         Ok(desk)
     }
 
-    /// Begins at the terms of play and the record of the desk's Genesis.
+    /// Begins with the terms of play and the record of the desk's Genesis.
     ///
     /// # Errors
     /// What is wrong with the terms.
-    pub fn start(terms: &Setup, genesis: &[u8]) -> Result<Self, turnfold_core::SetupError> {
+    ///
+    /// # Panics
+    /// Never: `main` is the name of a line.
+    pub fn start(terms: &Setup, genesis: &[u8]) -> Result<Self, SetupError> {
         let mut tree = Tree::default();
         tree.push(TreeHash::of_record(genesis));
+        let (start, main) = (Desk::start(terms)?, "main".parse().expect("`main` is the name of a line"));
         Ok(Self {
-            state: Desk::start(terms)?,
+            terms: terms.clone(),
+            state: start.clone(),
+            start,
             head: 0,
             roots: vec![tree.root()],
             tree,
+            entries: Vec::new(),
+            left_out: Vec::new(),
+            first_unapplied: None,
             papers: BTreeMap::new(),
             orders: BTreeMap::new(),
-            since_stand: BTreeMap::new(),
-            plan: None,
-            carried: Vec::new(),
+            papers_in_turn: BTreeMap::new(),
             turns: Vec::new(),
+            current: DeskTurn::new(0, (main, 0)),
         })
     }
 
-    /// Takes the next entry.
+    /// Takes the next entry, and returns what it did.
     ///
     /// # Errors
     /// [`FoldError`] for one that the desk does not accept; nothing has changed then.
-    pub fn take(&mut self, entry: &Entry) -> Result<AppliedEntry, FoldError> {
+    ///
+    /// # Panics
+    /// Never: what is returned was just added.
+    pub fn take(&mut self, entry: &Entry) -> Result<&AppliedEntry, FoldError> {
         let seq = entry.seq;
         let command: Command =
             decode_strictly(&entry.command).map_err(|cause| FoldError::Undecodable { seq, cause })?;
@@ -155,18 +110,40 @@ impl DeskHistory {
             }
         };
         let owing_seals = self.state.awaited_seals();
-        let heard = AppliedEntry { seq, seat: entry.seat, command, ignored, effects, owing_seals };
+        let applied = AppliedEntry { seq, seat: entry.seat, command, ignored, effects, owing_seals };
         self.count(seq, TreeHash::of_record(&entry.encode()));
-        self.note(&heard);
+        self.note(&applied);
         if self.state.is_ready() && !was_ready {
-            self.plan = Some(TurnPlan::of(&self.state, &self.orders));
+            let plan = TurnPlan::of(&self.state, &self.orders);
+            self.current.from.clone_from(&plan.from);
+            self.current.plan = Some(plan);
         }
-        Ok(heard)
+        self.entries.push(applied);
+        Ok(self.entries.last().expect("an entry was pushed"))
     }
 
-    /// Takes the leaf of a redacted entry. It counts as a record, and does nothing.
-    pub(super) fn pass(&mut self, leaf: TreeHash) {
-        self.count(self.head.saturating_add(1), leaf);
+    /// Takes the next record of a bundle, from which records may be left out. What cannot be applied without them is
+    /// listed all the same.
+    pub(super) fn take_record(&mut self, record: &BundledRecord<'_>) {
+        let seq = self.head.saturating_add(1);
+        let entry = match record {
+            BundledRecord::Shown(bytes) => Entry::decode(bytes).ok(),
+            BundledRecord::LeftOut(_) => None,
+        };
+        if entry.as_ref().is_some_and(|entry| entry.seq == seq && self.take(entry).is_ok()) {
+            return;
+        }
+        self.count(seq, record.leaf());
+        match record {
+            BundledRecord::LeftOut(_) => self.left_out.push(seq),
+            BundledRecord::Shown(_) => self.first_unapplied = self.first_unapplied.or(Some(seq)),
+        }
+        if let Some(Entry { seq, seat, command, .. }) = entry
+            && let Ok(command) = decode_strictly(&command)
+        {
+            let (effects, owing_seals) = (Vec::new(), Vec::new());
+            self.entries.push(AppliedEntry { seq, seat, command, ignored: None, effects, owing_seals });
+        }
     }
 
     fn count(&mut self, seq: Seq, leaf: TreeHash) {
@@ -175,45 +152,89 @@ impl DeskHistory {
         self.roots.push(self.tree.root());
     }
 
-    fn note(&mut self, heard: &AppliedEntry) {
-        let seq = heard.seq;
-        match &heard.command {
+    fn note(&mut self, applied: &AppliedEntry) {
+        let (seq, turn) = (applied.seq, &mut self.current);
+        match &applied.command {
             Command::Paper(paper) => {
                 let digest = paper.paper().digest();
-                let ignored = heard.ignored.map(|reason| reason.ruling().code);
+                let ignored = applied.ignored.map(|reason| reason.ruling().code);
                 if ignored.is_none() && matches!(paper.paper().content(), PaperContent::Order(_)) {
                     self.orders.insert(digest, paper.as_ref().clone());
                 }
                 self.papers.entry(digest).or_insert(RecordedPaper { seq, ignored });
-                *self.since_stand.entry(heard.seat).or_default() += 1;
+                *self.papers_in_turn.entry(applied.seat).or_default() += 1;
             }
-            Command::Stand { line, seq: game_seq, link, state, seats } => {
-                self.orders.clear();
-                self.since_stand.clear();
-                let (line, seats) = (line.clone(), seats.as_slice().to_vec());
-                let stand = TurnRecord { seq, line, game_seq: *game_seq, link: *link, state: *state, seats };
-                let carried = std::mem::take(&mut self.carried);
-                self.turns.extend(self.plan.take().map(|plan| EndedTurn { plan, carried, stand }));
+            Command::Carried { digest, count } => {
+                turn.executions.insert(*digest, (seq, Execution::Carried((*count).into())));
             }
-            _ => {}
+            Command::Refused { digest, code } => {
+                turn.executions.insert(*digest, (seq, Execution::Refused(code.clone().into())));
+            }
+            Command::Rolled { number, element, line, seq: game_seq } => turn.rolled.push(RolledEntry {
+                desk_seq: seq,
+                number: *number,
+                element: *element,
+                line: line.clone(),
+                seq: *game_seq,
+            }),
+            Command::Stand { .. } | Command::Clock(_) | Command::Extend { .. } | Command::Close { .. } => {}
         }
-        for effect in &heard.effects {
-            if let Effect::Carried { seat, .. } = effect {
-                self.carried.push(*seat);
+        for effect in &applied.effects {
+            match effect {
+                Effect::Carried { seat, .. } => turn.executed.push(*seat),
+                Effect::Missed { seat, .. } => turn.missed.push(*seat),
+                _ => {}
             }
+        }
+        if let Some(end) = applied.position() {
+            self.orders.clear();
+            self.papers_in_turn.clear();
+            let next = DeskTurn::new(turn.number.saturating_add(1), (end.line.clone(), end.game_seq));
+            let ended = std::mem::replace(turn, next);
+            self.turns.push(DeskTurn { end: Some(end), ..ended });
         }
     }
 
-    /// Returns where the desk stands.
+    /// Returns the terms of play.
+    #[must_use]
+    pub const fn terms(&self) -> &Setup {
+        &self.terms
+    }
+
+    /// Returns the state of the desk.
     #[must_use]
     pub const fn state(&self) -> &State {
         &self.state
     }
 
-    /// Returns the number of its last entry.
+    /// Returns the number of its last record.
     #[must_use]
     pub const fn head(&self) -> Seq {
         self.head
+    }
+
+    /// Returns the number of its records (TR-1).
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.head.saturating_add(1)
+    }
+
+    /// Returns its entries, but those that are left out.
+    #[must_use]
+    pub fn entries(&self) -> &[AppliedEntry] {
+        &self.entries
+    }
+
+    /// Returns the numbers of the records that are left out.
+    #[must_use]
+    pub fn left_out(&self) -> &[Seq] {
+        &self.left_out
+    }
+
+    /// Returns the first record that was shown and could not be applied, because others are left out or it is forged.
+    #[must_use]
+    pub const fn first_unapplied(&self) -> Option<Seq> {
+        self.first_unapplied
     }
 
     /// Returns the root of its tree at a size, if it has that size and more than nothing.
@@ -229,33 +250,66 @@ impl DeskHistory {
         self.papers.get(digest)
     }
 
-    /// Returns how many papers of a seat were recorded since the last stand.
+    /// Returns how many papers of a seat were recorded since the last position.
     #[must_use]
-    pub fn papers_since_stand(&self, seat: Seat) -> usize {
-        self.since_stand.get(&seat).copied().unwrap_or_default()
+    pub fn papers_in_turn(&self, seat: Seat) -> usize {
+        self.papers_in_turn.get(&seat).copied().unwrap_or_default()
     }
 
     /// Returns what there is to carry out while the turn is ready.
     #[must_use]
     pub fn plan(&self) -> Option<&TurnPlan> {
-        self.plan.as_ref().filter(|_| self.state.is_ready())
+        self.current.plan.as_ref().filter(|_| self.state.is_ready())
     }
 
-    /// Returns the seats whose orders of this turn were carried out.
+    /// Returns the turns that ended, turn 0 first.
     #[must_use]
-    pub fn carried(&self) -> &[Seat] {
-        &self.carried
-    }
-
-    /// Returns the turns that were carried out, turn 0 first.
-    #[must_use]
-    pub fn turns(&self) -> &[EndedTurn] {
+    pub fn turns(&self) -> &[DeskTurn] {
         &self.turns
     }
 
-    /// Returns the last stand.
+    /// Returns the turn that has not ended.
     #[must_use]
-    pub fn stand(&self) -> Option<&TurnRecord> {
-        self.turns.last().map(|turn| &turn.stand)
+    pub const fn current(&self) -> &DeskTurn {
+        &self.current
+    }
+
+    /// Returns the positions, the first turn's first.
+    pub fn positions(&self) -> impl DoubleEndedIterator<Item = &TurnRecord> {
+        self.turns.iter().filter_map(|turn| turn.end.as_ref())
+    }
+
+    /// Returns the position of the current turn.
+    #[must_use]
+    pub fn position(&self) -> Option<&TurnRecord> {
+        self.turns.last()?.end.as_ref()
+    }
+
+    /// Returns `true` if the match is over after this number of records.
+    #[must_use]
+    pub fn is_over_at(&self, size: u64) -> bool {
+        let is_end = |effect: &Effect| matches!(effect, Effect::Over { .. });
+        self.entries.iter().any(|entry| entry.size() <= size && entry.effects.iter().any(is_end))
+    }
+
+    /// Returns the state of the desk after each of these numbers of records.
+    ///
+    /// # Panics
+    /// Never: the entries were applied before.
+    #[must_use]
+    pub fn states(&self, sizes: &BTreeSet<u64>) -> BTreeMap<u64, State> {
+        let (mut state, mut found) = (self.start.clone(), BTreeMap::new());
+        if sizes.contains(&1) {
+            found.insert(1, state.clone());
+        }
+        let last = sizes.last().copied().unwrap_or_default();
+        for entry in self.entries.iter().take_while(|entry| entry.size() <= last) {
+            let applied = Desk::apply(&mut state, entry.seat, &entry.command, &mut ());
+            applied.expect("an entry that was applied is applied again");
+            if sizes.contains(&entry.size()) {
+                found.insert(entry.size(), state.clone());
+            }
+        }
+        found
     }
 }

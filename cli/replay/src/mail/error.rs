@@ -1,20 +1,24 @@
-//! What goes wrong at the host of a match by mail.
+//! What goes wrong with a match by mail.
+
+use std::io;
+use std::path::PathBuf;
 
 use turnfold_core::SetupError;
 use turnfold_store::StoreError;
 
 use crate::bundle::BundleError;
 use crate::error::ReplayError;
+use crate::input::InputError;
 use crate::signing::SigningError;
 
-/// Why the host's side of a match by mail does not go on.
+/// What goes wrong with a match by mail, at its host or a player.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MailError {
     /// A match, key or option that cannot be used for it.
     #[error("{0}")]
     Unusable(String),
-    /// What is there does not go together; nothing was changed.
+    /// What is there contradicts what was asked for; nothing has changed.
     #[error("{0}")]
     Refused(String),
     /// Terms of play that do not fit the game (PM-3).
@@ -23,13 +27,27 @@ pub enum MailError {
     /// The game or the desk.
     #[error(transparent)]
     Replay(Box<ReplayError>),
-    /// The host's key and its memory.
+    /// A key and its memory, and the bundle that it signs.
     #[error(transparent)]
     Signing(Box<SigningError>),
+    /// The file with addresses cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The file with addresses is malformed.
+    #[error("`{}`: {why}", path.display())]
+    Addresses {
+        /// The file.
+        path: PathBuf,
+        /// The line, and what is wrong with it.
+        why: String,
+    },
+    /// The folder of letters cannot be written.
+    #[error("cannot write to the outbox: {0}")]
+    Outbox(#[from] io::Error),
 }
 
 impl MailError {
-    /// What a log holds, and cannot be there.
+    /// A log that holds what no log of a match by mail can.
     pub(super) fn broken(what: impl std::fmt::Display) -> Self {
         Self::Refused(format!("the log is not one of a match by mail: {what}"))
     }

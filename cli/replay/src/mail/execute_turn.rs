@@ -1,27 +1,47 @@
-//! A ready turn carried out: each step one append to the game, then what the desk says of it (PM-13, PM-27, FD-10).
+//! `mail run`: the clock, and the execution of a ready turn. Each step is one append to the game, then one to the desk
+//! (PM-13, PM-27, FD-10).
 
 use std::cell::RefCell;
 
 use turnfold_core::paper::{DeskTime, LineName};
 use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
-use turnfold_store::{BranchName, NewEntry, Seq};
+use turnfold_store::{BranchInfo, BranchName, NewEntry, Seq, StoreError};
 
+use super::desk_turn::{SeatStep, TurnPlan};
 use super::error::MailError;
-use super::host::MailHost;
+use super::game_turn::{GameTurn, OrderEnd, PlayedBetween};
+use super::host::{MailHost, PlayedStep, RunReport};
 use super::host_dice::{FairTurn, TableDice, TurnDice};
-use super::keys::TurnKey;
-use super::run_report::{PlayedStep, RunReport};
-use super::steps::{SeatStep, TurnPlan};
-use super::takeback::line_of;
-use super::turn::{GameTurn, OrderEnd, PlayedBetween};
-use super::turn_entries::{TurnEntry, step_of};
-use super::turn_position;
+use super::pairing::TurnKey;
+use super::turn_position::{self, TurnEntry};
 use crate::position::{Position, Tail};
 use crate::record::Record;
 use crate::session::is_roll;
 
-/// Carries out a turn and begins the next.
-pub(super) fn carry_out(
+impl MailHost<'_> {
+    /// Does everything that is due at this time: lets the deadline pass, executes a turn that is ready, and begins the
+    /// next. It is idempotent and completes an interrupted run. Values of recorded dice come from `table`.
+    ///
+    /// # Errors
+    /// [`MailError::Refused`] where the game differs from what the desk records, and what is wrong with the dice, the store
+    /// or a log.
+    pub fn run(&mut self, at: DeskTime, table: &mut TableDice<'_>) -> Result<RunReport, MailError> {
+        let mut report = RunReport::default();
+        let state = self.desk.state();
+        let has_come = state.is_open() && state.deadline().is_some_and(|deadline| at >= deadline);
+        // PM-12
+        if has_come && state.clock().is_none_or(|clock| at > clock) {
+            report.effects.extend(self.decide(vec![Command::Clock(at)])?);
+        }
+        if let Some(plan) = self.desk.plan().cloned() {
+            execute(self, &plan, at, table, &mut report)?;
+        }
+        Ok(report)
+    }
+}
+
+/// Executes a turn and begins the next.
+fn execute(
     host: &mut MailHost<'_>,
     plan: &TurnPlan,
     at: DeskTime,
@@ -40,23 +60,23 @@ pub(super) fn carry_out(
     let state = Position::before_entries_of(none, &revision, host.registry, store, None, None)?.state;
     let game = GameTurn::new(state, plan.from.1, Box::new(|due| dice.borrow_mut().roll(due)));
     let line: LineName = branch.as_str().parse().map_err(MailError::broken)?;
-    let mut carrying = Carrying { host, plan, branch, line, dice: &dice, game, rolls: 0, report };
+    let mut execution = TurnExecution { host, plan, branch, line, dice: &dice, game, rolls: 0, report };
     // (3)
     let mut played = Vec::new();
     for step in &plan.steps {
-        if carrying.seat(step)? {
+        if execution.seat(step)? {
             played.push(step.seat);
         }
     }
-    let ends_round = carrying.between()?;
-    let Carrying { host, line, game, report, .. } = carrying;
-    let commands = turn_position::stand(host, plan, (&line, game), (&played, ends_round), at)?;
+    let ends_round = execution.between()?;
+    let TurnExecution { host, line, game, report, .. } = execution;
+    let commands = turn_position::next_position(host, plan, (&line, game), (&played, ends_round), at)?;
     report.effects.extend(host.decide(commands)?);
     Ok(())
 }
 
-/// A turn on its way.
-struct Carrying<'h, 's, 'd, 't, 'u> {
+/// A turn while it is executed.
+struct TurnExecution<'h, 's, 'd, 't, 'u> {
     host: &'h mut MailHost<'s>,
     plan: &'h TurnPlan,
     branch: BranchName,
@@ -68,8 +88,8 @@ struct Carrying<'h, 's, 'd, 't, 'u> {
     report: &'h mut RunReport,
 }
 
-impl Carrying<'_, '_, '_, '_, '_> {
-    /// Carries out what a seat does; returns `true` if something of it was played.
+impl TurnExecution<'_, '_, '_, '_, '_> {
+    /// Executes the step of a seat. Returns `true` if a command was played.
     fn seat(&mut self, step: &SeatStep) -> Result<bool, MailError> {
         let key = self.plan.key_of(step);
         let done = self.done(&key)?;
@@ -80,7 +100,7 @@ impl Carrying<'_, '_, '_, '_, '_> {
                 let played = self.game.default(step.seat, &self.host.of.terms.default)?;
                 self.append(&key, &played)?
             };
-            self.tell(&played, None)?;
+            self.record(&played, None)?;
             return Ok(!played.is_empty());
         };
         let is_due = self.host.desk.state().orders_due().iter().any(|(_, due)| *due == digest);
@@ -90,7 +110,7 @@ impl Carrying<'_, '_, '_, '_, '_> {
                 let count = played.iter().filter(|entry| !entry.is_roll).count();
                 (played, Command::Carried { digest, count: play_count(count)? })
             }
-            // It was refused before the run was killed.
+            // An interrupted run recorded the refusal.
             None if !is_due => return Ok(false),
             None => match self.game.order(step.seat, step.plays())? {
                 OrderEnd::Carried { count, played } => {
@@ -103,12 +123,12 @@ impl Carrying<'_, '_, '_, '_, '_> {
                 }
             },
         };
-        self.tell(&played, Some(end).filter(|_| is_due))?;
+        self.record(&played, Some(end).filter(|_| is_due))?;
         Ok(!played.is_empty())
     }
 
-    /// Plays what comes after the orders, and before that a roll that is due already: that is so before the first stand
-    /// only, where there are no orders, so both are one append. Returns `true` if a round has ended.
+    /// Plays what comes after the orders, and first a roll that is due already. Such a roll is due before the first
+    /// position only, where there are no orders, so both are one append. Returns `true` if a round has ended.
     fn between(&mut self) -> Result<bool, MailError> {
         let (plan, key) = (self.plan, self.plan.host_key());
         let (played, ends_round) = if let Some(done) = self.done(&key)? {
@@ -125,22 +145,22 @@ impl Carrying<'_, '_, '_, '_, '_> {
             own.extend(played);
             (self.append(&key, &own)?, ends_round)
         };
-        self.tell(&played, None)?;
+        self.record(&played, None)?;
         Ok(ends_round)
     }
 
-    /// Finds a step that the game has already; it must be the next one there. So a run after a killed one makes no roll a
-    /// second time (FD-12).
+    /// Finds a step that the game has already; it must be the next one there. So no roll is made twice after an
+    /// interrupted run (FD-12).
     fn done(&self, key: &TurnKey) -> Result<Option<TurnEntry>, MailError> {
         let name = &self.host.of.name;
-        let Some(step) = step_of(self.host.store, name, &self.branch, key)? else { return Ok(None) };
+        let Some(step) = TurnEntry::find(self.host.store, name, &self.branch, key)? else { return Ok(None) };
         if step.first() != Some(self.game.head() + 1) {
             return Err(self.unknown_entry());
         }
         Ok(Some(step))
     }
 
-    /// Takes a step that the game has.
+    /// Takes a step that the game has already.
     fn pass(&mut self, step: &TurnEntry) -> Result<Vec<PlayedEntry>, MailError> {
         self.game.take(step.entries())?;
         let rules = self.host.of.rules;
@@ -178,15 +198,15 @@ impl Carrying<'_, '_, '_, '_, '_> {
     }
 
     /// Records at the desk what it does not have yet: the rolls of a step (FD-10), and the result of an order.
-    fn tell(&mut self, played: &[PlayedEntry], end: Option<Command>) -> Result<(), MailError> {
+    fn record(&mut self, played: &[PlayedEntry], end: Option<Command>) -> Result<(), MailError> {
         let mut commands = Vec::new();
         for roll in played.iter().filter(|entry| entry.is_roll) {
             self.rolls += 1;
             let Some(last) = self.plan.last_roll else { continue };
             let number = u32::from(last) + self.rolls;
             let index = u16::try_from(number).map_err(MailError::broken)?;
-            let is_told = self.host.desk.state().last_roll() >= Some(index);
-            if let Some(element) = self.dice.borrow_mut().element(index).filter(|_| !is_told) {
+            let is_recorded = self.host.desk.state().last_roll() >= Some(index);
+            if let Some(element) = self.dice.borrow_mut().element(index).filter(|_| !is_recorded) {
                 commands.push(Command::Rolled { number, element, line: self.line.clone(), seq: roll.seq });
             }
         }
@@ -198,7 +218,7 @@ impl Carrying<'_, '_, '_, '_, '_> {
     fn unknown_entry(&self) -> MailError {
         let at = self.host.of.line(&self.branch).at(self.game.head() + 1);
         MailError::Refused(format!(
-            "`{at}` is not what the desk requires there: another program played on this line"
+            "`{at}` does not follow from the desk: another program played on this line"
         ))
     }
 }
@@ -211,4 +231,50 @@ struct PlayedEntry {
 
 fn play_count(count: usize) -> Result<PlayCount, MailError> {
     u16::try_from(count).map_err(MailError::broken)?.try_into().map_err(MailError::broken)
+}
+
+/// Returns the line of the game on which a turn is executed. After an agreed takeback it is a new branch, which is made
+/// unless it exists (PM-27).
+fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError> {
+    let (line, seq) = &plan.from;
+    let from = branch_of(line)?;
+    if !plan.is_takeback {
+        return Ok(from);
+    }
+    let (store, name) = (host.store, &host.of.name);
+    let branches = store.branches(name)?;
+    for number in 1_u64.. {
+        let branch: BranchName = format!("takeback-{number}").parse().map_err(MailError::broken)?;
+        match branches.iter().find(|info| info.name == branch) {
+            Some(info) if is_unfinished(host, plan, info)? => return Ok(branch),
+            Some(_) => {}
+            None => match store.create_branch(name, &branch, &from, *seq) {
+                Err(StoreError::BranchExists { .. }) => {}
+                made => return Ok(made.map(|()| branch)?),
+            },
+        }
+    }
+    Err(MailError::broken("every name of a takeback is taken"))
+}
+
+/// Returns `true` for a branch that an interrupted run left: it begins where this takeback does, no position names it, and
+/// it has only entries of this turn.
+fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Result<bool, MailError> {
+    let (line, seq) = &plan.from;
+    let is_named = host.desk.positions().any(|position| position.line.as_str() == info.name.as_str());
+    if is_named || info.parent != Some((branch_of(line)?, *seq)) {
+        return Ok(false);
+    }
+    let key = plan.host_key().to_string();
+    let (store, name) = (host.store, &host.of.name);
+    for entry in store.entries(name, &info.name, seq + 1..=info.head)? {
+        if entry?.idempotency_key.is_none_or(|found| found.as_str() != key) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn branch_of(line: &LineName) -> Result<BranchName, MailError> {
+    line.as_str().parse().map_err(MailError::broken)
 }

@@ -1,18 +1,20 @@
-//! The host of a match by mail: its key, and what it appends to the desk.
+//! The host of a match by mail: its key, what it appends to the desk, and what a run did (PM-27).
 
+use turnfold_core::paper::LineName;
 use turnfold_core::rules::desk::{Command, Effect};
 use turnfold_core::trust::{PrivateKey, VerifierKey};
 use turnfold_core::{Registry, Seat};
-use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Store};
+use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store};
 
-use super::desk_history::{AppliedEntry, DeskHistory};
+use super::desk_history::DeskHistory;
+use super::desk_turn::AppliedEntry;
 use super::error::MailError;
 use super::pairing::MailMatch;
 use crate::history::broken_entry;
 use crate::revision::SourceName;
 use crate::signing::Signers;
 
-/// A match by mail in the hands of its host.
+/// A match by mail, as its host has it.
 pub struct MailHost<'a> {
     pub(super) store: &'a Store,
     pub(super) registry: &'a Registry,
@@ -24,8 +26,8 @@ pub struct MailHost<'a> {
 }
 
 impl<'a> MailHost<'a> {
-    /// Finds the match, of whose desk one of the keys must be the host's; it must have signed no other history of it
-    /// (TR-11).
+    /// Finds the match. One of the keys must be the host's of its desk, and it must have signed no other history of the
+    /// desk (TR-11).
     ///
     /// # Errors
     /// [`MailError::Unusable`] for another key, and what is wrong with the match.
@@ -44,7 +46,7 @@ impl<'a> MailHost<'a> {
                 of.terms.host
             ))
         })?;
-        // FD-18: a desk that went back would open elements again that players know.
+        // FD-18: a desk that was rolled back would open elements that players know already.
         signers.require_unforked(store, &of.desk_line())?;
         let desk = DeskHistory::read(store, &of)?;
         Ok(Self { store, registry, of, desk, key, recorded_at_ms })
@@ -56,7 +58,7 @@ impl<'a> MailHost<'a> {
         &self.of
     }
 
-    /// Returns the desk as it is now.
+    /// Returns the desk.
     #[must_use]
     pub const fn desk(&self) -> &DeskHistory {
         &self.desk
@@ -65,8 +67,8 @@ impl<'a> MailHost<'a> {
     /// Appends commands of the host to the desk, all or none, and returns what happened.
     pub(super) fn decide(&mut self, commands: Vec<Command>) -> Result<Vec<Effect>, MailError> {
         let commands = commands.into_iter().map(|command| (Seat::Host, command)).collect();
-        let heard = self.append(commands, None)?;
-        Ok(heard.into_iter().flat_map(|heard| heard.effects).collect())
+        let applied = self.append(commands, None)?;
+        Ok(applied.into_iter().flat_map(|applied| applied.effects).collect())
     }
 
     /// Appends commands to the desk, all or none.
@@ -76,7 +78,7 @@ impl<'a> MailHost<'a> {
         key: Option<&IdempotencyKey>,
     ) -> Result<Vec<AppliedEntry>, MailError> {
         let (before, recorded_at_ms) = (self.desk.head(), self.recorded_at_ms);
-        let (mut heard, mut entries) = (Vec::new(), Vec::new());
+        let (mut applied, mut entries) = (Vec::new(), Vec::new());
         for (seat, command) in commands {
             let command = command.to_bytes();
             let entry = Entry {
@@ -87,12 +89,32 @@ impl<'a> MailHost<'a> {
                 idempotency_key: key.cloned(),
             };
             let name = SourceName::Revision(self.of.desk_line());
-            heard.push(self.desk.take(&entry).map_err(|cause| broken_entry(&name, cause))?);
+            applied.push(self.desk.take(&entry).map_err(|cause| broken_entry(&name, cause))?.clone());
             entries.push(NewEntry { seat, command, recorded_at_ms });
         }
         if !entries.is_empty() {
             self.store.append(&self.of.desk, &BranchName::main(), before, entries, key)?;
         }
-        Ok(heard)
+        Ok(applied)
     }
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default)]
+pub struct RunReport {
+    /// What happened at the desk.
+    pub effects: Vec<Effect>,
+    /// What was appended to the game.
+    pub played: Vec<PlayedStep>,
+}
+
+/// Entries that were appended to the game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayedStep {
+    /// The line.
+    pub line: LineName,
+    /// The first entry.
+    pub first: Seq,
+    /// The last.
+    pub last: Seq,
 }

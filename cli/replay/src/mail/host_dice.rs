@@ -1,4 +1,4 @@
-//! Where the rolls of a turn come from at the host: its fair dice, or a table (PM-27, FD-4, FD-9).
+//! The dice of a turn at the host: fair dice, or a table (PM-27, FD-4, FD-9).
 
 use std::io;
 
@@ -6,7 +6,7 @@ use turnfold_core::dice::fair::{Chain, Contribution, Owner, RollKey};
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{Digest, DueRoll, Seat};
 
-use super::steps::TurnPlan;
+use super::desk_turn::TurnPlan;
 use crate::error::ReplayError;
 
 /// Elements that are computed at a time, since each walk goes through the whole chain.
@@ -21,7 +21,7 @@ pub struct TableDice<'a> {
 }
 
 impl<'a> TableDice<'a> {
-    /// Takes values in the order in which they fall due, for any number of rolls, and what rolls when they are used up.
+    /// Takes values for any number of rolls, in the order in which rolls fall due, and the source of further values.
     #[must_use]
     pub fn new(values: Vec<i32>, source: &'a mut dyn FnMut(&DueRoll) -> io::Result<Vec<i32>>) -> Self {
         Self { values, used: 0, source }
@@ -50,7 +50,7 @@ impl<'a> TableDice<'a> {
         Ok(values)
     }
 
-    /// Values that a killed run has recorded are not there a second time.
+    /// Skips values that an interrupted run has recorded.
     fn pass(&mut self, values: &[i32]) {
         if self.given().starts_with(values) {
             self.used += values.len();
@@ -118,7 +118,7 @@ impl TurnDice<'_, '_> {
         }
     }
 
-    /// Takes a roll that the game has already.
+    /// Skips a roll that the game has already.
     pub(super) fn pass(&mut self, values: &[i32]) -> Result<(), ReplayError> {
         match self {
             Self::Table(table) => {
@@ -151,7 +151,7 @@ mod tests {
         let mut source = |_: &DueRoll| Ok(vec![6, 6]);
         let mut table = TableDice::new(vec![1, 2, 3, 4, 5], &mut source);
         assert_eq!(table.roll(&DUE).unwrap(), [1, 2]);
-        // Those that a killed run recorded are not needed again; others are no part of them.
+        // Values that an interrupted run recorded are skipped; others are not.
         table.pass(&[5, 5]);
         table.pass(&[3, 4]);
         assert_eq!(table.unused(), 1);

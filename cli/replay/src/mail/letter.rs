@@ -1,37 +1,39 @@
-//! Letters: what is sent to people, as files that any mailer sends (PM-29).
+//! Letters as files that any mailer sends, and the words of their text (PM-29).
 
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
+use turnfold_core::Seat;
 use turnfold_core::paper::DeskTime;
+use turnfold_core::rules::desk::State;
 
-use super::addresses::MailAddress;
+use super::post_folder::MailAddress;
 
 /// The most columns of the text (PM-29).
 const COLUMNS: usize = 72;
 /// The columns of an attachment's base64.
 const BASE64_COLUMNS: usize = 76;
 
-/// A letter with one attachment. It is made of nothing but this, so the same letter is written as the same bytes.
+/// A letter with one attachment. Its bytes follow from these fields alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Letter<'a> {
-    /// Who gets it; without an address the line is missing.
+    /// The address; without one the line `To:` is missing.
     pub to: Option<&'a MailAddress>,
-    /// What it is about.
+    /// The subject.
     pub subject: &'a str,
-    /// The time: the desk's clock, which is the same on every machine.
+    /// The date: the desk's clock, which is the same on every machine.
     pub date: Option<DeskTime>,
-    /// What it says; lines that are too long are broken, and what is not US-ASCII is written in its signs.
+    /// The text. Long lines are broken, and other characters are replaced by US-ASCII.
     pub text: &'a str,
-    /// What the attachment is called: letters, digits, `.`, `_` and `-`.
+    /// The name of the attachment: letters, digits, `.`, `_` and `-`.
     pub file_name: &'a str,
     /// The attachment.
     pub attached: &'a [u8],
 }
 
 impl Letter<'_> {
-    /// Writes it as RFC 5322 and MIME have it, with CRLF.
+    /// Writes it in the format of RFC 5322 and MIME, with CRLF.
     ///
     /// # Panics
     /// Never: a desk's time ends before the times that can be written.
@@ -75,7 +77,7 @@ impl Letter<'_> {
     }
 }
 
-/// Returns the header line with what a letter is about.
+/// Returns the header line with the subject.
 pub(super) fn subject_line(subject: &str) -> String {
     format!("Subject: {}", plain(subject).replace('\n', " ").trim())
 }
@@ -89,7 +91,7 @@ fn rfc_date(time: DeskTime) -> Option<String> {
     rfc2822::DateTimePrinter::new().timestamp_to_string(&time).ok()
 }
 
-/// Returns a line that no program on the way takes for the end of the letter or the beginning of another.
+/// Returns a line that no program mistakes for the end of the letter or the beginning of another.
 fn unmistakable(line: &str) -> String {
     let is_mistakable = line.starts_with('.') || line.starts_with("From ");
     format!("{}{line}", if is_mistakable { " " } else { "" })
@@ -106,8 +108,7 @@ fn base64_lines(bytes: &[u8]) -> impl Iterator<Item = String> {
 }
 
 /// Returns a text in US-ASCII, of lines of at most 72 columns.
-#[must_use]
-pub fn plain(text: &str) -> String {
+fn plain(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
         let ascii: String = line.chars().map(sign).collect();
@@ -118,7 +119,7 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// Returns what stands for a character in US-ASCII.
+/// Returns the US-ASCII for a character.
 fn sign(character: char) -> String {
     match character {
         ' '..='~' => character.to_string(),
@@ -133,7 +134,7 @@ fn sign(character: char) -> String {
     }
 }
 
-/// Breaks a line at its spaces; what goes on is indented, and a word that has no room on a line is cut.
+/// Breaks a line at its spaces. The rest is indented, and a word that is longer than a line is cut.
 fn broken(line: &str) -> impl Iterator<Item = String> {
     let (mut rest, mut begin, mut lines) = (line, "", Vec::new());
     loop {
@@ -147,6 +148,116 @@ fn broken(line: &str) -> impl Iterator<Item = String> {
         let (head, tail) = rest.split_at(space.unwrap_or(room));
         lines.push(format!("{begin}{}", head.trim_end()));
         (rest, begin) = (tail.trim_start(), "  ");
+    }
+}
+
+/// Writes a time for people.
+pub(super) fn time(time: DeskTime) -> String {
+    let seconds = i64::try_from(time.unix_seconds()).ok();
+    let at = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
+    at.map_or_else(|| time.to_string(), |at| at.strftime("%a %-d %b %Y, %H:%M UTC").to_string())
+}
+
+/// Writes a seat for one reader, who is `you`.
+pub(super) fn seat(seat: Seat, reader: Seat) -> String {
+    if seat == reader { "you".into() } else { seat.name().into() }
+}
+
+/// Writes seats with ` and ` before the last.
+pub(super) fn seats(seats: &[Seat], reader: Seat) -> String {
+    let names: Vec<_> = seats.iter().map(|name| seat(*name, reader)).collect();
+    match names.split_last() {
+        None => "no one".into(),
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// Writes the first line of a letter.
+pub(super) fn salutation(state: &State, reader: Seat) -> String {
+    let name = state.key_of(reader).map_or("player", |key| key.name());
+    format!("Dear {name},")
+}
+
+/// The text of a letter: paragraphs with an empty line between them.
+#[derive(Default)]
+pub(super) struct Text(String);
+
+impl Text {
+    /// Adds words, broken into lines.
+    pub(super) fn paragraph(&mut self, words: &str) {
+        self.gap();
+        self.fill("", words);
+    }
+
+    /// Adds a heading.
+    pub(super) fn heading(&mut self, words: &str) {
+        self.gap();
+        self.line(words);
+        self.line(&"-".repeat(words.len()));
+    }
+
+    /// Adds a list.
+    pub(super) fn items(&mut self, items: &[String]) {
+        self.gap();
+        for words in items {
+            self.item(words);
+        }
+    }
+
+    /// Adds an item of a list.
+    pub(super) fn item(&mut self, words: &str) {
+        self.fill("  * ", words);
+    }
+
+    /// Adds lines as they are, each indented.
+    pub(super) fn block<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) {
+        self.gap();
+        for line in lines {
+            let indent = if line.is_empty() { "" } else { "    " };
+            self.line(&format!("{indent}{line}"));
+        }
+    }
+
+    /// Adds a line as it is.
+    pub(super) fn line(&mut self, line: &str) {
+        writeln!(self.0, "{}", line.trim_end()).expect("writing to a string cannot fail");
+    }
+
+    /// Adds an empty line, unless there is one or nothing yet.
+    pub(super) fn gap(&mut self) {
+        if !self.0.is_empty() && !self.0.ends_with("\n\n") {
+            self.0.push('\n');
+        }
+    }
+
+    /// Adds words behind a mark, with the following lines as far to the right.
+    pub(super) fn fill(&mut self, mark: &str, words: &str) {
+        self.fill_with(mark, words.split(' '));
+    }
+
+    /// Adds unbroken pieces behind a mark, with the following lines as far to the right.
+    pub(super) fn fill_with<'a>(&mut self, mark: &str, pieces: impl IntoIterator<Item = &'a str>) {
+        let mut line = mark.to_owned();
+        let indent = " ".repeat(mark.len());
+        let mut is_fresh = true;
+        for word in pieces {
+            if !is_fresh && line.len() + 1 + word.len() > COLUMNS {
+                self.line(&line);
+                line.clone_from(&indent);
+                is_fresh = true;
+            }
+            if !is_fresh {
+                line.push(' ');
+            }
+            line.push_str(word);
+            is_fresh = false;
+        }
+        self.line(&line);
+    }
+
+    pub(super) fn into_string(self) -> String {
+        self.0
     }
 }
 

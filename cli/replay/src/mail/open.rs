@@ -10,7 +10,7 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Rules, Seat, SetupError};
 use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
 
 use super::error::MailError;
-use super::keys::DeskOf;
+use super::pairing::DeskOf;
 
 /// The keys of the terms that are filled in.
 const FILLED_IN: [&str; 4] = ["match", "game", "host", "head"];
@@ -34,7 +34,7 @@ pub struct NewMailMatch<'a> {
 }
 
 impl NewMailMatch<'_> {
-    /// Makes game and desk. A game that a killed call left without its desk gets it.
+    /// Makes game and desk. Completes a call that was interrupted between the two.
     ///
     /// # Errors
     /// [`MailError::Terms`] naming the field of the terms that does not fit the game, [`MailError::Unusable`] for a
@@ -42,7 +42,7 @@ impl NewMailMatch<'_> {
     pub fn open(self, store: &Store, key: &PrivateKey) -> Result<(), MailError> {
         let game = self.rules.start(&self.setup).map_err(MailError::Terms)?;
         self.require_open_setup(game.as_ref())?;
-        let left = self.left_by_killed(store, key)?;
+        let left = self.left_by_interrupted(store, key)?;
         let genesis = left.clone().unwrap_or_else(|| self.game(self.match_id, key));
         let desk = DeskOf::game(self.name, &genesis.match_id);
         let desk = desk.map_err(|error| MailError::Unusable(error.to_string()))?;
@@ -63,7 +63,7 @@ impl NewMailMatch<'_> {
             if game.setup_seen(&self.setup, *seat).map_err(MailError::Terms)? != self.setup {
                 let rules = self.rules.name();
                 return Err(MailError::Unusable(format!(
-                    "`{rules}` cannot be played by mail: its setup is in every bundle, and would tell {seat} secrets"
+                    "`{rules}` cannot be played by mail: its setup is in every bundle and would show {seat} secrets"
                 )));
             }
         }
@@ -86,8 +86,8 @@ impl NewMailMatch<'_> {
         }
     }
 
-    /// Returns the game that a killed call left: this one, without entries and without a desk.
-    fn left_by_killed(&self, store: &Store, key: &PrivateKey) -> Result<Option<Genesis>, MailError> {
+    /// Returns the game that an interrupted call left: this one, without entries and without a desk.
+    fn left_by_interrupted(&self, store: &Store, key: &PrivateKey) -> Result<Option<Genesis>, MailError> {
         let found = match store.genesis(self.name) {
             Err(StoreError::NoSuchMatch { .. }) => return Ok(None),
             found => found?,
@@ -140,15 +140,16 @@ fn taken(name: &MatchName) -> Result<(), StoreError> {
     Err(StoreError::AlreadyExists { match_name: name.clone() })
 }
 
-/// Reads terms of play with what is filled in. `hosted` must be there: who plays and who is host is never assumed.
+/// Reads terms of play with what is filled in. `hosted` is required, because it is never assumed which seats the host
+/// plays.
 fn read_terms(toml: &str, filled: &[(&str, String)]) -> Result<Vec<u8>, SetupError> {
-    // What is no TOML is named where the rules read it.
+    // Malformed TOML is reported by the rules, which read it below.
     if let Ok(table) = toml.parse::<toml::Table>() {
         if let Some(key) = FILLED_IN.iter().find(|key| table.contains_key(**key)) {
-            return Err(SetupError::value(*key, "`mail open` fills it in; leave it out"));
+            return Err(SetupError::value(*key, "`mail open` fills it in; remove it"));
         }
         if !table.contains_key("hosted") {
-            let message = "expected the seats that you play yourself, such as `hosted = []` for none";
+            let message = "expected the seats that you play yourself, for example `hosted = []` for none";
             return Err(SetupError::value("hosted", message));
         }
     }
@@ -175,10 +176,7 @@ fn require_fitting(
             read.map_err(|error| match field {
                 "default" if !is_default_given => SetupError::value(
                     field,
-                    format!(
-                        "it is `{command}` if it is left out, so give it for `{}`: {error}",
-                        rules.name()
-                    ),
+                    format!("it is `{command}` by default; set it for `{}`: {error}", rules.name()),
                 ),
                 _ => SetupError::value(format!("{field}[{index}]"), error.to_string()),
             })?;

@@ -1,26 +1,29 @@
-//! Where the post of a match by mail lies: letters that wait to be sent, and its players' addresses (PM-29).
+//! The post of a match by mail, as files: the outbox, the players' addresses, and the folder of both (PM-29).
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use turnfold_core::paper::MatchId;
+use turnfold_core::text::Malformed;
+use turnfold_core::{Digest, Seat};
 use turnfold_store::{MatchName, StoreReader};
 
-use super::addresses::Addresses;
-use super::letters::LetterError;
-use super::outbox::Outbox;
+use super::error::MailError;
 use crate::input;
 use crate::limits::MAIL_ADDRESSES;
 
 /// The post of a match: its `outbox` and `addresses` in a folder.
 ///
-/// Letters are named by desk size and seat and addresses by seat, so no two matches share a folder. The first that asks has
-/// the host's folder itself; each other has one in it, `mail/ID`, by its match id. `mail/first` says which is the first.
+/// Letters are named by desk size and seat, and addresses by seat, so no two matches share a folder. The first match uses
+/// the host's folder itself; each other match uses `mail/ID` in it. `mail/first` has the id of the first.
 #[derive(Clone, Debug)]
 pub struct PostFolder {
     path: PathBuf,
-    /// Whether it lies in the host's, which is another match's.
+    /// Whether it is in the host's folder, which another match uses.
     is_within: bool,
 }
 
@@ -28,11 +31,11 @@ impl PostFolder {
     const OTHERS: &str = "mail";
     const FIRST: &str = "first";
 
-    /// Finds that of a match in the host's folder, which need not be there.
+    /// Finds the folder of a match in the host's folder, which need not exist.
     ///
     /// # Errors
-    /// What the store or the file system says.
-    pub fn of(host: &Path, store: &StoreReader, game: &MatchName) -> Result<Self, LetterError> {
+    /// Errors of the store and of the file system.
+    pub fn of(host: &Path, store: &StoreReader, game: &MatchName) -> Result<Self, MailError> {
         let id = MatchId::new(store.genesis(game)?.match_id).to_string();
         let others = host.join(Self::OTHERS);
         let is_within = first(&others.join(Self::FIRST), &id)? != id;
@@ -45,23 +48,23 @@ impl PostFolder {
         &self.path
     }
 
-    /// Returns `true` if the host's folder is another match's, so that this one has its own in it.
+    /// Returns `true` if another match uses the host's folder, so that this one has its own in it.
     #[must_use]
     pub const fn is_within(&self) -> bool {
         self.is_within
     }
 
-    /// Returns where its letters wait.
+    /// Returns the outbox.
     #[must_use]
     pub fn outbox(&self) -> Outbox {
         Outbox::at(&self.path.join("outbox"))
     }
 
-    /// Reads where the players get their letters; without the file letters have no address.
+    /// Reads the players' addresses. Without the file, letters have no `To:` line.
     ///
     /// # Errors
-    /// [`LetterError::Input`] and [`LetterError::Addresses`].
-    pub fn addresses(&self) -> Result<Addresses, LetterError> {
+    /// [`MailError::Input`] and [`MailError::Addresses`].
+    pub fn addresses(&self) -> Result<Addresses, MailError> {
         addresses_in(&self.path)
     }
 }
@@ -70,21 +73,21 @@ impl PostFolder {
 ///
 /// # Errors
 /// As for [`PostFolder::addresses`].
-pub fn addresses_in(folder: &Path) -> Result<Addresses, LetterError> {
+pub fn addresses_in(folder: &Path) -> Result<Addresses, MailError> {
     let path = folder.join("addresses");
     if !path.exists() {
         return Ok(Addresses::default());
     }
-    let unusable = |why: String| LetterError::Addresses { path: path.clone(), why };
+    let unusable = |why: String| MailError::Addresses { path: path.clone(), why };
     let text = String::from_utf8(input::read_file(&path, &MAIL_ADDRESSES)?);
     let text = text.map_err(|_| unusable("expected UTF-8 text".into()))?;
     text.parse().map_err(|error: turnfold_core::Malformed| unusable(error.to_string()))
 }
 
-/// Returns the match that has the host's folder; if none has it, this one takes it.
+/// Returns the match that uses the host's folder. If no match does, this one takes it.
 fn first(path: &Path, id: &str) -> io::Result<String> {
     match fs::read_to_string(path) {
-        // Empty when its process ended before it was written.
+        // Empty after a crash before it was written.
         Ok(found) if !found.is_empty() => return Ok(found.trim_end().into()),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -96,4 +99,209 @@ fn first(path: &Path, id: &str) -> io::Result<String> {
     writeln!(file, "{id}")?;
     file.sync_all()?;
     Ok(id.into())
+}
+
+/// The name of a letter in the outbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LetterName {
+    /// The size of the desk that it reports.
+    pub desk_size: u64,
+    /// The seat that gets it.
+    pub seat: Seat,
+    /// The digest of the paper that it answers, or of several papers and their outcomes; a report answers none.
+    pub answers: Option<Digest>,
+}
+
+impl fmt::Display for LetterName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { desk_size, seat, answers } = self;
+        write!(out, "{desk_size:08}-{seat}")?;
+        if let Some(digest) = answers {
+            write!(out, "-{digest:.8}")?;
+        }
+        out.write_str(".eml")
+    }
+}
+
+/// A folder of letters.
+#[derive(Clone, Debug)]
+pub struct Outbox {
+    folder: PathBuf,
+}
+
+impl Outbox {
+    /// The folder to which letters that were sent are moved.
+    const SENT: &str = "sent";
+    const SPECTATORS: &str = "spectators.bundle";
+
+    /// Returns the outbox in this folder, which need not exist.
+    #[must_use]
+    pub fn at(folder: &Path) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Returns `true` if the outbox has a letter, or it was sent.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn has(&self, name: LetterName) -> io::Result<bool> {
+        let name = name.to_string();
+        Ok(self.folder.join(&name).try_exists()? || self.folder.join(Self::SENT).join(&name).try_exists()?)
+    }
+
+    /// Writes a letter whole, unless the outbox has it or it was sent. Returns `true` if it was written now.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn put(&self, name: LetterName, letter: &str) -> io::Result<bool> {
+        if self.has(name)? {
+            return Ok(false);
+        }
+        self.write_whole(&name.to_string(), letter.as_bytes())?;
+        Ok(true)
+    }
+
+    /// Writes the bundle for spectators (PM-31) over an older one. Returns `true` if it differs.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn put_spectators(&self, bundle: &[u8]) -> io::Result<bool> {
+        match fs::read(self.folder.join(Self::SPECTATORS)) {
+            Ok(found) if found == bundle => return Ok(false),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
+        self.write_whole(Self::SPECTATORS, bundle)?;
+        Ok(true)
+    }
+
+    /// Returns the letters that answer the same papers of the same seat at any size of the desk, including sent ones.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub(super) fn alike(&self, name: LetterName) -> io::Result<Vec<String>> {
+        let name = name.to_string();
+        let end = name.split_once('-').map(|(_, end)| format!("-{end}")).unwrap_or_default();
+        let mut found = Vec::new();
+        for folder in [self.folder.clone(), self.folder.join(Self::SENT)] {
+            let listed = match fs::read_dir(folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                listed => listed?,
+            };
+            for entry in listed {
+                let entry = entry?;
+                if entry.file_name().to_string_lossy().ends_with(&end) {
+                    found.push(fs::read_to_string(entry.path())?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn write_whole(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let draft = self.folder.join(format!("{name}.new"));
+        let mut file = File::create(&draft)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&draft, self.folder.join(name))?;
+        #[cfg(unix)]
+        File::open(&self.folder)?.sync_all()?;
+        Ok(())
+    }
+}
+
+/// An address for mails, such as `ann@example.org`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailAddress(String);
+
+impl MailAddress {
+    /// The most characters, so that `To:` stays one short line.
+    const MAX: usize = 254;
+}
+
+impl fmt::Display for MailAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(&self.0)
+    }
+}
+
+impl FromStr for MailAddress {
+    type Err = Malformed;
+
+    /// Accepts only an address that is unambiguous in a header: one `@`, and no character that separates addresses.
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&byte);
+        let is_part = |part: &str| !part.is_empty() && part.bytes().all(is_plain);
+        match text.split_once('@') {
+            Some((user, host)) if text.len() <= Self::MAX && is_part(user) && is_part(host) => {
+                Ok(Self(text.into()))
+            }
+            _ => Err(Malformed::expected("an address such as `ann@example.org`", text)),
+        }
+    }
+}
+
+/// The addresses of the players, by seat.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Addresses(BTreeMap<Seat, MailAddress>);
+
+impl Addresses {
+    /// Returns the address of a seat.
+    #[must_use]
+    pub fn of(&self, seat: Seat) -> Option<&MailAddress> {
+        self.0.get(&seat)
+    }
+}
+
+/// Reads lines such as `p1 = ann@example.org`. Empty lines and lines that begin with `#` are ignored.
+impl FromStr for Addresses {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let mut addresses = BTreeMap::new();
+        for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let at = |error: Malformed| Malformed(format!("line {number}: {}", error.0));
+            let (seat, address) = line
+                .split_once('=')
+                .ok_or_else(|| at(Malformed::expected("a line such as `p1 = ann@example.org`", line)))?;
+            let seat = seat.trim().parse().ok().filter(|seat| *seat != Seat::Host);
+            let seat = seat.ok_or_else(|| at(Malformed::expected("a seat from `p1` to `p8`", line)))?;
+            if addresses.insert(seat, address.trim().parse().map_err(at)?).is_some() {
+                return Err(at(Malformed(format!("expected one address of {seat}, found another"))));
+            }
+        }
+        Ok(Self(addresses))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pm_29_addresses_are_read_by_seat() {
+        let read: Addresses =
+            "# players\np1 = ann@example.org\n\n p2=ben+mail@example.org\n".parse().unwrap();
+        assert_eq!(read.of(Seat::P1).unwrap().to_string(), "ann@example.org");
+        assert_eq!(read.of(Seat::P2).unwrap().to_string(), "ben+mail@example.org");
+        assert_eq!(read.of(Seat::P3), None);
+        for (text, error) in [
+            ("p1", "line 1: expected a line such as"),
+            ("\nhost = a@b", "line 2: expected a seat"),
+            ("p9 = a@b", "line 1: expected a seat"),
+            ("p1 = a@b\np1 = c@d", "line 2: expected one address of p1"),
+            ("p1 = a", "line 1: expected an address"),
+            ("p1 = a@b, c@d", "line 1: expected an address"),
+            ("p1 = a@b@c", "line 1: expected an address"),
+            ("p1 = Ann <a@b>", "line 1: expected an address"),
+            ("p1 = a@b\r\u{b}Bcc: c@d", "line 1: expected an address"),
+        ] {
+            let found = text.parse::<Addresses>().unwrap_err().0;
+            assert!(found.contains(error), "{text}: {found}");
+        }
+    }
 }

@@ -9,23 +9,23 @@ use turnfold_core::{Rules, Seat, Verdict};
 use turnfold_store::Seq;
 
 use super::error::MailError;
-use super::form::{FoundPaper, MailedPaper};
 use super::host::MailHost;
+use super::paper_form::{FoundPaper, MailedPaper};
 
-/// The papers of a seat that are recorded between two stands (PM-26).
+/// The most papers of a seat that are recorded between two positions (PM-26).
 const PAPERS_MAX: usize = 50;
 
-/// The name of the reason why a paper is not recorded that would count and has not seen the stand of its turn.
-const UNSEEN_STAND: &str = "unseen_stand";
+/// Why a paper is rejected that would count but has not seen the position of its turn.
+const UNSEEN_POSITION: &str = "unseen_stand";
 
-/// A paper that was handed in, and what became of it.
+/// A paper of a mail, and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenPaper {
     /// The line of the mail on which it begins, from 1.
     pub line: usize,
-    /// The paper; `None` for what is none.
+    /// The paper; `None` where it is malformed.
     pub paper: Option<SignedPaper>,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: PaperOutcome,
     /// The entry that recorded it, now or earlier.
     pub seq: Option<Seq>,
@@ -33,7 +33,7 @@ pub struct TakenPaper {
     pub is_new: bool,
 }
 
-/// What becomes of a paper.
+/// The outcome of a paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaperOutcome {
     /// It counts.
@@ -47,13 +47,13 @@ pub enum PaperOutcome {
         /// In words.
         message: String,
     },
-    /// It is no paper.
+    /// It is malformed.
     Malformed(String),
-    /// Who signed it has seen another history of the desk; it is not recorded.
+    /// Its player has seen another history of the desk; it is not recorded.
     Fork,
-    /// The seat has had too many papers recorded since the last stand; it is not recorded.
+    /// Too many papers of the seat were recorded since the last position; it is not recorded.
     TooMany,
-    /// A new player would get this seat, and the host has not admitted the player; the paper is not recorded.
+    /// It would give this seat to a new player whom the host has not admitted; it is not recorded.
     NeedsAdmit(Seat),
 }
 
@@ -87,9 +87,9 @@ impl PaperOutcome {
         Some(match self {
             Self::Applied | Self::Ignored(_) => return None,
             Self::Rejected { message, .. } | Self::Malformed(message) => message.clone(),
-            Self::Fork => "it names another history of the desk than the host has".into(),
-            Self::TooMany => format!("{PAPERS_MAX} papers of the seat came since the last stand"),
-            Self::NeedsAdmit(seat) => format!("the host has to admit the new player of {seat}"),
+            Self::Fork => "it refers to a different history of the desk (fork)".into(),
+            Self::TooMany => format!("the seat has sent {PAPERS_MAX} papers in this turn already"),
+            Self::NeedsAdmit(seat) => format!("the host must admit the new player of {seat}"),
         })
     }
 
@@ -112,10 +112,10 @@ impl fmt::Display for PaperOutcome {
 }
 
 impl MailHost<'_> {
-    /// Takes the papers of a mail, one after another. A seat gets a new player only if it is among `admitted`.
+    /// Takes the papers of a mail in order. A seat gets a new player only if it is among `admitted`.
     ///
     /// # Errors
-    /// Every error of the store. A bad paper is no error.
+    /// Errors of the store. What is wrong with a paper is no error.
     pub fn take(&mut self, mail: &[u8], admitted: &[Seat]) -> Result<Vec<TakenPaper>, MailError> {
         let take = |FoundPaper { line, paper }| match paper {
             Ok(mailed) => Ok(TakenPaper { line, ..self.take_paper(mailed.signed, admitted)? }),
@@ -127,10 +127,10 @@ impl MailHost<'_> {
         MailedPaper::find(mail).into_iter().map(take).collect()
     }
 
-    /// Takes one paper. One that was recorded is answered as it was then (PM-10).
+    /// Takes one paper. A paper that was recorded before has the same outcome again (PM-10).
     ///
     /// # Errors
-    /// Every error of the store.
+    /// Errors of the store.
     pub fn take_paper(&mut self, signed: SignedPaper, admitted: &[Seat]) -> Result<TakenPaper, MailError> {
         let (line, paper, digest) = (1, Some(signed.clone()), signed.paper().digest());
         if let Some(recorded) = self.desk.paper(&digest) {
@@ -142,8 +142,8 @@ impl MailHost<'_> {
         }
         let seat = signed.paper().head().seat;
         let key = format!("paper:{digest}").parse().map_err(MailError::broken)?;
-        let heard = self.append(vec![(seat, Command::Paper(Box::new(signed)))], Some(&key))?;
-        let ignored = heard.first().and_then(|heard| heard.ignored);
+        let applied = self.append(vec![(seat, Command::Paper(Box::new(signed)))], Some(&key))?;
+        let ignored = applied.first().and_then(|applied| applied.ignored);
         let outcome =
             ignored.map_or(PaperOutcome::Applied, |reason| PaperOutcome::Ignored(reason.ruling().code));
         Ok(TakenPaper { line, paper, outcome, seq: Some(self.desk.head()), is_new: true })
@@ -165,12 +165,12 @@ impl MailHost<'_> {
         if self.desk.root(seen.size) != Some(seen.root) {
             return Some(PaperOutcome::Fork);
         }
-        // PM-33: it would count, and names no history that its turn is part of.
-        if matches!(judged, Ok(Verdict::Applied(_))) && !self.has_seen_its_stand(paper) {
-            let message = "the player had not seen the stand of its turn".into();
-            return Some(PaperOutcome::Rejected { code: UNSEEN_STAND, message });
+        // PM-33: it would count, but refers to a history without its turn.
+        if matches!(judged, Ok(Verdict::Applied(_))) && !self.has_seen_its_position(paper) {
+            let message = "the player had not seen the position of its turn".into();
+            return Some(PaperOutcome::Rejected { code: UNSEEN_POSITION, message });
         }
-        let is_too_many = self.desk.papers_since_stand(seat) >= PAPERS_MAX;
+        let is_too_many = self.desk.papers_in_turn(seat) >= PAPERS_MAX;
         rejected.or(is_too_many.then_some(PaperOutcome::TooMany)).or_else(|| {
             let new = seat_of_new_player(paper).filter(|seat| !admitted.contains(seat));
             new.map(PaperOutcome::NeedsAdmit)
@@ -188,16 +188,16 @@ impl MailHost<'_> {
             && key.is_some_and(|key| signed.is_by(key))
     }
 
-    /// Returns `true` if what the seat has seen covers the stand of its turn; that of turn 0 is the Genesis.
-    fn has_seen_its_stand(&self, paper: &Paper) -> bool {
+    /// Returns `true` if the history that the player has seen covers the position of its turn; for turn 0, the Genesis.
+    fn has_seen_its_position(&self, paper: &Paper) -> bool {
         let (turn, size) = (paper.head().turn, paper.head().seen.size);
         let Some(before) = turn.checked_sub(1) else { return size > 0 };
-        let turn = usize::try_from(before).ok().and_then(|index| self.desk.turns().get(index));
-        turn.is_some_and(|turn| size > turn.stand.seq)
+        let position = usize::try_from(before).ok().and_then(|index| self.desk.positions().nth(index));
+        position.is_some_and(|position| size > position.seq)
     }
 }
 
-/// Returns the seat that a new player would get by this paper: only a person knows who wrote it.
+/// Returns the seat that the paper gives to a new player. Only a person can know who wrote it.
 fn seat_of_new_player(paper: &Paper) -> Option<Seat> {
     match paper.content() {
         PaperContent::Join(_) => Some(paper.head().seat),

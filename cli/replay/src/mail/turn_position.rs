@@ -1,37 +1,38 @@
-//! What a stand says of the game: where it stands, and who is asked (PM-13, PM-14).
+//! The position of the next turn, and the steps of turns that the game's log has already (PM-2, PM-13, PM-14).
 
 use turnfold_core::paper::{DeskTime, LineName};
 use turnfold_core::rules::desk::{AskedSeats, Command, Secret};
-use turnfold_core::{AnyState, Digest, Seat};
-use turnfold_store::{BranchName, Seq};
+use turnfold_core::{AnyRules, AnyState, Digest, Seat};
+use turnfold_store::{BranchName, Entry, MatchName, Seq, Store};
 
-use super::desk_history::{EndedTurn, TurnRecord};
-use super::due_seats::{Round, TurnEnd, conceals_something};
+use super::desk_turn::{DeskTurn, TurnPlan, TurnRecord};
 use super::error::MailError;
+use super::game_turn::{GameTurn, Round, TurnEnd, conceals_something};
 use super::host::MailHost;
-use super::keys::TurnKey;
-use super::steps::TurnPlan;
-use super::turn::GameTurn;
-use super::turn_entries::step_of;
+use super::pairing::TurnKey;
+use crate::entry::{CommandForm, LogEntry};
 use crate::history::History;
+use crate::session::is_roll;
 
-/// Requires that the game has the entry on which the desk stands, with its link.
+/// Requires that the game has the entry of the desk's position, with its link.
 pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), MailError> {
-    let Some(TurnRecord { line, game_seq, link, .. }) = stand_of(host.desk.turns(), plan) else {
-        return Ok(());
-    };
+    let position = position_of(host, plan).and_then(|index| host.desk.positions().nth(index));
+    let Some(TurnRecord { line, game_seq, link, .. }) = position else { return Ok(()) };
     let branch: BranchName = line.as_str().parse().map_err(MailError::broken)?;
     let at = host.of.line(&branch).at(*game_seq);
     if link_at(host, &branch, *game_seq)? == *link {
         return Ok(());
     }
-    Err(MailError::Refused(format!("`{at}` is not the entry on which `{}` stands", host.of.desk)))
+    Err(MailError::Refused(format!(
+        "the link after `{at}` differs from the position that `{}` records",
+        host.of.desk
+    )))
 }
 
-/// Returns the stand from which a turn goes on: the first at that entry, where more than one stands there.
-fn stand_of<'a>(turns: &'a [EndedTurn], plan: &TurnPlan) -> Option<&'a TurnRecord> {
+/// Returns which position a turn continues from: the first at that entry.
+fn position_of(host: &MailHost<'_>, plan: &TurnPlan) -> Option<usize> {
     let (line, seq) = &plan.from;
-    turns.iter().map(|turn| &turn.stand).find(|stand| stand.line == *line && stand.game_seq == *seq)
+    host.desk.positions().position(|position| position.line == *line && position.game_seq == *seq)
 }
 
 fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest, MailError> {
@@ -39,8 +40,8 @@ fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest,
     links.last().copied().ok_or_else(|| MailError::broken("it has no links"))
 }
 
-/// Returns what begins the next turn: the clock, if it goes on, and the stand.
-pub(super) fn stand(
+/// Returns the commands that begin the next turn: the clock, if it is later now, and the position.
+pub(super) fn next_position(
     host: &MailHost<'_>,
     plan: &TurnPlan,
     (line, game): (&LineName, GameTurn<'_>),
@@ -49,10 +50,10 @@ pub(super) fn stand(
 ) -> Result<Vec<Command>, MailError> {
     let branch: BranchName = line.as_str().parse().map_err(MailError::broken)?;
     let (seq, state) = (game.head(), game.state());
-    let seats = asked(host, plan, (played, ends_round), state)?;
+    let seats = due_seats(host, plan, (played, ends_round), state)?;
     let seats: AskedSeats = names(&seats).parse().map_err(MailError::broken)?;
     let last = link_at(host, &branch, seq)?;
-    let hash = if is_told(host, &branch, seq)? { Some(state.state_hash()) } else { None };
+    let hash = if is_open(host, &branch, seq)? { Some(state.state_hash()) } else { None };
     let mut commands = Vec::new();
     if host.desk.state().clock().is_none_or(|clock| at > clock) {
         commands.push(Command::Clock(at));
@@ -66,8 +67,8 @@ fn names(seats: &[Seat]) -> String {
     if names.is_empty() { "none".into() } else { names.join(",") }
 }
 
-/// PM-13: whether the stand has a STATE.
-fn is_told(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, MailError> {
+/// PM-13: whether the position has a STATE.
+fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, MailError> {
     if host.of.terms.secret == Secret::Match {
         return Ok(false);
     }
@@ -77,50 +78,89 @@ fn is_told(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, M
 }
 
 /// PM-14
-fn asked(
+fn due_seats(
     host: &MailHost<'_>,
     plan: &TurnPlan,
     (played, ends_round): (&[Seat], bool),
     game: &dyn AnyState,
 ) -> Result<Vec<Seat>, MailError> {
-    let (turns, together) = (host.desk.turns(), host.of.terms.together);
+    let together = host.of.terms.together;
     let mut rounds: Vec<Round> = Vec::new();
-    for (index, turn) in turns.iter().enumerate() {
-        let earlier = turns.get(..index).unwrap_or_default();
-        let (played, ends_round) = if together { facts(host, turn)? } else { (Vec::new(), false) };
-        let from = from(earlier, &rounds, &turn.plan);
-        let end = TurnEnd { from, is_takeback: turn.plan.is_takeback, ends_round, played: &played };
-        let waiting = Round::waiting_after(end, together, &turn.plan.living);
-        rounds.push(Round { seats: turn.stand.seats.clone(), waiting });
+    for turn in host.desk.turns() {
+        let (Some(plan), Some(end)) = (&turn.plan, &turn.end) else { continue };
+        let (played, ends_round) = if together { facts(host, turn, plan)? } else { (Vec::new(), false) };
+        let from = round_before(host, &rounds, plan);
+        let turn_end = TurnEnd { from, is_takeback: plan.is_takeback, ends_round, played: &played };
+        let waiting = Round::waiting_after(turn_end, together, &plan.living);
+        rounds.push(Round { seats: end.seats.clone(), waiting });
     }
-    let from = from(turns, &rounds, plan);
+    let from = round_before(host, &rounds, plan);
     let end = TurnEnd { from, is_takeback: plan.is_takeback, ends_round, played };
     Ok(Round::after(end, together, &plan.living, game).seats)
 }
 
-/// Returns who was asked at the stand from which a turn goes on.
-fn from<'a>(turns: &[EndedTurn], rounds: &'a [Round], plan: &TurnPlan) -> Option<&'a Round> {
-    if !plan.is_takeback {
-        return rounds.last();
-    }
-    let stand = stand_of(turns, plan)?;
-    let index = turns.iter().position(|turn| turn.stand.seq == stand.seq)?;
-    rounds.get(index)
+/// Returns the round of the position from which a turn continues.
+fn round_before<'a>(host: &MailHost<'_>, rounds: &'a [Round], plan: &TurnPlan) -> Option<&'a Round> {
+    if plan.is_takeback { rounds.get(position_of(host, plan)?) } else { rounds.last() }
 }
 
-/// Returns the seats that played in a turn that was carried out, and whether it ended its round.
-fn facts(host: &MailHost<'_>, turn: &EndedTurn) -> Result<(Vec<Seat>, bool), MailError> {
-    let branch: BranchName = turn.stand.line.as_str().parse().map_err(MailError::broken)?;
-    let of = |key: TurnKey| step_of(host.store, &host.of.name, &branch, &key);
-    let mut played = turn.carried.clone();
-    for step in turn.plan.steps.iter().filter(|step| step.order.is_none()) {
-        if of(turn.plan.key_of(step))?.is_some() {
+/// Returns the seats that played in a turn that ended, and whether it ended its round.
+fn facts(host: &MailHost<'_>, turn: &DeskTurn, plan: &TurnPlan) -> Result<(Vec<Seat>, bool), MailError> {
+    let Some(end) = &turn.end else { return Ok((Vec::new(), false)) };
+    let branch: BranchName = end.line.as_str().parse().map_err(MailError::broken)?;
+    let of = |key: TurnKey| TurnEntry::find(host.store, &host.of.name, &branch, &key);
+    let mut played = turn.executed.clone();
+    for step in plan.steps.iter().filter(|step| step.order.is_none()) {
+        if of(plan.key_of(step))?.is_some() {
             played.push(step.seat);
         }
     }
-    let ends_round = match of(turn.plan.host_key())? {
-        Some(step) => step.ends_round(host.of.rules)?,
-        None => false,
-    };
+    let own = of(plan.host_key())?;
+    let ends_round = own.map_or(Ok(false), |step| step.ends_round(host.of.rules))?;
     Ok((played, ends_round))
+}
+
+/// The entries of one append to the game, found by their idempotency key (PM-2).
+pub(super) struct TurnEntry(Vec<LogEntry>);
+
+impl TurnEntry {
+    /// Finds the entries that a line of the game has with this idempotency key.
+    pub(super) fn find(
+        store: &Store,
+        name: &MatchName,
+        branch: &BranchName,
+        key: &TurnKey,
+    ) -> Result<Option<Self>, MailError> {
+        let key = key.to_string().parse().map_err(MailError::broken)?;
+        let Some(range) = store.find_idempotency_key(name, branch, &key)? else { return Ok(None) };
+        let entries: Result<Vec<Entry>, _> = store.entries(name, branch, range)?.collect();
+        Ok(Some(Self(entries?.into_iter().map(LogEntry::from).collect())))
+    }
+
+    /// Returns the number of its first entry.
+    pub(super) fn first(&self) -> Option<Seq> {
+        self.0.first().map(|entry| entry.seq)
+    }
+
+    /// Returns its entries.
+    pub(super) fn entries(&self) -> &[LogEntry] {
+        &self.0
+    }
+
+    /// Returns the number and the text of each command.
+    pub(super) fn commands(&self, rules: &dyn AnyRules) -> Result<Vec<(Seq, String)>, MailError> {
+        let text = |entry: &LogEntry| match &entry.command {
+            CommandForm::Text(text) => Ok((entry.seq, text.clone())),
+            CommandForm::Bytes(bytes) => Ok((entry.seq, rules.command_text(bytes)?)),
+        };
+        let read: Result<_, turnfold_core::decode::DecodeError> = self.0.iter().map(text).collect();
+        read.map_err(MailError::broken)
+    }
+
+    /// Returns `true` if a command of `between` is among them: one by the host that is no roll.
+    pub(super) fn ends_round(&self, rules: &dyn AnyRules) -> Result<bool, MailError> {
+        let commands = self.commands(rules)?;
+        let mut own = self.0.iter().zip(&commands).filter(|(entry, _)| entry.seat == Seat::Host);
+        Ok(own.any(|(_, (_, command))| !is_roll(command)))
+    }
 }

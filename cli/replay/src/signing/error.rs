@@ -11,7 +11,7 @@ use crate::input::InputError;
 #[derive(Debug, thiserror::Error)]
 pub enum SigningError {
     /// The line is shorter than the one that was signed (TR-11).
-    #[error("`{line}` was rolled back: {signed} records are signed, {found} are there; nothing was signed")]
+    #[error("`{line}` was rolled back: {signed} records are signed, but it has {found}; nothing was signed")]
     RolledBack {
         /// The line.
         line: String,
@@ -22,7 +22,7 @@ pub enum SigningError {
     },
     /// The line is not the one that was signed (TR-11).
     #[error(
-        "`{line}` has another history: its first {signed} of {found} records are not those that were signed; nothing was signed"
+        "`{line}` has another history: its first {signed} of {found} records differ from the signed checkpoint; nothing was signed"
     )]
     AnotherHistory {
         /// The line.

@@ -217,7 +217,7 @@ impl Correspondence<'_> {
     }
 
     fn write(&mut self, seat: usize, number: u32, turn: u32, has_link: bool, kind: Kind) {
-        let link = self.host.desk().stand().map(|stand| stand.link).filter(|_| has_link);
+        let link = self.host.desk().position().map(|stand| stand.link).filter(|_| has_link);
         let link = link.unwrap_or_else(|| "0".repeat(64).parse().unwrap());
         let content = match &kind {
             Kind::Order { waits, plays } => {
@@ -248,7 +248,7 @@ impl Correspondence<'_> {
         let (mut paper, signed) = self.written[index].clone();
         // A stand that is at the same entry as an earlier one has its link too.
         let link = signed.paper().content().link();
-        paper.has_link = link.is_none() || self.host.desk().stand().map(|stand| stand.link) == link;
+        paper.has_link = link.is_none() || self.host.desk().position().map(|stand| stand.link) == link;
         let expected = match self.recorded.get(&paper.id) {
             Some(outcome) => outcome.clone(),
             None => self.model.take(&paper),

@@ -1,18 +1,19 @@
-//! Who gave which command: every entry of the game is walked again from the papers of its desk (PM-2, PM-32).
+//! Who gave which command: every entry of the game, and every position, is derived again from the desk (PM-2, PM-13,
+//! PM-14, PM-32).
 
 use std::collections::VecDeque;
 
 use turnfold_core::dice::DiceStream;
-use turnfold_core::rules::desk::Setup;
-use turnfold_core::{Digest, DueRoll, Seat};
+use turnfold_core::paper::LineName;
+use turnfold_core::rules::desk::{Secret, Setup};
+use turnfold_core::{AnyState, DicePolicy, Digest, DueRoll, Seat, Step};
 use turnfold_store::{Entry, IdempotencyKey};
 
 use super::rows::{Authors, MailRows};
-use super::segment::{Segment, SegmentEnd};
-use super::stands::{Stands, TurnResult};
-use super::turns::Settlement;
+use super::segments::{SegmentEnd, TurnSegment};
+use crate::entry::stored;
 use crate::error::ReplayError;
-use crate::mail::{GameTurn, OrderEnd, SeatStep, TurnKey, TurnPlan, TurnRecord};
+use crate::mail::{Execution, GameTurn, OrderEnd, Round, SeatStep, TurnEnd, TurnKey, TurnPlan, TurnRecord};
 use crate::record::Record;
 use crate::revision::Revision;
 use crate::session::is_roll;
@@ -22,13 +23,13 @@ pub(super) struct Authorship<'a> {
     setup: &'a Setup,
     /// The line of the desk.
     desk: &'a Revision,
-    stands: Stands,
+    positions: Positions,
     /// Something is wrong, or nothing more can be checked.
     has_ended: bool,
     has_failed: bool,
 }
 
-/// What is wrong, and where. Without words nothing is: there is only nothing more to walk.
+/// What is wrong, and where; `None` where the walk ends without a fault.
 struct Fault(Option<(Revision, String)>);
 
 impl Fault {
@@ -39,11 +40,11 @@ impl Fault {
 
 impl<'a> Authorship<'a> {
     pub(super) fn of(setup: &'a Setup, desk: &'a Revision) -> Self {
-        Self { setup, desk, stands: Stands::default(), has_ended: false, has_failed: false }
+        Self { setup, desk, positions: Positions::default(), has_ended: false, has_failed: false }
     }
 
     /// Requires the entries of a turn to be those that follow from the desk.
-    pub(super) fn check(&mut self, segment: &Segment<'_>, rows: &mut MailRows) {
+    pub(super) fn check(&mut self, segment: &TurnSegment<'_>, rows: &mut MailRows) {
         if self.has_ended {
             return;
         }
@@ -56,22 +57,22 @@ impl<'a> Authorship<'a> {
         }
     }
 
-    /// Requires the lines that were played to end where they were played to: line, last entry of a turn, last entry.
+    /// Requires each played line to end with its last turn. `lines` has each line, the last entry of a turn and the head.
     pub(super) fn finish(&self, lines: &[(Revision, u64, u64)], rows: &mut MailRows) {
         if self.has_failed {
             return;
         }
         for (at, to, _) in lines.iter().filter(|(_, to, head)| head > to) {
-            let reason = "the entry is behind the last stand of its line";
+            let reason = "the entry comes after the last position of its line";
             rows.authorship.fail(Some(at.at(to.saturating_add(1))), reason);
         }
     }
 
-    fn walk(&mut self, segment: &Segment<'_>, authors: &mut Authors) -> Result<(), Fault> {
+    fn walk(&mut self, segment: &TurnSegment<'_>, authors: &mut Authors) -> Result<(), Fault> {
         let turn = segment.turn;
-        let mut entries = Entries { segment, next: 0, desk: self.desk, authors };
+        let mut entries = WalkedEntries { segment, next: 0, desk: self.desk, authors };
         let Some(plan) = &turn.plan else { return entries.end("") };
-        if turn.is_takeback && !segment.begins_there {
+        if turn.is_takeback() && !segment.begins_there {
             let (line, seq) = &turn.from;
             let reason = format!("the line does not begin at entry {seq} of `{line}`, as was agreed");
             return Err(Fault::at(segment.at.clone(), reason));
@@ -80,7 +81,7 @@ impl<'a> Authorship<'a> {
         let host = plan.host_key();
         let Setup { default, between, .. } = self.setup;
         let mut played = Vec::new();
-        if !turn.is_takeback {
+        if !turn.is_takeback() {
             entries.take(&entries.played(game.roll_due())?, &host)?;
             for step in &plan.steps {
                 let key = plan.key_of(step);
@@ -98,57 +99,57 @@ impl<'a> Authorship<'a> {
         let between = entries.played(game.between((living, gone), (default, between)))?;
         entries.take(&between.played, &host)?;
         entries.end("")?;
-        let Some(stand) = &turn.stand else { return Ok(()) };
+        let Some(position) = &turn.end else { return Ok(()) };
         match segment.end {
-            SegmentEnd::Short => return Err(entries.short(stand)),
-            SegmentEnd::Stand => {}
+            SegmentEnd::Short => return Err(entries.short(position)),
+            SegmentEnd::Position => {}
             _ => return Ok(()),
         }
         let ends_round = between.ends_round;
         let result = TurnResult { game: game.state(), living, played: &played, ends_round };
-        let checked = self.stands.check(segment, stand, &result, self.setup);
-        checked.map_err(|reason| Fault::at(self.desk.at(stand.seq), reason))
+        let checked = self.positions.check(segment, position, &result, self.setup);
+        checked.map_err(|reason| Fault::at(self.desk.at(position.seq), reason))
     }
 
-    /// PM-19: an order is carried out as far as the game takes it, or refused for the reason that the game gives. Returns
-    /// `true` if it was carried out.
+    /// PM-19: an order is carried out as far as the game accepts it, or refused for the game's reason. Returns `true` if it
+    /// was carried out.
     fn order(
         &self,
         (step, digest): (&SeatStep, &Digest),
         key: &TurnKey,
         game: &mut GameTurn<'_>,
-        entries: &mut Entries<'_>,
+        entries: &mut WalkedEntries<'_>,
     ) -> Result<bool, Fault> {
         let seat = step.seat;
-        let settled = entries.segment.turn.settled.get(digest);
+        let recorded = entries.segment.turn.executions.get(digest);
         let fault = |reason: String| {
-            let at = settled.map_or_else(|| self.desk.clone(), |(seq, _)| self.desk.at(*seq));
+            let at = recorded.map_or_else(|| self.desk.clone(), |(seq, _)| self.desk.at(*seq));
             Fault::at(at, reason)
         };
         let end = entries.played(game.order(seat, step.plays()))?;
-        match (end, settled.map(|(_, settlement)| settlement)) {
-            (OrderEnd::Carried { .. }, Some(Settlement::Refused(_))) => {
-                Err(fault(format!("the order of {seat} is refused, and the game accepts it")))
+        match (end, recorded.map(|(_, execution)| execution)) {
+            (OrderEnd::Carried { .. }, Some(Execution::Refused(_))) => {
+                Err(fault(format!("the desk refuses the order of {seat}, but the game accepts it")))
             }
-            (OrderEnd::Carried { count, played }, settlement) => {
-                if settlement.is_none() && entries.next().is_none() {
+            (OrderEnd::Carried { count, played }, execution) => {
+                if execution.is_none() && entries.next().is_none() {
                     return Err(Fault(None));
                 }
                 entries.take(&played, key)?;
-                match settlement {
-                    Some(Settlement::Carried(said)) if usize::from(*said) != count => Err(fault(format!(
-                        "the desk says that {said} commands of the order of {seat} were played; there are {count}"
+                match execution {
+                    Some(Execution::Carried(said)) if usize::from(*said) != count => Err(fault(format!(
+                        "the desk records {said} played commands of the order of {seat}, but there are {count}"
                     ))),
                     _ => Ok(true),
                 }
             }
-            (OrderEnd::Refused(rejected), Some(Settlement::Refused(code))) if *code == rejected.code => {
+            (OrderEnd::Refused(rejected), Some(Execution::Refused(code))) if *code == rejected.code => {
                 Ok(false)
             }
-            (OrderEnd::Refused(rejected), Some(Settlement::Refused(_))) => {
+            (OrderEnd::Refused(rejected), Some(Execution::Refused(_))) => {
                 Err(fault(format!("the game refuses the order of {seat} as `{}`", rejected.code)))
             }
-            (OrderEnd::Refused(rejected), Some(Settlement::Carried(_))) => {
+            (OrderEnd::Refused(rejected), Some(Execution::Carried(_))) => {
                 let why = format!("the game rejects the order of {seat} as `{}`", rejected.code);
                 let next = entries.next().filter(|entry| entry.seat == seat);
                 Err(next.map_or_else(|| fault(why.clone()), |entry| entries.unexpected(entry, None, &why)))
@@ -158,8 +159,10 @@ impl<'a> Authorship<'a> {
     }
 }
 
-/// Dice that fall as the log has it; where it has something else, comparing entries says so.
-fn recorded_dice(segment: &Segment<'_>) -> impl FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'static {
+/// Dice that fall as the log records them. Comparing the entries finds any difference.
+fn recorded_dice(
+    segment: &TurnSegment<'_>,
+) -> impl FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'static {
     let commands = segment.entries.iter().filter_map(|entry| segment.rules.command_text(&entry.command).ok());
     let rolls = commands.filter(|command| is_roll(command)).map(|command| {
         command.split(' ').skip(1).map_while(|value| value.parse().ok()).collect::<Vec<i32>>()
@@ -168,7 +171,7 @@ fn recorded_dice(segment: &Segment<'_>) -> impl FnMut(&DueRoll) -> Result<Vec<i3
     let mut others = 0;
     move |due| {
         let values = rolls.pop_front().filter(|values| due.accepts(values));
-        // Each time others, lest the game ask for ever.
+        // Different values each time, because the game may ask until it gets the right ones.
         let any = || {
             others += 1;
             let mut dice = DiceStream::new(&[0; 32], others);
@@ -179,14 +182,14 @@ fn recorded_dice(segment: &Segment<'_>) -> impl FnMut(&DueRoll) -> Result<Vec<i3
 }
 
 /// The entries of a turn, while they are walked.
-struct Entries<'a> {
-    segment: &'a Segment<'a>,
+struct WalkedEntries<'a> {
+    segment: &'a TurnSegment<'a>,
     next: usize,
     desk: &'a Revision,
     authors: &'a mut Authors,
 }
 
-impl Entries<'_> {
+impl WalkedEntries<'_> {
     /// Dice that never end come from the log, so the error has to name the log.
     fn played<T>(&self, played: Result<T, ReplayError>) -> Result<T, Fault> {
         let at = || self.segment.at.at(self.segment.turn.from.1.saturating_add(1));
@@ -226,21 +229,23 @@ impl Entries<'_> {
     }
 
     fn missing(&self, record: &Record) -> Fault {
-        match (&self.segment.turn.stand, self.segment.end) {
-            (Some(stand), SegmentEnd::Stand) => {
-                let reason = format!("the stand leaves out `{}`", given(record));
-                Fault::at(self.desk.at(stand.seq), reason)
+        match (&self.segment.turn.end, self.segment.end) {
+            (Some(position), SegmentEnd::Position) => {
+                let reason = format!("the position leaves out `{}`", given(record));
+                Fault::at(self.desk.at(position.seq), reason)
             }
-            (Some(stand), SegmentEnd::Short) => self.short(stand),
+            (Some(position), SegmentEnd::Short) => self.short(position),
             _ => Fault(None),
         }
     }
 
-    fn short(&self, stand: &TurnRecord) -> Fault {
+    fn short(&self, position: &TurnRecord) -> Fault {
         let head = self.segment.turn.from.1.saturating_add(self.segment.entries.len() as u64);
-        let reason =
-            format!("the stand is at entry {} of `{}`, which ends at {head}", stand.game_seq, stand.line);
-        Fault::at(self.desk.at(stand.seq), reason)
+        let reason = format!(
+            "the position is at entry {} of `{}`, which ends at {head}",
+            position.game_seq, position.line
+        );
+        Fault::at(self.desk.at(position.seq), reason)
     }
 
     fn unexpected(&self, entry: &Entry, expected: Option<&Record>, why: &str) -> Fault {
@@ -252,7 +257,7 @@ impl Entries<'_> {
         let reason = match entry.seat {
             Seat::Host => {
                 let command = self.segment.rules.command_text(&entry.command).unwrap_or_default();
-                format!("`{command}` of the host follows from nothing{expected}")
+                format!("unexpected host command `{command}`{expected}")
             }
             seat => format!("no paper by {seat}{expected}"),
         };
@@ -263,4 +268,102 @@ impl Entries<'_> {
 fn given(record: &Record) -> String {
     let seat = record.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
     format!("{seat}{}", record.command)
+}
+
+/// The positions of a match so far.
+#[derive(Default)]
+struct Positions {
+    /// Line and entry of each, and its round.
+    rounds: Vec<(LineName, u64, Round)>,
+    /// The last position up to which all players see everything: line, entry and game. What is shown stays shown.
+    shown: Option<(LineName, u64, Box<dyn AnyState>)>,
+}
+
+/// The result of a turn.
+struct TurnResult<'a> {
+    /// The game after it.
+    game: &'a dyn AnyState,
+    /// The seats that still play.
+    living: &'a [Seat],
+    /// The seats that played in it, by an order or by default.
+    played: &'a [Seat],
+    /// A command of `between` was applied.
+    ends_round: bool,
+}
+
+impl Positions {
+    /// Requires a position to be true of the game after a turn.
+    ///
+    /// # Errors
+    /// What is not true.
+    fn check(
+        &mut self,
+        segment: &TurnSegment<'_>,
+        position: &TurnRecord,
+        result: &TurnResult<'_>,
+        setup: &Setup,
+    ) -> Result<(), String> {
+        if segment.link != Some(position.link) {
+            return Err("the position has another link than the game at its entry".into());
+        }
+        if position.state.is_some_and(|state| state != result.game.state_hash()) {
+            return Err("the position has another state hash than the game at its entry".into());
+        }
+        // PM-13
+        let is_open = setup.secret != Secret::Match && self.is_shown(segment, position, result.game);
+        match (is_open, position.state.is_some()) {
+            (true, false) => return Err("the position has no state hash, but nothing is concealed".into()),
+            (false, true) => return Err("the position has a state hash, but something is concealed".into()),
+            _ => {}
+        }
+        // PM-14
+        let turn = segment.turn;
+        let from = if turn.is_takeback() {
+            let (line, seq) = &turn.from;
+            self.rounds.iter().find(|(on, at, _)| on == line && at == seq)
+        } else {
+            self.rounds.last()
+        };
+        let TurnResult { living, ends_round, played, .. } = *result;
+        let end = TurnEnd {
+            from: from.map(|(.., round)| round),
+            is_takeback: turn.is_takeback(),
+            ends_round,
+            played,
+        };
+        let expected = Round::after(end, setup.together, living, result.game);
+        if expected.seats != position.seats {
+            let (expected, found) = (names(&expected.seats), names(&position.seats));
+            return Err(format!("the position asks {found}; expected {expected}"));
+        }
+        self.rounds.push((position.line.clone(), position.game_seq, expected));
+        Ok(())
+    }
+
+    /// Whether all players may know every part of every entry up to a position.
+    fn is_shown(&mut self, segment: &TurnSegment<'_>, position: &TurnRecord, game: &dyn AnyState) -> bool {
+        let kept = self.shown.take_if(|(line, seq, _)| *line != position.line || *seq > position.game_seq);
+        drop(kept);
+        let (from, state) = match &self.shown {
+            Some((_, seq, state)) => (*seq, state.fork()),
+            None => (0, segment.beginning.fork()),
+        };
+        let entries = segment.line.between(from, position.game_seq);
+        let log = stored(entries.iter().copied());
+        let is_shown_to = |seat: &Seat| {
+            let mut is_shown = true;
+            let shows = &mut |step: &mut dyn Step| is_shown &= step.wholly_shown();
+            state.fork().fold_as(*seat, &log, &DicePolicy::Recorded, shows).is_ok() && is_shown
+        };
+        let is_shown = game.players().iter().all(is_shown_to);
+        if is_shown {
+            self.shown = Some((position.line.clone(), position.game_seq, game.fork()));
+        }
+        is_shown
+    }
+}
+
+fn names(seats: &[Seat]) -> String {
+    let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
+    if names.is_empty() { "no one".into() } else { names.join(", ") }
 }

@@ -1,37 +1,38 @@
-//! Fair dice: every roll of the lines that were played is computed again (FD-19, FD-20).
+//! Fair dice: every roll of the played lines is recomputed (FD-19, FD-20).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use turnfold_core::dice::fair::{Contribution, RollKey};
-use turnfold_core::rules::desk::Setup;
-use turnfold_core::{CommandSource, DicePolicy, Digest, DueRoll, Logged, Seat, Step};
+use turnfold_core::paper::PaperContent;
+use turnfold_core::rules::desk::{Desk, Reason, Setup};
+use turnfold_core::{CommandSource, DicePolicy, Digest, DueRoll, Logged, Rules, Seat, Step};
 use turnfold_store::Genesis;
 
 use super::rows::MailRows;
-use super::segment::{Segment, SegmentEnd};
-use super::turns::{DeskTurns, RolledEntry, Settlement};
+use super::segments::{SegmentEnd, TurnSegment};
 use crate::audit::rows::counted;
+use crate::mail::{DeskHistory, DeskTurn, Execution, RolledEntry};
 use crate::revision::Revision;
 use crate::session::is_roll;
 
 /// The most turns that a remark names.
 const NAMED_MAX: usize = 12;
 
-/// A roll that was computed again, with everything it follows from (FD-20).
+/// A roll that was recomputed, with everything that it follows from (FD-20).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FairRoll {
     /// Its entry.
     pub at: Revision,
     /// Its number.
     pub number: u16,
-    /// What the host opened for it.
+    /// The element that the host opened.
     pub element: Digest,
-    /// What each seat opened last.
+    /// The last element of each seat.
     pub contributions: Vec<Contribution>,
     /// The key (FD-4).
     pub key: Digest,
-    /// How many values in which range.
+    /// The number and the range of the values.
     pub due: DueRoll,
     /// The values.
     pub values: Vec<i32>,
@@ -52,7 +53,7 @@ impl fmt::Display for FairRoll {
 /// The dice of one match.
 pub(super) struct FairDice {
     match_id: [u8; 16],
-    /// `None` where the dice are others, or too little fits to go on.
+    /// `false` for other dice, and where the heads differ.
     is_fair: bool,
     hosted: Vec<Seat>,
     /// As they were in the turn before.
@@ -104,7 +105,7 @@ impl FairDice {
     /// Requires each roll of a turn to have its `rolled`, in order, and the values that follow.
     pub(super) fn check(
         &mut self,
-        segment: &Segment<'_>,
+        segment: &TurnSegment<'_>,
         desk: &Revision,
         rows: &mut MailRows,
         on_roll: &mut dyn FnMut(&FairRoll),
@@ -129,7 +130,7 @@ impl FairDice {
             let Some(rolled) = rolled.next_if(is_its_own) else {
                 match segment.end {
                     SegmentEnd::Unfinished => {
-                        rows.dice.not_checked(Some(at), "the turn is not carried out to its end yet");
+                        rows.dice.not_checked(Some(at), "the turn is not fully executed yet");
                     }
                     _ => rows.dice.fail(Some(at), "the desk has no `rolled` for this roll"),
                 }
@@ -149,7 +150,7 @@ impl FairDice {
 
     fn check_values(
         &mut self,
-        segment: &Segment<'_>,
+        segment: &TurnSegment<'_>,
         roll: &GameRoll,
         rolled: &RolledEntry,
         contributions: &[Contribution],
@@ -161,7 +162,8 @@ impl FairDice {
             rows.dice.fail(Some(at), "no roll was due");
             return;
         };
-        let key = RollKey::new(&self.match_id, rolled.number, &rolled.element, contributions);
+        let Ok(number) = u16::try_from(rolled.number) else { return };
+        let key = RollKey::new(&self.match_id, number, &rolled.element, contributions);
         let values = key.values(&due);
         let expected = segment.start.roll_command(values.clone()).unwrap_or_default();
         if expected != roll.command {
@@ -177,7 +179,7 @@ impl FairDice {
         *self.without_secrets.entry(at_heads.map(|part| part.seat).collect()).or_default() += 1;
         on_roll(&FairRoll {
             at,
-            number: rolled.number,
+            number,
             element: rolled.element,
             contributions: contributions.to_vec(),
             key: Digest::new(*key.as_bytes()),
@@ -207,7 +209,7 @@ impl FairDice {
     pub(super) fn finish(
         self,
         name: &str,
-        desk: &DeskTurns,
+        (desk, turns): (&DeskHistory, &[&DeskTurn]),
         unplayed: &BTreeSet<String>,
         rows: &mut MailRows,
     ) {
@@ -226,8 +228,11 @@ impl FairDice {
         for (seats, rolls) in self.without_secrets.iter().filter(|(seats, _)| !seats.is_empty()) {
             remarks.push(self.without_secrets_of(seats, *rolls));
         }
-        remarks.extend(desk.ended_chains.iter().map(|seat| format!("the chain of {seat} has ended")));
-        for (what, turns) in lost_orders(desk) {
+        let state = desk.state();
+        let has_ended = |seat: &&Seat| state.key_of(**seat).is_some() && !state.has_chain(**seat);
+        let ended = Desk::players(state).iter().filter(has_ended);
+        remarks.extend(ended.map(|seat| format!("the chain of {seat} has ended")));
+        for (what, turns) in lost_orders(desk, turns) {
             remarks.push(format!("{what} in {}", in_turns(&turns)));
         }
         remarks.extend(unplayed.iter().map(|line| format!("{line} was not played")));
@@ -235,8 +240,8 @@ impl FairDice {
     }
 }
 
-/// Whether it names a later entry of the line, so that the roll at hand has none.
-fn is_later(rolled: &RolledEntry, segment: &Segment<'_>, seq: u64) -> bool {
+/// Whether it names a later entry of the line, so that this roll has none.
+fn is_later(rolled: &RolledEntry, segment: &TurnSegment<'_>, seq: u64) -> bool {
     rolled.line.as_str() == segment.at.branch.as_str() && rolled.seq > seq
 }
 
@@ -246,7 +251,7 @@ fn names_no_roll(rolled: &RolledEntry) -> String {
 }
 
 /// Finds the rolls of a turn by folding its entries.
-fn rolls(segment: &Segment<'_>) -> Vec<GameRoll> {
+fn rolls(segment: &TurnSegment<'_>) -> Vec<GameRoll> {
     let mut state = segment.start.fork();
     let mut rolls = Vec::new();
     for entry in segment.entries {
@@ -266,20 +271,23 @@ fn rolls(segment: &Segment<'_>) -> Vec<GameRoll> {
     rolls
 }
 
-/// The turns for which the host could have kept an order back: a seat missed, or its order did not count (FD-19).
-fn lost_orders(desk: &DeskTurns) -> BTreeMap<String, BTreeSet<u32>> {
+/// Returns the turns for which the host could have kept an order back: a seat missed, or its order did not count (FD-19).
+fn lost_orders(desk: &DeskHistory, turns: &[&DeskTurn]) -> BTreeMap<String, BTreeSet<u32>> {
     let mut lost: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     let mut name = |what: String, turn: u32| lost.entry(what).or_default().insert(turn);
-    for turn in &desk.turns {
+    for entry in desk.entries().iter().filter(|entry| entry.ignored == Some(Reason::Late)) {
+        let Some(paper) = entry.paper().map(|signed| signed.paper()) else { continue };
+        if matches!(paper.content(), PaperContent::Order(_)) {
+            name(format!("an order of {} was late", paper.head().seat), paper.head().turn);
+        }
+    }
+    for turn in turns {
         for seat in &turn.missed {
             name(format!("{seat} missed"), turn.number);
         }
-        for (seat, of) in &turn.late {
-            name(format!("an order of {seat} was late"), *of);
-        }
         for step in turn.plan.iter().flat_map(|plan| &plan.steps) {
-            let settled = step.order.and_then(|digest| turn.settled.get(&digest));
-            if matches!(settled, Some((_, Settlement::Refused(_)))) {
+            let recorded = step.order.and_then(|digest| turn.executions.get(&digest));
+            if matches!(recorded, Some((_, Execution::Refused(_)))) {
                 name(format!("the order of {} was refused", step.seat), turn.number);
             }
         }

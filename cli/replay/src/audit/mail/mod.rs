@@ -1,16 +1,179 @@
-//! What the audit proves of play by mail (PM-32, PM-33, FD-19): the game's log held against that of its desk.
+//! What the audit proves of play by mail (PM-32, PM-33, FD-19): the game's log compared with its desk.
 
 mod authorship;
 mod dice;
-mod judge;
-mod kept;
-mod logs;
 mod rows;
-mod seen;
-mod segment;
-mod stands;
-mod turns;
+mod segments;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::paper::{LineName, PaperHead};
+use turnfold_core::rules::desk::Desk;
+use turnfold_core::{DicePolicy, Registry, Rules};
+use turnfold_store::Genesis;
+
+use self::authorship::Authorship;
+use self::dice::FairDice;
+use self::segments::{AuditedPair, CollectedMatch, Pairing, WholeLine};
+use super::rows::PlayerKey;
+use crate::bundle::sizes::{LineFinder, revision};
+use crate::bundle::{BundledMatch, BundledRecord, LineIndex};
+use crate::mail::{DeskHistory, DeskOf, DeskTurn};
+use crate::revision::Revision;
 
 pub use dice::FairRoll;
-pub(super) use logs::MailLogs;
 pub(super) use rows::MailRows;
+
+/// The matches by mail so far: collected until game and desk are read, then judged.
+pub(crate) struct MailAudit<'a> {
+    lines: &'a LineFinder<'a>,
+    registry: &'a Registry,
+    on_roll: &'a mut dyn FnMut(&FairRoll),
+    pairings: Vec<Pairing>,
+    collected: BTreeMap<usize, CollectedMatch>,
+    pub(crate) rows: MailRows,
+}
+
+impl<'a> MailAudit<'a> {
+    pub(crate) fn new(
+        lines: &'a LineFinder<'a>,
+        registry: &'a Registry,
+        on_roll: &'a mut dyn FnMut(&FairRoll),
+    ) -> Self {
+        let pairings = Pairing::all(lines, registry);
+        let paired: BTreeSet<usize> =
+            pairings.iter().flat_map(|pairing| [pairing.game, pairing.desk]).collect();
+        let collected = paired.iter().map(|of| (*of, CollectedMatch::default())).collect();
+        let mut rows = MailRows { paired, ..MailRows::default() };
+        rows.find_second_desks(lines.outline, &pairings);
+        Self { lines, registry, on_roll, pairings, collected, rows }
+    }
+
+    /// Takes the record of this index of a line.
+    pub(crate) fn take(&mut self, (of, line): LineIndex, index: u64, record: &BundledRecord<'_>) {
+        if let Some(collected) = self.collected.get_mut(&of) {
+            collected.take(line, index, record);
+        }
+    }
+
+    /// Returns `true` if the dice of a match are judged with its desk: fair dice, and a desk itself, which has none.
+    pub(crate) fn judges_dice_of(&self, of: usize, genesis: &Genesis) -> bool {
+        let is_fair = matches!(genesis.dice, DicePolicy::Fair(_));
+        self.pairings.iter().any(|pairing| pairing.desk == of || is_fair && pairing.game == of)
+    }
+
+    /// Judges each match whose game and desk come before this index.
+    pub(crate) fn end_before(&mut self, of: usize) {
+        let Self { lines, registry, pairings, collected, rows, on_roll } = self;
+        let (done, waiting) = std::mem::take(pairings).into_iter().partition(|pairing| pairing.last() < of);
+        *pairings = waiting;
+        for pairing in &done {
+            if let (Some(game), Some(desk)) = (collected.get(&pairing.game), collected.get(&pairing.desk)) {
+                AuditedPair { lines, registry, pairing, game, desk }.judge(rows, on_roll);
+            }
+        }
+        for done in &done {
+            collected.retain(|of, _| !done.has(*of) || pairings.iter().any(|pairing| pairing.has(*of)));
+        }
+    }
+}
+
+impl AuditedPair<'_> {
+    /// Compares the game with its desk, and reports each roll that was recomputed (FD-20).
+    fn judge(&self, rows: &mut MailRows, on_roll: &mut dyn FnMut(&FairRoll)) {
+        let Self { lines, pairing, .. } = self;
+        let outline = lines.outline;
+        let [game, desk_of] = [pairing.game, pairing.desk].map(|of| outline.matches.get(of));
+        let (Some(game), Some(desk_of)) = (game, desk_of) else { return };
+        let Some(at_desk) = revision(outline, (pairing.desk, 0)) else { return };
+        let log = self.desk.line(lines, (pairing.desk, 0));
+        let Ok(desk) = DeskHistory::start(&pairing.setup, &desk_of.genesis.encode()) else {
+            rows.authorship.not_checked(Some(at_desk), "the rules reject the terms of play");
+            return;
+        };
+        let (desk, stuck) = read_desk(desk, &log);
+        let mut stuck = stuck.map(|reason| (Some(at_desk.clone()), reason.to_owned()));
+        // The last turn is incomplete if the log stops early.
+        let current = stuck.is_none().then(|| desk.current());
+        let turns: Vec<&DeskTurn> = desk.turns().iter().chain(current).collect();
+        if let Some(reason) = self.other_desk(game, desk_of) {
+            rows.authorship.fail(Some(at_desk.at(0)), reason);
+        }
+        for seat in Desk::players(desk.state()) {
+            let Some(key) = desk.state().key_of(*seat) else { continue };
+            let (match_name, key) = (game.name.clone(), key.verifier().clone());
+            rows.authorship.key(PlayerKey { match_name, seat: *seat, key });
+        }
+        let mut dice = FairDice::of(&game.genesis, &pairing.setup, &at_desk, rows);
+        let mut authorship = Authorship::of(&pairing.setup, &at_desk);
+        let walked = self.each_segment(game, &turns, &mut |segment| {
+            dice.check(segment, &at_desk, rows, on_roll);
+            authorship.check(segment, rows);
+        });
+        match walked {
+            Ok(lines) if stuck.is_none() => authorship.finish(&lines, rows),
+            Ok(_) => {}
+            Err(in_game) => stuck = Some(in_game),
+        }
+        if let Some((at, reason)) = stuck {
+            dice.not_checked(at.clone(), reason.clone(), rows);
+            rows.authorship.not_checked(at, reason);
+        }
+        check_seen(&desk, &at_desk, rows);
+        let unplayed = unplayed(game, &turns);
+        dice.finish(game.name.as_str(), (&desk, &turns), &unplayed, rows);
+        rows.unplayed.extend(unplayed);
+    }
+
+    /// Returns why the desk is another match's (PM-1, PM-3).
+    fn other_desk(&self, game: &BundledMatch, desk: &BundledMatch) -> Option<String> {
+        let Pairing { setup, .. } = self.pairing;
+        let id = DeskOf::game(&game.name, &game.genesis.match_id).map(|desk| desk.match_id);
+        if id != Ok(desk.genesis.match_id) {
+            return Some(format!("its match id is not that of the desk of `{}`", game.name));
+        }
+        if setup.game != game.genesis.link().to_string() {
+            return Some(format!("it is the desk of another match than `{}`", game.name));
+        }
+        let rules = self.registry.find(&game.genesis.ruleset);
+        let players =
+            rules.and_then(|rules| rules.start(&game.genesis.setup).ok()).map(|game| game.players().len());
+        let differs = players.filter(|players| *players != usize::from(setup.seats));
+        differs.map(|players| format!("it has {} seats, and the game {players} players", setup.seats))
+    }
+}
+
+/// Applies the entries of a desk, up to the first that cannot be. Returns why there are no more, if there should be.
+fn read_desk<'a>(mut desk: DeskHistory, log: &WholeLine<'a>) -> (DeskHistory, Option<&'static str>) {
+    let is_applied = log.entries.iter().all(|entry| desk.take(entry).is_ok());
+    (desk, if is_applied { log.unusable } else { Some("the rules reject an entry") })
+}
+
+/// Returns the lines of a game that its desk does not name.
+fn unplayed(game: &BundledMatch, turns: &[&DeskTurn]) -> BTreeSet<String> {
+    let played: BTreeSet<&str> =
+        turns.iter().filter_map(|turn| turn.line()).map(LineName::as_str).chain(["main"]).collect();
+    let lines = game.lines.iter().map(|line| line.branch.as_str());
+    lines.filter(|line| !played.contains(line)).map(|line| format!("{}@{line}", game.name)).collect()
+}
+
+/// Requires every paper that counts to name the history of this very desk, with the position of its turn (PM-33).
+fn check_seen(desk: &DeskHistory, at: &Revision, rows: &mut MailRows) {
+    for (entry, paper) in desk.entries().iter().filter_map(|entry| Some((entry, entry.paper()?.paper()))) {
+        if entry.ignored.is_some() {
+            continue;
+        }
+        let PaperHead { seat, turn, seen, .. } = *paper.head();
+        let position =
+            turn.checked_sub(1).and_then(|index| desk.positions().nth(usize::try_from(index).ok()?));
+        if seen.size > entry.seq || desk.root(seen.size) != Some(seen.root) {
+            let reason = format!("the paper of {seat} has seen another history of {} records", seen.size);
+            rows.consistency.fail(Some(at.at(entry.seq)), reason);
+        } else if position.is_some_and(|position| seen.size <= position.seq) {
+            let reason = format!("the paper of {seat} is for turn {turn} and has not seen its position");
+            rows.consistency.fail(Some(at.at(entry.seq)), reason);
+        } else {
+            *rows.seen.get_or_insert(0) += 1;
+        }
+    }
+}

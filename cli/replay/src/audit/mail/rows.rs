@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnfold_core::Seat;
 use turnfold_store::Entry;
 
-use super::kept::Tie;
+use super::segments::Pairing;
 use crate::audit::rows::{RowBuilder, RowName, counted};
 use crate::bundle::BundleOutline;
 use crate::bundle::sizes::revision;
@@ -14,11 +14,11 @@ use crate::mail::TurnKey;
 /// What was found of all matches by mail.
 pub(crate) struct MailRows {
     /// The games that have a desk, and the desks.
-    pub(crate) tied: BTreeSet<usize>,
+    pub(crate) paired: BTreeSet<usize>,
     pub(crate) dice: RowBuilder,
     /// How many rolls were recomputed, if there are fair dice at all.
     pub(crate) rolls: Option<u64>,
-    /// What is to be known of the dice of each match beside that.
+    /// Further facts about the dice of each match.
     pub(crate) dice_remarks: Vec<(String, Vec<String>)>,
     pub(crate) authorship: RowBuilder,
     pub(super) authors: Authors,
@@ -32,7 +32,7 @@ pub(crate) struct MailRows {
 impl Default for MailRows {
     fn default() -> Self {
         Self {
-            tied: BTreeSet::new(),
+            paired: BTreeSet::new(),
             dice: RowBuilder::new(RowName::Dice),
             rolls: None,
             dice_remarks: Vec::new(),
@@ -58,16 +58,16 @@ impl MailRows {
     }
 
     /// PM-1: a game has one desk. Two of them are two histories.
-    pub(super) fn find_second_desks(&mut self, outline: &BundleOutline, ties: &[Tie]) {
+    pub(super) fn find_second_desks(&mut self, outline: &BundleOutline, pairings: &[Pairing]) {
         let mut desks: BTreeMap<usize, usize> = BTreeMap::new();
-        for tie in ties {
-            let first = *desks.entry(tie.game).or_insert(tie.desk);
+        for pairing in pairings {
+            let first = *desks.entry(pairing.game).or_insert(pairing.desk);
             let names = |of: usize| outline.matches.get(of).map(|of| &of.name);
-            if first != tie.desk
-                && let (Some(first), Some(game)) = (names(first), names(tie.game))
+            if first != pairing.desk
+                && let (Some(first), Some(game)) = (names(first), names(pairing.game))
             {
                 let reason = format!("`{first}` is a desk of `{game}` too");
-                self.consistency.fail(revision(outline, (tie.desk, 0)), reason);
+                self.consistency.fail(revision(outline, (pairing.desk, 0)), reason);
             }
         }
     }

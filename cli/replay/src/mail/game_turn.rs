@@ -1,40 +1,43 @@
-//! A turn of a match by mail as it is carried out in the game, one append after another (PM-14, PM-19, PM-27).
+//! The execution of a turn in the game, one append after another, and the seats that are asked next (PM-13, PM-14,
+//! PM-19, PM-27).
 //!
-//! The host who carries out a turn and an audit that checks it walk the same steps. They differ in where rolls come from.
+//! The host that executes a turn and the audit that checks it walk the same steps. Only their rolls have different
+//! sources.
 
 use turnfold_core::{AnyState, DicePolicy, DueRoll, Rejected, Seat, Verdict};
 
 use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
+use crate::history::History;
 use crate::record::{Detail, Record};
 use crate::script::ScriptLine;
 use crate::session::{ROLLS_IN_A_ROW_MAX, Roller, Session};
 use crate::viewer::Viewer;
 
-/// Commands of `default`, and of `between`, after which a step ends.
+/// The most commands of `default`, and of `between`, in a step.
 const COMMANDS_MAX: usize = 1000;
 
 /// Returns the values of a roll that is due.
 pub type RollDice<'a> = dyn FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'a;
 
-/// The game while a turn is carried out. What a step returns is one append to its log, in order.
+/// The game during the execution of a turn. Each step returns the entries of one append, in order.
 pub struct GameTurn<'a> {
     state: Box<dyn AnyState>,
     head: u64,
     roll: Box<RollDice<'a>>,
 }
 
-/// What became of an order.
+/// The result of an order.
 #[derive(Clone, Debug)]
 pub enum OrderEnd {
-    /// This number of its commands was played, with the rolls that they made due.
+    /// Some of its commands were played, with the rolls that they made due.
     Carried {
         /// How many commands: all, or those before the one that the game rejects behind a roll (FD-11a).
         count: usize,
         /// The entries.
         played: Vec<Record>,
     },
-    /// The game rejects a command, for this reason, so nothing was played.
+    /// The game rejects a command for this reason, so no command was played.
     Refused(Rejected),
 }
 
@@ -48,13 +51,13 @@ pub struct PlayedBetween {
 }
 
 impl<'a> GameTurn<'a> {
-    /// Goes on from a state of the game, which has `head` entries.
+    /// Continues from a state of the game, which has `head` entries.
     #[must_use]
     pub fn new(state: Box<dyn AnyState>, head: u64, roll: Box<RollDice<'a>>) -> Self {
         Self { state, head, roll }
     }
 
-    /// Returns where the game stands.
+    /// Returns the state of the game.
     #[must_use]
     pub fn state(&self) -> &dyn AnyState {
         self.state.as_ref()
@@ -66,12 +69,12 @@ impl<'a> GameTurn<'a> {
         self.head
     }
 
-    /// Returns the seats that have something legal.
+    /// Returns the seats among these that have a legal command.
     pub fn with_something_legal<'s>(&'s self, seats: &'s [Seat]) -> impl Iterator<Item = Seat> + 's {
         seats.iter().copied().filter(|seat| !self.state.legal(*seat).is_empty())
     }
 
-    /// Takes entries that the game has already, such as the entries of a finished step.
+    /// Takes entries that the game has already, such as the entries of a completed step.
     ///
     /// # Errors
     /// [`ReplayError::BadEntry`].
@@ -81,7 +84,7 @@ impl<'a> GameTurn<'a> {
         Ok(())
     }
 
-    /// Rolls what is due already, as often as it is.
+    /// Makes every roll that is due already.
     ///
     /// # Errors
     /// What is wrong with the dice.
@@ -114,7 +117,7 @@ impl<'a> GameTurn<'a> {
         Ok(OrderEnd::Carried { count, played })
     }
 
-    /// Plays for a seat that missed: the first of the commands that is applied, again until nothing is legal for it.
+    /// Plays for a seat that missed: the first command that is applied, repeatedly until the seat has no legal command.
     ///
     /// # Errors
     /// What is wrong with the dice.
@@ -130,7 +133,7 @@ impl<'a> GameTurn<'a> {
         })
     }
 
-    /// Plays what comes after the orders, while no living seat has something legal: `default` for a gone seat that has,
+    /// Plays what comes after the orders while no living seat has a legal command: `default` for a gone seat that has one,
     /// else the first command of `between` that is applied.
     ///
     /// # Errors
@@ -164,7 +167,7 @@ impl<'a> GameTurn<'a> {
         Ok(PlayedBetween { played, ends_round: betweens > 0 })
     }
 
-    /// Plays a step on a copy of the state, which counts once all of it is played.
+    /// Plays a step on a copy of the state, which replaces the state once the whole step is played.
     fn step(
         &mut self,
         play: impl FnOnce(&mut Self, &mut Session, &mut Vec<Record>) -> Result<(), ReplayError>,
@@ -185,7 +188,7 @@ impl<'a> GameTurn<'a> {
         self.head += played.len() as u64;
     }
 
-    /// Plays the first of the commands that is applied and the rolls that it makes due; returns `true` if there is one.
+    /// Plays the first command that is applied and the rolls that it makes due. Returns `true` if there is one.
     fn play_first(
         &mut self,
         session: &mut Session,
@@ -202,7 +205,7 @@ impl<'a> GameTurn<'a> {
         Ok(true)
     }
 
-    /// Rolls what is due, as often as it is; returns `true` if there was a roll.
+    /// Makes every roll that is due. Returns `true` if there was one.
     fn roll_in(&mut self, session: &mut Session, played: &mut Vec<Record>) -> Result<bool, ReplayError> {
         for count in 0..ROLLS_IN_A_ROW_MAX {
             let Some(due) = session.state.due_roll() else { return Ok(count > 0) };
@@ -214,9 +217,94 @@ impl<'a> GameTurn<'a> {
     }
 }
 
-/// Gives one command to the game.
+/// Plays one command.
 fn give(session: &mut Session, seat: Seat, command: &str) -> Result<Record, Rejected> {
     session.state.judge(seat, command)?;
     let line = ScriptLine { seat: Some(seat), command: command.into(), malformed: None, number: None };
     Ok(session.submit_alone(&line, None).expect("what judging accepts folds, with any values in range"))
+}
+
+/// The seats that are asked at a position, and the seats of its round that have not played in it (PM-14).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    /// The seats that are asked, in seat order.
+    pub seats: Vec<Seat>,
+    /// The seats of the round for which neither an order was carried out nor `default` played. Empty where rounds do not
+    /// ask all seats at once.
+    pub waiting: Vec<Seat>,
+}
+
+/// What a turn did, as far as it decides which seats are asked next.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnEnd<'a> {
+    /// The position of the turn, or the earlier one to which all agreed to go back; `None` before the first.
+    pub from: Option<&'a Round>,
+    /// Whether it is an earlier position (PM-20).
+    pub is_takeback: bool,
+    /// Whether a command of `between` was applied, so that a round has ended.
+    pub ends_round: bool,
+    /// The seats for which an order was carried out or a command of `default` was applied.
+    pub played: &'a [Seat],
+}
+
+impl Round {
+    /// Returns the seats that are asked next, given the state of the game. A gone seat is never asked, and no seat is
+    /// asked while no living seat has a legal command.
+    #[must_use]
+    pub fn after(end: TurnEnd<'_>, together: bool, living: &[Seat], game: &dyn AnyState) -> Self {
+        let legal: Vec<Seat> = living.iter().copied().filter(|seat| !game.legal(*seat).is_empty()).collect();
+        let waiting = Self::waiting_after(end, together, living);
+        let again = end.from.filter(|_| end.is_takeback && !end.begins_round());
+        let again = again.map(|from| common(living, &from.seats)).unwrap_or_default();
+        let seats = if legal.is_empty() {
+            legal
+        } else if again.is_empty() {
+            common(living, &[legal, waiting.clone()].concat())
+        } else {
+            again
+        };
+        Self { seats, waiting }
+    }
+
+    /// Returns the seats of the round that have not played in it when the next turn begins.
+    #[must_use]
+    pub fn waiting_after(end: TurnEnd<'_>, together: bool, living: &[Seat]) -> Vec<Seat> {
+        match end.from {
+            _ if !together => Vec::new(),
+            Some(from) if !end.begins_round() => {
+                let is_waiting = |seat: &Seat| end.is_takeback || !end.played.contains(seat);
+                common(living, &from.waiting).into_iter().filter(is_waiting).collect()
+            }
+            _ => living.to_vec(),
+        }
+    }
+}
+
+impl TurnEnd<'_> {
+    const fn begins_round(&self) -> bool {
+        self.from.is_none() || self.ends_round
+    }
+}
+
+/// Returns the living seats among these, in seat order.
+fn common(living: &[Seat], seats: &[Seat]) -> Vec<Seat> {
+    living.iter().copied().filter(|seat| seats.contains(seat)).collect()
+}
+
+/// Returns `true` if a part of an entry is concealed from a player, who could guess it from a hash of the state (PM-13).
+///
+/// # Errors
+/// [`ReplayError::Setup`] and [`ReplayError::Entry`].
+pub fn conceals_something(line: &History) -> Result<bool, ReplayError> {
+    let log = line.logged();
+    for seat in line.start()?.players() {
+        let (mut state, mut conceals) = (line.start()?, false);
+        state
+            .fold_as(*seat, &log, &line.dice, &mut |step| conceals |= !step.wholly_shown())
+            .map_err(|cause| line.broken_entry(cause))?;
+        if conceals {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

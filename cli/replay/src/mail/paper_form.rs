@@ -1,4 +1,4 @@
-//! The mail form of papers: text that survives quoting, wrapping and whatever else mailers do to lines (PM-6, PM-7).
+//! The mail form of papers: text that survives quoting, wrapping and other changes that mailers make (PM-6, PM-7).
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ pub struct MailedPaper {
 pub struct FoundPaper {
     /// The line of the mail on which it begins, from 1.
     pub line: usize,
-    /// The paper, or why it is none.
+    /// The paper, or what is wrong with it.
     pub paper: Result<MailedPaper, Malformed>,
 }
 
@@ -69,7 +69,7 @@ impl MailedPaper {
         Ok(Self { signed, name: name.parse()? })
     }
 
-    /// Finds the papers in a mail, in their order, with whatever else stands around them (PM-7).
+    /// Finds the papers in a mail, in order, and ignores the text around them (PM-7).
     #[must_use]
     pub fn find(mail: &[u8]) -> Vec<FoundPaper> {
         let text = String::from_utf8_lossy(mail);
@@ -96,7 +96,7 @@ impl MailedPaper {
     }
 }
 
-/// Writes a line, cut at spaces where it is too long; every word is short enough to stand behind `more: `.
+/// Writes a line, cut at spaces where it is too long. Every word is short enough to follow `more: `.
 fn fold(line: &str, mail: &mut String) {
     let (mut rest, mut begin) = (line, "");
     while let Some((head, tail)) = cut(rest, WIDTH - begin.len()) {
@@ -117,7 +117,7 @@ fn cut(line: &str, room: usize) -> Option<(&str, &str)> {
     })
 }
 
-/// Takes from a line what mailers add to it (PM-7).
+/// Removes what mailers add to a line (PM-7).
 fn cleaned(line: &str) -> String {
     let plain = line.replace('\r', "").replace(['\u{a0}', '\u{202f}'], " ");
     let bare = plain.trim_start_matches(['>', ' ', '\t']).trim_end_matches([' ', '\t']);
@@ -149,7 +149,7 @@ impl Fields {
                 self.0.push(Field { keyword: keyword.into(), value: rest.into() });
             }
             (_, Some(last)) => last.join(line),
-            // No paper begins like this; reading it says so.
+            // Malformed; reading the paper reports it.
             (_, None) => self.0.push(Field { keyword: line.into(), value: String::new() }),
         }
     }

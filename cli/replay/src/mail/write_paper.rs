@@ -1,4 +1,8 @@
-//! Writing a paper (PM-28).
+//! `mail write`: papers, made of a received bundle and of what the key remembers (PM-28).
+//!
+//! A bundle is audited first, and no paper is written on any FAIL. What was accepted and written is remembered next to the
+//! key before a paper is returned. So a bundle that takes a record back is refused next time, no number is used twice, and
+//! a sealed order is kept until it is sent.
 
 use std::path::Path;
 
@@ -10,18 +14,18 @@ use turnfold_core::paper::{
 use turnfold_core::trust::VerifierKey;
 use turnfold_core::{Digest, Malformed, Registry, Seat};
 
-use super::delivery::ReceivedBundle;
-use super::kept::{PlayerMemory, keep_order, kept_order};
-use super::trial::try_plays;
-use super::turn::{DeliveredStand, DeliveredTurn};
-use crate::mail::error::MailError;
-use crate::mail::form::MailedPaper;
+use super::desk_turn::TurnRecord;
+use super::error::MailError;
+use super::paper_form::MailedPaper;
+use super::player_memory::{PlayerMemory, keep_order, kept_order};
+use super::received_bundle::ReceivedBundle;
+use super::shown_turn::{ShownTurn, try_plays};
 use crate::signing::{KeyFile, KeyMemory};
 
-/// How many turns an order may be behind the one before.
+/// How many turns an order may come after the last one.
 const TURNS_AHEAD_MAX: u32 = 20;
 
-/// What a paper is to say.
+/// The content of a paper that is to be written.
 #[derive(Clone, Debug)]
 pub enum PaperWords {
     /// Takes a seat.
@@ -59,81 +63,81 @@ pub struct PaperRequest<'a> {
     pub bundle: &'a Path,
     /// The player's key.
     pub key: &'a KeyFile,
-    /// What it is to say.
+    /// Its content.
     pub words: PaperWords,
-    /// The turn, where the player says it.
+    /// The turn, if the player confirmed it.
     pub turn: Option<u32>,
-    /// Whether commands are written that the game would refuse now.
+    /// Whether to write commands that the game would refuse now.
     pub is_untried: bool,
-    /// Fresh chance: for the paper, and for an order that it seals.
+    /// Random bytes: for the paper, and for an order that it seals.
     pub nonces: [Nonce; 2],
     /// The rulesets there are.
     pub registry: &'a Registry,
 }
 
-/// A paper that was written, and what it was made of.
+/// A paper that was written, and what the player should know of it.
 #[derive(Clone, Debug)]
 pub struct WrittenPaper {
     /// The paper.
     pub paper: MailedPaper,
-    /// It as a mail carries it.
+    /// The paper in its mail form.
     pub mail: String,
     /// The name of the game.
     pub game: String,
     /// The host's key.
     pub host: VerifierKey,
-    /// Whether the key joins or writes for this match for the first time, so that the host's key is to be compared.
+    /// Whether the key joins or writes for this match for the first time, so that the player should compare the host's key.
     pub is_first: bool,
     /// The host's clock (PM-12).
     pub clock: Option<DeskTime>,
-    /// Which commands of an order would change nothing where the game stands, and why.
+    /// The commands of an order that would change nothing at the position, and why.
     pub without_effect: Vec<String>,
 }
 
 /// Writes a paper. What was accepted and written is remembered next to the key before it is returned.
 ///
 /// # Errors
-/// [`MailError::Refused`] where the bundle fails its audit or does not go with what the key remembers, or the paper could
-/// not count; nothing is written then. [`MailError::Unusable`] for words that no paper can say.
+/// [`MailError::Refused`] where the bundle fails its audit or contradicts what the key remembers, or the paper could not
+/// count; nothing is written then. [`MailError::Unusable`] for a content that no paper can have.
 pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError> {
     let memory = KeyMemory::of(request.key)?;
-    let (delivery, kept) = ReceivedBundle::open(request.bundle, &memory, request.registry)?;
-    // A join that did not reach its file is written again, and its host still to be compared.
-    let is_first = kept.is_none() || matches!(request.words, PaperWords::Join(_));
-    let mut writer = Writer::of(request, &memory, &delivery, kept)?;
+    let (received, known) = ReceivedBundle::open(request.bundle, &memory, request.registry)?;
+    // A `join` that did not reach its file is written again, and its host is still to be compared.
+    let is_first = known.is_none() || matches!(request.words, PaperWords::Join(_));
+    let mut writer = PaperWriter::of(request, &memory, &received, known)?;
     let paper = writer.write()?;
     let mail = paper.write().map_err(unusable)?;
     writer.remember(&paper)?;
-    let (game, host) = (delivery.of_game()?.name.to_string(), delivery.host.clone());
-    let Writer { turn, without_effect, .. } = writer;
+    let (game, host) = (received.of_game()?.name.to_string(), received.host.clone());
+    let PaperWriter { turn, without_effect, .. } = writer;
     Ok(WrittenPaper { paper, mail, game, host, is_first, clock: turn.clock, without_effect })
 }
 
 /// A player about to write.
-struct Writer<'a> {
+struct PaperWriter<'a> {
     request: &'a PaperRequest<'a>,
     memory: &'a KeyMemory,
-    delivery: &'a ReceivedBundle,
-    turn: DeliveredTurn,
+    received: &'a ReceivedBundle,
+    turn: ShownTurn,
     key: SeatKey,
     seat: Seat,
     /// Whether the key has a chain of fair dice.
     has_chain: bool,
     folder: String,
-    kept: PlayerMemory,
+    known: PlayerMemory,
     without_effect: Vec<String>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> PaperWriter<'a> {
     fn of(
         request: &'a PaperRequest<'a>,
         memory: &'a KeyMemory,
-        delivery: &'a ReceivedBundle,
-        kept: Option<PlayerMemory>,
+        received: &'a ReceivedBundle,
+        known: Option<PlayerMemory>,
     ) -> Result<Self, MailError> {
-        let turn = DeliveredTurn::of(delivery);
+        let turn = ShownTurn::of(received);
         let key = SeatKey::of(&request.key.key).map_err(unusable)?;
-        let (seat, is_of_join) = match (&request.words, delivery.seat_of(&key)) {
+        let (seat, is_of_join) = match (&request.words, received.seat_of(&key)) {
             (PaperWords::Join(_), Some((seat, _))) => {
                 return Err(refused(format!("`{}` has {seat} already", key.name())));
             }
@@ -143,11 +147,11 @@ impl<'a> Writer<'a> {
                 return Err(refused(format!("`{}` has no seat in the bundle; write a `join`", key.name())));
             }
         };
-        let kept = kept.map_or_else(|| delivery.unknown(), Ok)?;
-        let has_chain = is_of_join && delivery.terms.head.is_some();
-        let folder = delivery.folder()?;
+        let known = known.map_or_else(|| received.new_memory(), Ok)?;
+        let has_chain = is_of_join && received.terms.head.is_some();
+        let folder = received.folder()?;
         let without_effect = Vec::new();
-        Ok(Self { request, memory, delivery, turn, key, seat, has_chain, folder, kept, without_effect })
+        Ok(Self { request, memory, received, turn, key, seat, has_chain, folder, known, without_effect })
     }
 
     fn write(&mut self) -> Result<MailedPaper, MailError> {
@@ -164,7 +168,7 @@ impl<'a> Writer<'a> {
     }
 
     fn join(&self) -> Result<PaperContent, MailError> {
-        let players = Seat::players(self.delivery.terms.seats.into());
+        let players = Seat::players(self.received.terms.seats.into());
         if !players.contains(&self.seat) {
             return Err(refused(format!("the match has no seat `{}`", self.seat)));
         }
@@ -173,16 +177,16 @@ impl<'a> Writer<'a> {
     }
 
     fn order(&mut self, plays: &[PaperLine], wait: bool) -> Result<MailedPaper, MailError> {
-        let owing = self.turn.owing_seals(self.delivery, self.seat);
-        let kept = kept_order(self.memory, &self.folder, self.turn.turn)?;
-        let must_seal = self.turn.must_seal(self.delivery, self.seat);
+        let owing = self.turn.owing_seals(self.received, self.seat);
+        let kept = kept_order(self.memory, &self.folder, self.turn.number)?;
+        let must_seal = self.turn.must_seal(self.received, self.seat);
         if owing.contains(&self.seat) || must_seal && kept.is_none() && !owing.is_empty() {
-            return Err(refused("the order has to be sealed first: write a `seal`"));
+            return Err(refused("the order must be sealed first: write a `seal`"));
         }
-        // PM-16: what was not fixed first could be read and answered.
+        // PM-16: an order that is not sealed could be read by a seat that orders later.
         if let Some(other) = owing.first() {
             return Err(refused(format!(
-                "{other} has not sealed its order; wait for the letter that says so"
+                "{other} has not sealed its order; wait for the letter that reports the seal"
             )));
         }
         if let Some(kept) = kept.filter(|_| must_seal) {
@@ -192,7 +196,7 @@ impl<'a> Writer<'a> {
             };
             if !plays.is_empty() && plays != sealed {
                 return Err(refused(
-                    "another order was sealed for this turn; leave the commands out to send it",
+                    "another order was sealed for this turn; to send it, leave out the commands",
                 ));
             }
             return Ok(kept);
@@ -201,14 +205,14 @@ impl<'a> Writer<'a> {
         self.signed(content, self.request.nonces[0])
     }
 
-    /// Makes an order, and the seal of it; the order is kept.
+    /// Makes an order and its seal; the order is kept.
     fn seal(&mut self, plays: &[PaperLine]) -> Result<PaperContent, MailError> {
-        if !self.turn.must_seal(self.delivery, self.seat) {
+        if !self.turn.must_seal(self.received, self.seat) {
             return Err(refused("no seal is asked of you; write an `order`"));
         }
-        let link = self.stand()?.link;
+        let link = self.position()?.link;
         let is_same = |kept: &MailedPaper| matches!(kept.signed.paper().content(), PaperContent::Order(order) if order.plays() == plays);
-        let order = match kept_order(self.memory, &self.folder, self.turn.turn)? {
+        let order = match kept_order(self.memory, &self.folder, self.turn.number)? {
             Some(kept) if is_same(&kept) => kept,
             Some(_) => return Err(refused("another order was sealed for this turn")),
             None => self.seal_first(plays)?,
@@ -216,35 +220,36 @@ impl<'a> Writer<'a> {
         Ok(PaperContent::Seal { link, digest: order.signed.paper().digest() })
     }
 
-    /// Makes the order that is sealed, and keeps it.
+    /// Makes the sealed order, and keeps it.
     fn seal_first(&mut self, plays: &[PaperLine]) -> Result<MailedPaper, MailError> {
         let content = self.order_of(plays, false)?;
         let order = self.signed(content, self.request.nonces[1])?;
         let mail = order.write().map_err(unusable)?;
-        self.kept.turn = self.kept.turn.max(self.turn.turn);
-        keep_order(self.memory, &self.folder, self.turn.turn, &mail)?;
+        self.known.turn = self.known.turn.max(self.turn.number);
+        keep_order(self.memory, &self.folder, self.turn.number, &mail)?;
         Ok(order)
     }
 
     fn order_of(&mut self, plays: &[PaperLine], wait: bool) -> Result<PaperContent, MailError> {
-        let turn = self.turn.turn;
-        let stand = self.stand()?;
-        let link = stand.link;
-        if !stand.seats.contains(&self.seat) {
+        let turn = self.turn.number;
+        let position = self.position()?;
+        let link = position.link;
+        if !position.seats.contains(&self.seat) {
             return Err(refused(format!("{} is not asked in turn {turn}", self.seat)));
         }
         plays.iter().try_for_each(PaperLine::require_mailable).map_err(unusable)?;
-        // PM-28: a false desk with many stands would have a chain of dice opened.
-        if turn > self.kept.turn.saturating_add(TURNS_AHEAD_MAX) && self.request.turn != Some(turn) {
+        // PM-28: a false desk with many turns would obtain elements of the dice chain.
+        if turn > self.known.turn.saturating_add(TURNS_AHEAD_MAX) && self.request.turn != Some(turn) {
             return Err(refused(format!(
-                "turn {turn} is more than {TURNS_AHEAD_MAX} after your last order, of turn {}; if the host names the same turn, \
-                 add `--turn {turn}`",
-                self.kept.turn
+                "turn {turn} is more than {TURNS_AHEAD_MAX} after your last order, of turn {}; if the host names the same \
+                 turn, add `--turn {turn}`",
+                self.known.turn
             )));
         }
         if !self.request.is_untried {
             let plays: Vec<_> = plays.iter().map(|play| play.as_str().to_owned()).collect();
-            self.without_effect = try_plays(self.delivery, stand, self.seat, &plays, self.request.registry)?;
+            self.without_effect =
+                try_plays(self.received, position, self.seat, &plays, self.request.registry)?;
         }
         let dice = self.has_chain.then(|| self.element(turn)).transpose()?;
         Order::new(link, wait, dice, plays.to_vec()).map(PaperContent::Order).map_err(unusable)
@@ -254,41 +259,40 @@ impl<'a> Writer<'a> {
         if to.len() < 8 {
             return Err(MailError::Unusable("expected at least 8 digits of the offer's digest".into()));
         }
-        match self.turn.offers(self.delivery, to).as_slice() {
+        match self.turn.offers(self.received, to).as_slice() {
             [(digest, ..)] => Ok(PaperContent::Answer { to: *digest, agree }),
-            [] => Err(refused(format!("no offer of turn {} begins with `{to}`", self.turn.turn))),
+            [] => Err(refused(format!("no offer of turn {} begins with `{to}`", self.turn.number))),
             _ => Err(refused(format!("several offers begin with `{to}`"))),
         }
     }
 
-    /// Returns the last stand, which has to be where the bundle's game ends.
-    fn stand(&self) -> Result<&DeliveredStand, MailError> {
-        let stand = self.turn.stand.as_ref().ok_or_else(|| refused("no turn has begun"))?;
-        if let Some(asked) = self.request.turn.filter(|asked| *asked != self.turn.turn) {
-            return Err(refused(format!("the bundle is of turn {}, not {asked}", self.turn.turn)));
+    /// Returns the position of the turn, which must be where the bundle's game ends.
+    fn position(&self) -> Result<&TurnRecord, MailError> {
+        let position = self.turn.position.as_ref().ok_or_else(|| refused("no turn has begun"))?;
+        if let Some(asked) = self.request.turn.filter(|asked| *asked != self.turn.number) {
+            return Err(refused(format!("the bundle is of turn {}, not {asked}", self.turn.number)));
         }
-        let lines = &self.delivery.of_game()?.lines;
-        let line = lines.iter().find(|line| line.branch.as_str() == stand.line.as_str());
+        let lines = &self.received.of_game()?.lines;
+        let line = lines.iter().find(|line| line.branch.as_str() == position.line.as_str());
         let is_there = line.is_some_and(|line| {
-            line.size() > stand.game_seq
-                && (line.size() != stand.game_seq.saturating_add(1) || line.link == stand.link)
+            line.size() > position.game_seq
+                && (line.size() != position.game_seq.saturating_add(1) || line.link == position.link)
         });
         if is_there {
-            Ok(stand)
+            Ok(position)
         } else {
-            Err(refused("the game in the bundle does not reach the turn's stand"))
+            Err(refused("the game in the bundle does not reach the position of the turn"))
         }
     }
 
     fn chain(&self) -> Result<Chain, MailError> {
-        let match_id = self.delivery.of_game()?.genesis.match_id;
+        let match_id = self.received.of_game()?.genesis.match_id;
         Ok(self.request.key.key.dice_chain(Owner { match_id, party: self.seat }))
     }
 
     /// FD-8: the element of a turn.
     fn element(&self, turn: u32) -> Result<Digest, MailError> {
-        let index =
-            u16::try_from(turn).map_err(|_| refused("dice_exhausted: the chain of dice is at its end"))?;
+        let index = u16::try_from(turn).map_err(|_| refused("dice_exhausted: the dice chain is used up"))?;
         Ok(self.chain()?.element(index))
     }
 
@@ -296,37 +300,37 @@ impl<'a> Writer<'a> {
     fn signed(&mut self, content: PaperContent, nonce: Nonce) -> Result<MailedPaper, MailError> {
         let is_join = matches!(content, PaperContent::Join(_));
         let number = if is_join { 0 } else { self.next_number()? };
-        let turn = if is_join { 0 } else { self.turn.turn };
-        let match_id = MatchId::new(self.delivery.of_game()?.genesis.match_id);
-        let head = PaperHead { match_id, seat: self.seat, number, turn, seen: self.delivery.seen, nonce };
+        let turn = if is_join { 0 } else { self.turn.number };
+        let match_id = MatchId::new(self.received.of_game()?.genesis.match_id);
+        let head = PaperHead { match_id, seat: self.seat, number, turn, seen: self.received.seen()?, nonce };
         let signed = SignedPaper::sign(Paper::new(head, content).map_err(unusable)?, &self.request.key.key);
         Ok(MailedPaper { signed, name: self.request.key.key.name().clone() })
     }
 
-    /// One above all that the key knows of or wrote before.
+    /// Returns a number above the numbers of all papers that the key knows or wrote.
     fn next_number(&mut self) -> Result<u32, MailError> {
-        let own = self.delivery.papers().map(|(_, signed)| signed.paper().head());
-        let known = own.filter(|head| head.seat == self.seat).map(|head| head.number).max();
-        let last = known.unwrap_or(0).max(self.kept.number);
-        self.kept.number = last.checked_add(1).ok_or_else(|| refused("the seat has no more numbers"))?;
-        Ok(self.kept.number)
+        let own = self.received.papers().map(|(_, signed)| signed.paper().head());
+        let recorded = own.filter(|head| head.seat == self.seat).map(|head| head.number).max();
+        let last = recorded.unwrap_or(0).max(self.known.number);
+        self.known.number = last.checked_add(1).ok_or_else(|| refused("the seat has no more numbers"))?;
+        Ok(self.known.number)
     }
 
     /// Remembers what was accepted and what is written.
     fn remember(&mut self, paper: &MailedPaper) -> Result<(), MailError> {
-        for origin in self.delivery.accept(self.memory)? {
-            if !self.kept.lines.contains(&origin) {
-                self.kept.lines.push(origin);
+        for origin in self.received.accept(self.memory)? {
+            if !self.known.lines.contains(&origin) {
+                self.known.lines.push(origin);
             }
         }
         if matches!(paper.signed.paper().content(), PaperContent::Order(_)) {
-            self.kept.turn = self.kept.turn.max(self.turn.turn);
+            self.known.turn = self.known.turn.max(self.turn.number);
         }
-        self.kept.write(self.memory, &self.folder)?;
+        self.known.write(self.memory, &self.folder)?;
         if let PaperWords::Rekey(new) = &self.request.words {
             let memory = KeyMemory::of(new)?;
-            self.delivery.accept(&memory)?;
-            self.kept.write(&memory, &self.folder)?;
+            self.received.accept(&memory)?;
+            self.known.write(&memory, &self.folder)?;
         }
         Ok(())
     }

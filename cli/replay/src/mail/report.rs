@@ -1,38 +1,35 @@
-//! Reports: a turn as a seat reads it in a letter (PM-30).
+//! Reports: the letters that show a seat how the match stands (PM-30).
 
 use turnfold_core::Rules;
 use turnfold_core::Seat;
 use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
 
-use super::error::LetterError;
-use super::known::KnownGame;
-use super::mail::Mail;
-use super::part::Part;
-use super::prose::{Text, salutation, seats, time};
-use super::story::{ending, sentences};
+use super::error::MailError;
+use super::letter::{Text, salutation, seats, time};
+use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
 use crate::viewer::Viewer;
 
 /// A report to a seat, of a desk of this size.
 pub(super) struct Report {
     pub(super) seat: Seat,
     pub(super) size: u64,
-    /// The size that the previous report described.
+    /// The size of the desk in the report before.
     pub(super) since: Option<u64>,
 }
 
 impl Report {
-    /// Writes its subject and text. `attached` is what the bundle is called.
+    /// Writes its subject and text. `attached` is the name of the bundle.
     pub(super) fn write(
         &self,
-        mail: &Mail<'_>,
+        mail: &MailLogs<'_>,
         state: &State,
         attached: &str,
-    ) -> Result<(String, String), LetterError> {
+    ) -> Result<(String, String), MailError> {
         let view = Desk::view(state, self.seat);
-        let part = Part::of(mail, self.size)?;
-        let earlier = self.since.map(|size| Part::of(mail, size)).transpose()?;
+        let part = LetterPart::of(mail, self.size)?;
+        let earlier = self.since.map(|size| LetterPart::of(mail, size)).transpose()?;
         let known = KnownGame::of(mail, Viewer::of(self.seat), &part, earlier.as_ref())?;
-        let turn = Turn { seat: self.seat, state, view: &view, attached };
+        let turn = TurnOverview { seat: self.seat, state, view: &view, attached };
         let mut text = Text::default();
         text.line(&salutation(state, self.seat));
         text.paragraph(&turn.opening(mail));
@@ -43,23 +40,23 @@ impl Report {
         turn.table(&mut text);
         turn.offers(&mut text);
         turn.answer(&known, &mut text);
-        Ok((format!("[{}] {}", mail.game, turn.subject()), text.into_string()))
+        Ok((format!("[{}] {}", mail.of.name, turn.subject()), text.into_string()))
     }
 
-    /// Lists what happened since the previous report, at the desk and in the game.
-    fn happened(&self, mail: &Mail<'_>, known: &KnownGame, text: &mut Text) {
+    /// Lists what happened since the report before, at the desk and in the game.
+    fn happened(&self, mail: &MailLogs<'_>, known: &KnownGame, text: &mut Text) {
         let Some(since) = self.since else { return };
-        let entries = mail.log.entries.iter();
+        let entries = mail.desk.entries().iter();
         let news = entries.filter(|entry| entry.size() > since && entry.size() <= self.size);
-        let told: Vec<_> = news.flat_map(|entry| sentences(entry, self.seat)).collect();
+        let happened: Vec<_> = news.flat_map(|entry| sentences(entry, self.seat)).collect();
         text.heading("Since the last letter");
         text.gap();
-        text.items(&told);
+        text.items(&happened);
         if known.went_back {
-            text.item("The game went back to an earlier turn, and goes on from there.");
+            text.item("The game went back to an earlier turn and continues from there.");
         }
-        if told.is_empty() {
-            text.item("Nothing at the desk.");
+        if happened.is_empty() {
+            text.item("Nothing happened at the desk.");
         }
         if !known.news.is_empty() {
             text.paragraph("In the game:");
@@ -73,15 +70,15 @@ impl Report {
 }
 
 /// How the match stands, for one reader.
-pub(super) struct Turn<'a> {
+pub(super) struct TurnOverview<'a> {
     pub(super) seat: Seat,
     pub(super) state: &'a State,
     pub(super) view: &'a View,
-    /// What the bundle is called.
+    /// The name of the bundle.
     pub(super) attached: &'a str,
 }
 
-impl Turn<'_> {
+impl TurnOverview<'_> {
     /// Whether the match waits for the reader.
     fn is_awaited(&self) -> bool {
         self.state.awaited().contains(&self.seat)
@@ -103,38 +100,43 @@ impl Turn<'_> {
         }
     }
 
-    fn opening(&self, mail: &Mail<'_>) -> String {
+    fn opening(&self, mail: &MailLogs<'_>) -> String {
         let View { phase, turn, result, .. } = self.view;
-        let game = &mail.game;
+        let game = &mail.of.name;
         match (result, *phase) {
             (Some(result), _) => format!("`{game}` is over: {}. Thank you for playing.", ending(result)),
             (None, "joining") => {
-                let (seats, hours) = (mail.log.setup.seats, mail.log.setup.hours);
-                let taken = if self.is_awaited() { "is free, and kept for you" } else { "is taken" };
+                let (seats, hours) = (mail.of.terms.seats, mail.of.terms.hours);
+                let seat = self.seat;
+                let taken = if self.is_awaited() { "is reserved for you" } else { "is taken" };
                 format!(
-                    "this is an invitation to `{game}`, a match by mail for {seats}, with {hours} hours for each turn. \
-                     The seat {} {taken}.",
-                    self.seat
+                    "this is an invitation to `{game}`, a match by mail for {seats} players with {hours} hours for each \
+                     turn. Seat {seat} {taken}."
                 )
             }
             (None, _) => format!("`{game}` is at turn {turn}. {}", self.waits()),
         }
     }
 
-    /// Says whom the match waits for and until when.
+    /// Writes whom the match waits for, and until when.
     pub(super) fn waits(&self) -> String {
         let (awaited, until) = (self.state.awaited(), self.view.deadline.map(time).unwrap_or_default());
         let others: Vec<_> = awaited.iter().copied().filter(|seat| *seat != self.seat).collect();
         match (self.view.phase, self.is_awaited()) {
-            ("over", _) => "It is over.".into(),
-            ("joining", _) => format!("It waits for {} to join.", seats(&awaited, self.seat)),
-            ("ready", _) => "All is in, and the host carries it out.".into(),
-            (_, true) if self.must_seal() => format!("It waits for the seal of your order, until {until}."),
-            (_, true) if others.is_empty() => format!("It waits for your order, until {until}."),
-            (_, true) => {
-                format!("It waits for your order, and for {}, until {until}.", seats(&others, self.seat))
+            ("over", _) => "The match is over.".into(),
+            ("joining", _) => format!("The match is waiting for {} to join.", seats(&awaited, self.seat)),
+            ("ready", _) => "All orders are in. The host will carry them out.".into(),
+            (_, true) if self.must_seal() => {
+                format!("The match is waiting for the seal of your order, until {until}.")
             }
-            (_, false) => format!("It waits for {}, until {until}.", seats(&others, self.seat)),
+            (_, true) if others.is_empty() => format!("The match is waiting for your order, until {until}."),
+            (_, true) => {
+                format!(
+                    "The match is waiting for your order and for {}, until {until}.",
+                    seats(&others, self.seat)
+                )
+            }
+            (_, false) => format!("The match is waiting for {}, until {until}.", seats(&others, self.seat)),
         }
     }
 
@@ -145,7 +147,7 @@ impl Turn<'_> {
         for SeatView { seat, name, status, misses, gone } in &self.view.seats {
             let status = match (gone, *status) {
                 (true, _) => "gone",
-                (false, None) if name.is_none() => "not there yet",
+                (false, None) if name.is_none() => "has not joined",
                 (false, None) => "not asked",
                 (false, Some("none")) => "asked",
                 (false, Some(status)) => status,
@@ -156,7 +158,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Lists the open offers, and how each is answered.
+    /// Lists the open offers, and the lines that answer them.
     pub(super) fn offers(&self, text: &mut Text) {
         if self.view.offers.is_empty() {
             return;
@@ -172,7 +174,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Says what the reader may do, and the line to answer with.
+    /// Writes what the reader may do, and the line that does it.
     fn answer(&self, known: &KnownGame, text: &mut Text) {
         let line = match self.view.phase {
             "joining" if self.is_awaited() => format!("join {}", self.seat),
@@ -191,11 +193,11 @@ impl Turn<'_> {
         }
         if self.status() == Some("ordered") {
             text.paragraph(
-                "Your order is in. Until the turn is carried out you may send another: the newest counts.",
+                "Your order is in. Until the turn is carried out you may send another one; the newest counts.",
             );
         }
         if line.ends_with("'COMMAND'") && !known.legal.is_empty() {
-            text.paragraph("Commands are given one after another. At first you may give:");
+            text.paragraph("List the commands in order. The first one may be:");
             text.gap();
             let quoted: Vec<_> = known.legal.iter().map(|command| format!("'{command}'")).collect();
             text.fill_with("    ", quoted.iter().map(String::as_str));

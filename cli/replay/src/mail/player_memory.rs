@@ -1,4 +1,4 @@
-//! What is kept next to a key of a match by mail: who hosts it, how it begins, and what was written (PM-28).
+//! What a player's key remembers of a match by mail: its host, its beginning, and what was written (PM-28).
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use turnfold_core::Digest;
 use turnfold_core::text::{Malformed, number};
 use turnfold_core::trust::VerifierKey;
 
-use crate::mail::error::MailError;
-use crate::mail::form::MailedPaper;
+use super::error::MailError;
+use super::paper_form::MailedPaper;
 use crate::signing::KeyMemory;
 
 const TITLE: &str = "turnfold mail 1";
@@ -16,7 +16,7 @@ const FILE: &str = "match";
 /// What a key remembers of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PlayerMemory {
-    /// The key that the host had at first.
+    /// The first key of the host.
     pub(super) host: VerifierKey,
     /// The links of the Genesis of game and desk.
     pub(super) game: Digest,
@@ -30,7 +30,7 @@ pub(super) struct PlayerMemory {
 }
 
 impl PlayerMemory {
-    /// Reads what is kept of a match, by the folder of it.
+    /// Reads the memory of a match, by its folder.
     pub(super) fn read(memory: &KeyMemory, folder: &str) -> Result<Option<Self>, MailError> {
         let Some(bytes) = memory.kept(folder, FILE)? else { return Ok(None) };
         let read = String::from_utf8(bytes).ok().and_then(|text| Self::parse(&text).ok());
@@ -71,12 +71,12 @@ impl PlayerMemory {
     }
 }
 
-/// Keeps an order that was sealed until it is sent (PM-16).
+/// Keeps a sealed order until it is sent (PM-16).
 pub(super) fn keep_order(memory: &KeyMemory, folder: &str, turn: u32, mail: &str) -> Result<(), MailError> {
     Ok(memory.keep(folder, &format!("order-{turn}"), mail.as_bytes())?)
 }
 
-/// Returns the order of a turn that was sealed.
+/// Returns the sealed order of a turn.
 pub(super) fn kept_order(
     memory: &KeyMemory,
     folder: &str,

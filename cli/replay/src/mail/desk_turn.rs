@@ -1,0 +1,251 @@
+//! A turn of a desk: its position, what there is to carry out, and its execution (PM-13, PM-19, PM-27).
+
+use std::collections::BTreeMap;
+
+use turnfold_core::dice::fair::Contribution;
+use turnfold_core::paper::{LineName, PaperContent, SignedPaper};
+use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, State};
+use turnfold_core::{Digest, Rules, Seat};
+use turnfold_store::Seq;
+
+use super::pairing::TurnKey;
+
+/// What became of a paper that was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedPaper {
+    /// Its entry.
+    pub seq: Seq,
+    /// Why it is ignored, if it is.
+    pub ignored: Option<&'static str>,
+}
+
+/// A turn, from its position to the next one. Turn 0 comes before the first position.
+#[derive(Clone, Debug)]
+pub struct DeskTurn {
+    /// Its number.
+    pub number: u32,
+    /// The line and entry of the game from which it continues.
+    pub from: (LineName, Seq),
+    /// What there is to carry out, once that is known (PM-18).
+    pub plan: Option<TurnPlan>,
+    /// Its rolls of fair dice.
+    pub rolled: Vec<RolledEntry>,
+    /// What the desk records of the execution of each order, by its digest.
+    pub executions: BTreeMap<Digest, (Seq, Execution)>,
+    /// The seats whose orders were carried out.
+    pub executed: Vec<Seat>,
+    /// The seats that missed a deadline.
+    pub missed: Vec<Seat>,
+    /// The position with which it ended, and from which the next turn begins.
+    pub end: Option<TurnRecord>,
+}
+
+/// A `rolled` of the desk (FD-10).
+#[derive(Clone, Debug)]
+pub struct RolledEntry {
+    /// Its entry at the desk.
+    pub desk_seq: Seq,
+    /// The number of the roll.
+    pub number: u32,
+    /// The element that the host opened.
+    pub element: Digest,
+    /// The line of the game.
+    pub line: LineName,
+    /// The entry of the game.
+    pub seq: Seq,
+}
+
+/// What the desk records of the execution of an order (PM-19).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Execution {
+    /// So many of its commands were played.
+    Carried(u16),
+    /// The game refused it for the reason of this name.
+    Refused(String),
+}
+
+/// A position: where the game stands when a turn begins (PM-13).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnRecord {
+    /// Its entry.
+    pub seq: Seq,
+    /// The line of the game.
+    pub line: LineName,
+    /// The entry of the game.
+    pub game_seq: Seq,
+    /// The link after that entry.
+    pub link: Digest,
+    /// The game's state hash, unless something is concealed.
+    pub state: Option<Digest>,
+    /// The seats that are asked.
+    pub seats: Vec<Seat>,
+}
+
+/// An entry of a desk, and what it did.
+#[derive(Clone, Debug)]
+pub struct AppliedEntry {
+    /// Its number.
+    pub seq: Seq,
+    /// The seat that gave it.
+    pub seat: Seat,
+    /// What was given.
+    pub command: Command,
+    /// Why it is ignored, if it is.
+    pub ignored: Option<Reason>,
+    /// What happened; nothing, where records before it are left out and the desk could not apply it.
+    pub effects: Vec<Effect>,
+    /// The seats that have to seal and have not, after it (PM-16).
+    pub owing_seals: Vec<Seat>,
+}
+
+impl AppliedEntry {
+    /// Returns the number of records of the desk up to this one (TR-1).
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.seq.saturating_add(1)
+    }
+
+    /// Returns the position that it records, if it does.
+    #[must_use]
+    pub fn position(&self) -> Option<TurnRecord> {
+        let Command::Stand { line, seq: game_seq, link, state, seats } = &self.command else { return None };
+        let (line, seats) = (line.clone(), seats.as_slice().to_vec());
+        Some(TurnRecord { seq: self.seq, line, game_seq: *game_seq, link: *link, state: *state, seats })
+    }
+
+    /// Returns the paper that it records, if it does.
+    #[must_use]
+    pub fn paper(&self) -> Option<&SignedPaper> {
+        if let Command::Paper(paper) = &self.command { Some(paper) } else { None }
+    }
+}
+
+impl DeskTurn {
+    pub(super) fn new(number: u32, from: (LineName, Seq)) -> Self {
+        Self {
+            number,
+            from,
+            plan: None,
+            rolled: Vec::new(),
+            executions: BTreeMap::new(),
+            executed: Vec::new(),
+            missed: Vec::new(),
+            end: None,
+        }
+    }
+
+    /// Returns `true` if it continues from an earlier position, to which all agreed to go back (PM-20).
+    #[must_use]
+    pub fn is_takeback(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.is_takeback)
+    }
+
+    /// Returns the line on which it is carried out, as far as the desk shows it.
+    #[must_use]
+    pub fn line(&self) -> Option<&LineName> {
+        let end = self.end.as_ref().map(|end| &end.line);
+        let rolled = || self.rolled.first().map(|rolled| &rolled.line);
+        let same = || (!self.is_takeback()).then_some(&self.from.0);
+        end.or_else(rolled).or_else(same)
+    }
+}
+
+/// What there is to carry out in a turn that is ready. It does not change any more.
+#[derive(Clone, Debug)]
+pub struct TurnPlan {
+    /// The turn; 0 before the first position.
+    pub turn: u32,
+    /// The line and entry of the game from which the turn continues: its position or, after an agreed takeback, an
+    /// earlier one.
+    pub from: (LineName, Seq),
+    /// Whether it is an earlier position (PM-20).
+    pub is_takeback: bool,
+    /// What each asked seat does, in seat order.
+    pub steps: Vec<SeatStep>,
+    /// The seats that play.
+    pub living: Vec<Seat>,
+    /// The seats that have left.
+    pub gone: Vec<Seat>,
+    /// Each seat's part in the rolls of the turn, with fair dice (FD-9).
+    pub contributions: Vec<Contribution>,
+    /// The number of the last roll before the turn, with fair dice (FD-7).
+    pub last_roll: Option<u16>,
+}
+
+/// What an asked seat does in a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeatStep {
+    /// The seat.
+    pub seat: Seat,
+    /// The digest of its order; without one `default` is played for it.
+    pub order: Option<Digest>,
+    /// The tag of its order (PM-2).
+    tag: Option<Digest>,
+    plays: Vec<String>,
+}
+
+impl TurnPlan {
+    /// Reads the plan from a desk whose turn has just become ready, and the orders that were applied in it.
+    ///
+    /// # Panics
+    /// Never: `main` is the name of a line.
+    #[must_use]
+    pub fn of(desk: &State, orders: &BTreeMap<Digest, SignedPaper>) -> Self {
+        let due: BTreeMap<Seat, Digest> = desk.orders_due().into_iter().collect();
+        let (defaulted, gone) = (desk.defaulted(), desk.gone());
+        let players = Desk::players(desk);
+        let steps = players.iter().filter_map(|&seat| match due.get(&seat) {
+            Some(digest) => Some(SeatStep::of_order(seat, *digest, orders.get(digest))),
+            None if defaulted.contains(&seat) => {
+                Some(SeatStep { seat, order: None, tag: None, plays: Vec::new() })
+            }
+            None => None,
+        });
+        let beginning = || "main".parse().map(|main| (main, 0)).expect("it is the name of a line");
+        let back = desk.agreed_takeback();
+        let from = back.or(desk.stands_on()).map_or_else(beginning, |(line, seq)| (line.clone(), seq));
+        Self {
+            turn: desk.turn(),
+            from,
+            is_takeback: back.is_some(),
+            steps: steps.collect(),
+            living: players.iter().copied().filter(|seat| !gone.contains(seat)).collect(),
+            gone,
+            contributions: desk.contributions(),
+            last_roll: desk.last_roll(),
+        }
+    }
+
+    /// Returns the key of a seat's entries (PM-2).
+    #[must_use]
+    pub fn key_of(&self, step: &SeatStep) -> TurnKey {
+        match step.tag {
+            Some(tag) => TurnKey::Order { tag, turn: self.turn },
+            None => TurnKey::Missed { turn: self.turn, seat: step.seat },
+        }
+    }
+
+    /// Returns the key of the host's own entries and of those for gone seats.
+    #[must_use]
+    pub const fn host_key(&self) -> TurnKey {
+        TurnKey::Host { turn: self.turn }
+    }
+}
+
+impl SeatStep {
+    fn of_order(seat: Seat, digest: Digest, paper: Option<&SignedPaper>) -> Self {
+        let plays = match paper.map(|signed| signed.paper().content()) {
+            Some(PaperContent::Order(order)) => {
+                order.plays().iter().map(|play| play.as_str().to_owned()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let tag = paper.map(|signed| signed.paper().order_tag());
+        Self { seat, order: Some(digest), tag, plays }
+    }
+
+    /// Returns the commands of its order.
+    pub fn plays(&self) -> impl Iterator<Item = &str> {
+        self.plays.iter().map(String::as_str)
+    }
+}

@@ -1,0 +1,295 @@
+//! What a letter reports: a part of desk and game, its bundle, what happened, and what a seat knows (PM-30, PM-31).
+
+use std::collections::BTreeMap;
+
+use turnfold_core::rules::desk::{Command, Effect};
+use turnfold_core::trust::SignedNote;
+use turnfold_core::{Registry, Seat};
+use turnfold_store::{BranchName, MatchName, Seq, StoreReader};
+
+use super::desk_history::DeskHistory;
+use super::desk_turn::AppliedEntry;
+use super::error::MailError;
+use super::letter::{seat, time};
+use super::pairing::MailMatch;
+use crate::bundle::{LineRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
+use crate::drawing::{Highlights, text};
+use crate::history::History;
+use crate::record::Record;
+use crate::revision::Revision;
+use crate::seat_history::SeatHistory;
+use crate::seat_history::follow::Follower;
+use crate::signing::Signers;
+use crate::viewer::Viewer;
+
+/// A game and its desk, read to write letters.
+pub(super) struct MailLogs<'a> {
+    pub(super) store: &'a StoreReader,
+    pub(super) registry: &'a Registry,
+    pub(super) of: MailMatch,
+    pub(super) desk: DeskHistory,
+}
+
+impl<'a> MailLogs<'a> {
+    /// Reads the desk of a game.
+    pub(super) fn read(
+        store: &'a StoreReader,
+        registry: &'a Registry,
+        game: &MatchName,
+    ) -> Result<Self, MailError> {
+        let of = MailMatch::find(store, game, registry)?;
+        let desk = DeskHistory::read(store, &of)?;
+        Ok(Self { store, registry, of, desk })
+    }
+
+    /// Lists records of both matches: the first of the desk, and these lines of the game.
+    fn records(
+        &self,
+        desk_size: u64,
+        lines: &BTreeMap<BranchName, Seq>,
+    ) -> Result<StoreRecords<'a>, MailError> {
+        let lines = lines.iter().map(|(branch, last)| (branch.clone(), *last)).collect();
+        let game = MatchPart { name: self.of.name.clone(), lines };
+        let desk_line = (BranchName::main(), desk_size.saturating_sub(1));
+        let desk = MatchPart { name: self.of.desk.clone(), lines: vec![desk_line] };
+        Ok(StoreRecords::of_parts(self.store, &[game, desk])?)
+    }
+}
+
+/// The first records of the desk, and the lines of the game that they name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LetterPart {
+    /// The number of records of the desk.
+    pub(super) size: u64,
+    /// The lines of the game, and the last entry of each.
+    pub(super) lines: BTreeMap<BranchName, Seq>,
+    /// The line of the position.
+    pub(super) line: BranchName,
+}
+
+impl LetterPart {
+    /// Finds the part of a match up to `size` records of its desk.
+    ///
+    /// A match that is over ends with everything that was played before.
+    pub(super) fn of(mail: &MailLogs<'_>, size: u64) -> Result<Self, MailError> {
+        let mut lines = BTreeMap::new();
+        let mut line = BranchName::main();
+        for position in mail.desk.positions().take_while(|position| position.seq < size) {
+            line = position.line.as_str().parse().map_err(MailError::broken)?;
+            lines.insert(line.clone(), position.game_seq);
+        }
+        lines.entry(line.clone()).or_insert(0);
+        if mail.desk.is_over_at(size) {
+            let head = mail.store.head(&mail.of.name, &line)?;
+            lines.insert(line.clone(), head);
+        }
+        Ok(Self { size, lines, line })
+    }
+
+    /// Returns the entry of the position.
+    fn seq(&self) -> Seq {
+        self.lines.get(&self.line).copied().unwrap_or(0)
+    }
+
+    /// Lists the records of both matches.
+    pub(super) fn records<'a>(&self, mail: &MailLogs<'a>) -> Result<StoreRecords<'a>, MailError> {
+        mail.records(self.size, &self.lines)
+    }
+}
+
+/// Writes a bundle of these records, each line signed at its end.
+pub(super) fn signed_bundle(
+    mail: &MailLogs<'_>,
+    signers: &Signers,
+    records: &dyn LineRecords,
+) -> Result<Vec<u8>, MailError> {
+    let mut notes: Vec<SignedNote> = Vec::new();
+    for of in &records.outline().matches {
+        for line in &of.lines {
+            let (match_name, branch) = (of.name.clone(), line.branch.clone());
+            let seq = Some(line.size().saturating_sub(1));
+            let signed = signers.sign(mail.store, &Revision { match_name, branch, seq }, None)?;
+            notes.push(signed.note);
+        }
+    }
+    let mut bytes = Vec::new();
+    write_bundle(&mut bytes, records, notes)?;
+    Ok(bytes)
+}
+
+/// Writes the bundle for spectators, with both matches as of some turns ago; `None` while spectators see nothing (PM-31).
+///
+/// It leaves out what a seat may not know now, even of an earlier turn.
+pub(super) fn spectators_bundle(
+    mail: &MailLogs<'_>,
+    signers: &Signers,
+) -> Result<Option<Vec<u8>>, MailError> {
+    let Some(size) = spectators_size(&mail.desk) else { return Ok(None) };
+    let now = LetterPart::of(mail, mail.desk.size())?.records(mail)?;
+    let seats = Seat::players(mail.of.terms.seats.into());
+    let viewers: Vec<_> = seats.iter().map(|seat| Viewer::of(*seat)).collect();
+    let records = LetterPart::of(mail, size)?.records(mail)?;
+    let records = SeatRecords::of_all(records, &now, &viewers, mail.registry)?;
+    signed_bundle(mail, signers, &records).map(Some)
+}
+
+/// Returns how many records of the desk spectators see.
+fn spectators_size(desk: &DeskHistory) -> Option<u64> {
+    if desk.is_over_at(desk.size()) {
+        return Some(desk.size());
+    }
+    let behind = usize::try_from(desk.terms().spectators).ok().filter(|behind| *behind > 0)?;
+    desk.positions().nth_back(behind).map(|position| position.seq.saturating_add(1))
+}
+
+/// The most columns of a picture.
+const COLUMNS: usize = 72;
+/// The most commands that a letter lists.
+const LEGAL_MAX: usize = 60;
+
+/// What a letter shows of the game: the picture, what is new, and what the seat may do.
+pub(super) struct KnownGame {
+    /// The lines of the picture.
+    pub(super) picture: Vec<String>,
+    /// The entries that are new since the last letter, or show more now.
+    pub(super) news: Vec<Record>,
+    /// The first of the seat's commands that would be applied.
+    pub(super) legal: Vec<String>,
+    /// How many more there are.
+    pub(super) more: usize,
+    /// Whether the game went back to an earlier turn since the last letter.
+    pub(super) went_back: bool,
+}
+
+impl KnownGame {
+    /// Finds what a seat knows at the end of a part, and what is new since an earlier part.
+    pub(super) fn of(
+        mail: &MailLogs<'_>,
+        viewer: Viewer,
+        part: &LetterPart,
+        earlier: Option<&LetterPart>,
+    ) -> Result<Self, MailError> {
+        let revision = mail.of.line(&part.line).at(part.seq());
+        let log = mail.store.read(&revision.match_name, &revision.branch, revision.seq)?;
+        let line = History::of_log(&revision, log, mail.registry)?;
+        let shared = earlier.map_or(Ok(0), |earlier| shared(mail, earlier, part))?;
+        let follower = Follower::new(viewer, &revision, line.dice, line.start()?);
+        let before = line.entries.get(..usize::try_from(shared).unwrap_or(usize::MAX)).unwrap_or_default();
+        let (known, before) = (follower.known(&line.entries)?, follower.known(before)?);
+        let news = known.news_since(&before).into_iter().map(|(_, logged)| logged.record.clone()).collect();
+        let sight = SeatHistory::of(viewer, line)?;
+        let state = sight.state()?;
+        let mut legal: Vec<_> =
+            viewer.legal(state.as_ref()).into_iter().map(|(_, command)| command).collect();
+        let more = legal.len().saturating_sub(LEGAL_MAX);
+        legal.truncate(LEGAL_MAX);
+        let drawn = text::lines(&sight.picture(state.as_ref()), &Highlights::default(), COLUMNS);
+        let drawn = drawn.iter().map(|line| line.spans.iter().map(|span| span.text.as_str()).collect());
+        let drawn: Vec<String> = drawn.collect();
+        let went_back = earlier.is_some_and(|earlier| earlier.line != part.line);
+        Ok(Self { picture: fitting(&drawn), news, legal, more, went_back })
+    }
+}
+
+/// Returns how many entries the positions of two parts have in common.
+fn shared(mail: &MailLogs<'_>, earlier: &LetterPart, part: &LetterPart) -> Result<Seq, MailError> {
+    let to = earlier.seq().min(part.seq());
+    if earlier.line == part.line {
+        return Ok(to);
+    }
+    let links = |line| mail.store.links(&mail.of.name, line, 0..=to);
+    let (one, other) = (links(&earlier.line)?, links(&part.line)?);
+    let same = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    Ok(Seq::try_from(same).unwrap_or(Seq::MAX).saturating_sub(1))
+}
+
+/// Leaves out a board that is too wide for a letter: broken lines would be unreadable.
+fn fitting(lines: &[String]) -> Vec<String> {
+    // Words can be broken, a drawing cannot.
+    let is_too_wide = |line: &String| line.contains("__") && line.chars().count() > COLUMNS;
+    let mut fitting: Vec<String> = Vec::new();
+    for block in lines.split(String::is_empty) {
+        if block.iter().any(is_too_wide) {
+            fitting.push("(The board is too wide for a letter.)".into());
+        } else {
+            fitting.extend_from_slice(block);
+        }
+        fitting.push(String::new());
+    }
+    fitting.pop();
+    fitting
+}
+
+/// Describes an entry for its reader. It shows that orders came, but never their content (PM-23).
+pub(super) fn sentences(entry: &AppliedEntry, reader: Seat) -> Vec<String> {
+    let mut sentences: Vec<String> =
+        entry.effects.iter().filter_map(|effect| sentence(effect, reader)).collect();
+    // PM-21: all players read the reason.
+    if let Command::Extend { grounds, .. } | Command::Close { grounds, .. } = &entry.command {
+        sentences.push(format!("The host writes: {}", String::from(grounds.clone())));
+    }
+    sentences
+}
+
+fn sentence(effect: &Effect, reader: Seat) -> Option<String> {
+    let who = |name: &Seat| {
+        let name = seat(*name, reader);
+        if name == "you" { "You".to_owned() } else { name }
+    };
+    let whose = |name: &Seat| if *name == reader { "Your".to_owned() } else { format!("{name}'s") };
+    let have = |name: &Seat| if *name == reader { "have" } else { "has" };
+    Some(match effect {
+        Effect::Joined { seat, name } => format!("{name} has joined as {seat}."),
+        Effect::Complete => "All seats are taken.".into(),
+        Effect::Stood { turn, until, .. } => format!("Turn {turn} began. Its deadline is {}.", time(*until)),
+        Effect::Ordered { seat, number } if *seat == reader => {
+            format!("Your order came (paper {number}).")
+        }
+        Effect::Ordered { seat, .. } => format!("{seat} sent an order."),
+        Effect::Sealed { seat, .. } => format!("{} {} sealed an order.", who(seat), have(seat)),
+        Effect::Offered { seat, offer, .. } => format!("{} offered: {offer}.", who(seat)),
+        Effect::Agreed { seat, .. } => format!("{} agreed to an offer.", who(seat)),
+        Effect::Declined { seat, .. } => format!("{} declined an offer.", who(seat)),
+        Effect::Lapsed { seat, .. } => format!("{} offer is closed.", whose(seat)),
+        Effect::Missed { seat, misses: 1 } => format!("{} missed the deadline.", who(seat)),
+        Effect::Missed { seat, misses } => {
+            format!("{} missed the deadline for the {} time in a row.", who(seat), ordinal(*misses))
+        }
+        Effect::Gone { seat, number: Some(_) } => format!("{} {} resigned.", who(seat), have(seat)),
+        Effect::Gone { seat, number: None } => format!("{} {} left the match.", who(seat), have(seat)),
+        Effect::Carried { seat, .. } => format!("{} order was carried out.", whose(seat)),
+        Effect::Refused { seat, code, .. } => {
+            format!("The game refused {} order: {code}.", whose(seat).to_lowercase())
+        }
+        Effect::Extended { until } => format!("The deadline moved to {}.", time(*until)),
+        Effect::Rekeyed { seat, name, .. } => format!("{} {} a new key: {name}.", who(seat), have(seat)),
+        Effect::Replaced { seat, name } => format!("{name} has taken over {seat}."),
+        Effect::Over { result } => format!("The match is over: {}.", ending(result)),
+        Effect::Clocked { .. } | Effect::Ready { .. } | Effect::Rolled { .. } => return None,
+    })
+}
+
+/// Describes how a match ended.
+pub(super) fn ending(result: &str) -> String {
+    match result {
+        "played" => "it was played to its end".into(),
+        "draw" => "a draw".into(),
+        "void" => "it does not count".into(),
+        winner => format!("{winner} wins"),
+    }
+}
+
+/// Writes `second`, `third` or `21st`.
+fn ordinal(number: u32) -> String {
+    const WORDS: [&str; 9] =
+        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"];
+    let word = number.checked_sub(1).and_then(|index| WORDS.get(usize::try_from(index).ok()?));
+    let end = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    word.map_or_else(|| format!("{number}{end}"), |word| (*word).into())
+}

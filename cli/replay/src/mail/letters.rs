@@ -1,0 +1,201 @@
+//! Letters to players and spectators: reports, answers to papers, and the spectators' bundle (PM-29 to PM-31).
+//!
+//! Every letter is a function of the logs of desk and game up to some record of the desk, and of the host's key. So after
+//! an interruption the same letters are written again, and a letter that the outbox has is not written twice.
+
+use std::collections::BTreeSet;
+
+use turnfold_core::rules::desk::{Effect, State};
+use turnfold_core::{Registry, Seat};
+use turnfold_store::{MatchName, StoreReader};
+
+use super::answer::AnswerLetter;
+use super::desk_history::DeskHistory;
+use super::desk_turn::AppliedEntry;
+use super::error::MailError;
+use super::letter::{Letter, subject_line};
+use super::letter_part::{LetterPart, MailLogs, signed_bundle, spectators_bundle};
+use super::post_folder::{Addresses, LetterName, Outbox};
+use super::report::Report;
+use super::take::TakenPaper;
+use crate::bundle::SeatRecords;
+use crate::signing::Signers;
+use crate::viewer::Viewer;
+
+/// What writes the letters of a match, and where they go.
+#[derive(Clone, Copy)]
+pub struct MailRoom<'a> {
+    /// The store with desk and game.
+    pub store: &'a StoreReader,
+    /// The rulesets there are.
+    pub registry: &'a Registry,
+    /// The host's key, which signs what is sent.
+    pub signers: &'a Signers,
+    /// The players' addresses.
+    pub addresses: &'a Addresses,
+    /// The folder in which letters wait to be sent.
+    pub outbox: &'a Outbox,
+    /// The game.
+    pub game: &'a MatchName,
+}
+
+impl MailRoom<'_> {
+    /// Writes every report that is due so far and that the outbox does not have, and the bundle for spectators. Returns the
+    /// reports written now. Safe to repeat after an interruption.
+    ///
+    /// # Errors
+    /// What cannot be read, signed or written.
+    pub fn write_reports(&self) -> Result<Vec<LetterName>, MailError> {
+        let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        let occasions = occasions(&mail.desk);
+        let mut due = Vec::new();
+        for (index, Occasion { size, seats }) in occasions.iter().enumerate() {
+            for &seat in seats {
+                let name = LetterName { desk_size: *size, seat, answers: None };
+                if !self.outbox.has(name)? {
+                    let before = occasions.get(..index).unwrap_or_default();
+                    let before = before.iter().rfind(|earlier| earlier.seats.contains(&seat));
+                    let since = before.map(|earlier| earlier.size);
+                    due.push((name, Report { seat, size: *size, since }));
+                }
+            }
+        }
+        let states = mail.desk.states(&due.iter().map(|(name, _)| name.desk_size).collect());
+        let mut written = Vec::new();
+        for (name, report) in due {
+            let Some(state) = states.get(&name.desk_size) else { continue };
+            let attached = attachment(self.game, name.desk_size, name.seat);
+            let (subject, text) = report.write(&mail, state, &attached)?;
+            if self.send(&mail, name, state, (&subject, &text))? {
+                written.push(name);
+            }
+        }
+        if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
+            self.outbox.put_spectators(&bundle)?;
+        }
+        Ok(written)
+    }
+
+    /// Writes the answers to the papers of a mail that the outbox does not have. Returns the answers written now.
+    ///
+    /// # Errors
+    /// As for [`write_reports`](Self::write_reports).
+    pub fn write_answers(&self, papers: &[TakenPaper]) -> Result<Vec<LetterName>, MailError> {
+        let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        let mut due = Vec::new();
+        for letter in AnswerLetter::all(papers, &mail) {
+            if !self.outbox.has(letter.name)? {
+                due.push(letter);
+            }
+        }
+        let states = mail.desk.states(&due.iter().map(|letter| letter.name.desk_size).collect());
+        let mut written = Vec::new();
+        for letter in due {
+            let name = letter.name;
+            let Some(state) = states.get(&name.desk_size) else { continue };
+            let attached = attachment(self.game, name.desk_size, name.seat);
+            let (subject, text) = letter.write(&mail, state, &attached);
+            // A paper that is not recorded may come again when the desk has another size.
+            let line = subject_line(&subject) + "\r\n";
+            let is_answered = self.outbox.alike(name)?.iter().any(|letter| letter.contains(&line));
+            if !is_answered && self.send(&mail, name, state, (&subject, &text))? {
+                written.push(name);
+            }
+        }
+        Ok(written)
+    }
+
+    /// Puts a letter with the seat's bundle into the outbox. Returns `true` if it is new.
+    fn send(
+        &self,
+        mail: &MailLogs<'_>,
+        name: LetterName,
+        state: &State,
+        (subject, text): (&str, &str),
+    ) -> Result<bool, MailError> {
+        let attached = attached(mail, self.signers, (name.seat, name.desk_size))?;
+        let letter = Letter {
+            to: self.addresses.of(name.seat),
+            subject,
+            date: state.clock(),
+            text,
+            file_name: &attachment(self.game, name.desk_size, name.seat),
+            attached: &attached,
+        };
+        Ok(self.outbox.put(name, &letter.to_eml())?)
+    }
+}
+
+/// Returns the bundle that a letter to a seat has attached at this size of the desk.
+///
+/// # Errors
+/// What cannot be read or signed.
+pub fn seat_bundle(
+    store: &StoreReader,
+    registry: &Registry,
+    signers: &Signers,
+    game: &MatchName,
+    (seat, desk_size): (Seat, u64),
+) -> Result<Vec<u8>, MailError> {
+    attached(&MailLogs::read(store, registry, game)?, signers, (seat, desk_size))
+}
+
+fn attached(
+    mail: &MailLogs<'_>,
+    signers: &Signers,
+    (seat, desk_size): (Seat, u64),
+) -> Result<Vec<u8>, MailError> {
+    let records = LetterPart::of(mail, desk_size)?.records(mail)?;
+    signed_bundle(mail, signers, &SeatRecords::of(records, Viewer::of(seat), mail.registry)?)
+}
+
+/// Returns the name of a seat's bundle, short enough to type.
+fn attachment(game: &MatchName, size: u64, seat: Seat) -> String {
+    format!("{:.32}-{size}-{seat}.bundle", game.as_str())
+}
+
+/// A size of the desk at which seats get a report.
+struct Occasion {
+    size: u64,
+    seats: Vec<Seat>,
+}
+
+/// Returns when reports are due: the invitations first, then each turn, new deadline, open offer and the end (PM-29).
+fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
+    let players = Seat::players(desk.terms().seats.into());
+    let mut found = vec![Occasion { size: 1, seats: players.to_vec() }];
+    // PM-16: the other players get the report of a turn once the hosted seats have sealed.
+    let mut held_back = BTreeSet::new();
+    for step in desk.entries() {
+        let mut due = std::mem::take(&mut held_back);
+        if step.effects.iter().any(calls_for_reports) {
+            due.extend(players);
+        }
+        due.extend(step.effects.iter().filter_map(newcomer));
+        if awaits_hosted(desk, step) {
+            held_back = due.iter().copied().filter(|seat| !desk.terms().hosted.contains(seat)).collect();
+            due.retain(|seat| desk.terms().hosted.contains(seat));
+        }
+        if !due.is_empty() {
+            found.push(Occasion { size: step.size(), seats: due.into_iter().collect() });
+        }
+    }
+    found
+}
+
+/// Whether all seats get a report of it (PM-29).
+const fn calls_for_reports(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::Stood { .. } | Effect::Extended { .. } | Effect::Offered { .. } | Effect::Over { .. }
+    )
+}
+
+/// Returns the seat of a new player, who has no bundle yet to answer from.
+const fn newcomer(effect: &Effect) -> Option<Seat> {
+    if let Effect::Replaced { seat, .. } = effect { Some(*seat) } else { None }
+}
+
+fn awaits_hosted(desk: &DeskHistory, step: &AppliedEntry) -> bool {
+    step.owing_seals.iter().any(|seat| desk.terms().hosted.contains(seat))
+}

@@ -1,0 +1,185 @@
+//! The current turn as a received bundle shows it: its position, owed seals, offers, and a trial of commands (PM-16, PM-28).
+//!
+//! Orders of others may be left out. So this reads only records that are never left out, and derives owed seals from them
+//! where the desk cannot be applied.
+
+use std::collections::BTreeMap;
+
+use turnfold_core::paper::{DeskTime, Offer, PaperContent};
+use turnfold_core::rules::desk::{Command, Missed};
+use turnfold_core::{Digest, Outcome, Registry, Seat};
+use turnfold_store::Entry;
+
+use super::desk_turn::TurnRecord;
+use super::error::MailError;
+use super::game_turn::{GameTurn, OrderEnd};
+use super::received_bundle::ReceivedBundle;
+use crate::bundle::{BundledRecord, LineRecords};
+use crate::entry::{LogEntry, logged};
+use crate::error::ReplayError;
+use crate::history::rules_of;
+use crate::record::Record;
+use crate::revision::Revision;
+
+/// The current turn.
+#[derive(Clone, Debug)]
+pub(super) struct ShownTurn {
+    /// Its number: how many positions are recorded.
+    pub(super) number: u32,
+    pub(super) position: Option<TurnRecord>,
+    /// The clock when the position was recorded.
+    since: Option<DeskTime>,
+    /// The host's clock.
+    pub(super) clock: Option<DeskTime>,
+}
+
+impl ShownTurn {
+    pub(super) fn of(received: &ReceivedBundle) -> Self {
+        let mut found = Self { number: 0, position: None, since: None, clock: None };
+        for entry in received.history.entries() {
+            if let Command::Clock(at) = &entry.command {
+                found.clock = Some(*at);
+            }
+            if let Some(position) = entry.position() {
+                found.number = found.number.saturating_add(1);
+                (found.position, found.since) = (Some(position), found.clock);
+            }
+        }
+        found
+    }
+
+    /// Returns `true` for a seat that must seal before it orders (PM-16).
+    pub(super) fn must_seal(&self, received: &ReceivedBundle, seat: Seat) -> bool {
+        let asked = self.position.as_ref().map(|position| position.seats.as_slice()).unwrap_or_default();
+        let terms = &received.terms;
+        asked.len() >= 2 && asked.contains(&seat) && (terms.sealed || terms.hosted.contains(&seat))
+    }
+
+    /// Returns the seats that must seal and have not, unless they have missed the deadline. Where the desk could not be
+    /// applied, a seat counts as having missed only if it certainly has.
+    pub(super) fn owing_seals(&self, received: &ReceivedBundle, reader: Seat) -> Vec<Seat> {
+        let Some(position) = &self.position else { return Vec::new() };
+        if let Some(owing) = received.owing_seals() {
+            return owing;
+        }
+        let deadline = self.deadline(position, received, reader);
+        if received.terms.missed == Missed::Default && self.clock >= deadline {
+            return Vec::new();
+        }
+        let has_sealed = |seat: Seat| {
+            received.papers().any(|(seq, signed)| {
+                let (head, content) = (signed.paper().head(), signed.paper().content());
+                let is_seal = matches!(content, PaperContent::Seal { link, .. } if *link == position.link);
+                seq > position.seq && is_seal && head.seat == seat && head.turn == self.number
+            })
+        };
+        let asked = position.seats.iter().copied();
+        asked.filter(|seat| self.must_seal(received, *seat) && !has_sealed(*seat)).collect()
+    }
+
+    /// Returns the digests of this turn's offers that begin with these digits.
+    pub(super) fn offers<'a>(
+        &self,
+        received: &'a ReceivedBundle,
+        digits: &str,
+    ) -> Vec<(Digest, Seat, &'a Offer)> {
+        let offers = received.papers().filter_map(|(_, signed)| match signed.paper().content() {
+            PaperContent::Offer(offer) if signed.paper().head().turn == self.number => {
+                Some((signed.paper().digest(), signed.paper().head().seat, offer))
+            }
+            _ => None,
+        });
+        offers.filter(|(digest, ..)| digest.to_string().starts_with(digits)).collect()
+    }
+
+    /// Returns the latest deadline that the turn may have had. An offer to move it needs the consent of the reader, and the
+    /// reader's own offer the consent of another seat.
+    fn deadline(&self, position: &TurnRecord, received: &ReceivedBundle, reader: Seat) -> Option<DeskTime> {
+        let since = self.since.map(|since| since.after_hours(received.terms.hours));
+        let agreed = |to: Digest, offered_by: Seat| {
+            let answer = PaperContent::Answer { to, agree: true };
+            let mut papers = received.papers().map(|(_, signed)| signed.paper());
+            papers
+                .any(|paper| *paper.content() == answer && [offered_by, paper.head().seat].contains(&reader))
+        };
+        let behind = received.history.entries().iter().filter(|entry| entry.seq > position.seq);
+        let moved = behind.filter_map(|entry| match &entry.command {
+            Command::Extend { until, .. } => Some(*until),
+            Command::Paper(signed) => match signed.paper().content() {
+                PaperContent::Offer(Offer::Extend(until)) => {
+                    agreed(signed.paper().digest(), signed.paper().head().seat).then_some(*until)
+                }
+                _ => None,
+            },
+            _ => None,
+        });
+        moved.chain(since).max()
+    }
+}
+
+/// Tries commands as the host would play them, up to a roll, and returns which of them would change nothing, and why.
+/// Nothing is tried while the seat has no legal command before others have played.
+pub(super) fn try_plays(
+    received: &ReceivedBundle,
+    position: &TurnRecord,
+    seat: Seat,
+    plays: &[String],
+    registry: &Registry,
+) -> Result<Vec<String>, MailError> {
+    let of = received.of_game()?;
+    let line = of.lines.iter().position(|line| line.branch.as_str() == position.line.as_str());
+    let Some(line) = line.filter(|line| !of.left_out(*line)) else { return Ok(Vec::new()) };
+    let branch = of.lines.get(line).map(|line| line.branch.clone());
+    let Some(branch) = branch else { return Ok(Vec::new()) };
+    let revision = Revision { match_name: of.name.clone(), branch, seq: None };
+    let rules = rules_of(&of.genesis, &revision, registry)?;
+    let mut state = rules.start(&of.genesis.setup).map_err(ReplayError::from)?;
+    let entries = entries(received, line, position.game_seq)?;
+    let folded = state.fold(&logged(&entries), &of.genesis.dice, &mut |_| {});
+    folded.map_err(ReplayError::from)?;
+    if state.legal(seat).is_empty() {
+        return Ok(Vec::new());
+    }
+    let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
+    let mut turn = GameTurn::new(state, position.game_seq, Box::new(unknown));
+    match turn.order(seat, plays.iter().map(String::as_str)) {
+        Ok(OrderEnd::Refused(rejected)) => Err(MailError::Refused(format!(
+            "the game would refuse the order: {}: {}",
+            rejected.code, rejected.message
+        ))),
+        Ok(OrderEnd::Carried { played, .. }) => Ok(played.iter().filter_map(without_effect).collect()),
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+fn without_effect(record: &Record) -> Option<String> {
+    let Outcome::Ignored(code) = &record.outcome else { return None };
+    let why = record.message.as_ref().map_or_else(String::new, |message| format!(", {message}"));
+    Some(format!("`{}` would change nothing: {}{why}", record.command, code.as_str()))
+}
+
+/// Reads the first entries of a line, including those that it shares with its parents.
+fn entries(received: &ReceivedBundle, line: usize, to: u64) -> Result<Vec<LogEntry>, MailError> {
+    let of = received.of_game()?;
+    let (lines, ancestry) = (&of.lines, of.ancestry());
+    // From the line itself to `main`: each line that holds entries, and the last one that counts.
+    let (mut parts, mut next) = (BTreeMap::new(), Some((line, to)));
+    while let Some((index, last)) = next {
+        parts.insert(index, last);
+        let before = lines.get(index).and_then(|found| found.first.checked_sub(1));
+        next = before.map(|before| (ancestry.holder(index, before), last.min(before)));
+    }
+    let mut entries = Vec::new();
+    received.bundle.each(&mut |(of, line), record| {
+        let part = parts.get(&line).filter(|_| of == received.game);
+        if let (Some(last), BundledRecord::Shown(bytes)) = (part, record)
+            && let Ok(entry) = Entry::decode(bytes)
+            && entry.seq <= *last
+        {
+            entries.push(LogEntry::from(entry));
+        }
+        Ok(())
+    })?;
+    entries.sort_by_key(|entry| entry.seq);
+    Ok(entries)
+}
