@@ -275,6 +275,7 @@ impl DeskHistory {
     }
 
     /// Returns the positions, the first turn's first.
+    #[must_use]
     pub fn positions(&self) -> impl DoubleEndedIterator<Item = &TurnRecord> {
         self.turns.iter().filter_map(|turn| turn.end.as_ref())
     }

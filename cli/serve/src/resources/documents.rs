@@ -163,6 +163,7 @@ pub(crate) struct DueRoll {
 
 /// A branch.
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the fields of the document")]
 pub(crate) struct Branch {
     branch: String,
     /// How many entries it has, those before its beginning included.

@@ -1,15 +1,20 @@
 //! Health checks (SV-28), and the description of the service (SV-33).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use tokio::time::{Instant, timeout};
 
 use super::statuses::Open;
 use crate::app::App;
 use crate::http::{JSON, NoParameters, ValidQuery, require_accepted, text, typed};
-use crate::problem::ApiResult;
-use crate::readiness::require_ready;
+use crate::problem::{ApiResult, Code, Problem};
+
+/// How long an answer of the database stays good, and how long we wait for one.
+const GOOD_TIME: Duration = Duration::from_secs(1);
+const ANSWER_TIME: Duration = Duration::from_secs(1);
 
 /// The description that is kept; a test compares it with the one that is made.
 pub(crate) const OPENAPI: &str = include_str!("../../openapi.json");
@@ -35,4 +40,42 @@ pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> ApiResult {
 pub(crate) async fn openapi(headers: HeaderMap, _: ValidQuery<NoParameters>) -> ApiResult {
     require_accepted(&headers, JSON)?;
     Ok(typed(StatusCode::OK, JSON, OPENAPI))
+}
+
+/// Requires a service that takes requests and a store that accepts writes.
+async fn require_ready(app: &Arc<App>) -> ApiResult<()> {
+    if *app.closing().borrow() {
+        return Err(Problem::closing());
+    }
+    if let Some(stopped) = app.readiness.stopped() {
+        return Err(stopped.clone().with_code(Code::Store));
+    }
+    if app.store.is_shared() { ask_database(app).await } else { Ok(()) }
+}
+
+/// Asks the database, at most once a second.
+async fn ask_database(app: &Arc<App>) -> ApiResult<()> {
+    let mut database = app.readiness.database.lock().await;
+    if let Some((at, answer)) = &database.answer
+        && at.elapsed() < GOOD_TIME
+    {
+        return answer.clone();
+    }
+    let ask = || {
+        let app = Arc::clone(app);
+        tokio::spawn(async move { app.block(|app| Ok(app.store.find_grants(&[]).map(drop)?)).await })
+    };
+    let mut asked = database.asked.take().unwrap_or_else(ask);
+    let answer = if let Ok(answer) = timeout(ANSWER_TIME, &mut asked).await {
+        answer.unwrap_or_else(|_| Err(Problem::internal()))
+    } else {
+        database.asked = Some(asked);
+        Err(Problem::new(Code::Store, "the database does not answer"))
+    };
+    match &answer {
+        Ok(()) => app.note_answer(),
+        Err(problem) => app.note(problem),
+    }
+    database.answer = Some((Instant::now(), answer.clone()));
+    answer
 }

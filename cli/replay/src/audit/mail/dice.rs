@@ -276,7 +276,7 @@ fn lost_orders(desk: &DeskHistory, turns: &[&DeskTurn]) -> BTreeMap<String, BTre
     let mut lost: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     let mut name = |what: String, turn: u32| lost.entry(what).or_default().insert(turn);
     for entry in desk.entries().iter().filter(|entry| entry.ignored == Some(Reason::Late)) {
-        let Some(paper) = entry.paper().map(|signed| signed.paper()) else { continue };
+        let Some(paper) = entry.paper().map(turnfold_core::paper::SignedPaper::paper) else { continue };
         if matches!(paper.content(), PaperContent::Order(_)) {
             name(format!("an order of {} was late", paper.head().seat), paper.head().turn);
         }

@@ -144,7 +144,7 @@ impl AuditedPair<'_> {
 }
 
 /// Applies the entries of a desk, up to the first that cannot be. Returns why there are no more, if there should be.
-fn read_desk<'a>(mut desk: DeskHistory, log: &WholeLine<'a>) -> (DeskHistory, Option<&'static str>) {
+fn read_desk(mut desk: DeskHistory, log: &WholeLine<'_>) -> (DeskHistory, Option<&'static str>) {
     let is_applied = log.entries.iter().all(|entry| desk.take(entry).is_ok());
     (desk, if is_applied { log.unusable } else { Some("the rules reject an entry") })
 }
