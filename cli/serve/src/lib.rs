@@ -20,6 +20,7 @@ mod client_address;
 mod connections;
 mod counts;
 mod desks;
+mod documents;
 mod folds;
 mod follow;
 mod head_state;

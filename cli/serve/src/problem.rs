@@ -272,7 +272,7 @@ pub(crate) struct ProblemJson {
     index: Option<usize>,
     /// The command that was not accepted, as `play` prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<crate::resources::documents::Record>)]
+    #[schema(nullable = false, value_type = Option<crate::documents::Record>)]
     record: Option<Record>,
 }
 

@@ -13,9 +13,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::documents::EntriesEvent;
 use crate::middleware::around;
 use crate::problem::ProblemJson;
-use crate::resources::documents::EntriesEvent;
 use crate::resources::{
     backup, branches, diff, entries, events, files, frames, grants, health, join, matches, pages, papers,
     position, rulesets,

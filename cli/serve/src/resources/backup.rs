@@ -10,12 +10,12 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 use turnfold_store::RescueError;
 
-use super::documents;
 use super::position::attachment;
 use super::statuses::Looked;
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::channel_body::ChannelBody;
+use crate::documents;
 use crate::http::{BYTES, NoParameters, ValidQuery, require_accepted, typed};
 use crate::problem::{ApiResult, Problem};
 

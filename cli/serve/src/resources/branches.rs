@@ -11,11 +11,11 @@ use turnfold_replay::render::{self, ListedBranch};
 use turnfold_store::{BranchInfo, BranchName, MatchName};
 use utoipa::ToSchema;
 
-use super::documents::{Branch, BranchList};
 use super::statuses::{Changed, Deleted, Looked, Name};
 use crate::app::{App, to_end};
 use crate::append::require_not_by_mail;
 use crate::auth::{Access, Bearer, Viewpoint};
+use crate::documents::{Branch, BranchList};
 use crate::http::{Form, List, NoParameters, ValidQuery, created, json, json_body, name, text};
 use crate::limits::BRANCHES_MAX;
 use crate::open_branch::OpenBranch;

@@ -11,11 +11,11 @@ use turnfold_replay::{SeatHistory, SourceName, Viewer};
 use utoipa::IntoParams;
 
 use super::branches::{branch_point, known_branches};
-use super::documents::Comparison;
 use super::matches::are_over;
 use super::statuses::{Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
+use crate::documents::Comparison;
 use crate::http::{Form, ValidQuery, json, name, text};
 use crate::problem::{ApiResult, Problem};
 use crate::reading::BranchPath;

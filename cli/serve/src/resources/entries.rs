@@ -13,11 +13,11 @@ use turnfold_replay::{Record, Revision, ScriptLine};
 use turnfold_store::IdempotencyKey;
 use utoipa::{IntoParams, ToSchema};
 
-use super::documents::{self, EntryList};
 use super::statuses::{AppendProblems, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
 use crate::append::{Append, Appended, AppendedKind, COMMANDS_MAX};
 use crate::auth::{Access, Bearer};
+use crate::documents::{self, EntryList};
 use crate::http::{Form, List, ValidQuery, given, json, json_body, link_next, list_limit, name, text};
 use crate::problem::{ApiResult, Problem};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use turnfold_replay::{FrameDocument, FrameLimits};
 use utoipa::IntoParams;
 
-use super::documents::FrameList;
 use super::statuses::{Looked, Name};
 use crate::app::App;
 use crate::auth::Bearer;
+use crate::documents::FrameList;
 use crate::http::{JSON, ValidQuery, json, require_accepted};
 use crate::problem::ApiResult;
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};

@@ -10,13 +10,17 @@ use turnfold_core::{Digest, Seat};
 use turnfold_store::{BranchName, Grant, GrantId, GrantKind, MatchName, NewGrant};
 use utoipa::ToSchema;
 
-use super::documents::GrantList;
 use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
 use crate::auth::{Bearer, SPECTATOR, Viewpoint};
+use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, given, json, json_body, name, require_accepted};
 use crate::problem::{ApiResult, Problem};
 use crate::token::{AccessToken, TokenKind, no_chance};
+
+lists! {
+    GrantList: GrantJson, String;
+}
 
 const DAY_S: u64 = 24 * 60 * 60;
 

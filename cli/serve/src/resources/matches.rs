@@ -13,10 +13,10 @@ use turnfold_store::{BranchInfo, BranchName, Genesis, GrantKind, GrantLabel, Mat
 use utoipa::{IntoParams, ToSchema};
 
 use super::branches::known_branches;
-use super::documents::MatchList;
 use super::statuses::{Changed, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, Viewpoint};
+use crate::documents::lists;
 use crate::http::{
     Form, JSON, List, NoParameters, ValidQuery, body, created, given, json, json_body, link_next, list_limit,
     name, require_accepted, text,
@@ -25,6 +25,10 @@ use crate::limits::REPLAY_BYTES_MAX;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind, no_chance};
+
+lists! {
+    MatchList: MatchJson, String;
+}
 
 /// A match, as a viewer may know it.
 #[derive(Clone, Debug, Serialize, ToSchema)]

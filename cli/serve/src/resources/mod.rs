@@ -3,7 +3,6 @@
 pub(crate) mod backup;
 pub(crate) mod branches;
 pub(crate) mod diff;
-pub(crate) mod documents;
 pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod files;

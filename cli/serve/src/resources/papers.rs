@@ -15,9 +15,9 @@ use turnfold_replay::mail::{MailedPaper, PaperOutcome, TakenPaper, seat_bundle};
 use turnfold_store::MatchName;
 use utoipa::ToSchema;
 
-use super::documents;
 use super::statuses::{Name, PaperProblems};
 use crate::app::{App, to_end};
+use crate::documents;
 use crate::folds::Reader;
 use crate::hosting::at_desk;
 use crate::http::{BYTES, Form, NoParameters, ValidQuery, body, has_type, json, name, text};

@@ -10,10 +10,10 @@ use turnfold_replay::drawing::{Highlights, svg};
 use turnfold_replay::render;
 use utoipa::IntoParams;
 
-use super::documents::{LegalCommandList, View};
 use super::statuses::{Looked, LookedLarge, Name, TagList};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
+use crate::documents::{LegalCommandList, View};
 use crate::head_state::CachedView;
 use crate::http::{Form, JSON, List, SVG, TEXT, ValidQuery, json_text, name, require_accepted, typed};
 use crate::limits::ANSWER_BYTES_MAX;

@@ -8,11 +8,15 @@ use serde::Serialize;
 use turnfold_core::AnyRules;
 use utoipa::ToSchema;
 
-use super::documents::RulesetList;
 use super::statuses::Open;
 use crate::app::App;
+use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, json, require_accepted};
 use crate::problem::ApiResult;
+
+lists! {
+    RulesetList: Ruleset, String;
+}
 
 /// A game.
 #[derive(Serialize, ToSchema)]

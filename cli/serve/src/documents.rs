@@ -9,10 +9,6 @@ use utoipa::openapi::schema::{AdditionalProperties, SchemaFormat, Type};
 use utoipa::openapi::{KnownFormat, ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::grants::GrantJson;
-use super::matches::MatchJson;
-use super::rulesets::Ruleset;
-
 /// Declares objects whose members are the ruleset's, but for those that are named.
 macro_rules! objects_of_rulesets {
     ($($(#[doc = $doc:literal])* $name:ident { $($member:literal),* };)*) => {$(
@@ -66,7 +62,7 @@ impl ToSchema for Bytes {
 macro_rules! lists {
     ($($name:ident: $item:ty, $next:ty;)*) => {$(
         /// A part of a list.
-        #[derive(Serialize, ToSchema)]
+        #[derive(serde::Serialize, utoipa::ToSchema)]
         pub(crate) struct $name {
             items: Vec<$item>,
             /// The value of `after` for the rest; null at the end.
@@ -76,13 +72,12 @@ macro_rules! lists {
     )*};
 }
 
+pub(crate) use lists;
+
 lists! {
-    RulesetList: Ruleset, String;
-    MatchList: MatchJson, String;
     BranchList: Branch, String;
     EntryList: LoggedRecord, u64;
     LegalCommandList: LegalCommand, String;
-    GrantList: GrantJson, String;
 }
 
 /// A command and its outcome, as `play` prints them.
