@@ -1,4 +1,4 @@
-//! Origins: which line of which match a log is, under the name of a key (TR-4, TR-17).
+//! Origins: the name of a key, the id of a match and a branch, as one line (TR-4, TR-17).
 
 use crate::text::is_line_name;
 
