@@ -1,5 +1,7 @@
 //! Bundles with which a false host would coax papers out of a player, on the real binary (PM-28, TR-17).
 
+use std::fmt::Write as _;
+
 use sha2::{Digest as _, Sha256};
 use turnfold_core::Seat::{P1, P2};
 use turnfold_core::trust::{Checkpoint, KeyKind, PrivateKey, SignatureLine, SignedNote, TreeHash};
@@ -119,7 +121,7 @@ fn pm_28_checkpoints_by_the_host_under_a_longer_name_do_not_count() {
         let signed = Checkpoint { origin: origin.clone(), ..checkpoint }.to_string();
         let line = SignatureLine::sign(&longer, &origin, &signed);
         let note = SignedNote::new(signed, vec![line]).unwrap().to_string();
-        text += &format!("-- checkpoint {}\n{note}", note.len());
+        write!(text, "-- checkpoint {}\n{note}", note.len()).unwrap();
     }
     let (code, said) = resigns(&mailbox, &ended(&(text + "-- end ")));
     assert_eq!(code, 1, "{said}");

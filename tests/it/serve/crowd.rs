@@ -69,7 +69,9 @@ fn sv_31_one_token_does_not_stop_the_reading_of_others() {
         });
         let answered = readers.map(thread::ScopedJoinHandle::join);
         is_over.store(true, Ordering::Relaxed);
-        answered.into_iter().for_each(|answered| answered.unwrap());
+        for reader in answered {
+            reader.unwrap();
+        }
     });
     let statuses = statuses.into_inner().unwrap();
     assert!(statuses.contains_key(&200), "the crowd is served, too: {statuses:?}");

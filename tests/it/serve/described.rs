@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use super::running::Running;
 use crate::sandbox::{Sandbox, workspace};
 
-/// The validator and the generator of PyPI; those of npm stand in `clients/package.json`.
+/// The validator and the generator of `PyPI`; those of npm stand in `clients/package.json`.
 const VALIDATOR: &str = "openapi-spec-validator==0.9.0";
 const GENERATOR: &str = "openapi-python-client==0.29.1";
 
@@ -28,7 +28,7 @@ fn done(command: &mut Command) -> String {
     stdout
 }
 
-/// Installs a package of PyPI in an environment of its own, and returns the folder of its programs. Where a variable names
+/// Installs a package of `PyPI` in an environment of its own, and returns the folder of its programs. Where a variable names
 /// such a folder, nothing is installed.
 pub(super) fn python(folder: &Path, package: &str, variable: &str) -> Result<PathBuf, String> {
     if let Some(there) = env::var_os(variable) {

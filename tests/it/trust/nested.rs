@@ -1,5 +1,7 @@
 //! Branches that begin on each other, many thousands deep: what reads them takes time linear in their number.
 
+#![expect(clippy::disallowed_methods, reason = "bounds what would hang")]
+
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
