@@ -232,6 +232,9 @@ impl Append {
         };
         // SV-12: seat, key, precondition, rules, store. A command without a seat has one in a state only.
         if self.seat.is_none() {
+            if store.is_some() {
+                require_not_by_mail(app, branch.line())?;
+            }
             self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| caller.require_free(seat))?;
         }
         let judged = call.judge(&mut caller, store, &app.world);

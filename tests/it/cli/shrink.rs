@@ -242,7 +242,7 @@ shrunk 30 entries to 1 in `least.tfl` (0 tries): `host roll 5 5 3 4` fails the c
 the seeded roll differs, which depends on the rolls before it, so nothing before it can be left out
 $ turnfold check least.tfl
 least.tfl:43: entry 1 (host roll 5 5 3 4): roll differs from the seeded dice
-dice: the seed gives other values; of the file's values the rules make something else, too
+dice: the seed gives other values; for the file's values the rules give another outcome, too
 - rolled 5 5 3 4
 + rolled 5 5 3 3
 state, before → after entry 1:

@@ -24,7 +24,7 @@ fn begun() -> Mailbox {
         let told = mailbox
             .sandbox
             .ok(&format!("mail write join {seat} --from invitation.bundle --key {key} -o join.txt --force"));
-        assert!(told.contains("its host signs with host.example+"), "{told}");
+        assert!(told.contains("the host signs with host.example+"), "{told}");
         mailbox.sandbox.ok(&format!("mail take duel join.txt --admit {seat} --key host.key"));
     }
     assert!(mailbox.run("01T18:00:00Z", "").status.success());

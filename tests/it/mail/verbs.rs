@@ -234,7 +234,7 @@ fn pm_29_matches_of_one_store_share_no_outbox_and_no_addresses() {
     let one = mailbox.sandbox.read(".turnfold/outbox/00000001-p1.eml");
     assert!(one.starts_with("To: ann@one.example\r\nSubject: [one] "), "{one:.100}");
     let folder_of = |told: &str| {
-        let line = told.lines().find_map(|line| line.strip_prefix("its letters and `addresses` are in "));
+        let line = told.lines().find_map(|line| line.strip_prefix("letters and `addresses` are in "));
         line.unwrap_or_else(|| panic!("{told}")).to_owned()
     };
     let told = mailbox.sandbox.ok(&open("two"));
@@ -277,14 +277,14 @@ fn fd_18_a_desk_that_was_rolled_back_or_forked_goes_no_further() {
     copy(&mailbox, &[(".turnfold", "later"), ("earlier", ".turnfold")]);
     for verb in ["mail run duel --key host.key", "mail take duel desk.toml --key host.key"] {
         fails(&mailbox, 1, verb, "`duel.desk` was rolled back");
-        fails(&mailbox, 1, verb, "`turnfold import` of a bundle made since goes on");
+        fails(&mailbox, 1, verb, "import a newer bundle, or use a new key");
     }
     // Another history that is long enough.
     for minute in 10..30 {
         mailbox.sandbox.ok(&format!("play duel.desk \"host: clock 2026-11-30T12:{minute}:00Z\""));
     }
     for verb in ["mail run duel --key host.key", "mail take duel desk.toml --key host.key"] {
-        fails(&mailbox, 1, verb, "`duel.desk` has another history");
+        fails(&mailbox, 1, verb, "`duel.desk` has diverged");
     }
     // What is missing is imported, and play goes on.
     copy(&mailbox, &[("earlier", ".turnfold")]);
