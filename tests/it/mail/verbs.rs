@@ -284,7 +284,7 @@ fn fd_18_a_desk_that_was_rolled_back_or_forked_goes_no_further() {
         mailbox.sandbox.ok(&format!("play duel.desk \"host: clock 2026-11-30T12:{minute}:00Z\""));
     }
     for verb in ["mail run duel --key host.key", "mail take duel desk.toml --key host.key"] {
-        fails(&mailbox, 1, verb, "`duel.desk` has diverged");
+        fails(&mailbox, 1, verb, "`duel.desk` has another history");
     }
     // What is missing is imported, and play goes on.
     copy(&mailbox, &[("earlier", ".turnfold")]);
