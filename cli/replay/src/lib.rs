@@ -52,7 +52,7 @@
 //! # Ok::<(), ReplayError>(())
 //! ```
 //!
-//! Start reading in [`history`](mod@line) (a history), [`entry`](mod@entry) (what is recorded of a command),
+//! Start reading in [`history`] (the entries of a match), [`entry`](mod@entry) (what is recorded of a command),
 //! [`record`] (what the rules compute of it) and [`divergence`] (where the two differ). [`viewer`] and [`seat_history`] are the
 //! only way to what a player may know. [`session`] plays on, and [`render`] is what verbs print, for programs that
 //! print or send it. What can go wrong is a [`ReplayError`], which says what

@@ -10,7 +10,7 @@
 //! | --- | --- | --- |
 //! | `play` | [`record`] of each entry; where there is none, [`NothingPlayed::line`] | the [`Record`](crate::Record)s; [`NothingPlayed`] |
 //! | `play`, rejected | [`record`] of the command; the error is [`NotPlayed::detail`](crate::NotPlayed::detail) | its `Record` |
-//! | `play --key`, again | the same for the records of [`play::repeated`](crate::play::repeated) | |
+//! | `play --key`, again | the same for the records of the outcome [`Repeated`](crate::play::PlayOutcome::Repeated) | |
 //! | `play --expect` | the error is [`NotPlayed::detail`](crate::NotPlayed::detail) | |
 //! | `log` | [`logged`] | [`LoggedRecord`](crate::LoggedRecord) |
 //! | `show` | [`picture`] | [`Viewer::view_json`](crate::Viewer::view_json) |
