@@ -121,7 +121,11 @@ fn the_dice_are_recorded_seeded_or_fair() {
 
 #[test]
 fn lines_end_with_a_line_feed_alone() {
-    check(b"turnfold replay 2\r\n", "1:18: expected a line end of LF alone, found U+000D");
+    check(
+        b"turnfold replay 2\r\n",
+        "1:18: expected lines that end in LF, found CR LF throughout; remove each CR, for example with `sed -i 's/\\r$//' FILE`; \
+         if git adds them, put `*.tfl text eol=lf` into `.gitattributes` and check the file out again",
+    );
     check_body("# \u{e4}\r\n", "4: expected a line end of LF alone, found U+000D");
     check_body("1 p1 stand", "11: expected a line feed, found nothing");
 }
