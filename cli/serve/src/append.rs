@@ -1,25 +1,22 @@
 //! Appending: commands judged on the state in memory, made durable, then shown (SV-10 to SV-16).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::sync::{OwnedMutexGuard, oneshot};
-use tokio::time::Instant;
-use turnfold_core::{AnyState, DicePolicy, Outcome, Seat};
-use turnfold_replay::play::{self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayStand, RepeatedCall};
+use turnfold_core::{Outcome, Seat};
+use turnfold_replay::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayStand, RepeatedCall};
 use turnfold_replay::position::keep_snapshots;
 use turnfold_replay::render::NothingPlayed;
-use turnfold_replay::{NotPlayed, Record, RejectedLine, Revision, Roller, ScriptLine};
-use turnfold_store::{BranchHead, BranchName, IdempotencyKey, MatchName, StoreError};
+use turnfold_replay::{NotPlayed, Record, RejectedLine, Revision};
+use turnfold_store::{BranchHead, StoreError};
 
 use crate::app::App;
-use crate::auth::{Access, Viewpoint};
+use crate::append_request::{Append, Caller};
 use crate::head_state::{CachedView, HeadState};
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
-use crate::tag::Tags;
 
-/// How often a state is read anew because the store is somewhere else than it.
+/// How often a state is read again because the store has moved on.
 pub(crate) const ATTEMPTS: u32 = 3;
 
 /// The most commands of one request of a host.
@@ -27,22 +24,6 @@ pub(crate) const COMMANDS_MAX: usize = 1000;
 
 /// The most commands that are judged without a thread for it.
 const QUICK_MAX: usize = 4;
-
-/// What is asked for.
-pub(crate) struct Append {
-    pub(crate) access: Access,
-    pub(crate) match_name: MatchName,
-    pub(crate) branch: BranchName,
-    pub(crate) view: Viewpoint,
-    /// The seat whose commands they are; `None` for the host's.
-    pub(crate) seat: Option<Seat>,
-    pub(crate) lines: Vec<ScriptLine>,
-    /// Whether due rolls are made.
-    pub(crate) rolls: bool,
-    pub(crate) key: Option<IdempotencyKey>,
-    pub(crate) if_match: Option<Tags>,
-    pub(crate) expect: Option<u64>,
-}
 
 /// What became of it.
 pub(crate) struct Appended {
@@ -78,7 +59,7 @@ impl<E: Into<Problem>> From<E> for Stopped {
 
 /// Says that others append all the time.
 pub(crate) fn moves_on() -> Problem {
-    Problem::new(Code::Store, "the store moves on faster than it can be read; try again")
+    Problem::new(Code::Store, "too many concurrent appends; try again")
 }
 
 /// What judging commands came to.
@@ -191,17 +172,11 @@ impl Append {
         Ok(Appended { head, records, tag, kind: AppendedKind::Recorded })
     }
 
-    /// Returns `true` if judging the commands asks no store, so that a thread for it would be more work than it is. A line
-    /// on which commands were judged before is none that is played by mail.
+    /// Returns `true` if judging the commands asks no store, so that a thread for it would cost more than it. A branch
+    /// on which commands were judged before is not played by mail.
     fn asks_no_store(&self, app: &App) -> bool {
         let is_hosts = self.seat.is_none() && self.lines.iter().all(|line| line.seat == Some(Seat::Host));
         is_hosts && self.key.is_none() && !app.store.is_shared() && self.lines.len() <= QUICK_MAX
-    }
-
-    fn stand(&self, current: &mut HeadState) -> (PlayStand, CachedView) {
-        let shown = current.shown(self.view.viewer);
-        let HeadState { rules, dice, head, .. } = *current;
-        (PlayStand { rules, dice, head, head_seen: head, state: current.state.fork() }, shown)
     }
 
     /// Judges the commands and hands those that are accepted to the store. A quick call brings where the branch
@@ -221,15 +196,7 @@ impl Append {
             key: self.key.as_ref(),
         };
         let store = quick.is_none().then_some(&app.store);
-        let mut caller = Caller {
-            append: self,
-            app,
-            branch,
-            free: BTreeSet::new(),
-            stand: quick,
-            tag: String::new(),
-            began: Instant::now(),
-        };
+        let mut caller = Caller::new(self, app, branch, quick);
         // SV-12: seat, key, precondition, rules, store. A command without a seat has one in a state only.
         if self.seat.is_none() {
             if store.is_some() {
@@ -261,89 +228,28 @@ impl Append {
                 Ok(JudgedCall::Answered(Appended { head, records, tag, kind }))
             }
             PlayOutcome::Accepted(accepted) => {
-                let AcceptedCall { rules, dice, before, records, state } = accepted;
-                let recorded_at_ms = app.now_ms();
-                let entries: Vec<_> =
-                    records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
-                let mut current = HeadState::new(rules, dice, before + entries.len() as u64, state);
-                if self.view.viewer.see_all() {
-                    // It is worked out here, where that may take its time, and shown once the entries are durable.
-                    current.shown(self.view.viewer);
-                }
+                let storing = self.store(app, branch, accepted)?;
                 branch.note_judging(began.elapsed());
-                let (line, (sender, stored)) = (branch.line(), oneshot::channel());
-                let then = move |stored| drop(sender.send(stored));
-                let expected = BranchHead { id: branch.id(), seq: before };
-                let key = self.key.as_ref();
-                app.store.append_then(&line.match_name, &line.branch, expected, entries, key, then)?;
-                Ok(JudgedCall::Accepted(Box::new(Storing { before, records, current, stored })))
+                Ok(JudgedCall::Accepted(Box::new(storing)))
             }
         }
     }
-}
 
-/// The sender of a request, as judging asks about it (SV-11, SV-13).
-struct Caller<'a> {
-    append: &'a Append,
-    app: &'a App,
-    branch: &'a OpenBranch,
-    /// The seats that were found free; a request asks for each once.
-    free: BTreeSet<Seat>,
-    /// Where the branch stands and what the viewer sees, if that is known.
-    stand: Option<(PlayStand, CachedView)>,
-    /// The tag of what the viewer sees.
-    tag: String,
-    /// When the stand was found.
-    began: Instant,
-}
-
-impl PlayCaller for Caller<'_> {
-    type Error = Problem;
-
-    fn stand(&mut self) -> ApiResult<PlayStand> {
-        let (stand, shown) = match self.stand.take() {
-            Some(known) => known,
-            None => self.branch.current(self.app, |current| self.append.stand(current))?,
-        };
-        self.began = Instant::now();
-        if let Some(first) = self.append.lines.first() {
-            self.may_give(first, stand.state.as_ref())?;
+    /// Hands commands that were accepted to the store.
+    fn store(&self, app: &App, branch: &OpenBranch, accepted: AcceptedCall) -> ApiResult<Storing> {
+        let AcceptedCall { rules, dice, before, records, state } = accepted;
+        let recorded_at_ms = app.now_ms();
+        let entries: Vec<_> = records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
+        let mut current = HeadState::new(rules, dice, before + entries.len() as u64, state);
+        if self.view.viewer.see_all() {
+            // It is worked out here, where that may take its time, and shown once the entries are durable.
+            current.shown(self.view.viewer);
         }
-        self.tag = shown.tag;
-        match &self.append.if_match {
-            Some(tags) if !tags.hold(&self.tag, false) => {
-                let detail = "what you see has changed since; look at it again, then decide";
-                Err(Problem::moved(detail.into(), &self.tag))
-            }
-            _ => Ok(stand),
-        }
-    }
-
-    fn roller(&mut self, dice: &DicePolicy) -> ApiResult<Roller> {
-        Ok(if self.append.rolls { Roller::of(dice) } else { Roller::Nobody })
-    }
-
-    fn may_give(&mut self, line: &ScriptLine, state: &dyn AnyState) -> ApiResult<()> {
-        if self.append.seat.is_some() {
-            return Ok(());
-        }
-        let seat = line.seat.or_else(|| state.default_seat(&line.command));
-        seat.map_or(Ok(()), |seat| self.require_free(seat))
-    }
-}
-
-impl Caller<'_> {
-    /// Requires a seat whose commands a host may give: its own, or a free one (SV-11).
-    fn require_free(&mut self, seat: Seat) -> ApiResult<()> {
-        if seat == Seat::Host || self.free.contains(&seat) {
-            return Ok(());
-        }
-        if self.app.store.is_taken(&self.branch.line().match_name, seat, self.app.now_ms())? {
-            let detail = format!("{seat} is somebody's seat, so only they give its commands");
-            return Err(Problem::forbidden(detail));
-        }
-        self.free.insert(seat);
-        Ok(())
+        let (line, (sender, stored)) = (branch.line(), oneshot::channel());
+        let then = move |stored| drop(sender.send(stored));
+        let expected = BranchHead { id: branch.id(), seq: before };
+        app.store.append_then(&line.match_name, &line.branch, expected, entries, self.key.as_ref(), then)?;
+        Ok(Storing { before, records, current, stored })
     }
 }
 
@@ -356,14 +262,12 @@ fn refused(reason: NotPlayed, tag: &str) -> Problem {
             let reason = NotPlayed::KeyUsed { line, entries: None };
             Problem::new(Code::KeyReused, reason.detail(None))
         }
-        NotPlayed::ByMail { line, desk } => {
-            Problem::forbidden(format!("`{line}` is played by mail: `{desk}` says what is on it"))
-        }
+        reason @ NotPlayed::ByMail { .. } => Problem::forbidden(reason.to_string()),
         reason @ NotPlayed::Rejected { .. } => Problem::new(Code::Rejected, reason.detail(None)),
     }
 }
 
-/// Refuses a line that is played by mail (PM-2).
+/// Refuses a history that is played by mail (PM-2).
 pub(crate) fn require_not_by_mail(app: &App, line: &Revision) -> ApiResult<()> {
     play::require_not_by_mail(&app.store, line)?.map_err(|reason| refused(reason, ""))
 }

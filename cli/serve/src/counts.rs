@@ -60,7 +60,7 @@ impl Counts {
             // An entry may bring several to light at once; whoever claims to have seen only some of those is told all.
             return FirstHead::Known(if count == seen { first } else { first - 1 });
         }
-        // Most heads are those of histories that conceal nothing.
+        // Most histories conceal nothing.
         FirstHead::Count(if low > below.0 { seen } else { low.midpoint(first) })
     }
 }
@@ -69,7 +69,7 @@ impl Counts {
 mod tests {
     use super::*;
 
-    /// Searches as whoever counts does, and returns how often it counted.
+    /// Searches as a caller that counts does, and returns how often it counted.
     fn search(counts: &mut Counts, all: &[u64], seen: u64) -> (Option<u64>, usize) {
         let head = all.len() as u64 - 1;
         for counted in 0.. {

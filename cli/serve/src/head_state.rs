@@ -144,7 +144,7 @@ impl KeptHead {
         self.count();
     }
 
-    /// Returns what a viewer is told after a head up to another, if that was worked out before.
+    /// Returns what is new to a viewer after a head up to another, if that was worked out before.
     pub(crate) fn delta(&self, view: Viewpoint, from: u64, to: u64) -> Option<Arc<Delta>> {
         self.deltas.get(&(view, from)).filter(|delta| delta.to == to).cloned()
     }

@@ -13,6 +13,7 @@
 
 mod app;
 mod append;
+mod append_request;
 mod auth;
 mod branch_cache;
 mod channel_body;

@@ -156,7 +156,7 @@ fn pm_2_a_service_takes_no_commands_there_either() {
             assert_eq!(problem["status"], 403, "{problem}");
             assert_eq!(problem["type"], "urn:turnfold:problem:forbidden");
             let detail = problem["detail"].as_str().unwrap();
-            assert_eq!(detail, "`duel` is played by mail: `duel.desk` says what is on it");
+            assert_eq!(detail, "`duel` is played by mail; only `turnfold mail` can append to it");
         }
     }
     let path = "/v1/matches/duel/branches/what-if/entries";

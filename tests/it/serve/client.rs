@@ -181,7 +181,7 @@ $ turnfold --store SERVICE --token p1.token play ford back --expect 7
 stderr| error: only the host can use `expect`; a seat uses `If-Match`
 exit 2
 $ turnfold --store SERVICE --token host.token play ford "p1: tap 0,1"
-stderr| error: p1 is somebody's seat, so only they give its commands
+stderr| error: seat p1 is taken; only its player can issue its commands
 exit 2
 $ turnfold --store SERVICE --token host.token play ford --as p1 "tap 0,1"
 stderr| error: `--as p1` without that seat's token needs the store itself, and `--store` names a service

@@ -15,7 +15,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::statuses::{AppendProblems, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
-use crate::append::{Append, Appended, AppendedKind, COMMANDS_MAX};
+use crate::append::{Appended, AppendedKind, COMMANDS_MAX};
+use crate::append_request::Append;
 use crate::auth::{Access, Bearer};
 use crate::documents::{self, EntryList};
 use crate::http::{Form, List, ValidQuery, given, json, json_body, link_next, list_limit, name, text};

@@ -1,0 +1,114 @@
+//! Commands that are asked for: by whom, for which seats, and what they had seen (SV-11, SV-13).
+
+use std::collections::BTreeSet;
+
+use tokio::time::Instant;
+use turnfold_core::{AnyState, DicePolicy, Seat};
+use turnfold_replay::play::{PlayCaller, PlayStand};
+use turnfold_replay::{Roller, ScriptLine};
+use turnfold_store::{BranchName, IdempotencyKey, MatchName};
+
+use crate::app::App;
+use crate::auth::{Access, Viewpoint};
+use crate::head_state::{CachedView, HeadState};
+use crate::open_branch::OpenBranch;
+use crate::problem::{ApiResult, Problem};
+use crate::tag::Tags;
+
+/// What is asked for.
+pub(crate) struct Append {
+    pub(crate) access: Access,
+    pub(crate) match_name: MatchName,
+    pub(crate) branch: BranchName,
+    pub(crate) view: Viewpoint,
+    /// The seat whose commands they are; `None` for the host's.
+    pub(crate) seat: Option<Seat>,
+    pub(crate) lines: Vec<ScriptLine>,
+    /// Whether due rolls are made.
+    pub(crate) rolls: bool,
+    pub(crate) key: Option<IdempotencyKey>,
+    pub(crate) if_match: Option<Tags>,
+    pub(crate) expect: Option<u64>,
+}
+
+impl Append {
+    pub(crate) fn stand(&self, current: &mut HeadState) -> (PlayStand, CachedView) {
+        let shown = current.shown(self.view.viewer);
+        let HeadState { rules, dice, head, .. } = *current;
+        (PlayStand { rules, dice, head, head_seen: head, state: current.state.fork() }, shown)
+    }
+}
+
+/// The sender of a request, as judging asks about it (SV-11, SV-13).
+pub(crate) struct Caller<'a> {
+    append: &'a Append,
+    app: &'a App,
+    branch: &'a OpenBranch,
+    /// The seats that were found free; a request asks for each once.
+    free: BTreeSet<Seat>,
+    /// Where the branch stands and what the viewer sees, if that is known.
+    stand: Option<(PlayStand, CachedView)>,
+    /// The tag of what the viewer sees.
+    pub(crate) tag: String,
+    /// When the stand was found.
+    pub(crate) began: Instant,
+}
+
+impl PlayCaller for Caller<'_> {
+    type Error = Problem;
+
+    fn stand(&mut self) -> ApiResult<PlayStand> {
+        let (stand, shown) = match self.stand.take() {
+            Some(known) => known,
+            None => self.branch.current(self.app, |current| self.append.stand(current))?,
+        };
+        self.began = Instant::now();
+        if let Some(first) = self.append.lines.first() {
+            self.may_give(first, stand.state.as_ref())?;
+        }
+        self.tag = shown.tag;
+        match &self.append.if_match {
+            Some(tags) if !tags.hold(&self.tag, false) => {
+                let detail = "what you see has changed since; look at it again, then decide";
+                Err(Problem::moved(detail.into(), &self.tag))
+            }
+            _ => Ok(stand),
+        }
+    }
+
+    fn roller(&mut self, dice: &DicePolicy) -> ApiResult<Roller> {
+        Ok(if self.append.rolls { Roller::of(dice) } else { Roller::Nobody })
+    }
+
+    fn may_give(&mut self, line: &ScriptLine, state: &dyn AnyState) -> ApiResult<()> {
+        if self.append.seat.is_some() {
+            return Ok(());
+        }
+        let seat = line.seat.or_else(|| state.default_seat(&line.command));
+        seat.map_or(Ok(()), |seat| self.require_free(seat))
+    }
+}
+
+impl<'a> Caller<'a> {
+    pub(crate) fn new(
+        append: &'a Append,
+        app: &'a App,
+        branch: &'a OpenBranch,
+        stand: Option<(PlayStand, CachedView)>,
+    ) -> Self {
+        Self { append, app, branch, free: BTreeSet::new(), stand, tag: String::new(), began: Instant::now() }
+    }
+
+    /// Requires a seat whose commands a host may give: its own, or a free one (SV-11).
+    pub(crate) fn require_free(&mut self, seat: Seat) -> ApiResult<()> {
+        if seat == Seat::Host || self.free.contains(&seat) {
+            return Ok(());
+        }
+        if self.app.store.is_taken(&self.branch.line().match_name, seat, self.app.now_ms())? {
+            let detail = format!("seat {seat} is taken; only its player can issue its commands");
+            return Err(Problem::forbidden(detail));
+        }
+        self.free.insert(seat);
+        Ok(())
+    }
+}
