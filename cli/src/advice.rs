@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use turnfold_replay::bundle::BundleError;
-use turnfold_replay::bundle_import::ImportError;
+use turnfold_replay::bundle::import::ImportError;
+use turnfold_replay::history::revision::is_page;
 use turnfold_replay::mail::MailError;
-use turnfold_replay::revision::is_page;
 use turnfold_replay::signing::SigningError;
 use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError};
 use turnfold_store::{RescueError, StoreError};

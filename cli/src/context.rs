@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::{Digest, Registry};
 use turnfold_replay::{
-    Replay, ReplayError, Revision, SourceName, Sources, limits::REPLAY, page::replay_bytes,
-    revision::input_name, tfl,
+    Replay, ReplayError, Revision, SourceName, Sources, error::limits::REPLAY, history::revision::input_name,
+    page::replay_bytes, tfl,
 };
 use turnfold_store::{FleetAddress, Store, StoreReader};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use turnfold_replay::{InputError, ReplayError, text::shortened};
+use turnfold_replay::{InputError, ReplayError, render::text::shortened};
 use turnfold_store::{ErrorKind, NEXT_STEP, NEXT_STEP_IN_DATABASE};
 
 /// The longest message of a failure in JSON, next to its hint and kind.

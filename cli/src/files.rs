@@ -5,14 +5,14 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub(crate) use turnfold_replay::revision::{input_name, is_standard};
+pub(crate) use turnfold_replay::history::revision::{input_name, is_standard};
 use turnfold_replay::{
     InputError, Limits, PageError, ReplayError, ScriptLine,
-    input::{self, read_bounded},
-    limits::REPLAY,
+    error::input::{self, read_bounded},
+    error::limits::REPLAY,
+    history::revision::is_page,
     page::replay_bytes,
-    revision::is_page,
-    script::parse,
+    session::script::parse,
 };
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};

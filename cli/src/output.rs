@@ -11,9 +11,9 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size, terminal_size_of};
-use turnfold_replay::text::json_line;
+use turnfold_replay::render::text::json_line;
 
-pub(crate) use turnfold_replay::text::{
+pub(crate) use turnfold_replay::render::text::{
     Line, TextSpan, Tone, added, counted, dim, error_text, plain, printable, removed, strong, warning,
 };
 

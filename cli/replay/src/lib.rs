@@ -25,8 +25,8 @@
 //!
 //! ```
 //! use turnfold_core::Registry;
-//! use turnfold_replay::bisect::bisect;
-//! use turnfold_replay::{Bisection, Viewer, History, Question, ReplayError, SeatHistory, bless, tfl};
+//! use turnfold_replay::search::bisect::bisect;
+//! use turnfold_replay::{Bisection, Viewer, History, Question, ReplayError, SeatHistory, golden::bless, tfl};
 //!
 //! let script = b"turnfold replay 2
 //! +++
@@ -52,102 +52,64 @@
 //! # Ok::<(), ReplayError>(())
 //! ```
 //!
-//! Start reading in [`history`] (the entries of a match), [`entry`](mod@entry) (what is recorded of a command),
-//! [`record`] (what the rules compute of it) and [`divergence`] (where the two differ). [`viewer`] and [`seat_history`] are the
-//! only way to what a player may know. [`session`] plays on, and [`render`] is what verbs print, for programs that
-//! print or send it. What can go wrong is a [`ReplayError`], which says what
-//! happened and where.
-
-pub mod divergence;
-pub mod entry;
-pub mod history;
-pub mod position;
-pub mod record;
-pub mod revision;
-pub mod script;
-pub mod session;
-pub mod sources;
-
-pub mod play;
-pub mod render;
-
-pub mod seat_history;
-pub mod viewed_entry;
-pub mod viewer;
-
-pub mod tfl;
-
-pub mod frames;
-pub mod page;
+//! Start reading in [`history`] (the entries of a match): [`entry`](mod@history::entry) is what is recorded of a command and
+//! [`record`](history::record) what the rules compute of it. [`divergence`](compare::divergence) says where the two differ.
+//! [`viewer`] is the only way to what a player may know, [`session`] plays on, and [`render`] is what verbs print, for
+//! programs that print or send it. What can go wrong is a [`ReplayError`], which says what happened and where.
 
 pub mod audit;
 pub mod bundle;
-pub mod bundle_import;
-pub mod mail;
-pub mod signing;
-
-pub mod amend;
-pub mod bisect;
-pub mod blame;
-pub mod bless;
-pub mod check;
-pub mod condition;
-pub mod diff;
-pub mod difference;
+pub mod compare;
 pub mod drawing;
-pub mod impact;
-pub mod import;
-pub mod links;
-pub mod outcomes;
-pub mod path;
-pub mod question;
-pub mod selftest;
-pub mod shrink;
-pub mod stepper;
-pub mod verify;
-
 pub mod error;
-pub mod input;
-pub mod limits;
-pub mod text;
+pub mod golden;
+pub mod history;
+pub mod mail;
+pub mod page;
+pub mod render;
+pub mod search;
+pub mod session;
+pub mod signing;
+pub mod tfl;
+pub mod viewer;
 
 #[cfg(test)]
 mod example;
 
-pub use amend::{Amending, Amendment, ChangedRoll};
-pub use bisect::{Bisection, Flip};
-pub use blame::FieldChange;
-pub use bless::{Change, RulesChange};
-pub use check::{
+pub use compare::diff::{Comparison, DiffStat, Side};
+pub use compare::difference::Difference;
+pub use compare::divergence::{Claim, Divergence, DivergenceKind, Hashes, Subject};
+pub use compare::impact::{FirstDifference, RecordedLog};
+pub use error::ReplayError;
+pub use error::input::InputError;
+pub use error::limits::Limits;
+pub use golden::amend::{Amending, Amendment, ChangedRoll};
+pub use golden::bless::{Change, RulesChange};
+pub use golden::check::{
     AllDifferences, CheckLimits, CheckReport, Checked, FileCheck, Mismatch, MismatchReport, check,
 };
-pub use condition::{Condition, ConditionError};
-pub use diff::{Comparison, DiffStat, Side};
-pub use difference::Difference;
-pub use divergence::{Claim, Divergence, DivergenceKind, Hashes, Subject};
-pub use entry::{Attempt, CommandForm, LogEntry, ShortHash};
-pub use error::ReplayError;
-pub use frames::{Frame, FrameDocument, FrameLimits, FramePicture, PictureChange, Shown};
+pub use golden::verify::{Finding, FindingKind, LeftToCheck, Verification, VerifiedBranch};
 pub use history::History;
-pub use impact::{FirstDifference, RecordedLog};
-pub use import::Imported;
-pub use input::InputError;
-pub use limits::Limits;
-pub use links::QuotedLink;
+pub use history::entry::{Attempt, CommandForm, LogEntry, ShortHash};
+pub use history::import::Imported;
+pub use history::links::QuotedLink;
+pub use history::position::{Passed, Position, Tail};
+pub use history::record::{Detail, LoggedRecord, Record};
+pub use history::revision::{EntryName, FileName, RangeName, Revision, SourceName};
+pub use history::sources::Sources;
+pub use page::frames::{Frame, FrameDocument, FrameLimits, FramePicture, PictureChange, Shown};
 pub use page::{Page, PageError};
-pub use play::NotPlayed;
-pub use position::{Passed, Position, Tail};
-pub use question::{Judgment, Question};
-pub use record::{Detail, LoggedRecord, Record};
-pub use revision::{EntryName, FileName, RangeName, Revision, SourceName};
-pub use script::{OtherSeat, ScriptLine};
-pub use seat_history::SeatHistory;
+pub use render::text::{Line, TextSpan, Tone};
+pub use search::bisect::{Bisection, Flip};
+pub use search::blame::FieldChange;
+pub use search::condition::{Condition, ConditionError};
+pub use search::question::{Judgment, Question};
+pub use search::shrink::{Least, Shrinking};
+pub use search::stepper::{Hit, SearchDirection, ShownEntry, Stepper};
+pub use session::play::NotPlayed;
+pub use session::script::{OtherSeat, ScriptLine};
 pub use session::{RejectedLine, Roller, Session};
-pub use shrink::{Least, Shrinking};
-pub use sources::Sources;
-pub use stepper::{Hit, SearchDirection, ShownEntry, Stepper};
-pub use text::{Line, TextSpan, Tone};
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
-pub use verify::{Finding, FindingKind, LeftToCheck, Verification, VerifiedBranch};
-pub use viewed_entry::{ViewedEntry, fold_as_viewer};
+pub use viewer::seat_history::SeatHistory;
+pub use viewer::viewed_entry::{ViewedEntry, fold_as_viewer};
 pub use viewer::{Concealed, NotOfSeat, Viewer};

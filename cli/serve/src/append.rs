@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use turnfold_core::{Outcome, Seat};
-use turnfold_replay::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayStand, RepeatedCall};
-use turnfold_replay::position::keep_snapshots;
+use turnfold_replay::history::position::keep_snapshots;
 use turnfold_replay::render::NothingPlayed;
+use turnfold_replay::session::play::{self, AcceptedCall, PlayCall, PlayOutcome, PlayStand, RepeatedCall};
 use turnfold_replay::{NotPlayed, Record, RejectedLine, Revision};
 use turnfold_store::{BranchHead, StoreError};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tokio::time::Instant;
 use turnfold_core::{AnyState, DicePolicy, Seat};
-use turnfold_replay::play::{PlayCaller, PlayStand};
+use turnfold_replay::session::play::{PlayCaller, PlayStand};
 use turnfold_replay::{Roller, ScriptLine};
 use turnfold_store::{BranchName, IdempotencyKey, MatchName};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use turnfold_replay::seat_history::follow::{Follower, ShownEntries};
+use turnfold_replay::viewer::seat_history::follow::{Follower, ShownEntries};
 use turnfold_replay::{ReplayError, ViewedEntry, history::rules_of};
 
 use crate::auth::Viewpoint;

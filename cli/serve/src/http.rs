@@ -187,7 +187,7 @@ pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 }
 
 fn one_line(text: &str) -> String {
-    turnfold_replay::text::printable(&text.replace('\n', " ")).into_owned()
+    turnfold_replay::render::text::printable(&text.replace('\n', " ")).into_owned()
 }
 
 /// Answers with a document.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde::Serialize;
-use turnfold_replay::seat_history::follow::{Follower, Known};
+use turnfold_replay::viewer::seat_history::follow::{Follower, Known};
 use turnfold_replay::{LoggedRecord, Record};
 
 use crate::counts::Counts;

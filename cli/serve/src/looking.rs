@@ -2,7 +2,8 @@
 
 use turnfold_core::AnyState;
 use turnfold_replay::{
-    History, LoggedRecord, Position, ReplayError, SeatHistory, SourceName, Tail, seat_history::look_at_last,
+    History, LoggedRecord, Position, ReplayError, SeatHistory, SourceName, Tail,
+    viewer::seat_history::look_at_last,
 };
 
 use crate::auth::Viewpoint;

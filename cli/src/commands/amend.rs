@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use turnfold_core::Seat;
 use turnfold_replay::{
     Amending, Amendment, EntryName, FileName, History, Replay, Revision, ScriptLine, SourceName, Sources,
-    amend,
-    bless::{bless, bless_if_true},
-    position::keep_snapshots,
+    golden::amend,
+    golden::bless::{bless, bless_if_true},
+    history::position::keep_snapshots,
 };
 use turnfold_store::BranchName;
 

@@ -1,7 +1,7 @@
 //! `turnfold ask`: a ruleset's queries.
 
 use clap::{Arg, ArgMatches, FromArgMatches};
-use turnfold_replay::{SourceName, Viewer, render, seat_history::seek};
+use turnfold_replay::{SourceName, Viewer, render, viewer::seat_history::seek};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use turnfold_replay::{
     Bisection, Condition, Difference, Flip, Question, Record, ReplayError, SeatHistory, SourceName, Viewer,
-    bisect::{self, EarlierSpell, bisect},
+    search::bisect::{self, EarlierSpell, bisect},
 };
 
 use crate::context::Context;

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use turnfold_replay::{
-    Difference, FieldChange, Record, SeatHistory, SourceName, Viewer, blame::blame, path::check_path, render,
+    Difference, FieldChange, Record, SeatHistory, SourceName, Viewer, render, search::blame::blame,
+    search::path::check_path,
 };
 
 use crate::context::Context;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use indicatif::ProgressBar;
 use turnfold_core::Registry;
-use turnfold_replay::{CheckLimits, CheckReport, FileCheck, check};
+use turnfold_replay::{CheckLimits, CheckReport, FileCheck, golden::check};
 
 use crate::clock::Stopwatch;
 use crate::context::Context;

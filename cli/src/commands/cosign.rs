@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use turnfold_core::trust::{ConsistencyRequest, KeyKind, VerifierKey};
-use turnfold_replay::limits::NOTE;
+use turnfold_replay::error::limits::NOTE;
 use turnfold_replay::signing::{GivenCosignature, KeyFile, cosign};
 
 use crate::clock;

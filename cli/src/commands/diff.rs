@@ -2,7 +2,7 @@
 
 use turnfold_replay::{
     SeatHistory, SourceName, Viewer,
-    diff::compare,
+    compare::diff::compare,
     render::diff::{DiffDocument, lines, stat_lines},
 };
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use turnfold_core::Digest;
-use turnfold_replay::{Page, SeatHistory, SourceName, Viewer, revision::is_page};
+use turnfold_replay::{Page, SeatHistory, SourceName, Viewer, history::revision::is_page};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use turnfold_core::Registry;
 use turnfold_replay::{
-    RecordedLog, Replay, ReplayError, Revision, Sources, check::replays, input, limits::REPLAY,
-    page::replay_bytes, tfl,
+    RecordedLog, Replay, ReplayError, Revision, Sources, error::input, error::limits::REPLAY,
+    golden::check::replays, page::replay_bytes, tfl,
 };
 use turnfold_store::StoreReader;
 

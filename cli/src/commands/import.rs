@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use turnfold_core::Digest;
+use turnfold_replay::bundle::import::ImportNames;
 use turnfold_replay::bundle::is_bundle;
-use turnfold_replay::bundle_import::ImportNames;
-use turnfold_replay::{Imported, Sources, revision::new_match_name};
+use turnfold_replay::{Imported, Sources, history::revision::new_match_name};
 use turnfold_store::{BranchName, MatchName};
 
 use super::new::{Game, genesis};

@@ -1,6 +1,6 @@
 //! `turnfold legal`: the commands that would be applied.
 
-use turnfold_replay::{SourceName, Viewer, render::legal_commands, seat_history::seek};
+use turnfold_replay::{SourceName, Viewer, render::legal_commands, viewer::seat_history::seek};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

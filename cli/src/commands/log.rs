@@ -6,7 +6,7 @@ use regex_lite::{Regex, RegexBuilder};
 use turnfold_core::{Digest, Seat};
 use turnfold_replay::{
     LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Sources, Tail, Viewer, render,
-    seat_history::look_at_last,
+    viewer::seat_history::look_at_last,
 };
 
 use crate::context::Context;

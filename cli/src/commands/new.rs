@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::Serialize;
 use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Seed, SetupError};
-use turnfold_replay::{history::find_rules, import::check_title, input, revision::new_match_name};
+use turnfold_replay::{
+    error::input, history::find_rules, history::import::check_title, history::revision::new_match_name,
+};
 use turnfold_store::{Genesis, MatchName};
 
 use crate::context::Context;

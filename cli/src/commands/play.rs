@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use turnfold_core::DicePolicy;
-use turnfold_replay::play::{self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayStand, RepeatedCall};
+use turnfold_replay::session::play::{
+    self, AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayStand, RepeatedCall,
+};
 use turnfold_replay::{
     History, NotPlayed, Position, RejectedLine, ReplayError, Revision, Roller, ScriptLine, SeatHistory,
-    Sources, Tail, Viewer, position::keep_snapshots, render::NothingPlayed,
+    Sources, Tail, Viewer, history::position::keep_snapshots, render::NothingPlayed,
 };
 use turnfold_store::{IdempotencyKey, Store, StoreReader};
 

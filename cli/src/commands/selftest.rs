@@ -1,7 +1,7 @@
 //! `turnfold selftest`: the sync test, which hunts for state that does not survive being stored.
 
 use serde::Serialize;
-use turnfold_replay::{History, SourceName, selftest::first_unsynced};
+use turnfold_replay::{History, SourceName, golden::selftest::first_unsynced};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

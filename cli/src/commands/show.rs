@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use turnfold_replay::drawing::{Highlights, named_hexes, svg};
-use turnfold_replay::{SeatHistory, SourceName, Viewer, render::legal_commands, seat_history::seek};
+use turnfold_replay::{SeatHistory, SourceName, Viewer, render::legal_commands, viewer::seat_history::seek};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

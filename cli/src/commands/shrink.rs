@@ -6,7 +6,7 @@ use serde::Serialize;
 use turnfold_core::Seat;
 use turnfold_replay::{
     Condition, FileName, History, Least, Question, ReplayLine, Shrinking, SourceName, Sources,
-    shrink::{shrink, shrink_failing},
+    search::shrink::{shrink, shrink_failing},
 };
 
 use crate::context::Context;

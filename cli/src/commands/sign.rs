@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use turnfold_core::trust::SignatureLine;
 use turnfold_replay::bundle::{StoreRecords, write_checkpoints};
-use turnfold_replay::limits::NOTE;
+use turnfold_replay::error::limits::NOTE;
 use turnfold_replay::signing::{SignedLine, Signers, sign_lines};
 use turnfold_replay::{Revision, Sources};
 

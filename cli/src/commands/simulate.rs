@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use turnfold_core::{AnyState, DicePolicy, Digest, FoldError, Simulation, Step};
-use turnfold_replay::{Passed, Replay, history::find_rules, revision::new_match_name};
+use turnfold_replay::{Passed, Replay, history::find_rules, history::revision::new_match_name};
 use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 
 use super::new::{Dice, Game, genesis, read_example, read_setup};

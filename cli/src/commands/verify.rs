@@ -6,7 +6,7 @@ use serde::Serialize;
 use turnfold_core::Digest;
 use turnfold_replay::{
     FileName, Finding, FindingKind, History, LeftToCheck, Mismatch, QuotedLink, Revision, SourceName,
-    Sources, Verification, VerifiedBranch, check::check_replay, verify::verify,
+    Sources, Verification, VerifiedBranch, golden::check::check_replay, golden::verify::verify,
 };
 use turnfold_store::{BranchName, MatchName, NEXT_STEP, StoreError};
 

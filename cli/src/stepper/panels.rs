@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use turnfold_replay::drawing::{Highlights, Spot, text};
-use turnfold_replay::{ShownEntry, SourceName, Stepper, text::printable};
+use turnfold_replay::{ShownEntry, SourceName, Stepper, render::text::printable};
 
 use super::app::{App, Prompt};
 use super::keys::LINE;

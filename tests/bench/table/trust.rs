@@ -8,8 +8,8 @@ use turnfold_core::Registry;
 use turnfold_core::trust::{KeyKind, PrivateKey, TrustPolicy};
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
 use turnfold_replay::bundle::{BundleFile, StoreRecords};
+use turnfold_replay::golden::verify::verify;
 use turnfold_replay::signing::{KeyFile, Signers, write_signed_bundle};
-use turnfold_replay::verify::verify;
 use turnfold_store::{BranchName, StoreReader};
 
 use crate::input::{Play, fixture};

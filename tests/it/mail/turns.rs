@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use turnfold_core::any::erase;
 use turnfold_core::{AnyState, Registry, Seat};
 use turnfold_replay::ReplayError;
+use turnfold_replay::history::record::Record;
 use turnfold_replay::mail::{GameTurn, OrderEnd};
-use turnfold_replay::record::Record;
 
 use super::siege::Siege;
 

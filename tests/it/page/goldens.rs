@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use turnfold_core::registry::RULESETS;
 use turnfold_replay::drawing::{Highlights, svg};
-use turnfold_replay::{Page, frames::changed_spots, page::PAGE_BYTES_MAX};
+use turnfold_replay::{Page, page::PAGE_BYTES_MAX, page::frames::changed_spots};
 
 use super::browser::Browser;
 use crate::frames::sight;

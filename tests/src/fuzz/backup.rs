@@ -1,7 +1,7 @@
 //! Backups: a stream that was changed is refused, and one with right checks makes a sound store or none.
 
 use turnfold_core::Registry;
-use turnfold_replay::{FindingKind, verify::verify};
+use turnfold_replay::{FindingKind, golden::verify::verify};
 use turnfold_store::{Store, Totals};
 
 use super::{check_message, sample};

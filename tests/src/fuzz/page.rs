@@ -4,7 +4,7 @@ use std::path::Path;
 
 use turnfold_core::Registry;
 use turnfold_replay::page::{PAGE_BYTES_MAX, replay_in};
-use turnfold_replay::{History, Page, SeatHistory, Viewer, bless::bless, tfl::read};
+use turnfold_replay::{History, Page, SeatHistory, Viewer, golden::bless::bless, tfl::read};
 
 use super::{check_message, replay_file};
 

@@ -1,7 +1,7 @@
 //! Replay files: what is read is written as it was, blessing is done once and for all, and checking agrees with it.
 
 use turnfold_core::Registry;
-use turnfold_replay::{Replay, TflError, bless::bless, check::check_replay, tfl::read};
+use turnfold_replay::{Replay, TflError, golden::bless::bless, golden::check::check_replay, tfl::read};
 
 use super::check_message;
 

@@ -6,8 +6,8 @@ use turnfold_core::trust::proof::note_within;
 use turnfold_core::trust::{Checkpoint, SignedNote};
 
 use crate::bundle::{BundleError, BundleFile, LineRecords, is_bundle};
-use crate::input::read_file;
-use crate::limits::NOTE;
+use crate::error::input::read_file;
+use crate::error::limits::NOTE;
 
 /// A checkpoint that the auditor kept, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use turnfold_core::{AnyState, DicePolicy, FoldError, Registry};
 use turnfold_store::{Entry, Genesis};
 
-use crate::entry::stored;
+use crate::history::entry::stored;
 
 /// How many entries are folded at a time.
 const RUN: usize = 256;

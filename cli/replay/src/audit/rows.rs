@@ -7,7 +7,7 @@ use turnfold_core::Seat;
 use turnfold_core::trust::VerifierKey;
 use turnfold_store::MatchName;
 
-use crate::revision::Revision;
+use crate::history::revision::Revision;
 
 /// The rows, in the order in which they are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,7 +11,7 @@ use super::play::{Playing, Verdict};
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{LineFinder, LineSize, revision};
 use crate::bundle::{BundleError, BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords};
-use crate::revision::Revision;
+use crate::history::revision::Revision;
 
 /// What the walk found.
 pub(super) struct Walked {

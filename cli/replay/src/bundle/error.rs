@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::error::ReplayError;
-use crate::input::InputError;
+use crate::error::input::InputError;
 use crate::viewer::Viewer;
 
 /// What is wrong with a bundle, and where.

@@ -10,7 +10,7 @@ use super::error::BundleError;
 use super::outline::{BundleOutline, TITLE};
 use super::parse::parse;
 use super::records::{BundledRecord, LineRecords, TakeRecord};
-use crate::input;
+use crate::error::input;
 
 /// How much of the file is read at a time.
 const BUFFER_BYTES: usize = 1 << 16;

@@ -5,6 +5,7 @@
 
 mod error;
 mod file;
+pub mod import;
 mod outline;
 mod parse;
 mod records;

@@ -17,8 +17,8 @@ use turnfold_store::{BranchName, COMMAND_BYTES_MAX, GENESIS_BYTES_MAX, Genesis, 
 use super::error::BundleError;
 use super::outline::{BundleOutline, BundledLine, BundledMatch, TITLE, in_order};
 use super::records::{BundledRecord, TakeRecord};
-use crate::input::InputError;
-use crate::limits::{BUNDLE_CHECKPOINT_BYTES_MAX, BUNDLE_LINES_MAX};
+use crate::error::input::InputError;
+use crate::error::limits::{BUNDLE_CHECKPOINT_BYTES_MAX, BUNDLE_LINES_MAX};
 
 /// The longest line: a Genesis in base64, or an entry with the largest command, whichever is longer, and some words.
 const LINE_BYTES_MAX: u64 = (GENESIS_BYTES_MAX as u64 + COMMAND_BYTES_MAX as u64) * 4 / 3;

@@ -8,9 +8,9 @@ use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, Seq};
 use super::error::BundleError;
 use super::outline::{BundleOutline, BundledMatch};
 use super::records::{BundledRecord, LineIndex, LineRecords, StoreRecords, TakeRecord};
-use crate::entry::{LogEntry, logged};
+use crate::history::entry::{LogEntry, logged};
+use crate::history::revision::{Revision, SourceName};
 use crate::history::{broken_entry, rules_of};
-use crate::revision::{Revision, SourceName};
 use crate::viewer::Viewer;
 
 /// What a key begins with that nobody can guess: those of orders, of papers, and of turns that a desk announced.

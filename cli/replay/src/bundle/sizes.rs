@@ -7,7 +7,7 @@ use turnfold_store::Ancestry;
 
 use super::outline::{BundleOutline, BundledLine, BundledMatch};
 use super::records::LineIndex;
-use crate::revision::Revision;
+use crate::history::revision::Revision;
 
 /// A line cut to so many records, at least one; the line is the one whose own records end it.
 pub(crate) type LineSize = (LineIndex, u64);

@@ -17,8 +17,8 @@ use super::MailError;
 use super::desk_turn::{AppliedEntry, DeskTurn, Execution, RecordedPaper, RolledEntry, TurnPlan, TurnRecord};
 use super::pairing::MailMatch;
 use crate::bundle::BundledRecord;
+use crate::history::revision::SourceName;
 use crate::history::{broken_entry, broken_setup};
-use crate::revision::SourceName;
 
 /// A desk up to some record.
 pub struct DeskHistory {

@@ -8,7 +8,7 @@ use turnfold_store::StoreError;
 
 use crate::bundle::BundleError;
 use crate::error::ReplayError;
-use crate::input::InputError;
+use crate::error::input::InputError;
 use crate::signing::SigningError;
 
 /// What goes wrong with a match by mail, at its host or a player.

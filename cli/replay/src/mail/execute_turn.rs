@@ -14,8 +14,8 @@ use super::host::{MailHost, PlayedStep, RunReport};
 use super::host_dice::{FairTurn, TableDice, TurnDice};
 use super::pairing::TurnKey;
 use super::turn_position::{self, TurnEntry};
-use crate::position::{Position, Tail};
-use crate::record::Record;
+use crate::history::position::{Position, Tail};
+use crate::history::record::Record;
 use crate::session::is_roll;
 
 impl MailHost<'_> {

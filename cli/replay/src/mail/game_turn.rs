@@ -6,11 +6,11 @@
 
 use turnfold_core::{AnyState, DicePolicy, DueRoll, Rejected, Seat, Verdict};
 
-use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
 use crate::history::History;
-use crate::record::{Detail, Record};
-use crate::script::ScriptLine;
+use crate::history::entry::{LogEntry, logged};
+use crate::history::record::{Detail, Record};
+use crate::session::script::ScriptLine;
 use crate::session::{ROLLS_IN_A_ROW_MAX, Roller, Session};
 use crate::viewer::Viewer;
 

@@ -11,7 +11,7 @@ use super::desk_turn::AppliedEntry;
 use super::error::MailError;
 use super::pairing::MailMatch;
 use crate::history::broken_entry;
-use crate::revision::SourceName;
+use crate::history::revision::SourceName;
 use crate::signing::Signers;
 
 /// A match by mail, as its host has it.

@@ -15,12 +15,12 @@ use super::pairing::MailMatch;
 use crate::bundle::{LineRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use crate::drawing::{Highlights, text};
 use crate::history::History;
-use crate::record::Record;
-use crate::revision::Revision;
-use crate::seat_history::SeatHistory;
-use crate::seat_history::follow::Follower;
+use crate::history::record::Record;
+use crate::history::revision::Revision;
 use crate::signing::Signers;
 use crate::viewer::Viewer;
+use crate::viewer::seat_history::SeatHistory;
+use crate::viewer::seat_history::follow::Follower;
 
 /// A game and its desk, read to write letters.
 pub(super) struct MailLogs<'a> {

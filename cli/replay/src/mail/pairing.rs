@@ -10,8 +10,8 @@ use turnfold_core::{AnyRules, Digest, Registry, Rules, Seat};
 use turnfold_store::{BranchName, Genesis, MatchName, StoreError, StoreReader};
 
 use super::MailError;
+use crate::history::revision::{Revision, SourceName};
 use crate::history::{broken_setup, rules_of};
-use crate::revision::{Revision, SourceName};
 
 /// What the name of a desk ends in.
 const DESK: &str = ".desk";

@@ -13,8 +13,8 @@ use turnfold_core::{Digest, Seat};
 use turnfold_store::{MatchName, StoreReader};
 
 use super::error::MailError;
-use crate::input;
-use crate::limits::MAIL_ADDRESSES;
+use crate::error::input;
+use crate::error::limits::MAIL_ADDRESSES;
 
 /// The post of a match: its `outbox` and `addresses` in a folder.
 ///

@@ -15,11 +15,11 @@ use super::error::MailError;
 use super::game_turn::{GameTurn, OrderEnd};
 use super::received_bundle::ReceivedBundle;
 use crate::bundle::{BundledRecord, LineRecords};
-use crate::entry::{LogEntry, logged};
 use crate::error::ReplayError;
+use crate::history::entry::{LogEntry, logged};
+use crate::history::record::Record;
+use crate::history::revision::Revision;
 use crate::history::rules_of;
-use crate::record::Record;
-use crate::revision::Revision;
 
 /// The current turn.
 #[derive(Clone, Debug)]

@@ -10,8 +10,8 @@ use super::error::MailError;
 use super::game_turn::{GameTurn, Round, TurnEnd, conceals_something};
 use super::host::MailHost;
 use super::pairing::TurnKey;
-use crate::entry::{CommandForm, LogEntry};
 use crate::history::History;
+use crate::history::entry::{CommandForm, LogEntry};
 use crate::session::is_roll;
 
 /// Requires that the game has the entry of the desk's position, with its link.

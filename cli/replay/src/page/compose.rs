@@ -7,16 +7,16 @@ use turnfold_core::{Digest, Seat};
 
 use super::embedded::{PageError, VERSION};
 use super::html::{ScriptJson, fill, source_hash, text};
-use crate::bless::bless_if_true;
 use crate::drawing::{Highlights, colors::COLORS, svg};
 use crate::error::ReplayError;
-use crate::frames::{FrameDocument, FrameLimits, FramePicture};
+use crate::golden::bless::bless_if_true;
 use crate::history::History;
-use crate::revision::{Revision, SourceName};
-use crate::seat_history::SeatHistory;
-use crate::sources::Sources;
+use crate::history::revision::{Revision, SourceName};
+use crate::history::sources::Sources;
+use crate::page::frames::{FrameDocument, FrameLimits, FramePicture};
 use crate::tfl::Replay;
 use crate::viewer::Viewer;
+use crate::viewer::seat_history::SeatHistory;
 
 /// The longest page (VW-26).
 pub const PAGE_BYTES_MAX: usize = 64 << 20;

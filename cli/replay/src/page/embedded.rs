@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use turnfold_core::Seat;
 
-use crate::revision::{SourceName, input_name, is_page};
+use crate::history::revision::{SourceName, input_name, is_page};
 
 /// The element that holds a page's document, as pages write it.
 pub(super) const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";

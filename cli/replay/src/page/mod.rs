@@ -5,6 +5,7 @@
 
 mod compose;
 mod embedded;
+pub mod frames;
 mod html;
 
 pub use compose::{PAGE_BYTES_MAX, Page, SCRIPT, STYLES};

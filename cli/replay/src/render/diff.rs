@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use crate::diff::{Comparison, DiffStat, Side, records_of};
-use crate::difference::Difference;
-use crate::divergence::Divergence;
+use crate::compare::diff::{Comparison, DiffStat, Side, records_of};
+use crate::compare::difference::Difference;
+use crate::compare::divergence::Divergence;
+use crate::compare::outcomes::changed_claims;
 use crate::error::ReplayError;
-use crate::outcomes::changed_claims;
-use crate::record::Record;
-use crate::revision::shell_path;
-use crate::seat_history::SeatHistory;
-use crate::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
+use crate::history::record::Record;
+use crate::history::revision::shell_path;
+use crate::render::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
+use crate::viewer::seat_history::SeatHistory;
 
 /// What `diff --format json` prints.
 #[derive(Debug, Serialize)]

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
 
-use crate::record::{LoggedRecord, Record};
-use crate::revision::Revision;
-use crate::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time};
+use crate::history::record::{LoggedRecord, Record};
+use crate::history::revision::Revision;
+use crate::render::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time};
 use crate::viewer::Viewer;
 
 /// Returns the line of an entry or of a rejected command.

@@ -5,9 +5,9 @@ use turnfold_core::{AnyState, Digest, Registry, Seat};
 use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
 
 use crate::error::ReplayError;
-use crate::position::{Position, Tail};
-use crate::revision::Revision;
-use crate::text::{Line, counted, dim, plain, strong, time};
+use crate::history::position::{Position, Tail};
+use crate::history::revision::Revision;
+use crate::render::text::{Line, counted, dim, plain, strong, time};
 
 /// A match of a list. It serializes as what `matches --format json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -10,7 +10,7 @@
 //! | --- | --- | --- |
 //! | `play` | [`record`] of each entry; where there is none, [`NothingPlayed::line`] | the [`Record`](crate::Record)s; [`NothingPlayed`] |
 //! | `play`, rejected | [`record`] of the command; the error is [`NotPlayed::detail`](crate::NotPlayed::detail) | its `Record` |
-//! | `play --key`, again | the same for the records of the outcome [`Repeated`](crate::play::PlayOutcome::Repeated) | |
+//! | `play --key`, again | the same for the records of the outcome [`Repeated`](crate::session::play::PlayOutcome::Repeated) | |
 //! | `play --expect` | the error is [`NotPlayed::detail`](crate::NotPlayed::detail) | |
 //! | `log` | [`logged`] | [`LoggedRecord`](crate::LoggedRecord) |
 //! | `show` | [`picture`] | [`Viewer::view_json`](crate::Viewer::view_json) |
@@ -58,10 +58,11 @@ pub mod diff;
 pub mod entries;
 pub mod matches;
 pub mod position;
+pub mod text;
 
 use std::fmt::{Display, Write as _};
 
-pub use crate::text::json_line;
+pub use crate::render::text::json_line;
 
 pub use branches::ListedBranch;
 pub use entries::{NothingPlayed, logged, record, record_after, rejected_line, rejection};

@@ -5,7 +5,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::{Answer, AnyState, Seat};
 
 use crate::drawing::{DrawnLine, Highlights, text};
-use crate::text::{Line, dim, plain};
+use crate::render::text::{Line, dim, plain};
 use crate::viewer::Viewer;
 
 /// Returns the lines of a picture.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::bundle::BundleError;
 use crate::error::ReplayError;
-use crate::input::InputError;
+use crate::error::input::InputError;
 
 /// Why nothing is signed.
 #[derive(Debug, thiserror::Error)]

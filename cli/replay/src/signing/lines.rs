@@ -9,7 +9,7 @@ use super::error::SigningError;
 use super::memory::KnownLog;
 use super::signer::{SignedLine, Signers};
 use crate::bundle::{BundleError, BundleOutline, BundleWriter, LineIndex, LineRecords, LineTrees};
-use crate::revision::Revision;
+use crate::history::revision::Revision;
 
 /// Signs every line to its end. What is signed is remembered before it is returned.
 ///

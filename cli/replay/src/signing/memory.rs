@@ -15,8 +15,8 @@ use turnfold_core::{Digest, Malformed};
 
 use super::error::SigningError;
 use super::key_file::{KeyFile, sync_folder_of};
-use crate::input::{InputError, read_file};
-use crate::limits::NOTE;
+use crate::error::input::{InputError, read_file};
+use crate::error::limits::NOTE;
 
 /// What `FORMAT` holds.
 const FORMAT: &str = "turnfold key memory 2\n";

@@ -13,7 +13,7 @@ use super::error::SigningError;
 use super::key_file::KeyFile;
 use super::memory::{KeyMemory, KnownLog, Remembered};
 use crate::error::ReplayError;
-use crate::revision::{Revision, SourceName};
+use crate::history::revision::{Revision, SourceName};
 
 /// Keys of one name, each with its memory, which no one else holds at the same time.
 #[derive(Debug)]

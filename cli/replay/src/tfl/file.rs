@@ -5,7 +5,7 @@ use turnfold_core::{AnyRules, AnyState, Digest, FoldError};
 use super::canonical::HeaderMark;
 use super::error::TflError;
 use super::header::{Header, SeenBy};
-use crate::entry::{Attempt, LogEntry};
+use crate::history::entry::{Attempt, LogEntry};
 
 /// The format that this build reads and writes.
 pub(super) const FIRST_LINE: &str = "turnfold replay 2";

@@ -3,7 +3,7 @@
 use turnfold_core::{AnyState, FoldError, Logged, Outcome, Step};
 
 use super::file::{Replay, ReplayLine};
-use crate::entry::Attempt;
+use crate::history::entry::Attempt;
 
 /// Watches a replay being folded.
 pub(crate) trait Witness {

@@ -9,7 +9,7 @@ use turnfold_core::{AnyRules, DicePolicy, Registry, Seat};
 
 use super::canonical::{HeaderMark, HeaderValues};
 use super::error::TflError;
-use crate::text::printable;
+use crate::render::text::printable;
 
 /// The line on which the header's text begins.
 pub(super) const HEADER_LINE: usize = 3;

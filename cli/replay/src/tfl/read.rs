@@ -10,9 +10,9 @@ use super::error::TflError;
 use super::file::{ARROW, Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
 use super::header::{self, Header, Versions};
 use super::lines::{SourceLine, SourceLines, quoted};
-use crate::entry::{Attempt, LogEntry, ShortHash};
-use crate::limits::HEADER_BYTES_MAX;
-use crate::revision::is_page;
+use crate::error::limits::HEADER_BYTES_MAX;
+use crate::history::entry::{Attempt, LogEntry, ShortHash};
+use crate::history::revision::is_page;
 
 /// How the first line begins, in any version of the format.
 const FIRST_WORDS: &str = "turnfold replay ";

@@ -7,7 +7,7 @@ use turnfold_core::{AnyRules, DicePolicy, Digest, Seat, SetupError, Step};
 use super::canonical::HeaderValues;
 use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
 use super::header::{Header, SeenBy};
-use crate::entry::{Attempt, LogEntry};
+use crate::history::entry::{Attempt, LogEntry};
 
 impl fmt::Display for Replay {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -176,8 +176,8 @@ mod tests {
     use turnfold_core::{CommandSource, Logged, Registry, Seat, Seed};
 
     use super::*;
-    use crate::bless::bless;
-    use crate::check::check_replay;
+    use crate::golden::bless::bless;
+    use crate::golden::check::check_replay;
     use crate::tfl::read;
 
     const SETUP: &str = r#"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
-use turnfold_replay::diff::compare;
+use turnfold_replay::compare::diff::compare;
 use turnfold_replay::render::{self, diff::DiffDocument, diff::lines};
 use turnfold_replay::{SeatHistory, SourceName, Viewer};
 use utoipa::IntoParams;

@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use turnfold_core::{AnyRules, DicePolicy, Seat, Seed};
 use turnfold_replay::history::{find_rules, rules_of};
-use turnfold_replay::{Imported, import::check_title, revision::new_match_name, tfl};
+use turnfold_replay::{Imported, history::import::check_title, history::revision::new_match_name, tfl};
 use turnfold_store::{BranchInfo, BranchName, Genesis, GrantKind, GrantLabel, MatchName, NewEntry, NewGrant};
 use utoipa::{IntoParams, ToSchema};
 
@@ -76,7 +76,7 @@ impl MatchJson {
             None => "  rules of another build",
         };
         let title = if title.is_empty() { String::new() } else { format!("  {title}") };
-        let entries = turnfold_replay::text::counted(*head, "entry", "entries");
+        let entries = turnfold_replay::render::text::counted(*head, "entry", "entries");
         format!("{match_name}  {ruleset}  {entries}{over}{title}")
     }
 }

@@ -96,7 +96,7 @@ fn read(body: &[u8]) -> Result<SignedPaper, Malformed> {
 }
 
 fn one_line(text: &str) -> String {
-    turnfold_replay::text::printable(&text.replace('\n', " ")).into_owned()
+    turnfold_replay::render::text::printable(&text.replace('\n', " ")).into_owned()
 }
 
 async fn perform(app: &Arc<App>, game: MatchName, paper: SignedPaper, form: Form) -> ApiResult {

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use turnfold_core::{Digest, Outcome, Seat};
 use turnfold_replay::{
     Amendment, ChangedRoll, Claim, Difference, Divergence, Record,
-    difference::{differences, view_of},
+    compare::difference::{differences, view_of},
     render,
 };
 

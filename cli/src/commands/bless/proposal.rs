@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use turnfold_replay::{Change, Replay, RulesChange, bless, input, limits::REPLAY, tfl};
+use turnfold_replay::{Change, Replay, RulesChange, error::input, error::limits::REPLAY, golden::bless, tfl};
 
 use super::consent::Consent;
 use crate::context::Context;

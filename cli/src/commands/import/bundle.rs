@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use turnfold_replay::bundle::BundleFile;
-use turnfold_replay::bundle_import::{ImportNames, ImportPlan, ImportedLine, LineChange};
+use turnfold_replay::bundle::import::{ImportNames, ImportPlan, ImportedLine, LineChange};
 use turnfold_store::{Store, StoreError};
 
 use crate::context::Context;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use turnfold_core::trust::VerifierKey;
+use turnfold_replay::error::input;
 use turnfold_replay::history::find_rules;
-use turnfold_replay::input;
+use turnfold_replay::history::revision::new_match_name;
 use turnfold_replay::mail::{MailError, MailMatch, NewMailMatch};
-use turnfold_replay::revision::new_match_name;
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};

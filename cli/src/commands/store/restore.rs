@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Serialize;
-use turnfold_replay::input;
+use turnfold_replay::error::input;
 use turnfold_store::{FleetAddress, RescueError, Store, Totals};
 
 use super::progress::{Progress, in_words};

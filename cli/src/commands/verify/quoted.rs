@@ -1,7 +1,7 @@
 //! A history compared with links that another player quotes.
 
 use serde::Serialize;
-use turnfold_replay::links::{Parting, QuotedFinding, QuotedLink, compare};
+use turnfold_replay::history::links::{Parting, QuotedFinding, QuotedLink, compare};
 use turnfold_replay::{Revision, Sources};
 use turnfold_store::BranchName;
 

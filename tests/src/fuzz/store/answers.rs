@@ -1,7 +1,7 @@
 //! All that a store answers.
 
 use turnfold_core::Registry;
-use turnfold_replay::{Verification, verify::verify};
+use turnfold_replay::{Verification, golden::verify::verify};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchName, Store, StoreError};
 

@@ -11,11 +11,11 @@ use turnfold_store::{Entry, IdempotencyKey};
 
 use super::rows::{Authors, MailRows};
 use super::segments::{SegmentEnd, TurnSegment};
-use crate::entry::stored;
 use crate::error::ReplayError;
+use crate::history::entry::stored;
+use crate::history::record::Record;
+use crate::history::revision::Revision;
 use crate::mail::{Execution, GameTurn, OrderEnd, Round, SeatStep, TurnEnd, TurnKey, TurnPlan, TurnRecord};
-use crate::record::Record;
-use crate::revision::Revision;
 use crate::session::is_roll;
 
 /// The authorship of one match.

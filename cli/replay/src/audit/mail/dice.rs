@@ -12,8 +12,8 @@ use turnfold_store::Genesis;
 use super::rows::MailRows;
 use super::segments::{SegmentEnd, TurnSegment};
 use crate::audit::rows::counted;
+use crate::history::revision::Revision;
 use crate::mail::{DeskHistory, DeskTurn, Execution, RolledEntry};
-use crate::revision::Revision;
 use crate::session::is_roll;
 
 /// The most turns that a remark names.

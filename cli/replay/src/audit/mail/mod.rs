@@ -18,8 +18,8 @@ use self::segments::{AuditedPair, CollectedMatch, Pairing, WholeLine};
 use super::rows::PlayerKey;
 use crate::bundle::sizes::{LineFinder, revision};
 use crate::bundle::{BundledMatch, BundledRecord, LineIndex};
+use crate::history::revision::Revision;
 use crate::mail::{DeskHistory, DeskOf, DeskTurn};
-use crate::revision::Revision;
 
 pub use dice::FairRoll;
 pub(super) use rows::MailRows;

@@ -8,9 +8,9 @@ use turnfold_store::{Entry, Genesis, Linker};
 
 use crate::bundle::sizes::{LineFinder, revision};
 use crate::bundle::{BundledMatch, BundledRecord, LineIndex};
-use crate::entry::stored;
+use crate::history::entry::stored;
+use crate::history::revision::Revision;
 use crate::mail::DeskTurn;
-use crate::revision::Revision;
 
 /// A game and its desk, by their indexes in the outline (PM-1).
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Each kind of malformed file, with the place and the message it gets.
 
 use super::*;
-use crate::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX};
+use crate::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX};
 
 const HEADER: &str = "ruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\n[setup]\nradius = 3\n";
 

@@ -1,0 +1,309 @@
+//! Comparing: where two histories part, and how their outcomes and states differ.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use similar::udiff::UnifiedHunkHeader;
+use similar::{Change, ChangeTag, DiffOp, TextDiff};
+use turnfold_core::{Digest, Outcome, Seat};
+
+use crate::compare::difference::{Difference, differences};
+use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
+use crate::error::ReplayError;
+use crate::history::record::Record;
+use crate::history::revision::SourceName;
+use crate::render::text::printable;
+use crate::viewer::seat_history::SeatHistory;
+
+/// A history folded and written out.
+struct Folded {
+    side: Side,
+    game: Game,
+    played: Vec<Played>,
+    view: Value,
+}
+
+impl Folded {
+    /// Folds a history as a viewer may know it.
+    fn of(sight: &SeatHistory) -> Result<Self, ReplayError> {
+        let mut played = Vec::new();
+        let mut contradicted_at = None;
+        let state = sight.fold(&mut |seen| {
+            if contradicted_at.is_none() && seen.is_contradicted() {
+                contradicted_at = Some(seen.seq());
+            }
+            let given = format!("{} {}", seen.seat(), seen.command());
+            played.push(Played { seq: seen.seq(), given, outcome: seen.outcome() });
+        })?;
+        let side = Side {
+            source: sight.name().clone(),
+            name: sight.name().to_string(),
+            entries: played.len() as u64,
+            state_hash: sight.state_hash(state.as_ref()),
+            recorded_differs_at: contradicted_at,
+        };
+        let (ruleset, version) = (sight.rules().name(), sight.rules().version());
+        let game = Game { ruleset, version, dice: sight.dice(), setup: sight.setup()? };
+        Ok(Self { side, game, played, view: sight.view(state.as_ref()) })
+    }
+
+    fn played_at(&self, index: Option<usize>) -> Option<&Played> {
+        self.played.get(index?)
+    }
+}
+
+/// What is played, and with which dice.
+#[derive(PartialEq, Eq)]
+struct Game {
+    ruleset: &'static str,
+    version: u32,
+    dice: String,
+    /// As TOML; what a player sees of it, as JSON.
+    setup: String,
+}
+
+impl Game {
+    fn text(&self) -> String {
+        let Self { ruleset, version, dice, setup } = self;
+        format!("ruleset {ruleset} version {version}\ndice {dice}\n{setup}")
+    }
+
+    fn to_json(&self) -> Value {
+        let Self { ruleset, version, dice, setup } = self;
+        let setup: Option<Value> = toml::from_str(setup).ok().or_else(|| serde_json::from_str(setup).ok());
+        json!({ "ruleset": ruleset, "version": version, "dice": dice, "setup": setup })
+    }
+}
+
+/// An entry and what became of it.
+struct Played {
+    seq: u64,
+    /// The command, with its seat before it.
+    given: String,
+    outcome: Outcome,
+}
+
+/// How two histories compare.
+pub struct Comparison {
+    /// What differs, counted.
+    pub stat: DiffStat,
+    /// The first history.
+    pub a: Side,
+    /// The second.
+    pub b: Side,
+    games: [Game; 2],
+    /// The games (ruleset, dice, setup) as a unified diff; empty when they are the same.
+    pub game_diff: String,
+    /// The commands as a unified diff; empty when they are the same.
+    pub commands: String,
+    /// The numbers of the entries that only one has or whose outcomes differ, aligned.
+    pub pairs: Vec<(Option<u64>, Option<u64>)>,
+    /// The same commands with two outcomes, with their number in the second history.
+    pub outcomes: Vec<(Divergence, u64)>,
+    /// The fields in which the views at the end differ.
+    pub state: Vec<Difference>,
+}
+
+/// What differs, counted.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct DiffStat {
+    /// Whether nothing differs.
+    pub equal: bool,
+    /// Whether both play the same game from the same setup with the same dice.
+    pub same_game: bool,
+    /// The first entry that is not the same in both.
+    pub parts_at: Option<u64>,
+    /// How many commands only the first history has.
+    pub only_in_a: u64,
+    /// How many commands only the second has.
+    pub only_in_b: u64,
+    /// Of how many commands that both have the outcomes differ.
+    pub outcomes_differ: u64,
+    /// In how many fields the views at the end differ.
+    pub fields_differ: u64,
+}
+
+/// One of two histories that are compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct Side {
+    /// Where it comes from.
+    #[serde(skip)]
+    pub source: SourceName,
+    /// How messages name it.
+    pub name: String,
+    /// The number of its entries.
+    pub entries: u64,
+    /// Null when looking as a player.
+    pub state_hash: Option<Digest>,
+    /// The first entry whose recorded outcome differs from what this build's rules compute.
+    pub recorded_differs_at: Option<u64>,
+}
+
+impl Side {
+    /// Returns the name with what is unprintable escaped.
+    #[must_use]
+    pub fn shown(&self) -> Cow<'_, str> {
+        printable(&self.name)
+    }
+}
+
+impl Comparison {
+    /// Returns the fields in which the games differ.
+    #[must_use]
+    pub fn game_differences(&self) -> Vec<Difference> {
+        let [a, b] = &self.games;
+        differences(&a.to_json(), &b.to_json())
+    }
+}
+
+/// Aligns the commands of two histories, whatever their numbers, and compares their outcomes; unified diffs have
+/// `context` lines around each change.
+///
+/// # Errors
+/// What is wrong with either history.
+pub fn compare(a: &SeatHistory, b: &SeatHistory, context: usize) -> Result<Comparison, ReplayError> {
+    Ok(compare_folded(Folded::of(a)?, Folded::of(b)?, context))
+}
+
+/// Folds a history again, for the records of some entries.
+///
+/// # Errors
+/// What is wrong with the history.
+pub fn records_of(
+    sight: &SeatHistory,
+    seqs: impl Iterator<Item = u64>,
+) -> Result<BTreeMap<u64, Record>, ReplayError> {
+    let seqs: BTreeSet<_> = seqs.collect();
+    let mut records = BTreeMap::new();
+    sight.fold(&mut |seen| {
+        if seqs.contains(&seen.seq()) {
+            records.insert(seen.seq(), seen.record());
+        }
+    })?;
+    Ok(records)
+}
+
+fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
+    let (commands_a, commands_b) = (commands(&a), commands(&b));
+    let diff = TextDiff::from_slices(&commands_a, &commands_b);
+    let alignment = Alignment { a: &a, b: &b, diff: &diff };
+    let outcomes = alignment.outcomes();
+    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+    let (only_in_a, only_in_b) = (count(ChangeTag::Delete), count(ChangeTag::Insert));
+    let parts = only_in_a + only_in_b > 0;
+    let commands = if parts { alignment.unified(context) } else { String::new() };
+    let parts_at = if parts { alignment.parts_at() } else { None };
+    let pairs = alignment.pairs();
+    let same_game = a.game == b.game;
+    let game_diff = if same_game { String::new() } else { unified_text(&a, &b, context) };
+    let state = differences(&a.view, &b.view);
+    let equal = same_game
+        && !parts
+        && a.side.state_hash == b.side.state_hash
+        && outcomes.is_empty()
+        && state.is_empty();
+    let counted = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+    let stat = DiffStat {
+        equal,
+        same_game,
+        parts_at,
+        only_in_a: counted(only_in_a),
+        only_in_b: counted(only_in_b),
+        outcomes_differ: counted(outcomes.len()),
+        fields_differ: counted(state.len()),
+    };
+    let games = [a.game, b.game];
+    Comparison { stat, a: a.side, b: b.side, games, game_diff, commands, pairs, outcomes, state }
+}
+
+fn commands(folded: &Folded) -> Vec<&str> {
+    folded.played.iter().map(|played| played.given.as_str()).collect()
+}
+
+fn unified_text(a: &Folded, b: &Folded, context: usize) -> String {
+    let (game_a, game_b) = (a.game.text(), b.game.text());
+    let diff = TextDiff::from_lines(&game_a, &game_b);
+    diff.unified_diff().context_radius(context).header(&a.side.shown(), &b.side.shown()).to_string()
+}
+
+impl Played {
+    fn divergence(&self, other: &Self) -> Divergence {
+        let (seat, command) = self.given.split_once(' ').unwrap_or_default();
+        Divergence {
+            subject: Subject::Entry {
+                seq: self.seq,
+                seat: seat.parse().unwrap_or(Seat::Host),
+                command: command.into(),
+            },
+            kind: DivergenceKind::Outcome,
+            recorded: Some(Claim::Outcome(self.outcome.clone())),
+            computed: Claim::Outcome(other.outcome.clone()),
+            hashes: None,
+        }
+    }
+}
+
+/// Two histories with their commands aligned.
+struct Alignment<'a> {
+    a: &'a Folded,
+    b: &'a Folded,
+    diff: &'a TextDiff<'a, 'a, str>,
+}
+
+impl Alignment<'_> {
+    /// Finds where the histories part: the number of the first entry that differs, in whichever has one.
+    fn parts_at(&self) -> Option<u64> {
+        let (a, b) = (&self.a.played, &self.b.played);
+        let same = a.iter().zip(b).take_while(|(a, b)| a.given == b.given && a.seq == b.seq).count();
+        let seqs = [a.get(same), b.get(same)].into_iter().flatten().map(|played| played.seq);
+        seqs.min()
+    }
+
+    /// Returns the commands that both have with two outcomes.
+    fn outcomes(&self) -> Vec<(Divergence, u64)> {
+        let equal = self.diff.ops().iter().filter_map(|op| match *op {
+            DiffOp::Equal { old_index, new_index, len } => Some((old_index, new_index, len)),
+            _ => None,
+        });
+        let pairs = equal.flat_map(|(old, new, len)| {
+            let a = self.a.played.iter().skip(old).take(len);
+            a.zip(self.b.played.iter().skip(new))
+        });
+        let differ = pairs.filter(|(a, b)| a.outcome != b.outcome);
+        differ.map(|(a, b)| (a.divergence(b), b.seq)).collect()
+    }
+
+    /// Returns the numbers of entries that only one side has, and of entries with the same command and two outcomes.
+    fn pairs(&self) -> Vec<(Option<u64>, Option<u64>)> {
+        let sides = |change: Change<&str>| {
+            (self.a.played_at(change.old_index()), self.b.played_at(change.new_index()))
+        };
+        let is_same = |(a, b): &(Option<&Played>, Option<&Played>)| match (a, b) {
+            (Some(a), Some(b)) => a.outcome == b.outcome,
+            _ => false,
+        };
+        let differ = self.diff.iter_all_changes().map(sides).filter(|sides| !is_same(sides));
+        let seq = |side: Option<&Played>| side.map(|played| played.seq);
+        differ.map(|(a, b)| (seq(a), seq(b))).collect()
+    }
+
+    /// Writes the commands as a unified diff, each with its number in its own history.
+    fn unified(&self, context: usize) -> String {
+        let mut text = format!("--- {}\n+++ {}\n", self.a.side.shown(), self.b.side.shown());
+        for group in self.diff.grouped_ops(context) {
+            text.extend([UnifiedHunkHeader::new(&group).to_string().as_str(), "\n"]);
+            for change in group.iter().flat_map(|op| self.diff.iter_changes(op)) {
+                let (sign, index, side) = match change.tag() {
+                    ChangeTag::Equal => (' ', change.old_index(), self.a),
+                    ChangeTag::Delete => ('-', change.old_index(), self.a),
+                    ChangeTag::Insert => ('+', change.new_index(), self.b),
+                };
+                let played = side.played_at(index);
+                text.extend(played.map(|played| format!("{sign}{} {}\n", played.seq, played.given)));
+            }
+        }
+        text
+    }
+}

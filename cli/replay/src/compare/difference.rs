@@ -1,0 +1,212 @@
+//! The difference of two views, field by field.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use turnfold_core::{AnyState, Seat};
+
+use crate::render::text::printable;
+
+/// A field in which two views differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Its path, a JSON pointer.
+    pub path: String,
+    /// Its value in the first view; absent when only the second has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Value>,
+    /// Its value in the second view; absent when only the first has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Value>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "(none)".into(), Value::to_string);
+        let (old, new) = (side(&self.old), side(&self.new));
+        let path = if self.path.is_empty() { "/" } else { &self.path };
+        write!(out, "{} {} → {}", printable(path), printable(&old), printable(&new))
+    }
+}
+
+/// Returns a seat's view of a state.
+#[must_use]
+pub fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
+    state.view_at(seat, "").unwrap_or_default()
+}
+
+/// Returns the fields in which two views differ, in the order of the views.
+///
+/// Objects are compared by key. Arrays of nothing but scalars are one field. Arrays of objects that all have an `id`
+/// are matched by it, and the path counts in the second view where both have the object. All other arrays are
+/// compared by index; so are objects that share an id or changed their order, since that would be hidden otherwise.
+#[must_use]
+pub fn differences(old: &Value, new: &Value) -> Vec<Difference> {
+    let mut comparison = Comparison { path: String::new(), found: Vec::new() };
+    comparison.values(Some(old), Some(new));
+    comparison.found
+}
+
+/// An array with the indexes of its ids.
+type Identified<'a> = (&'a [Value], &'a BTreeMap<String, usize>);
+
+struct Comparison {
+    path: String,
+    found: Vec<Difference>,
+}
+
+impl Comparison {
+    fn values(&mut self, old: Option<&Value>, new: Option<&Value>) {
+        if old == new {
+            return;
+        }
+        match (old, new) {
+            (Some(Value::Object(old)), Some(Value::Object(new))) => self.objects(old, new),
+            (Some(Value::Array(old)), Some(Value::Array(new))) if !(is_field(old) && is_field(new)) => {
+                self.arrays(old, new);
+            }
+            _ => {
+                let path = self.path.clone();
+                self.found.push(Difference { path, old: old.cloned(), new: new.cloned() });
+            }
+        }
+    }
+
+    fn objects(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
+        for (key, value) in old {
+            self.under(key, Some(value), new.get(key));
+        }
+        for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
+            self.under(key, None, Some(value));
+        }
+    }
+
+    fn arrays(&mut self, old: &[Value], new: &[Value]) {
+        let in_order = |new_indexes: &BTreeMap<String, usize>| {
+            old.iter().filter_map(|value| new_indexes.get(&id_of(value)?)).is_sorted()
+        };
+        match (indexes_by_id(old), indexes_by_id(new)) {
+            (Some(old_indexes), Some(new_indexes)) if in_order(&new_indexes) => {
+                self.by_id((old, &old_indexes), (new, &new_indexes));
+            }
+            _ => {
+                for index in 0..old.len().max(new.len()) {
+                    self.under(&index.to_string(), old.get(index), new.get(index));
+                }
+            }
+        }
+    }
+
+    fn by_id(&mut self, (old, old_indexes): Identified<'_>, (new, new_indexes): Identified<'_>) {
+        for (index, value) in old.iter().enumerate() {
+            let new_index = id_of(value).and_then(|id| new_indexes.get(&id).copied());
+            let other = new_index.and_then(|index| new.get(index));
+            self.under(&new_index.unwrap_or(index).to_string(), Some(value), other);
+        }
+        for (index, value) in new.iter().enumerate() {
+            if id_of(value).is_some_and(|id| !old_indexes.contains_key(&id)) {
+                self.under(&index.to_string(), None, Some(value));
+            }
+        }
+    }
+
+    fn under(&mut self, key: &str, old: Option<&Value>, new: Option<&Value>) {
+        let length = self.path.len();
+        self.path.push('/');
+        self.path.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        self.values(old, new);
+        self.path.truncate(length);
+    }
+}
+
+/// Returns `true` if an array is a value of its own, such as a hex, rather than a list of things.
+fn is_field(array: &[Value]) -> bool {
+    array.iter().all(|value| !value.is_array() && !value.is_object())
+}
+
+fn id_of(value: &Value) -> Option<String> {
+    value.get("id").filter(|id| id.is_string() || id.is_number()).map(Value::to_string)
+}
+
+/// Returns the index of every id, or `None` when an element has none or two have the same.
+fn indexes_by_id(array: &[Value]) -> Option<BTreeMap<String, usize>> {
+    let mut indexes = BTreeMap::new();
+    for (index, value) in array.iter().enumerate() {
+        if indexes.insert(id_of(value)?, index).is_some() {
+            return None;
+        }
+    }
+    Some(indexes)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(old: &Value, new: &Value, expected: &[&str]) {
+        let found: Vec<_> = differences(old, new).iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn equal_views_do_not_differ() {
+        let view = json!({"turn": 1, "units": [{"id": "a"}]});
+        check(&view, &view, &[]);
+    }
+
+    #[test]
+    fn fields_are_named_in_the_order_of_the_view() {
+        let old = json!({"turn": 1, "pools": {"p1": {"available": 4}}, "a/b~c": null, "gone": 1});
+        let new = json!({"turn": 2, "pools": {"p1": {"available": 3}}, "a/b~c": "x", "come": [1]});
+        check(
+            &old,
+            &new,
+            &[
+                "/turn 1 → 2",
+                "/pools/p1/available 4 → 3",
+                r#"/a~1b~0c null → "x""#,
+                "/gone 1 → (none)",
+                "/come (none) → [1]",
+            ],
+        );
+    }
+
+    #[test]
+    fn arrays_of_scalars_are_one_field_and_other_arrays_go_by_index() {
+        let old = json!({"at": [0, 3], "moved": [], "blocked": [[0, 1], [0, 2]]});
+        let new = json!({"at": [1, 3], "moved": ["a1"], "blocked": [[0, 1], [5, 5], [6, 6]]});
+        let expected = [
+            "/at [0,3] → [1,3]",
+            r#"/moved [] → ["a1"]"#,
+            "/blocked/1 [0,2] → [5,5]",
+            "/blocked/2 (none) → [6,6]",
+        ];
+        check(&old, &new, &expected);
+    }
+
+    #[test]
+    fn objects_with_ids_are_matched_by_id() {
+        let old = json!([{"id": "a", "hp": 1}, {"id": "b", "hp": 2}, {"id": "c", "hp": 3}]);
+        let new = json!([{"id": "b", "hp": 2}, {"id": "c", "hp": 1}, {"id": "d"}]);
+        let expected = [r#"/0 {"id":"a","hp":1} → (none)"#, "/1/hp 3 → 1", r#"/2 (none) → {"id":"d"}"#];
+        check(&old, &new, &expected);
+    }
+
+    #[test]
+    fn a_new_order_is_a_difference() {
+        let old = json!([{"id": "a"}, {"id": "b"}]);
+        check(&old, &json!([{"id": "b"}, {"id": "a"}]), &[r#"/0/id "a" → "b""#, r#"/1/id "b" → "a""#]);
+        check(&old, &json!([{"id": "a"}, {"id": "a"}]), &[r#"/1/id "b" → "a""#]);
+    }
+
+    #[test]
+    fn json_leaves_out_the_missing_side_and_keeps_null() {
+        let found = differences(&json!({"a": null}), &json!({"a": 1, "b": null}));
+        let expected = r#"[{"path":"/a","old":null,"new":1},{"path":"/b","new":null}]"#;
+        assert_eq!(serde_json::to_string(&found).unwrap(), expected);
+    }
+}

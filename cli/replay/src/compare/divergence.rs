@@ -1,0 +1,312 @@
+//! Where two accounts of a history differ: what a source records, and what the rules compute.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Serialize;
+use turnfold_core::{Digest, Outcome, Rejected, Seat};
+
+use crate::history::entry::{Attempt, LogEntry, ShortHash};
+use crate::tfl::{Closing, HeaderMark};
+
+/// Something in which two accounts differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// Of what they differ.
+    pub subject: Subject,
+    /// In what they differ.
+    pub kind: DivergenceKind,
+    /// What is recorded; `None` where that is missing.
+    pub recorded: Option<Claim>,
+    /// What the rules compute.
+    pub computed: Claim,
+    /// The state hashes after the entry, where they differ besides its outcome.
+    pub hashes: Option<Hashes>,
+}
+
+/// A part of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A recorded command.
+    Entry {
+        /// Its number.
+        seq: u64,
+        /// Who gave it.
+        seat: Seat,
+        /// The command, as it is recorded.
+        command: String,
+    },
+    /// A command that is not accepted.
+    Attempt {
+        /// The entry before it, or 0.
+        after: u64,
+        /// Who gives it.
+        seat: Seat,
+        /// The command, as it is recorded.
+        command: String,
+    },
+    /// The header of a file.
+    Header {
+        /// The value that differs, where only one does, such as `setup.units[2].at`.
+        path: Option<String>,
+    },
+    /// The end of the log, or the closing line of a file.
+    End {
+        /// The last entry, or 0.
+        after: u64,
+    },
+}
+
+/// In what two accounts differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DivergenceKind {
+    /// The file lacks an outcome, a hash or the closing line.
+    Missing,
+    /// The command is not written in its canonical form.
+    NotCanonical,
+    /// The outcome.
+    Outcome,
+    /// The state hash after an entry whose outcome agrees.
+    StateHash,
+    /// The rules reject an entry.
+    Rejected,
+    /// A roll that is not the one of the seed.
+    WrongRoll,
+    /// An attempt is accepted, or rejected for another reason.
+    Attempt,
+    /// The header is not the one that the closing line names.
+    Header,
+    /// The number of entries in the closing line.
+    ClosingCount,
+    /// The state hash in the closing line.
+    ClosingState,
+    /// The log digest in the closing line.
+    ClosingLog,
+    /// Folded a second time, the same entries come out otherwise: the rules are at fault, whatever the file says.
+    NotDeterministic,
+    /// Folded on from a state read back from its bytes, they come out otherwise.
+    NotStorable,
+}
+
+/// What one account says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// How a command is written.
+    Command(String),
+    /// What became of a command.
+    Outcome(Outcome),
+    /// That a command is not accepted, and why.
+    Rejection {
+        /// The rejection.
+        outcome: Outcome,
+        /// The same in words.
+        message: String,
+    },
+    /// What was rolled.
+    Roll(Vec<i32>),
+    /// The beginning of a state hash.
+    Hash(ShortHash),
+    /// How many entries there are.
+    Count(u64),
+    /// A whole hash.
+    Digest(Digest),
+    /// The closing line.
+    Closing(Closing),
+    /// The header.
+    Header(HeaderMark),
+    /// What came of folding a second time, or why an entry cannot be folded.
+    Run(String),
+}
+
+/// Two state hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Hashes {
+    /// The recorded one.
+    pub expected: ShortHash,
+    /// The computed one.
+    pub actual: ShortHash,
+}
+
+impl Divergence {
+    /// Compares an entry with what the rules compute, which must be recorded whole and in canonical text.
+    #[must_use]
+    pub fn of_entry(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
+        if recorded.command != computed.command {
+            let claim = |entry: &LogEntry| Claim::Command(entry.command.to_string());
+            return Some(Self::new(
+                recorded,
+                DivergenceKind::NotCanonical,
+                Some(claim(recorded)),
+                claim(computed),
+            ));
+        }
+        let is_missing = recorded.outcome.is_none();
+        if is_missing && let Some(outcome) = &computed.outcome {
+            return Some(Self::new(recorded, DivergenceKind::Missing, None, Claim::Outcome(outcome.clone())));
+        }
+        Self::contradiction(recorded, computed).or_else(|| {
+            let hash = computed.hash.filter(|_| recorded.hash.is_none())?;
+            Some(Self::new(recorded, DivergenceKind::Missing, None, Claim::Hash(hash)))
+        })
+    }
+
+    /// Compares what is recorded of an entry with what the rules compute; what is not recorded is not compared.
+    #[must_use]
+    pub fn contradiction(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
+        let hashes = recorded.hash.zip(computed.hash).filter(|(recorded, computed)| recorded != computed);
+        match (&recorded.outcome, &computed.outcome) {
+            (Some(old), Some(new)) if old != new => {
+                let (old, new) = (Claim::Outcome(old.clone()), Claim::Outcome(new.clone()));
+                let hashes = hashes.map(|(expected, actual)| Hashes { expected, actual });
+                Some(Self { hashes, ..Self::new(recorded, DivergenceKind::Outcome, Some(old), new) })
+            }
+            _ => {
+                let (old, new) = hashes?;
+                Some(Self::new(recorded, DivergenceKind::StateHash, Some(Claim::Hash(old)), Claim::Hash(new)))
+            }
+        }
+    }
+
+    /// Compares an attempt with what would become of it.
+    #[must_use]
+    pub fn of_attempt(after: u64, recorded: &Attempt, computed: Outcome) -> Option<Self> {
+        let subject = Subject::of_attempt(after, recorded);
+        let kind = if recorded.outcome.is_some() { DivergenceKind::Attempt } else { DivergenceKind::Missing };
+        let is_other = recorded.outcome.as_ref() != Some(&computed);
+        let recorded = recorded.outcome.clone().map(Claim::Outcome);
+        is_other.then_some(Self { subject, kind, recorded, computed: Claim::Outcome(computed), hashes: None })
+    }
+
+    /// An entry whose two accounts differ in one thing.
+    pub(crate) fn new(
+        entry: &LogEntry,
+        kind: DivergenceKind,
+        recorded: Option<Claim>,
+        computed: Claim,
+    ) -> Self {
+        Self { subject: Subject::of_entry(entry), kind, recorded, computed, hashes: None }
+    }
+
+    /// Returns what is recorded, or the name of what should be.
+    #[must_use]
+    pub fn expected(&self) -> Cow<'_, str> {
+        match (&self.recorded, &self.computed, &self.subject) {
+            (Some(recorded), ..) => Cow::Owned(recorded.to_string()),
+            (None, Claim::Outcome(_), Subject::Attempt { .. }) => Cow::Borrowed("the rejection"),
+            (None, Claim::Outcome(_), _) => Cow::Borrowed("the outcome"),
+            (None, Claim::Hash(_), _) => Cow::Borrowed("the state hash"),
+            (None, Claim::Closing(_), _) => Cow::Borrowed("the closing line"),
+            (None, ..) => Cow::Borrowed("accepted"),
+        }
+    }
+
+    /// Returns the name of the reason or rejection, the computed one where both accounts give one.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        self.computed.code().or_else(|| self.recorded.as_ref()?.code())
+    }
+
+    /// Returns the names of the reasons and rejections that the two accounts give.
+    pub(crate) fn codes(&self) -> impl Iterator<Item = &str> {
+        self.recorded.iter().chain([&self.computed]).filter_map(Claim::code)
+    }
+}
+
+impl Subject {
+    pub(crate) fn of_entry(entry: &LogEntry) -> Self {
+        Self::Entry { seq: entry.seq, seat: entry.seat, command: entry.command.to_string() }
+    }
+
+    pub(crate) fn of_attempt(after: u64, attempt: &Attempt) -> Self {
+        Self::Attempt { after, seat: attempt.seat, command: attempt.command.clone() }
+    }
+
+    /// Returns the number of the entry; an attempt and the end have none.
+    #[must_use]
+    pub fn seq(&self) -> Option<u64> {
+        if let Self::Entry { seq, .. } = self { Some(*seq) } else { None }
+    }
+
+    /// Returns the command and who gives it; the end has none.
+    #[must_use]
+    pub fn command(&self) -> Option<(Seat, &str)> {
+        match self {
+            Self::Entry { seat, command, .. } | Self::Attempt { seat, command, .. } => Some((*seat, command)),
+            Self::Header { .. } | Self::End { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entry { seq, seat, command } => write!(out, "entry {seq} ({seat} {command})"),
+            Self::Attempt { seat, command, .. } => write!(out, "attempt ({seat} {command})"),
+            Self::Header { .. } => out.write_str("header"),
+            Self::End { .. } => out.write_str("closing line"),
+        }
+    }
+}
+
+impl Claim {
+    /// Returns the name of the reason or rejection.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::Outcome(outcome) | Self::Rejection { outcome, .. } => outcome.code(),
+            _ => None,
+        }
+    }
+
+    /// Returns the claim without the words of a rejection.
+    #[must_use]
+    pub fn short(&self) -> String {
+        if let Self::Rejection { outcome, .. } = self { outcome.to_string() } else { self.to_string() }
+    }
+
+    /// Returns what is compared line by line: each effect of an outcome, and anything else whole.
+    pub(crate) fn parts(&self) -> Vec<Cow<'_, str>> {
+        match self {
+            Self::Outcome(outcome) => parts(outcome),
+            other => vec![Cow::Owned(other.to_string())],
+        }
+    }
+}
+
+/// Returns each effect of an outcome, or the outcome itself where it has none.
+pub(crate) fn parts(outcome: &Outcome) -> Vec<Cow<'_, str>> {
+    let effects: Vec<_> = outcome.effects().map(Cow::Borrowed).collect();
+    if effects.is_empty() { vec![Cow::Owned(outcome.to_string())] } else { effects }
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(text) | Self::Run(text) => out.write_str(text),
+            Self::Outcome(outcome) => outcome.fmt(out),
+            Self::Rejection { outcome, message } => write!(out, "{outcome}: {message}"),
+            Self::Roll(values) => {
+                out.write_str("rolled")?;
+                values.iter().try_for_each(|value| write!(out, " {value}"))
+            }
+            Self::Hash(hash) => hash.fmt(out),
+            Self::Count(count) => count.fmt(out),
+            Self::Digest(digest) => digest.fmt(out),
+            Self::Closing(closing) => closing.fmt(out),
+            Self::Header(mark) => mark.fmt(out),
+        }
+    }
+}
+
+impl From<Rejected> for Claim {
+    fn from(rejected: Rejected) -> Self {
+        Self::Rejection { outcome: Outcome::from(&rejected), message: rejected.message }
+    }
+}
+
+impl Serialize for Claim {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

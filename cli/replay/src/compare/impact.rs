@@ -1,0 +1,204 @@
+//! What the rules of this build make of a recorded log, whatever version it was recorded under.
+
+mod cause;
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Outcome, Registry, Rejected, Seat};
+use turnfold_store::Log;
+
+use crate::compare::difference::{Difference, differences, view_of};
+use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
+use crate::error::ReplayError;
+use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
+use crate::history::find_rules;
+use crate::history::revision::Revision;
+use crate::tfl::{Replay, ReplayLine, TflError};
+
+/// A log to be folded under the rules of this build.
+pub struct RecordedLog {
+    /// The file or branch, as messages name it.
+    pub name: String,
+    /// The rules of this build.
+    pub rules: &'static dyn AnyRules,
+    /// The version of the ruleset under which it was recorded.
+    pub version: u32,
+    /// The setup, or what is wrong with it.
+    setup: Result<Vec<u8>, TflError>,
+    dice: DicePolicy,
+    /// Entries and attempts.
+    lines: Vec<ReplayLine>,
+    /// The state hash at the end, where it is recorded.
+    closing: Option<Digest>,
+}
+
+/// Where the rules of this build first depart from a log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstDifference {
+    /// The entry, the attempt or the end, and what the log and the rules say of it.
+    pub divergence: Divergence,
+    /// What logs that depart alike have in common, such as `applied → ignored not_adjacent`.
+    pub group: String,
+    /// The first field that the entry changes here.
+    pub field: Option<Difference>,
+}
+
+impl RecordedLog {
+    /// Takes a replay file of any version.
+    #[must_use]
+    pub fn of_replay(replay: &Replay) -> Self {
+        let lines =
+            replay.lines.iter().filter(|line| matches!(line, ReplayLine::Entry(_) | ReplayLine::Attempt(_)));
+        Self {
+            name: replay.file.clone(),
+            rules: replay.header.rules,
+            version: replay.header.version,
+            setup: replay.setup(),
+            dice: replay.header.dice,
+            lines: lines.cloned().collect(),
+            closing: replay.closing.map(|closing| closing.state),
+        }
+    }
+
+    /// Takes a log of the store, of any version.
+    ///
+    /// # Errors
+    /// [`ReplayError::Unreadable`] for a ruleset that the registry does not have.
+    pub fn of_store(name: &Revision, log: Log, registry: &Registry) -> Result<Self, ReplayError> {
+        let unknown = |cause| unreadable(&name.to_string(), cause);
+        Ok(Self {
+            name: name.to_string(),
+            rules: find_rules(&log.genesis.ruleset, registry).map_err(unknown)?,
+            version: log.genesis.ruleset_version,
+            setup: Ok(log.genesis.setup),
+            dice: log.genesis.dice,
+            lines: log.entries.into_iter().map(|entry| ReplayLine::Entry(entry.into())).collect(),
+            closing: None,
+        })
+    }
+
+    /// Returns the number of entries.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.lines.iter().filter(|line| matches!(line, ReplayLine::Entry(_))).count() as u64
+    }
+
+    /// Folds the log and returns where the rules first depart from what it records.
+    ///
+    /// The first outcome that differs comes before any state that does: a new layout of the state changes every hash,
+    /// and would hide what becomes otherwise. Hashes are compared as the recorded version makes them.
+    ///
+    /// # Errors
+    /// [`ReplayError`] with the name of the log when its setup or a command cannot be read.
+    pub fn departure(&self) -> Result<Option<FirstDifference>, ReplayError> {
+        let mut state = self.start()?;
+        let mut other_state = None;
+        let mut seq = 0;
+        for (index, line) in self.lines.iter().enumerate() {
+            let found = match line {
+                ReplayLine::Attempt(attempt) if attempt.outcome.is_some() => {
+                    let judged = state.judge(attempt.seat, &attempt.command);
+                    Divergence::of_attempt(seq, attempt, Outcome::from(&judged))
+                }
+                ReplayLine::Entry(entry) => {
+                    seq += 1;
+                    let found = self.fold(entry, state.as_mut())?;
+                    if let (None, None, Some(recorded)) = (&found, &other_state, entry.hash) {
+                        // Hashing a state is expensive, so it is done only where there is a hash to compare.
+                        let hash = ShortHash::from(state.state_hash_as(self.version));
+                        let computed = Claim::Hash(hash);
+                        let divergence = (recorded != hash).then(|| {
+                            let recorded = Some(Claim::Hash(recorded));
+                            Divergence::new(entry, DivergenceKind::StateHash, recorded, computed)
+                        });
+                        other_state = divergence.map(|divergence| (index, divergence));
+                    }
+                    found
+                }
+                _ => None,
+            };
+            if let Some(divergence) = found {
+                return self.depart(index, divergence).map(Some);
+            }
+        }
+        if let Some((index, divergence)) = other_state {
+            return self.depart(index, divergence).map(Some);
+        }
+        let computed = state.state_hash_as(self.version);
+        let other_end = self.closing.filter(|recorded| *recorded != computed).map(|recorded| Divergence {
+            subject: Subject::End { after: seq },
+            kind: DivergenceKind::ClosingState,
+            recorded: Some(Claim::Digest(recorded)),
+            computed: Claim::Digest(computed),
+            hashes: None,
+        });
+        Ok(other_end.map(|divergence| FirstDifference {
+            group: cause::group(&divergence, None),
+            divergence,
+            field: None,
+        }))
+    }
+
+    fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
+        let setup = self.setup.clone()?;
+        self.rules.start(&setup).map_err(|error| unreadable(&self.name, error.into()))
+    }
+
+    /// Folds an entry and compares its outcome.
+    fn fold(&self, entry: &LogEntry, state: &mut dyn AnyState) -> Result<Option<Divergence>, ReplayError> {
+        let mut outcome = None;
+        let folded = state.fold(&[entry.logged()], &self.dice, &mut |step| outcome = Some(step.outcome()));
+        let (kind, recorded, computed) = match folded {
+            Ok(()) if entry.outcome.is_none() || entry.outcome == outcome => return Ok(None),
+            Ok(()) => {
+                let computed = LogEntry { outcome, hash: None, ..entry.clone() };
+                let found = Divergence::contradiction(entry, &computed);
+                return Ok(found.map(|found| Divergence { subject: self.subject(entry), ..found }));
+            }
+            Err(FoldError::Rejected { code, message, .. }) => {
+                let recorded = entry.outcome.clone().map(Claim::Outcome);
+                (DivergenceKind::Rejected, recorded, Rejected { code, message }.into())
+            }
+            Err(FoldError::WrongRoll { expected, found, .. }) => {
+                (DivergenceKind::WrongRoll, Some(Claim::Roll(found)), Claim::Roll(expected))
+            }
+            Err(error) => return Err(unreadable(&self.name, error.into())),
+        };
+        let subject = self.subject(entry);
+        Ok(Some(Divergence { subject, kind, recorded, computed, hashes: None }))
+    }
+
+    fn subject(&self, entry: &LogEntry) -> Subject {
+        Subject::Entry { seq: entry.seq, seat: entry.seat, command: self.command(entry) }
+    }
+
+    /// Returns the text of a command.
+    fn command(&self, entry: &LogEntry) -> String {
+        let text = match &entry.command {
+            CommandForm::Text(_) => None,
+            CommandForm::Bytes(bytes) => self.rules.command_text(bytes).ok(),
+        };
+        text.unwrap_or_else(|| entry.command.to_string())
+    }
+
+    /// Folds up to a line once more, for the first field that it changes.
+    fn depart(&self, index: usize, divergence: Divergence) -> Result<FirstDifference, ReplayError> {
+        let (before, rest) = self.lines.split_at(index);
+        let mut state = self.start()?;
+        let entries = before
+            .iter()
+            .filter_map(|line| if let ReplayLine::Entry(entry) = line { Some(entry) } else { None });
+        state
+            .fold(&logged(entries), &self.dice, &mut |_| {})
+            .map_err(|error| unreadable(&self.name, error.into()))?;
+        let view = view_of(state.as_ref(), Seat::Host);
+        if let Some(ReplayLine::Entry(entry)) = rest.first() {
+            // Where it is rejected, nothing is changed.
+            let _ = self.fold(entry, state.as_mut());
+        }
+        let field = differences(&view, &view_of(state.as_ref(), Seat::Host)).into_iter().next();
+        Ok(FirstDifference { group: cause::group(&divergence, field.as_ref()), divergence, field })
+    }
+}
+
+fn unreadable(log: &str, cause: ReplayError) -> ReplayError {
+    ReplayError::Unreadable { log: log.into(), cause: Box::new(cause) }
+}

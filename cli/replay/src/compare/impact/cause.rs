@@ -1,0 +1,100 @@
+//! What logs that depart from the rules alike have in common.
+
+use turnfold_core::Outcome;
+
+use crate::compare::difference::Difference;
+use crate::compare::divergence::{Claim, Divergence, DivergenceKind};
+
+/// Returns what logs of one group have in common, such as `applied → ignored not_adjacent`; `field` is the first that
+/// the entry changes.
+pub(super) fn group(divergence: &Divergence, field: Option<&Difference>) -> String {
+    match (divergence.kind, &divergence.recorded, &divergence.computed) {
+        (DivergenceKind::WrongRoll, ..) => "the seed gives another roll".into(),
+        (DivergenceKind::Attempt, Some(old), new) => format!("attempt {old} → {new}"),
+        (DivergenceKind::ClosingState, ..) => "same outcomes, another state at the end".into(),
+        (DivergenceKind::StateHash, ..) => {
+            let changed =
+                field.map_or_else(|| "nothing that the view shows".into(), |field| pattern(&field.path));
+            format!("same outcomes, other states from an entry on that changes {changed}")
+        }
+        (_, Some(Claim::Outcome(Outcome::Applied(_))), Claim::Outcome(Outcome::Applied(_))) => {
+            effect(divergence)
+        }
+        (_, old, new) => {
+            format!("{} → {}", old.as_ref().map_or_else(|| "accepted".into(), side), side(new))
+        }
+    }
+}
+
+/// Returns a claim without its effects.
+fn side(claim: &Claim) -> String {
+    match claim {
+        Claim::Outcome(Outcome::Applied(_)) => "applied".into(),
+        other => other.short(),
+    }
+}
+
+/// Names the first effect in which two outcomes differ.
+fn effect(divergence: &Divergence) -> String {
+    let parts = |claim: &Claim| claim.parts().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (old, new) =
+        (divergence.recorded.as_ref().map(parts).unwrap_or_default(), parts(&divergence.computed));
+    let name = |effect: &String| effect.split(' ').next().unwrap_or_default().to_string();
+    let index = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    match (old.get(index).map(name), new.get(index).map(name)) {
+        (Some(old), Some(new)) if old == new => format!("effect {old} differs"),
+        (Some(old), Some(new)) => format!("effect {old} → {new}"),
+        (Some(old), None) => format!("effect {old} is gone"),
+        (None, Some(new)) => format!("effect {new} is new"),
+        (None, None) => "effects differ".into(),
+    }
+}
+
+/// Writes a path with stars in place of numbers, so that the same field of other units is the same.
+fn pattern(path: &str) -> String {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = path.split('/').map(|part| if is_number(part) { "*" } else { part });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use turnfold_core::{Rejected, Seat};
+
+    use super::*;
+    use crate::history::entry::LogEntry;
+
+    fn check(old: Option<&str>, new: Claim, kind: DivergenceKind, expected: &str, code: Option<&str>) {
+        let old = old.map(|old| Claim::Outcome(old.parse().unwrap()));
+        let divergence = Divergence::new(&LogEntry::new(1, Seat::P1, "x"), kind, old, new);
+        assert_eq!(group(&divergence, None), expected);
+        assert_eq!(divergence.code(), code);
+    }
+
+    #[test]
+    fn outcomes_are_grouped_by_what_turned_or_by_the_first_effect_that_differs() {
+        for (old, new, group, reason) in [
+            ("selected unit=a", "ignored no_unit", "applied → ignored no_unit", Some("no_unit")),
+            ("ignored no_unit", "selected unit=a", "ignored no_unit → applied", Some("no_unit")),
+            ("ignored a", "ignored b", "ignored a → ignored b", Some("b")),
+            ("x at=1; moved to=1", "x at=1; moved to=2", "effect moved differs", None),
+            ("moved to=1", "killed unit=a", "effect moved → killed", None),
+            ("x; moved to=1", "x", "effect moved is gone", None),
+            ("x", "x; moved to=1", "effect moved is new", None),
+            ("flash text=\"a; b\"; y", "flash text=\"a; b\"; z", "effect y → z", None),
+        ] {
+            let new = Claim::Outcome(new.parse().unwrap());
+            check(Some(old), new, DivergenceKind::Outcome, group, reason);
+        }
+        let rejection = |code| Claim::from(Rejected { code, message: "why".into() });
+        let kind = DivergenceKind::Rejected;
+        check(None, rejection("unit_busy"), kind, "accepted → rejected unit_busy", Some("unit_busy"));
+        check(Some("ignored a"), rejection("b"), kind, "ignored a → rejected b", Some("b"));
+    }
+
+    #[test]
+    fn fields_of_other_units_are_the_same_field() {
+        assert_eq!(pattern("/units/12/mp"), "/units/*/mp");
+        assert_eq!(pattern(""), "");
+    }
+}

@@ -1,0 +1,7 @@
+//! Comparing: what a source records with what the rules compute, and one history with another.
+
+pub mod diff;
+pub mod difference;
+pub mod divergence;
+pub mod impact;
+pub mod outcomes;

@@ -1,0 +1,158 @@
+//! Input of bounded size: regular files, and whatever else can be read.
+
+use std::fs::{self, File, FileType};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use turnfold_store::open_regular;
+
+use crate::error::limits::Limits;
+
+/// Input that cannot be read or holds more than is taken.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// Something that is no regular file.
+    #[error("cannot read {what} `{}`: it is {kind}", path.display())]
+    NotRegular {
+        /// What was to be read, such as a replay.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        kind: &'static str,
+    },
+    /// A file that cannot be read.
+    #[error("cannot read {what} `{}`: {cause}", path.display())]
+    Unreadable {
+        /// What was to be read.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// More bytes than are taken.
+    #[error("`{}`: expected at most {} bytes in a {}", path.display(), limits.bytes_max, limits.what)]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// What is taken.
+        limits: Limits,
+    },
+    /// A longer line than is taken.
+    #[error("{}:{line}: expected at most {} bytes in a line", path.display(), limits.line_bytes_max)]
+    LongLine {
+        /// The file.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: usize,
+        /// What is taken.
+        limits: Limits,
+    },
+    /// More lines than are taken.
+    #[error("{}:{line}: expected at most {} lines in a {}", path.display(), limits.lines_max, limits.what)]
+    ManyLines {
+        /// The file.
+        path: PathBuf,
+        /// The number of the first line too many.
+        line: usize,
+        /// What is taken.
+        limits: Limits,
+    },
+}
+
+impl InputError {
+    /// Returns what to do about it.
+    #[must_use]
+    pub fn advice(&self) -> Option<&'static str> {
+        matches!(self, Self::NotRegular { .. }).then_some("name a regular file")
+    }
+}
+
+/// Reads a file of bounded size. Pipes and devices are refused, which may never end or never begin.
+///
+/// # Errors
+/// [`InputError`] with the file and the line.
+pub fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>, InputError> {
+    let file = open(path, limits.what)?;
+    if file.metadata().is_ok_and(|found| found.len() > limits.bytes_max as u64) {
+        return Err(InputError::TooLong { path: path.into(), limits: *limits });
+    }
+    read_bounded(&mut BufReader::new(file), path, limits)
+}
+
+/// Opens an input file, which messages call `what`; only a regular one.
+///
+/// # Errors
+/// [`InputError::NotRegular`] and [`InputError::Unreadable`].
+pub fn open(path: &Path, what: &'static str) -> Result<File, InputError> {
+    open_regular(path).map_err(|cause| {
+        let path = path.to_path_buf();
+        match fs::metadata(&path).ok().and_then(|found| kind_of(found.file_type())) {
+            Some(kind) => InputError::NotRegular { what, path, kind },
+            None => InputError::Unreadable { what, path, cause },
+        }
+    })
+}
+
+/// Reads input of bounded size that is not a file, such as standard input; `name` is what messages call it.
+///
+/// # Errors
+/// [`InputError`] with the name and the line.
+pub fn read_bounded(input: &mut impl BufRead, name: &Path, limits: &Limits) -> Result<Vec<u8>, InputError> {
+    let (path, limits) = (name.to_path_buf(), *limits);
+    let mut bytes = Vec::new();
+    for line in 1.. {
+        // One byte more for the line feed, and that a longer line is known from one that fits.
+        let length = match input.take(limits.line_bytes_max as u64 + 1).read_until(b'\n', &mut bytes) {
+            Ok(length) => length,
+            Err(cause) => return Err(InputError::Unreadable { what: limits.what, path, cause }),
+        };
+        if length == 0 {
+            break;
+        }
+        if length > limits.line_bytes_max && bytes.last() != Some(&b'\n') {
+            return Err(InputError::LongLine { path, line, limits });
+        }
+        if line > limits.lines_max {
+            return Err(InputError::ManyLines { path, line, limits });
+        }
+        if bytes.len() > limits.bytes_max {
+            return Err(InputError::TooLong { path, limits });
+        }
+    }
+    Ok(bytes)
+}
+
+/// Returns what a path is that is no regular file.
+fn kind_of(file_type: FileType) -> Option<&'static str> {
+    if file_type.is_file() {
+        return None;
+    }
+    Some(if file_type.is_dir() { "a directory" } else { "a pipe, a socket or a device" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { what: "script", bytes_max: 8, lines_max: 3, line_bytes_max: 4 };
+
+    fn check(input: &str, expected: Result<(), &str>) {
+        let read = read_bounded(&mut input.as_bytes(), Path::new("x"), &LIMITS);
+        let found = read.map(|bytes| assert_eq!(bytes, input.as_bytes())).map_err(|error| error.to_string());
+        assert_eq!(found, expected.map_err(String::from), "{input:?}");
+    }
+
+    #[test]
+    fn input_is_read_up_to_its_limits() {
+        for input in ["", "\n", "abcd", "abcd\n", "abcd\nab\n", "\n\n\n", "a\n\nabcd"] {
+            check(input, Ok(()));
+        }
+        check("abcde", Err("x:1: expected at most 4 bytes in a line"));
+        check("a\nabcde\n", Err("x:2: expected at most 4 bytes in a line"));
+        check("\n\n\n\n", Err("x:4: expected at most 3 lines in a script"));
+        check("abcd\nabcd\n", Err("`x`: expected at most 8 bytes in a script"));
+    }
+}

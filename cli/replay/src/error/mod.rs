@@ -1,0 +1,236 @@
+//! What can go wrong with a history: what happened and where, never what to type next.
+
+pub mod input;
+pub mod limits;
+
+use std::io;
+use std::path::PathBuf;
+
+use turnfold_core::decode::DecodeError;
+use turnfold_core::{DueRoll, FoldError, Rejected, SetupError};
+use turnfold_store::{MatchName, StoreError};
+
+use crate::error::input::InputError;
+use crate::error::limits::REPLAY_ENTRIES_MAX;
+use crate::history::revision::SourceName;
+use crate::page::PageError;
+use crate::search::condition::ConditionError;
+use crate::session::script::OtherSeat;
+use crate::tfl::TflError;
+use crate::viewer::{Concealed, NotOfSeat, Viewer};
+
+/// What went wrong with a history, and where.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The store, or a match or branch in it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What is asked for needs the store itself, and there is only a service that has it.
+    #[error("this needs the store itself, and `{0}` is a service")]
+    Service(String),
+    /// A replay file that cannot be read as one, or be folded: file, line, column.
+    #[error(transparent)]
+    File(#[from] TflError),
+    /// A page that holds no replay, or cannot be made.
+    #[error(transparent)]
+    Page(#[from] PageError),
+    /// A file that cannot be read at all.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// A folder, or something in it, that cannot be searched for replay files.
+    #[error("cannot read `{}`: {cause}", path.display())]
+    Folder {
+        /// What cannot be read.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+    },
+    /// A folder without any replay file.
+    #[error("no replay files (`*.tfl`) under `{}`", _0.display())]
+    NoReplays(PathBuf),
+    /// The threads that files are to be checked on cannot be started.
+    #[error("cannot start threads: {0}")]
+    Threads(String),
+    /// A ruleset that the registry does not have.
+    #[error("unknown ruleset `{}`", name.escape_debug())]
+    UnknownRuleset {
+        /// Its name.
+        name: String,
+        /// The rulesets that the registry has.
+        known: Vec<&'static str>,
+    },
+    /// A match that was recorded under another version of its ruleset.
+    #[error(
+        "match `{match_name}` was recorded under `{ruleset}` version {recorded}, this build has version {known}"
+    )]
+    OtherVersion {
+        /// The match.
+        match_name: MatchName,
+        /// Its ruleset.
+        ruleset: &'static str,
+        /// The version it was recorded under.
+        recorded: u32,
+        /// The version that the registry has.
+        known: u32,
+    },
+    /// An entry that the history does not have.
+    #[error("`{line}` has no entry {seq}; its last is {head}")]
+    NoEntry {
+        /// The history.
+        line: SourceName,
+        /// The entry's number.
+        seq: u64,
+        /// The number of the last entry.
+        head: u64,
+    },
+    /// A setup that its own rules refuse.
+    #[error("`{line}`: {cause}")]
+    Setup {
+        /// The history.
+        line: SourceName,
+        /// What is wrong.
+        cause: SetupError,
+    },
+    /// An entry that its own rules refuse.
+    #[error("`{line}`: {cause}")]
+    Entry {
+        /// The history.
+        line: SourceName,
+        /// The entry and what is wrong with it.
+        cause: FoldError,
+    },
+    /// An entry that its own rules refuse. A player learns nothing else.
+    #[error("`{line}`: its rules do not accept an entry")]
+    ConcealedEntry {
+        /// The history.
+        line: SourceName,
+    },
+    /// A log that this build cannot read to its end, or not at all.
+    #[error("{log}: {cause}")]
+    Unreadable {
+        /// The file or branch.
+        log: String,
+        /// What is wrong.
+        cause: Box<ReplayError>,
+    },
+    /// A setup that this build cannot start.
+    #[error(transparent)]
+    BadSetup(#[from] SetupError),
+    /// An entry that this build cannot fold.
+    #[error(transparent)]
+    BadEntry(#[from] FoldError),
+    /// A history too long for a replay file.
+    #[error("`{line}` has more than {REPLAY_ENTRIES_MAX} entries, too many for a replay file")]
+    TooLong {
+        /// The history.
+        line: SourceName,
+    },
+    /// An entry of a replay file that its rules compute otherwise.
+    #[error("{file}:{line}: entry {seq} does not do what the file says")]
+    UntrueEntry {
+        /// The file.
+        file: String,
+        /// The line in it.
+        line: usize,
+        /// The entry.
+        seq: u64,
+    },
+    /// A header that is not the one that the closing line names.
+    #[error("{file}: the header is not the one that was blessed")]
+    UntrueHeader {
+        /// The file.
+        file: String,
+    },
+    /// A closing line that is not that of its entries.
+    #[error("{file}: the closing line is not that of its entries")]
+    UntrueClosing {
+        /// The file.
+        file: String,
+    },
+    /// A view that requires a viewer from whom nothing is concealed.
+    #[error(transparent)]
+    Concealed(#[from] Concealed),
+    /// A replay file for another seat.
+    #[error(transparent)]
+    NotOfSeat(#[from] NotOfSeat),
+    /// A match that cannot be written for a seat: without the concealed entries, its rules show that seat something
+    /// else.
+    #[error("`{line}`: without what {viewer} may not know, `{}` shows {viewer} something else", rules)]
+    NotSeparable {
+        /// The history.
+        line: SourceName,
+        /// Whose knowledge it is.
+        viewer: Viewer,
+        /// The ruleset.
+        rules: &'static str,
+    },
+    /// A command of another seat than the one that plays.
+    #[error(transparent)]
+    OtherSeat(#[from] OtherSeat),
+    /// A condition that makes no sense in the views it was asked of.
+    #[error(transparent)]
+    Condition(#[from] ConditionError),
+    /// A state that cannot be read back from its bytes.
+    #[error("the state after entry {seq} does not reload: {cause}")]
+    NotReloadable {
+        /// The entry.
+        seq: usize,
+        /// What is wrong with the bytes.
+        cause: DecodeError,
+    },
+    /// Rolls that never end.
+    #[error("a roll is still due after {0} rolls in a row")]
+    EndlessRolls(u32),
+    /// Rules that reject the roll they wait for.
+    #[error("the rules reject their own dice: {0}")]
+    OwnDice(Rejected),
+    /// Fair dice that have no further roll (FD-17).
+    #[error("`dice_exhausted`: fair dice have {0} rolls, and all are made")]
+    DiceExhausted(u16),
+    /// Values that were given for a roll and do not fit it.
+    #[error("expected {due}, found {found:?}")]
+    WrongValues {
+        /// The roll.
+        due: DueRoll,
+        /// The values.
+        found: Vec<i32>,
+    },
+    /// Dice from outside that cannot be rolled.
+    #[error("{0}")]
+    Chance(#[source] io::Error),
+    /// A file that passes the check, so that it cannot be shrunk to what fails.
+    #[error("`{0}` passes the check, so there is no failure to shrink")]
+    Passes(String),
+    /// A failed check that shows a fault of the rules, whatever the file says.
+    #[error("{0}, which is a fault of the rules")]
+    FaultOfRules(String),
+    /// A failed check that no entry causes.
+    #[error("{headline}, which no entry causes")]
+    NoEntryFails {
+        /// The file.
+        file: String,
+        /// The failure.
+        headline: String,
+    },
+    /// A log for which the rules compute one outcome, and another for a copy of it.
+    #[error("the rules give one answer in the log and another in a copy of it")]
+    NotRepeatable,
+}
+
+impl ReplayError {
+    /// Returns what to do about it, where that does not depend on the program that shows it.
+    #[must_use]
+    pub fn advice(&self) -> Option<String> {
+        match self {
+            Self::Input(error) => error.advice().map(Into::into),
+            Self::Condition(error) => error.advice(),
+            Self::OtherVersion { .. } => Some("use the build that recorded it".into()),
+            Self::UnknownRuleset { known, .. } => {
+                let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+                Some(format!("known: {}", known.join(", ")))
+            }
+            _ => None,
+        }
+    }
+}

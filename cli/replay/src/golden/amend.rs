@@ -1,0 +1,271 @@
+//! Amending: one entry of a replay changed, and all that came after it played again on top.
+
+use turnfold_core::{AnyState, Outcome, Seat, Step};
+
+use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
+use crate::error::ReplayError;
+use crate::history::entry::{Attempt, LogEntry, logged};
+use crate::history::record::{Detail, Record};
+use crate::session::script::ScriptLine;
+use crate::session::{Roller, Session, is_roll};
+use crate::tfl::{Replay, ReplayLine};
+use crate::viewer::Viewer;
+
+/// What happens to an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Amending {
+    /// Another command takes its place.
+    Replace(ScriptLine),
+    /// A command comes before it.
+    Insert(ScriptLine),
+    /// It is left out.
+    Drop,
+}
+
+/// A history that was computed again.
+pub struct Amendment {
+    /// The number of the changed entry.
+    pub seq: u64,
+    /// The entry that was replaced or left out.
+    pub removed: Option<Record>,
+    /// The entry that was put in.
+    pub added: Option<Record>,
+    /// The entries from the changed one on, as the store takes them; those played again keep their time.
+    pub entries: Vec<LogEntry>,
+    /// How many entries of the original were played again.
+    pub kept: u64,
+    /// The later lines that no longer apply: each was left out before the next was tried.
+    pub conflicts: Vec<Divergence>,
+    /// The later lines with other outcomes, and their numbers now; an attempt has none.
+    pub outcomes: Vec<(Divergence, Option<u64>)>,
+    /// The later rolls that the seed now gives otherwise.
+    pub rolls: Vec<ChangedRoll>,
+    /// The state at the end of the original.
+    pub before: Box<dyn AnyState>,
+    /// The whole history, without state hashes and closing line.
+    pub replay: Replay,
+    session: Session,
+    rolls_by_seed: bool,
+}
+
+/// A roll that the seed changes, adds or drops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedRoll {
+    /// Its number in the original and its command there.
+    pub old: Option<(u64, String)>,
+    /// Its number now and its command.
+    pub new: Option<(u64, String)>,
+}
+
+/// Changes entry `seq` of a blessed replay and plays the later ones again.
+///
+/// Seeded dice are rolled again by the seed, because their values follow from the number of rolls before; recorded
+/// rolls keep their values and are conflicts where no roll is due. Without a seat of its own, the new command is
+/// given by `seat`, or by whose command it is. The inner result is its record when it is rejected. `progress` is called
+/// for each entry from the changed one on.
+///
+/// # Errors
+/// What is wrong with the original, or with the dice.
+pub fn amend(
+    original: &Replay,
+    seq: u64,
+    change: &Amending,
+    seat: Option<Seat>,
+    progress: &mut dyn FnMut(),
+) -> Result<Result<Amendment, Box<Record>>, ReplayError> {
+    let dice = original.header.dice;
+    let is_target = |line: &ReplayLine| matches!(line, ReplayLine::Entry(entry) if entry.seq == seq);
+    let place = original.lines.iter().position(is_target).unwrap_or(original.lines.len());
+    let (prefix, rest) = original.lines.split_at(place);
+    let mut state = original.start()?;
+    fold(original, state.as_mut(), prefix, &mut |_| {})?;
+    let mut before = state.fork();
+    let mut target = None;
+    fold(original, before.as_mut(), rest, &mut |step| {
+        if step.seq() == seq {
+            target = Some(Record::of(step, Detail::new(Viewer::HOST)));
+        }
+    })?;
+    let roller = Roller::of(&dice);
+    let mut amendment = Amendment {
+        seq,
+        removed: target.filter(|_| !matches!(change, Amending::Insert(_))),
+        added: None,
+        entries: Vec::new(),
+        kept: 0,
+        conflicts: Vec::new(),
+        outcomes: Vec::new(),
+        rolls: Vec::new(),
+        before,
+        replay: Replay { lines: prefix.to_vec(), closing: None, ..original.clone() },
+        session: Session::new(state, dice, roller, seq, Detail::new(Viewer::HOST)),
+        rolls_by_seed: matches!(roller, Roller::Seeded),
+    };
+    for line in rest {
+        if matches!(line, ReplayLine::Entry(_)) {
+            progress();
+        }
+        match line {
+            ReplayLine::Blank | ReplayLine::Comment(_) => amendment.replay.lines.push(line.clone()),
+            ReplayLine::Attempt(attempt) => amendment.attempt(attempt),
+            ReplayLine::Entry(entry) if entry.seq == seq => {
+                if let Err(rejected) = amendment.change(entry, change, seat)? {
+                    return Ok(Err(rejected));
+                }
+            }
+            ReplayLine::Entry(entry) => amendment.entry(entry)?,
+        }
+    }
+    if amendment.before.due_roll().is_none() {
+        amendment.roll_due()?;
+    }
+    Ok(Ok(amendment))
+}
+
+/// Folds the entries among some lines, showing each.
+fn fold(
+    original: &Replay,
+    state: &mut dyn AnyState,
+    lines: &[ReplayLine],
+    observe: &mut dyn FnMut(&mut dyn Step),
+) -> Result<(), ReplayError> {
+    let entries =
+        lines.iter().filter_map(|line| if let ReplayLine::Entry(entry) = line { Some(entry) } else { None });
+    state
+        .fold(&logged(entries), &original.header.dice, observe)
+        .map_err(|error| ReplayError::from(original.locate(&error)))
+}
+
+impl Amendment {
+    /// Returns the state at the end.
+    #[must_use]
+    pub fn after(&self) -> &dyn AnyState {
+        self.session.state.as_ref()
+    }
+
+    /// Returns the number of entries of the whole history.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.seq - 1 + self.entries.len() as u64
+    }
+
+    fn change(
+        &mut self,
+        entry: &LogEntry,
+        change: &Amending,
+        seat: Option<Seat>,
+    ) -> Result<Result<(), Box<Record>>, ReplayError> {
+        match change {
+            Amending::Drop => {}
+            Amending::Replace(line) => match self.play(line, seat)? {
+                Ok(played) => self.added = Some(self.take(played, None)),
+                Err(rejected) => return Ok(Err(rejected)),
+            },
+            Amending::Insert(line) => {
+                // Comments right above an entry are about it and stay with it.
+                let lines = &mut self.replay.lines;
+                let is_comment = |line: &&ReplayLine| matches!(line, ReplayLine::Comment(_));
+                let above = lines.iter().rev().take_while(is_comment).count();
+                let comments = lines.split_off(lines.len() - above);
+                match self.play(line, seat)? {
+                    Ok(played) => self.added = Some(self.take(played, None)),
+                    Err(rejected) => return Ok(Err(rejected)),
+                }
+                self.replay.lines.extend(comments);
+                self.entry(entry)?;
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Plays an entry of the original again.
+    fn entry(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
+        if self.rolls_by_seed && is_roll(&entry.command.to_string()) {
+            return self.roll_again(entry);
+        }
+        let command = entry.command.to_string();
+        let line = ScriptLine { seat: Some(entry.seat), command, malformed: None, number: None };
+        let record = match self.play(&line, None)? {
+            Ok(played) => self.take(played, Some(entry)),
+            Err(record) => {
+                let Record { outcome, message, .. } = *record;
+                let kind = DivergenceKind::Rejected;
+                let recorded = entry.outcome.clone().map(Claim::Outcome);
+                let computed = Claim::Rejection { outcome, message: message.unwrap_or_default() };
+                self.conflicts.push(Divergence::new(entry, kind, recorded, computed));
+                return Ok(());
+            }
+        };
+        let computed = LogEntry { outcome: Some(record.outcome), hash: None, ..entry.clone() };
+        let found = Divergence::contradiction(entry, &computed);
+        self.outcomes.extend(found.map(|found| (found, record.seq)));
+        Ok(())
+    }
+
+    /// Rolls where the original did, if a roll is still due there.
+    fn roll_again(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
+        let old = Some((entry.seq, entry.command.to_string()));
+        match self.session.roll_once()? {
+            Some(played) => {
+                let record = self.take(played, Some(entry));
+                if record.command != entry.command.to_string() {
+                    self.rolls.push(ChangedRoll { old, new: record.seq.zip(Some(record.command)) });
+                }
+            }
+            None => self.rolls.push(ChangedRoll { old, new: None }),
+        }
+        Ok(())
+    }
+
+    /// Tries again what failed in the original.
+    fn attempt(&mut self, attempt: &Attempt) {
+        let outcome = Outcome::from(&self.session.state.judge(attempt.seat, &attempt.command));
+        if !matches!(outcome, Outcome::Rejected(_)) {
+            let subject = Subject::of_attempt(self.head(), attempt);
+            let (kind, recorded) = (DivergenceKind::Attempt, attempt.outcome.clone().map(Claim::Outcome));
+            let computed = Claim::Outcome(outcome);
+            self.conflicts.push(Divergence { subject, kind, recorded, computed, hashes: None });
+            return;
+        }
+        self.replay.lines.push(ReplayLine::Attempt(Attempt { outcome: None, ..attempt.clone() }));
+        let found = Divergence::of_attempt(self.head(), attempt, outcome);
+        self.outcomes.extend(found.map(|found| (found, None)));
+    }
+
+    /// Plays a command; when it is rejected and the seed has a roll to make first, after that roll.
+    fn play(
+        &mut self,
+        line: &ScriptLine,
+        seat: Option<Seat>,
+    ) -> Result<Result<Record, Box<Record>>, ReplayError> {
+        match self.session.submit_alone(line, seat) {
+            Err(_) if self.roll_due()? => Ok(self.session.submit_alone(line, seat)),
+            result => Ok(result),
+        }
+    }
+
+    /// Makes the rolls that the original did not make here; returns `true` if there were any.
+    fn roll_due(&mut self) -> Result<bool, ReplayError> {
+        let mut rolls = Vec::new();
+        self.session.roll_due(&mut rolls)?;
+        let any = !rolls.is_empty();
+        for roll in rolls {
+            let record = self.take(roll, None);
+            self.rolls.push(ChangedRoll { old: None, new: record.seq.zip(Some(record.command)) });
+        }
+        Ok(any)
+    }
+
+    /// Adds an accepted entry, which repeats one of the original or none, and returns its record.
+    fn take(&mut self, record: Record, origin: Option<&LogEntry>) -> Record {
+        let (seq, seat) = (self.head() + 1, record.seat.unwrap_or(Seat::Host));
+        let outcome = Some(record.outcome.clone());
+        let line = LogEntry { outcome, ..LogEntry::new(seq, seat, record.command.clone()) };
+        self.replay.lines.push(ReplayLine::Entry(line));
+        let recorded_at_ms = origin.and_then(|entry| entry.recorded_at_ms);
+        self.kept += u64::from(origin.is_some());
+        let entry = LogEntry::new(seq, seat, record.command_bytes.clone());
+        self.entries.push(LogEntry { recorded_at_ms, ..entry });
+        record
+    }
+}

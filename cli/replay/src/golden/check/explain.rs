@@ -1,0 +1,120 @@
+//! Explaining a mismatch: the rules it names, dice or rules, and how the states differ.
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Outcome, Seat};
+
+use super::mismatch::{DiceFinding, Mismatch, StateDifference};
+use crate::compare::difference::{Difference, differences, view_of};
+use crate::compare::divergence::{DivergenceKind, Subject};
+use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
+use crate::tfl::{Replay, TflError};
+
+/// Adds to a mismatch what the file and the rules can tell about it.
+pub(super) fn explain(
+    rules: &dyn AnyRules,
+    replay: &Replay,
+    mismatch: &mut Mismatch,
+) -> Result<(), TflError> {
+    name_rules(rules, mismatch);
+    let kind = mismatch.kind();
+    let shown =
+        matches!(kind, DivergenceKind::Outcome | DivergenceKind::StateHash | DivergenceKind::WrongRoll);
+    let Subject::Entry { seq, .. } = mismatch.divergence.subject else { return Ok(()) };
+    if !shown {
+        return Ok(());
+    }
+    let (before, rest): (Vec<_>, Vec<_>) = replay.entries().partition(|entry| entry.seq < seq);
+    let Some(&said) = rest.first() else { return Ok(()) };
+    let mut state = replay.start_under(rules)?;
+    state.fold(&logged(before), &replay.header.dice, &mut |_| {}).map_err(|error| replay.locate(&error))?;
+    let scene = Scene { dice: &replay.header.dice, before: state.as_ref(), said };
+    let (dice, difference) = match kind {
+        DivergenceKind::WrongRoll => scene.wrong_roll(),
+        _ => scene.other_outcome(),
+    }
+    .map_err(|error| replay.locate(&error))?;
+    mismatch.dice = dice;
+    mismatch.state = difference;
+    Ok(())
+}
+
+/// Adds to a mismatch the ids of the rules behind the reasons that it names.
+pub(super) fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
+    let mut ids: Vec<&'static str> = Vec::new();
+    for id in mismatch.divergence.codes().flat_map(|code| rules.rule_ids(code)) {
+        if !ids.contains(id) {
+            ids.push(id);
+        }
+    }
+    mismatch.rules = ids;
+}
+
+/// The state before an entry, and what the file says of the entry.
+struct Scene<'a> {
+    dice: &'a DicePolicy,
+    before: &'a dyn AnyState,
+    said: &'a LogEntry,
+}
+
+type Finding = (Option<DiceFinding>, Option<StateDifference>);
+
+impl Scene<'_> {
+    /// Explains an entry that the rules accept but make something else of.
+    fn other_outcome(&self) -> Result<Finding, FoldError> {
+        // While a roll is due, nothing but a roll is accepted.
+        let dice = self.before.due_roll().map(|_| match self.dice {
+            DicePolicy::Recorded | DicePolicy::Fair(_) => DiceFinding::RecordedValues,
+            DicePolicy::Seeded(_) => DiceFinding::OtherRules,
+        });
+        let (after, _) = self.play(self.said.logged(), self.dice)?;
+        let hash = self.said.hash;
+        let state = if hash == Some(short_hash(after.as_ref())) {
+            StateDifference::Equal
+        } else if hash == Some(short_hash(self.before)) {
+            StateDifference::FromExpected(fields(self.before, after.as_ref()))
+        } else {
+            StateDifference::OfEntry(fields(self.before, after.as_ref()))
+        };
+        Ok((dice, Some(state)))
+    }
+
+    /// Explains a roll that is not the one of the seed: plays the file's values as if they were recorded, and the
+    /// seed's.
+    fn wrong_roll(&self) -> Result<Finding, FoldError> {
+        let (with_files, outcome) = self.play(self.said.logged(), &DicePolicy::Recorded)?;
+        let rules_agree = self.said.outcome.as_ref().is_none_or(|said| Some(said) == outcome.as_ref())
+            && self.said.hash.is_none_or(|said| said == short_hash(with_files.as_ref()));
+        let dice = if rules_agree { DiceFinding::OtherValues } else { DiceFinding::OtherValuesAndRules };
+        let values = self.before.seeded_roll(self.dice);
+        let Some(command) = values.and_then(|values| self.before.roll_command(values)) else {
+            return Ok((Some(dice), None));
+        };
+        let seeded = LogEntry { command: CommandForm::Text(command), ..self.said.clone() };
+        let (with_seeds, _) = self.play(seeded.logged(), self.dice)?;
+        let state = if rules_agree {
+            StateDifference::FromExpected(fields(with_files.as_ref(), with_seeds.as_ref()))
+        } else {
+            StateDifference::OfEntry(fields(self.before, with_seeds.as_ref()))
+        };
+        Ok((Some(dice), Some(state)))
+    }
+
+    /// Folds one entry into a copy of the state; returns it and the outcome.
+    fn play(
+        &self,
+        entry: Logged<'_>,
+        dice: &DicePolicy,
+    ) -> Result<(Box<dyn AnyState>, Option<Outcome>), FoldError> {
+        let mut state = self.before.fork();
+        let mut outcome = None;
+        state.fold(&[entry], dice, &mut |step| outcome = Some(step.outcome()))?;
+        Ok((state, outcome))
+    }
+}
+
+fn fields(old: &dyn AnyState, new: &dyn AnyState) -> Vec<Difference> {
+    differences(&view_of(old, Seat::Host), &view_of(new, Seat::Host))
+}
+
+fn short_hash(state: &dyn AnyState) -> ShortHash {
+    state.state_hash().into()
+}

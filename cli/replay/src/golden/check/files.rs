@@ -1,0 +1,303 @@
+//! Many files checked at once, and everything there is to say about them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use serde::{Serialize, Serializer};
+use turnfold_core::Registry;
+
+use super::corpus::replays;
+use super::mismatch::Mismatch;
+use super::replay::{AllDifferences, Checked, check_replay, check_replay_to_end};
+use crate::error::ReplayError;
+use crate::error::input;
+use crate::error::limits;
+use crate::history::revision::is_page;
+use crate::page::replay_bytes;
+use crate::render::text::{Line, added, counted, error_text, plain, printable, removed, strong};
+use crate::tfl;
+
+/// Checks a replay file, or every `*.tfl` in a folder.
+///
+/// A file that differs or cannot be read is no error but stands in the report, which says everything that
+/// `turnfold check` says: as text by `Display`, as JSON by `Serialize`.
+///
+/// # Errors
+/// [`ReplayError::Folder`] for what cannot be searched, and [`ReplayError::NoReplays`], so that an empty folder does not pass.
+pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport, ReplayError> {
+    let paths = replays(&[path.as_ref().to_path_buf()])?;
+    check_files(paths, CheckLimits::default(), &|path| FileCheck::of(path, false, registry))
+}
+
+/// How many files are checked, and how many at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckLimits {
+    /// None after the first that fails.
+    pub fail_fast: bool,
+    /// So many at once; otherwise one for each core.
+    pub jobs: Option<u16>,
+}
+
+/// Checks files with `check_file`, many at once. The report depends neither on how many nor on which is done first.
+///
+/// # Errors
+/// [`ReplayError::Threads`].
+pub fn check_files(
+    paths: Vec<PathBuf>,
+    limits: CheckLimits,
+    check_file: &(dyn Fn(&Path) -> FileCheck + Sync),
+) -> Result<CheckReport, ReplayError> {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(limits.jobs.map_or(0, usize::from))
+        .build()
+        .map_err(|error| ReplayError::Threads(error.to_string()))?;
+    let count = paths.len();
+    // The index of the first file known to fail, after which none is checked; those before it are all the same.
+    let last = AtomicUsize::new(usize::MAX);
+    let checked: Vec<Option<FileCheck>> = pool.install(|| {
+        let one = |(index, path): (usize, PathBuf)| {
+            let file = (index <= last.load(Ordering::Relaxed)).then(|| check_file(&path));
+            if limits.fail_fast && file.as_ref().is_some_and(|file| !file.is_good()) {
+                last.fetch_min(index, Ordering::Relaxed);
+            }
+            file
+        };
+        paths.into_par_iter().enumerate().map(one).collect()
+    });
+    let files: Vec<_> = checked.into_iter().take(last.into_inner().saturating_add(1)).flatten().collect();
+    let not_checked = count - files.len();
+    Ok(CheckReport { files, not_checked })
+}
+
+/// What came of checking files.
+#[derive(Debug)]
+pub struct CheckReport {
+    /// In the order in which they were named and found.
+    pub files: Vec<FileCheck>,
+    /// How many files were left out after a failure.
+    pub not_checked: usize,
+}
+
+/// What came of checking one file.
+#[derive(Debug)]
+pub struct FileCheck {
+    /// The path as it was named or found.
+    pub file: String,
+    /// What was found, or why the file cannot be checked at all.
+    pub result: Result<Checked, ReplayError>,
+    /// How long it took, if measured.
+    pub time: Duration,
+}
+
+impl CheckReport {
+    /// Returns `true` if every file is good.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.failed().next().is_none()
+    }
+
+    /// Returns the files that did not pass.
+    pub fn failed(&self) -> impl Iterator<Item = &FileCheck> {
+        self.files.iter().filter(|file| !file.is_good())
+    }
+
+    /// Returns the number of entries in the files that could be read.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.files.iter().filter_map(|file| file.result.as_ref().ok()).map(|checked| checked.entries).sum()
+    }
+
+    /// Returns how many files passed, failed and were not checked.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let failed = self.failed().count();
+        let passed = self.files.len() - failed;
+        let skipped = match self.not_checked {
+            0 => String::new(),
+            count => format!(", {count} not checked"),
+        };
+        format!("{passed} passed, {failed} failed{skipped} ({})", counted(self.entries(), "entry", "entries"))
+    }
+
+    /// Returns the report as lines, without good files if it is to be `quiet`.
+    pub fn lines(&self, quiet: bool) -> impl Iterator<Item = Line> {
+        let files = self.files.iter().filter(move |file| !(quiet && file.is_good()));
+        files.flat_map(FileCheck::lines).chain(self.last_lines())
+    }
+
+    fn last_lines(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let failed: Vec<_> = self.failed().filter_map(FileCheck::headline).collect();
+        if !failed.is_empty() && self.files.len() > 1 {
+            lines.push(strong("failed files:").into());
+            let name = |headline: &String| format_args!("  {}", error_text("  ", headline)).into();
+            lines.extend(failed.iter().map(name));
+        }
+        let span = if failed.is_empty() { added } else { removed };
+        lines.push(span(self.summary()).into());
+        lines
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lines(false).try_for_each(|line| writeln!(out, "{line}"))
+    }
+}
+
+impl FileCheck {
+    /// Reads and checks a file, to its end if `all` differences are wanted.
+    #[must_use]
+    pub fn of(path: &Path, all: bool, registry: &Registry) -> Self {
+        let file = path.display().to_string();
+        let check = || {
+            let bytes = replay_bytes(path, input::read_file(path, &limits::REPLAY)?)?;
+            let replay = tfl::read(&file, &bytes, registry)?;
+            Ok(if all { check_replay_to_end(&replay)? } else { check_replay(&replay)? })
+        };
+        let result = check();
+        Self { file, result, time: Duration::ZERO }
+    }
+
+    /// Returns `true` if the file says what the rules compute.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        matches!(&self.result, Ok(Checked { difference: None, .. }))
+    }
+
+    /// Returns the first difference.
+    #[must_use]
+    pub fn mismatch(&self) -> Option<&Mismatch> {
+        self.result.as_ref().ok().and_then(|checked| checked.difference.as_deref())
+    }
+
+    /// Returns all differences, where they were asked for.
+    #[must_use]
+    pub fn all(&self) -> Option<&AllDifferences> {
+        self.result.as_ref().ok().and_then(|checked| checked.all.as_ref())
+    }
+
+    /// Returns the number of the line to look at.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        match &self.result {
+            Ok(checked) => checked.difference.as_ref().map_or(1, |mismatch| mismatch.line),
+            Err(ReplayError::File(error)) => error.line,
+            Err(_) => 1,
+        }
+    }
+
+    /// Returns in one line what is wrong, where something is.
+    #[must_use]
+    pub fn headline(&self) -> Option<String> {
+        match &self.result {
+            Ok(checked) => checked.difference.as_ref().map(|mismatch| mismatch.headline()),
+            Err(error) => Some(error_with_advice(error)),
+        }
+    }
+
+    /// Returns every difference that is kept, line by line, and how many there are where all were asked for.
+    #[must_use]
+    pub fn mismatch_lines(&self) -> Vec<Line> {
+        let mut lines = self.mismatch().map(Mismatch::lines).unwrap_or_default();
+        if let Some(all) = self.all().filter(|all| all.count > 0) {
+            lines.extend(all.later.iter().flat_map(Mismatch::brief_lines));
+            let more = match all.left_out {
+                0 => String::new(),
+                count => format!(", {count} of them not shown"),
+            };
+            let count = counted(all.count, "difference", "differences");
+            lines.push(strong(format_args!("{}: {count}{more}", printable(&self.file))).into());
+        }
+        lines
+    }
+
+    /// Returns what there is to say of the file, line by line.
+    fn lines(&self) -> Vec<Line> {
+        match &self.result {
+            Ok(Checked { difference: Some(_), .. }) => {
+                let mut lines = self.mismatch_lines();
+                for span in lines.iter_mut().take(1).flat_map(|line| &mut line.0) {
+                    span.text = error_text("", &span.text);
+                }
+                lines
+            }
+            Ok(Checked { entries, .. }) => {
+                let checked = if is_page(Path::new(&self.file)) {
+                    "; checked: the replay in the page; not checked: what the page shows"
+                } else {
+                    ""
+                };
+                let rest = format!(" {} {}{checked}", self.file, counted(*entries, "entry", "entries"));
+                vec![Line::from([added("ok"), plain(rest)])]
+            }
+            Err(error) => {
+                let rest = format!(" {}", error_text("failed ", &error_with_advice(error)));
+                vec![Line::from([removed("failed"), plain(rest)])]
+            }
+        }
+    }
+}
+
+fn error_with_advice(error: &ReplayError) -> String {
+    error.advice().map_or_else(|| error.to_string(), |advice| format!("{error}; {advice}"))
+}
+
+/// One file as JSON; a contract.
+#[derive(Serialize)]
+struct FileJson<'a> {
+    file: &'a str,
+    ok: bool,
+    entries: Option<u64>,
+    error: Option<String>,
+    mismatch: Option<&'a Mismatch>,
+    /// How many differences there are, where all were asked for.
+    differences: Option<u64>,
+    /// The differences after the first, where all were asked for.
+    later: Vec<&'a Mismatch>,
+}
+
+impl Serialize for FileCheck {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = FileJson {
+            file: &self.file,
+            ok: self.is_good(),
+            entries: self.result.as_ref().ok().map(|checked| checked.entries),
+            error: self.result.as_ref().err().map(error_with_advice),
+            mismatch: self.mismatch(),
+            differences: self.all().map(|all| all.count),
+            later: self.all().into_iter().flat_map(|all| &all.later).collect(),
+        };
+        json.serialize(serializer)
+    }
+}
+
+/// All files as one JSON document; a contract.
+#[derive(Serialize)]
+struct ReportJson<'a> {
+    ok: bool,
+    passed: usize,
+    failed: usize,
+    not_checked: usize,
+    entries: u64,
+    files: &'a [FileCheck],
+}
+
+impl Serialize for CheckReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let failed = self.failed().count();
+        let json = ReportJson {
+            ok: failed == 0,
+            passed: self.files.len() - failed,
+            failed,
+            not_checked: self.not_checked,
+            entries: self.entries(),
+            files: &self.files,
+        };
+        json.serialize(serializer)
+    }
+}

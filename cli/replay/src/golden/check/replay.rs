@@ -1,0 +1,291 @@
+//! Checking: folding a replay again and comparing what it says, up to the first difference or to the end.
+
+use turnfold_core::{AnyRules, Digest, FoldError, Outcome, Rejected, Step};
+
+use super::again::Again;
+use super::explain::{explain, name_rules};
+use super::mismatch::Mismatch;
+use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
+use crate::history::entry::{Attempt, LogEntry, ShortHash};
+use crate::tfl::{Closing, LogHasher, Replay, TflError, Witness};
+
+/// How many of a file's differences are kept; the others are counted.
+const DIFFERENCES_MAX: usize = 100;
+
+/// The result of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The number of entries in the file.
+    pub entries: u64,
+    /// The first difference.
+    pub difference: Option<Box<Mismatch>>,
+    /// All differences, where they were asked for.
+    pub all: Option<AllDifferences>,
+}
+
+/// All differences of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllDifferences {
+    /// How many lines differ from what the rules make of them.
+    pub count: u64,
+    /// Further differences, without how the states differ. Entries in a row in which only the state hashes differ count as
+    /// one. At most as many as are kept.
+    pub later: Vec<Mismatch>,
+    /// How many lines differ beyond those that are kept.
+    pub left_out: u64,
+}
+
+/// Folds a replay and compares every outcome, hash and the closing line, up to the first difference.
+///
+/// Whatever comes of it must come of it again: the entries are folded a second time, and on from a state that was
+/// stored half-way. So neither a pass nor a failure is an accident of one run.
+///
+/// A setup that cannot be started and a command that is none are errors rather than differences.
+///
+/// # Errors
+/// [`TflError`] with the line and column.
+pub fn check_replay(replay: &Replay) -> Result<Checked, TflError> {
+    check_under(replay.header.rules, replay)
+}
+
+/// Checks a replay, and compares on from the first difference to the end, or to an entry that cannot be folded: each
+/// line with what the rules make of it in the states that they come to, whatever the lines before say.
+///
+/// # Errors
+/// As for [`check_replay`].
+pub fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> {
+    let rules = replay.header.rules;
+    let mut checked = check_under(rules, replay)?;
+    let mut all = AllDifferences::default();
+    if let Some(difference) = &checked.difference
+        && difference.kind() != DivergenceKind::Header
+    {
+        let entries: Vec<_> = replay.numbered_entries().collect();
+        let audit = audit(rules, &replay.setup()?, replay, &entries, Some(all))?;
+        all = audit.all.unwrap_or_default();
+        all.later.iter_mut().for_each(|mismatch| name_rules(rules, mismatch));
+    }
+    // What is found in the header or by folding a second time is found by no single audit.
+    all.count = all.count.max(u64::from(checked.difference.is_some()));
+    checked.all = Some(all);
+    Ok(checked)
+}
+
+/// Checks a replay under a ruleset; tests use others than the registry's.
+pub(super) fn check_under(rules: &dyn AnyRules, replay: &Replay) -> Result<Checked, TflError> {
+    let entries: Vec<_> = replay.numbered_entries().collect();
+    let count = u64::try_from(entries.len()).expect("lines in memory can be counted");
+    if let Some(difference) = of_header(replay) {
+        return Ok(Checked { entries: count, difference: Some(Box::new(difference)), all: None });
+    }
+    let setup = replay.setup_under(rules)?;
+    let auditing = || audit(rules, &setup, replay, &entries, None);
+    let audit = auditing()?;
+    let folded = entries.get(..audit.folded).unwrap_or_default();
+    let again = Again { rules, setup: &setup, dice: &replay.header.dice, entries: folded };
+    let mut difference = match again.disagreement(audit.hash) {
+        Some(disagreement) => Some(disagreement.mismatch(replay)),
+        None => {
+            audit.difference.map(|first| confirm(first, auditing().ok().and_then(|second| second.difference)))
+        }
+    };
+    if let Some(mismatch) = &mut difference {
+        explain(rules, replay, mismatch)?;
+    }
+    Ok(Checked { entries: count, difference, all: None })
+}
+
+/// Compares the header with the one that was blessed. From another one the rules make something else, so nothing that
+/// follows is compared.
+fn of_header(replay: &Replay) -> Option<Mismatch> {
+    let (blessed, header) = (replay.closing?.header, replay.header.mark());
+    if blessed == header {
+        return None;
+    }
+    let path = replay.header.differing(blessed);
+    let line = replay.header.line_of(path);
+    let divergence = Divergence {
+        subject: Subject::Header { path: path.map(String::from) },
+        kind: DivergenceKind::Header,
+        recorded: Some(Claim::Header(blessed)),
+        computed: Claim::Header(header),
+        hashes: None,
+    };
+    Some(Mismatch::new(&replay.file, line, divergence))
+}
+
+/// Requires a second comparison to find the same difference, since it may lie between two runs rather than between file and rules.
+fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch> {
+    if second.as_ref() == Some(&first) {
+        return first;
+    }
+    let run =
+        |mismatch: &Mismatch| Claim::Run(format!("{} ({})", mismatch.divergence.computed, mismatch.title()));
+    let computed = second.map_or_else(|| Claim::Run("no difference".into()), |second| run(&second));
+    let (kind, recorded) = (DivergenceKind::NotDeterministic, Some(run(&first)));
+    let subject = first.divergence.subject.clone();
+    Box::new(Mismatch {
+        divergence: Divergence { subject, kind, recorded, computed, hashes: None },
+        ..*first
+    })
+}
+
+/// What came of comparing once.
+struct Audit {
+    /// The number of entries folded.
+    folded: usize,
+    /// The state hash after them.
+    hash: ShortHash,
+    difference: Option<Box<Mismatch>>,
+    all: Option<AllDifferences>,
+}
+
+fn audit(
+    rules: &dyn AnyRules,
+    setup: &[u8],
+    replay: &Replay,
+    entries: &[(usize, &LogEntry)],
+    all: Option<AllDifferences>,
+) -> Result<Audit, TflError> {
+    let mut state = rules.start(setup).map_err(|error| replay.header.locate(&replay.file, &error))?;
+    let mut auditor = Auditor {
+        replay,
+        entries,
+        seen: 0,
+        log: LogHasher::new(&replay.header),
+        difference: None,
+        all,
+        hash: None,
+    };
+    if let Err(error) = replay.fold(state.as_mut(), &mut auditor) {
+        auditor.stopped(&error)?;
+    } else if !auditor.is_done() {
+        auditor.closing(state.state_hash());
+    }
+    let hash = auditor.hash.unwrap_or_else(|| state.state_hash().into());
+    Ok(Audit { folded: auditor.seen, hash, difference: auditor.difference, all: auditor.all })
+}
+
+/// Compares until something differs, or to the end.
+struct Auditor<'a> {
+    replay: &'a Replay,
+    entries: &'a [(usize, &'a LogEntry)],
+    /// The number of entries folded.
+    seen: usize,
+    log: LogHasher,
+    difference: Option<Box<Mismatch>>,
+    /// Gathers all differences, where they are asked for.
+    all: Option<AllDifferences>,
+    /// The state hash after the entry that differs, beyond which the fold may have gone.
+    hash: Option<ShortHash>,
+}
+
+impl Witness for Auditor<'_> {
+    fn entry(&mut self, step: &mut dyn Step) {
+        if self.is_done() {
+            return;
+        }
+        let Some(&(line, said)) = self.entries.get(self.seen) else { return };
+        let actual = LogEntry::of(step);
+        self.seen += 1;
+        self.log.add(said);
+        if let Some(divergence) = Divergence::of_entry(said, &actual) {
+            if self.difference.is_none() {
+                self.hash = actual.hash;
+            }
+            self.found(line, divergence);
+        }
+    }
+
+    fn attempt(&mut self, line: usize, attempt: &Attempt, outcome: Outcome) {
+        if let Some(divergence) = Divergence::of_attempt(self.count(), attempt, outcome) {
+            self.found(line, divergence);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.difference.is_some() && self.all.is_none()
+    }
+}
+
+impl AllDifferences {
+    /// Adds a difference after the first.
+    fn add(&mut self, mismatch: Mismatch) {
+        if self.later.last_mut().is_some_and(|last| last.absorb(&mismatch)) {
+            return;
+        }
+        if self.later.len() + 1 < DIFFERENCES_MAX {
+            self.later.push(mismatch);
+        } else {
+            self.left_out += 1;
+        }
+    }
+}
+
+impl Auditor<'_> {
+    fn found(&mut self, line: usize, divergence: Divergence) {
+        let mismatch = Mismatch::new(&self.replay.file, line, divergence);
+        if let Some(all) = &mut self.all {
+            all.count += 1;
+            if self.difference.is_some() {
+                all.add(mismatch);
+                return;
+            }
+        }
+        self.difference.get_or_insert_with(|| Box::new(mismatch));
+    }
+
+    /// Returns the number of entries folded.
+    fn count(&self) -> u64 {
+        u64::try_from(self.seen).expect("lines in memory can be counted")
+    }
+
+    /// Records an entry that the fold stopped at, unless something differed before.
+    fn stopped(&mut self, error: &FoldError) -> Result<(), TflError> {
+        if self.is_done() {
+            return Ok(());
+        }
+        let entry = self.entries.iter().find(|(_, entry)| entry.seq == error.seq());
+        let Some(&(line, said)) = entry else { return Err(self.replay.locate(error)) };
+        let outcome = said.outcome.clone().map(Claim::Outcome);
+        let (kind, recorded, computed) = match error {
+            FoldError::Rejected { code, message, .. } => {
+                let rejected = Rejected { code, message: message.clone() };
+                (DivergenceKind::Rejected, outcome, rejected.into())
+            }
+            FoldError::WrongRoll { expected, found, .. } => {
+                let (found, expected) = (Claim::Roll(found.clone()), Claim::Roll(expected.clone()));
+                (DivergenceKind::WrongRoll, Some(found), expected)
+            }
+            _ if self.difference.is_none() => return Err(self.replay.locate(error)),
+            _ => (DivergenceKind::Rejected, outcome, Claim::Run(error.to_string())),
+        };
+        self.found(line, Divergence::new(said, kind, recorded, computed));
+        Ok(())
+    }
+
+    fn closing(&mut self, state: Digest) {
+        let line = self.replay.closing_line();
+        let (count, log) = (self.count(), self.log.finish());
+        let subject = Subject::End { after: count };
+        let Some(said) = self.replay.closing else {
+            let header = self.replay.header.mark();
+            let computed = Claim::Closing(Closing { count, state, log, header });
+            let kind = DivergenceKind::Missing;
+            return self.found(line, Divergence { subject, kind, recorded: None, computed, hashes: None });
+        };
+        for (kind, recorded, computed) in [
+            (DivergenceKind::ClosingCount, Claim::Count(said.count), Claim::Count(count)),
+            (DivergenceKind::ClosingState, Claim::Digest(said.state), Claim::Digest(state)),
+            (DivergenceKind::ClosingLog, Claim::Digest(said.log), Claim::Digest(log)),
+        ] {
+            if recorded != computed {
+                let (subject, recorded) = (subject.clone(), Some(recorded));
+                self.found(line, Divergence { subject, kind, recorded, computed, hashes: None });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! Every kind of mismatch, as it is told.
+
+use turnfold_core::{DicePolicy, Registry, Seed};
+
+use super::*;
+use crate::example::{FIRST, body, replay};
+use crate::golden::bless::bless;
+use crate::golden::check::mismatch::{DiceFinding, StateDifference};
+use crate::tfl::ReplayLine;
+
+const SCRIPT: &str = "# roll\n1 host roll 6 6 1 1\n! p1 stand\n2 p2 click 0,-3\n3 p2 move 0,-2\n";
+
+fn blessed() -> String {
+    body(&bless(&replay(SCRIPT)).unwrap())
+}
+
+/// Changes the blessed match in one place and requires this to be told.
+fn check_change(old: &str, new: &str, expected: &str) -> Mismatch {
+    let text = blessed();
+    assert_eq!(text.matches(old).count(), 1, "{text}");
+    let checked = check_replay(&replay(&text.replacen(old, new, 1))).unwrap();
+    let mismatch = *checked.difference.expect("the change is found");
+    let lines: Vec<String> = mismatch.lines().into_iter().map(|line| line.to_string()).collect();
+    assert_eq!(lines.join("\n"), expected.trim_start_matches('\n').trim_end());
+    mismatch
+}
+
+/// Finds a piece of the blessed text between two others.
+fn piece(before: &str, after: &str) -> String {
+    let text = blessed();
+    let rest = text.split_once(before).unwrap().1;
+    rest.split_once(after).unwrap().0.into()
+}
+
+#[test]
+fn a_blessed_replay_is_good() {
+    assert_eq!(
+        check_replay(&replay(&blessed())).unwrap(),
+        Checked { entries: 3, difference: None, all: None }
+    );
+}
+
+#[test]
+fn a_changed_outcome_is_shown_with_context_and_state() {
+    let mismatch = check_change(
+        "selected unit=b1",
+        "selected unit=b2; deselected",
+        r"
+x.tfl:21: entry 2 (p2 click 0,-3): outcome differs
+  cursor at=0,-3
+- selected unit=b2
+- deselected
++ selected unit=b1
+state: the same, as the hashes agree
+to reproduce: turnfold replay x.tfl --to 2
+",
+    );
+    assert_eq!((mismatch.line, mismatch.kind()), (FIRST + 3, DivergenceKind::Outcome));
+}
+
+#[test]
+fn outcome_and_hash_may_differ_together() {
+    let hash = piece("selected unit=b1 #", "\n");
+    let expected = format!(
+        r#"
+x.tfl:21: entry 2 (p2 click 0,-3): outcome differs [IN-8, IN-9]
+- ignored no_unit
++ cursor at=0,-3
++ selected unit=b1
+- #0123456789abcdef
++ #{hash}
+state, before → after entry 2:
+  /selected null → "b1"
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move b1"
+to reproduce: turnfold replay x.tfl --to 2
+"#
+    );
+    let old = format!("cursor at=0,-3; selected unit=b1 #{hash}");
+    check_change(&old, "ignored no_unit #0123456789abcdef", &expected);
+}
+
+#[test]
+fn a_changed_hash_digit_is_found() {
+    let hash = piece("selected unit=b1 #", "\n");
+    let wrong = format!("{}{}", if hash.starts_with('0') { "1" } else { "0" }, &hash[1..]);
+    let expected = format!(
+        r#"
+x.tfl:21: entry 2 (p2 click 0,-3): state hash differs
+- {wrong}
++ {hash}
+state, before → after entry 2:
+  /selected null → "b1"
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move b1"
+to reproduce: turnfold replay x.tfl --to 2
+"#
+    );
+    let mismatch = check_change(&hash, &wrong, &expected);
+    let report = serde_json::to_value(mismatch.report()).unwrap();
+    let keys: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
+    let names = [
+        "file",
+        "line",
+        "seq",
+        "until",
+        "seat",
+        "command",
+        "kind",
+        "rules",
+        "dice",
+        "expected",
+        "actual",
+        "state_hash",
+        "state_sides",
+        "state",
+        "next",
+    ];
+    assert_eq!(keys, names);
+    assert_eq!(report["kind"], "state_hash");
+    assert_eq!(report["state"][0]["path"], "/selected");
+}
+
+#[test]
+fn an_entry_that_the_rules_reject_is_found() {
+    check_change(
+        "2 p2 click",
+        "2 p1 click",
+        "
+x.tfl:21: entry 2 (p1 click 0,-3): the rules reject it
+- cursor at=0,-3
+- selected unit=b1
++ rejected not_your_turn: it is the other player's impulse
+to reproduce: turnfold replay x.tfl --to 2
+",
+    );
+}
+
+#[test]
+fn an_attempt_that_is_judged_otherwise_is_found() {
+    check_change(
+        "rejected not_your_turn",
+        "rejected wrong_seat",
+        "
+x.tfl:20: attempt (p1 stand): verdict differs
+- rejected wrong_seat
++ rejected not_your_turn
+to reproduce: turnfold check x.tfl
+",
+    );
+    check_change(
+        "! p1 stand",
+        "! p2 stand",
+        "
+x.tfl:20: attempt (p2 stand): verdict differs [IN-10, IN-11, IN-12]
+- rejected not_your_turn
++ ignored nothing_selected
+to reproduce: turnfold check x.tfl
+",
+    );
+}
+
+#[test]
+fn what_is_missing_is_to_be_blessed() {
+    let bless_it = "to fill it in: turnfold bless x.tfl";
+    let hash = piece("selected unit=b1", "\n");
+    let click = "entry 2 (p2 click 0,-3)";
+    check_change(&hash, "", &format!("x.tfl:21: {click}: the state hash is missing\n{bless_it}"));
+    let outcome = " => cursor at=0,-3; selected unit=b1";
+    check_change(outcome, "", &format!("x.tfl:21: {click}: the outcome is missing\n{bless_it}"));
+    check_change(
+        " => rejected not_your_turn",
+        "",
+        &format!("x.tfl:20: attempt (p1 stand): the rejection is missing\n{bless_it}"),
+    );
+    let closing = format!("={}", piece("\n=", "\n") + "\n");
+    check_change(&closing, "", &format!("x.tfl:23: closing line: the closing line is missing\n{bless_it}"));
+}
+
+#[test]
+fn a_changed_closing_line_is_found() {
+    let check_digest = |digest: &str, what: &str| {
+        let wrong = "ab".repeat(32);
+        let told = format!(
+            "x.tfl:23: closing line: {what} differs\n- {wrong}\n+ {digest}\nto reproduce: turnfold check x.tfl"
+        );
+        check_change(digest, &wrong, &told);
+    };
+    check_digest(&piece(" state ", " "), "state hash");
+    check_digest(&piece(" log ", " "), "log digest");
+}
+
+#[test]
+fn a_malformed_command_is_an_error() {
+    let text = blessed().replacen("click 0,-3", "clack 0,-3", 1);
+    let error = check_replay(&replay(&text)).unwrap_err();
+    assert_eq!((error.line, error.column), (FIRST + 3, 6));
+}
+
+#[test]
+fn where_the_file_expects_no_change_the_states_are_compared() {
+    let before = piece("1 host", "\n").rsplit_once('#').unwrap().1.to_string();
+    let hash = piece("selected unit=b1 #", "\n");
+    let expected = format!(
+        r#"
+x.tfl:21: entry 2 (p2 click 0,-3): outcome differs [IN-8, IN-9]
+- ignored no_unit
++ cursor at=0,-3
++ selected unit=b1
+- #{before}
++ #{hash}
+state after entry 2, expected → got:
+  /selected null → "b1"
+  /prompt "Player 2: select a unit to move (1 remaining)" → "Player 2: move b1"
+to reproduce: turnfold replay x.tfl --to 2
+"#
+    );
+    let old = format!("cursor at=0,-3; selected unit=b1 #{hash}");
+    check_change(&old, &format!("ignored no_unit #{before}"), &expected);
+}
+
+/// Blesses a roll with recorded dice, has it changed, and checks it with these dice; the values are the seed's or not.
+fn check_roll(dice: DicePolicy, is_seeds: bool, change: impl Fn(&mut LogEntry)) -> Mismatch {
+    let due = replay("").start().unwrap().due_roll().unwrap();
+    let values =
+        DicePolicy::Seeded(SEED).values(1, &due).filter(|_| is_seeds).unwrap_or_else(|| vec![1, 1, 1, 2]);
+    let mut replay =
+        bless(&replay(&format!("1 host {}\n", Claim::Roll(values).to_string().replace("rolled", "roll"))))
+            .unwrap();
+    replay.header.dice = dice;
+    replay.lines.iter_mut().for_each(|line| match line {
+        ReplayLine::Entry(entry) => change(entry),
+        _ => unreachable!("there is one entry"),
+    });
+    *check_replay(&replay).unwrap().difference.expect("the change is found")
+}
+
+const SEED: Seed = Seed::new([7; 32]);
+
+#[test]
+fn a_seeded_roll_must_be_the_one_of_the_seed() {
+    let mismatch = check_roll(DicePolicy::Seeded(SEED), false, |_| {});
+    assert_eq!(
+        (mismatch.kind(), &*mismatch.divergence.expected()),
+        (DivergenceKind::WrongRoll, "rolled 1 1 1 2")
+    );
+    assert!(mismatch.divergence.computed.to_string().starts_with("rolled "));
+    assert_eq!(mismatch.dice, Some(DiceFinding::OtherValues));
+    // The file's state is known: it is what the rules make of the file's values.
+    let Some(StateDifference::FromExpected(fields)) = mismatch.state else { panic!("{:?}", mismatch.state) };
+    assert_eq!(fields[0].path, "/initiative/rolls/p1");
+    assert_eq!(fields[0].old, Some(2.into()));
+}
+
+#[test]
+fn a_roll_tells_whether_dice_or_rules_differ() {
+    let other_rules = |entry: &mut LogEntry| entry.hash = Some("0123456789abcdef".parse().unwrap());
+    let cases = [
+        (DicePolicy::Seeded(SEED), false, DiceFinding::OtherValuesAndRules),
+        (DicePolicy::Seeded(SEED), true, DiceFinding::OtherRules),
+        (DicePolicy::Recorded, false, DiceFinding::RecordedValues),
+    ];
+    for (dice, is_seeds, expected) in cases {
+        let mismatch = check_roll(dice, is_seeds, other_rules);
+        assert_eq!(mismatch.dice, Some(expected));
+        assert!(matches!(mismatch.state, Some(StateDifference::OfEntry(_))));
+        assert!(mismatch.lines()[1].to_string().starts_with("dice: "), "{:?}", mismatch.lines());
+    }
+}
+
+#[test]
+fn every_changed_character_is_found_or_refused() {
+    let text = crate::example::text(&blessed());
+    let entries = text.find("1 host").unwrap();
+    for at in entries..text.len() {
+        let mut bytes = text.clone().into_bytes();
+        bytes[at] = if bytes[at] == b'1' { b'2' } else { b'1' };
+        let checked =
+            crate::tfl::read("x.tfl", &bytes, &Registry::standard()).and_then(|replay| check_replay(&replay));
+        let is_accepted = checked.is_ok_and(|checked| checked.difference.is_none());
+        assert!(!is_accepted, "{}", String::from_utf8_lossy(&bytes));
+    }
+}

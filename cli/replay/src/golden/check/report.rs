@@ -1,0 +1,223 @@
+//! A mismatch as lines for people and as a document for programs.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde::{Serialize, Serializer};
+use turnfold_core::Seat;
+
+use super::mismatch::{DiceFinding, Mismatch, StateDifference};
+use crate::compare::difference::Difference;
+use crate::compare::divergence::{Claim, DivergenceKind, Hashes, Subject};
+use crate::compare::outcomes::changed_claims;
+use crate::history::revision::{is_page, shell_path};
+use crate::render::text::{Line, added, dim, printable, removed, strong};
+
+/// A mismatch as a JSON document.
+#[derive(Clone, Debug, Serialize)]
+pub struct MismatchReport<'a> {
+    file: &'a str,
+    line: usize,
+    /// The entry; null for an attempt and the closing line.
+    seq: Option<u64>,
+    /// The last of consecutive entries with only a different state hash.
+    until: Option<u64>,
+    seat: Option<Seat>,
+    command: Option<&'a str>,
+    kind: DivergenceKind,
+    /// The ids of the rules behind the reasons that the outcomes name.
+    rules: &'a [&'static str],
+    dice: Option<DiceFinding>,
+    expected: Cow<'a, str>,
+    actual: &'a Claim,
+    state_hash: Option<&'a Hashes>,
+    /// What the fields are before and after.
+    state_sides: Option<StateSides>,
+    /// The fields that differ; null where no states can be compared.
+    state: Option<&'a [Difference]>,
+    /// The command that reproduces it, or that fills in what is missing.
+    next: String,
+}
+
+/// Which states the old and new values of a mismatch belong to.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum StateSides {
+    Equal,
+    BeforeAndAfter,
+    ExpectedAndActual,
+}
+
+/// Serializes as [`report`](Mismatch::report).
+impl Serialize for Mismatch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.report().serialize(serializer)
+    }
+}
+
+impl Mismatch {
+    /// Returns the mismatch as a document for programs.
+    #[must_use]
+    pub fn report(&self) -> MismatchReport<'_> {
+        let divergence = &self.divergence;
+        let (seat, command) = divergence.subject.command().unzip();
+        MismatchReport {
+            file: &self.file,
+            line: self.line,
+            seq: divergence.subject.seq(),
+            until: self.until,
+            seat,
+            command,
+            kind: divergence.kind,
+            rules: &self.rules,
+            dice: self.dice,
+            expected: divergence.expected(),
+            actual: &divergence.computed,
+            state_hash: divergence.hashes.as_ref(),
+            state_sides: self.state.as_ref().map(|state| match state {
+                StateDifference::Equal => StateSides::Equal,
+                StateDifference::OfEntry(_) => StateSides::BeforeAndAfter,
+                StateDifference::FromExpected(_) => StateSides::ExpectedAndActual,
+            }),
+            state: self.state.as_ref().map(StateDifference::fields),
+            next: self.next_command(),
+        }
+    }
+
+    /// Returns the mismatch in one line: file, line, entry, in what it differs, and the rules that the outcomes name.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        format!("{}:{}: {}", printable(&self.file), self.line, self.title())
+    }
+
+    /// Returns entry and difference, without the file.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let what = match self.kind() {
+            DivergenceKind::Missing => &format!("{} is missing", self.divergence.expected()),
+            DivergenceKind::NotCanonical => "command differs from its canonical form",
+            DivergenceKind::Outcome => "outcome differs",
+            DivergenceKind::StateHash | DivergenceKind::ClosingState => "state hash differs",
+            DivergenceKind::Rejected => "the rules reject it",
+            DivergenceKind::WrongRoll => "roll differs from the seeded dice",
+            DivergenceKind::Attempt => "verdict differs",
+            DivergenceKind::Header => &self.header_text(),
+            DivergenceKind::ClosingCount => "number of entries differs",
+            DivergenceKind::ClosingLog => "log digest differs",
+            DivergenceKind::NotDeterministic => "the fold is not deterministic, a second one differs",
+            DivergenceKind::NotStorable => {
+                "the state does not survive storage, a fold resumed from it differs"
+            }
+        };
+        if let (Some(seq), Some(until)) = (self.divergence.subject.seq(), self.until) {
+            return format!("entries {seq} to {until}: only the state hashes differ");
+        }
+        let rules =
+            if self.rules.is_empty() { String::new() } else { format!(" [{}]", self.rules.join(", ")) };
+        format!("{}: {what}{rules}", self.divergence.subject)
+    }
+
+    /// Returns the mismatch in full, line by line.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        let mut lines = self.brief_lines();
+        lines.splice(1..1, self.dice.map(|finding| Line::from(format_args!("dice: {}", finding.text()))));
+        if let (Some(state), Some(seq)) = (&self.state, self.divergence.subject.seq()) {
+            let heading = match state {
+                StateDifference::Equal => "state: the same, as the hashes agree".into(),
+                StateDifference::OfEntry(fields) if fields.is_empty() => {
+                    format!("state: entry {seq} changes nothing that the view shows")
+                }
+                StateDifference::OfEntry(_) => format!("state, before → after entry {seq}:"),
+                StateDifference::FromExpected(fields) if fields.is_empty() => {
+                    "state: what differs is not in the view".into()
+                }
+                StateDifference::FromExpected(_) => format!("state after entry {seq}, expected → got:"),
+            };
+            lines.push(Line::from(heading));
+            lines.extend(state.fields().iter().map(|field| Line::from(format_args!("  {field}"))));
+        }
+        let what = match self.kind() {
+            _ if self.is_in_page_to_be_made_again() => {
+                "a page cannot be blessed, make it again from its match"
+            }
+            DivergenceKind::Header => "if that is meant",
+            _ if self.is_to_be_blessed() => "to fill it in",
+            _ => "to reproduce",
+        };
+        lines.push(dim(format_args!("{what}: {}", self.next_command())).into());
+        lines
+    }
+
+    /// Returns the mismatch line by line, without states and what to do next, as one of several in a file.
+    #[must_use]
+    pub fn brief_lines(&self) -> Vec<Line> {
+        let mut lines = vec![Line::from(strong(self.headline()))];
+        // Nobody can read a mark.
+        if self.until.is_some() || self.kind() == DivergenceKind::Header {
+            return lines;
+        }
+        let divergence = &self.divergence;
+        if let Some(recorded) = &divergence.recorded {
+            lines.extend(changed_claims(recorded, &divergence.computed));
+        } else if self.kind() != DivergenceKind::Missing {
+            lines.push(removed(format_args!("- {}", divergence.expected())).into());
+            lines.push(added(format_args!("+ {}", divergence.computed)).into());
+        }
+        if let Some(Hashes { expected, actual }) = &divergence.hashes {
+            lines.push(removed(format_args!("- #{expected}")).into());
+            lines.push(added(format_args!("+ #{actual}")).into());
+        }
+        lines
+    }
+
+    /// Returns how the header differs: a mark shows which value does, if only one.
+    fn header_text(&self) -> String {
+        let what = match &self.divergence.subject {
+            Subject::Header { path: Some(path) } => format!("`{}` differs", printable(path)),
+            _ => "more than one value differs, or one is missing".into(),
+        };
+        format!("it is not the one that was blessed, {what}")
+    }
+
+    fn is_to_be_blessed(&self) -> bool {
+        matches!(self.kind(), DivergenceKind::Missing | DivergenceKind::NotCanonical)
+    }
+
+    /// Returns `true` if blessing would help a replay file, but this one is in a page.
+    fn is_in_page_to_be_made_again(&self) -> bool {
+        is_page(Path::new(&self.file)) && (self.is_to_be_blessed() || self.kind() == DivergenceKind::Header)
+    }
+
+    /// Returns the command to run next.
+    fn next_command(&self) -> String {
+        let file = shell_path(&self.file);
+        match (self.kind(), &self.divergence.subject) {
+            _ if self.is_in_page_to_be_made_again() => {
+                format!("turnfold export MATCH --html -o {file} --force")
+            }
+            (_, Subject::Header { .. }) => format!("turnfold bless {file}"),
+            _ if self.is_to_be_blessed() => format!("turnfold bless {file}"),
+            (DivergenceKind::NotDeterministic | DivergenceKind::NotStorable, _) => {
+                format!("turnfold selftest {file}")
+            }
+            (_, Subject::Entry { seq, .. }) => format!("turnfold replay {file} --to {seq}"),
+            (_, Subject::Attempt { .. } | Subject::End { .. }) => format!("turnfold check {file}"),
+        }
+    }
+}
+
+impl DiceFinding {
+    fn text(self) -> &'static str {
+        match self {
+            Self::OtherValues => {
+                "the seed gives other values; for the file's values the rules give what the file says"
+            }
+            Self::OtherRules => "the values match the seed, so the rules differ",
+            Self::OtherValuesAndRules => {
+                "the seed gives other values; for the file's values the rules give another outcome, too"
+            }
+            Self::RecordedValues => "recorded, so the values are the file's and the rules differ",
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The sync test, which hunts for state that does not survive being stored.
+
+use std::collections::VecDeque;
+use std::slice;
+
+use turnfold_core::AnyState;
+
+use crate::error::ReplayError;
+use crate::history::History;
+use crate::history::entry::{LogEntry, logged};
+
+/// Serializes, reloads and folds again at every entry; returns the first entry after which the state hashes differ.
+///
+/// At each entry the state of `window` entries ago is written to bytes, read back and folded forward.
+///
+/// # Errors
+/// [`ReplayError::NotReloadable`], and what is wrong with the history.
+pub fn first_unsynced(line: &History, window: usize) -> Result<Option<u64>, ReplayError> {
+    let mut state = line.start()?;
+    // The last states, oldest first: after entry i−window … i.
+    let store = |state: &dyn AnyState| (state.state_bytes(), state.rolls());
+    let mut stored = VecDeque::from([store(state.as_ref())]);
+    for (index, entry) in line.entries.iter().enumerate() {
+        fold(line, state.as_mut(), slice::from_ref(entry))?;
+        let (Some((bytes, rolls)), first) = (stored.front(), (index + 1).saturating_sub(stored.len())) else {
+            return Ok(None);
+        };
+        let reloaded = line.rules.resume(bytes, *rolls);
+        let mut reloaded = reloaded.map_err(|cause| ReplayError::NotReloadable { seq: first, cause })?;
+        fold(line, reloaded.as_mut(), line.entries.get(first..=index).unwrap_or_default())?;
+        if reloaded.state_hash() != state.state_hash() {
+            return Ok(Some(entry.seq));
+        }
+        stored.push_back(store(state.as_ref()));
+        if stored.len() > window {
+            stored.pop_front();
+        }
+    }
+    Ok(None)
+}
+
+fn fold(line: &History, state: &mut dyn AnyState, entries: &[LogEntry]) -> Result<(), ReplayError> {
+    state.fold(&logged(entries), &line.dice, &mut |_| {}).map_err(|cause| line.broken_entry(cause))
+}

@@ -1,0 +1,65 @@
+//! Matches that are to be made: their titles, and those that come from a replay file.
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy};
+use turnfold_store::{NewEntry, SNAPSHOT_INTERVAL};
+
+use crate::error::ReplayError;
+use crate::error::limits::TITLE_CHARACTERS_MAX;
+use crate::golden::bless::bless_if_true;
+use crate::history::entry::LogEntry;
+use crate::history::position::Passed;
+use crate::tfl::Replay;
+
+/// Checks the title of a match that is to be made.
+///
+/// # Errors
+/// What is allowed.
+pub fn check_title(title: &str) -> Result<(), String> {
+    if title.chars().count() > TITLE_CHARACTERS_MAX || title.chars().any(char::is_control) {
+        return Err(format!(
+            "expected a title of at most {TITLE_CHARACTERS_MAX} characters without control characters"
+        ));
+    }
+    Ok(())
+}
+
+/// What a replay file contains of a match: everything but its id and its times.
+pub struct Imported {
+    /// Its rules.
+    pub rules: &'static dyn AnyRules,
+    /// Its setup, as the log stores it.
+    pub setup: Vec<u8>,
+    /// Where its rolls come from.
+    pub dice: DicePolicy,
+    /// Its title.
+    pub title: String,
+    /// Its entries.
+    pub entries: Vec<NewEntry>,
+    /// The state after them.
+    pub state: Box<dyn AnyState>,
+    /// The snapshots that were passed.
+    pub passed: Passed,
+}
+
+impl Imported {
+    /// Folds a replay. Outcomes and hashes must be right where the file has them.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn of(replay: &Replay, recorded_at_ms: i64) -> Result<Self, ReplayError> {
+        let blessed = bless_if_true(replay)?;
+        let (rules, setup, dice) = (replay.header.rules, replay.setup()?, replay.header.dice);
+        let mut state = replay.start()?;
+        let mut entries = Vec::new();
+        let logged: Vec<_> = blessed.entries().map(LogEntry::logged).collect();
+        let mut passed = Passed::default();
+        for run in logged.chunks(usize::try_from(SNAPSHOT_INTERVAL).unwrap_or(usize::MAX)) {
+            state.fold(run, &dice, &mut |step| {
+                entries.push(NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
+            })?;
+            passed.note(entries.len() as u64, state.as_ref());
+        }
+        let title = replay.header.title.clone();
+        Ok(Self { rules, setup, dice, title, entries, state, passed })
+    }
+}

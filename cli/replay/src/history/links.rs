@@ -1,0 +1,172 @@
+//! Links quoted from another store: where two stores' histories part.
+
+use std::fmt;
+use std::str::FromStr;
+
+use turnfold_core::Digest;
+use turnfold_core::text::number;
+use turnfold_store::{BranchName, Seq, StoreReader};
+
+use crate::error::ReplayError;
+use crate::history::revision::Revision;
+
+/// The fewest digits of a link that stand for all of it.
+const DIGITS_MIN: usize = 16;
+const DIGITS_MAX: usize = 64;
+
+/// A link and the entry it follows, as it is quoted: `LINK@SEQ`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotedLink {
+    /// All digits, or at least the first 16.
+    digits: String,
+    /// The entry; 0 is the setup.
+    pub seq: Seq,
+}
+
+impl FromStr for QuotedLink {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || {
+            format!(
+                "expected LINK@SEQ, the first {DIGITS_MIN} or more hex digits of a link and the number of an entry, found `{text}`"
+            )
+        };
+        let (digits, seq) = text.split_once('@').ok_or_else(expected)?;
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if !(DIGITS_MIN..=DIGITS_MAX).contains(&digits.len()) || !digits.bytes().all(is_digit) {
+            return Err(expected());
+        }
+        Ok(Self { digits: digits.into(), seq: number(seq).map_err(|_| expected())? })
+    }
+}
+
+impl fmt::Display for QuotedLink {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}@{}", self.digits, self.seq)
+    }
+}
+
+impl QuotedLink {
+    /// Returns `true` if it is the link of its entry in a history with these links, from that of the setup.
+    fn is_among(&self, links: &[Digest]) -> bool {
+        let own = usize::try_from(self.seq).ok().and_then(|seq| links.get(seq));
+        own.is_some_and(|own| own.to_string().starts_with(&self.digits))
+    }
+}
+
+/// What quoted links say of a history. A link proves all entries before it, so one that is equal proves that two
+/// lines are the same up to there, and one that is not only that they part somewhere before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QuotedFinding {
+    /// The two lines are the same up to this entry.
+    Same(Seq),
+    /// They part.
+    Parts(Parting),
+    /// A link is quoted for this entry that no line has which has another link quoted for a later one.
+    Wrongly(Seq),
+}
+
+/// Where two histories part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parting {
+    /// The last entry up to which they are known to be the same, 0 for the setup; `None` when not even the setup is.
+    pub same: Option<Seq>,
+    /// The first entry up to which they are known to differ.
+    pub differ: Seq,
+    /// The branch of the same match, in this store, that has the quoted link.
+    pub branch: Option<BranchName>,
+    /// The last entry of the history, if the quoted one is longer than that.
+    pub ends: Option<Seq>,
+}
+
+impl Parting {
+    /// Returns the first entry that is not the same, 0 for the setup, where that is known.
+    #[must_use]
+    pub fn first(&self) -> Option<Seq> {
+        let first = self.same.map_or(0, |same| same.saturating_add(1));
+        (first == self.differ).then_some(first)
+    }
+
+    /// Returns the entry whose link narrows the search most; none when the first difference is known.
+    #[must_use]
+    pub fn ask_next(&self) -> Option<Seq> {
+        match self.same {
+            _ if self.first().is_some() => None,
+            None => Some(0),
+            Some(same) => Some(same.midpoint(self.differ)),
+        }
+    }
+}
+
+/// Compares a history with links quoted for it.
+///
+/// # Errors
+/// What is wrong with the store or the revision.
+pub fn compare(
+    store: &StoreReader,
+    line: &Revision,
+    quoted: &[QuotedLink],
+) -> Result<QuotedFinding, ReplayError> {
+    let Revision { match_name, branch, seq } = line;
+    let branches = store.branches(match_name)?;
+    let head = branches.iter().find(|info| info.name == *branch).map(|info| info.head);
+    let to = seq.or(head).unwrap_or_default();
+    let links = store.links(match_name, branch, 0..=to)?;
+    let (same, differing): (Vec<_>, Vec<_>) = quoted.iter().partition(|quoted| quoted.is_among(&links));
+    let same = same.iter().map(|quoted| quoted.seq).max();
+    let Some(differing) = differing.into_iter().min_by_key(|quoted| quoted.seq) else {
+        return Ok(QuotedFinding::Same(same.unwrap_or_default()));
+    };
+    if same.is_some_and(|same| same >= differing.seq) {
+        return Ok(QuotedFinding::Wrongly(differing.seq));
+    }
+    let ends = (differing.seq > to).then_some(to);
+    let mut parting = Parting { same, differ: differing.seq, branch: None, ends };
+    for info in branches.into_iter().filter(|info| info.name != *branch && info.head >= differing.seq) {
+        let others = store.links(match_name, &info.name, 0..=differing.seq)?;
+        if differing.is_among(&others) {
+            let common = links.iter().zip(&others).take_while(|(own, other)| own == other).count();
+            let first = Seq::try_from(common).unwrap_or(Seq::MAX);
+            let branch = Some(info.name);
+            parting = Parting { same: first.checked_sub(1), differ: first, branch, ends };
+            break;
+        }
+    }
+    // Where the line ends the quoted one goes on, if they are the same up to there.
+    if let (Some(ends), true) = (parting.ends, parting.same == parting.ends) {
+        parting.differ = ends.saturating_add(1);
+    }
+    Ok(QuotedFinding::Parts(parting))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_links_read_back_as_they_are_written() {
+        for text in ["0123456789abcdef@0", &format!("{}@12", "ab".repeat(32))] {
+            assert_eq!(text.parse::<QuotedLink>().map(|quoted| quoted.to_string()), Ok(text.into()));
+        }
+        for text in ["", "0123456789abcdef", "0123456789abcde@1", "0123456789ABCDEF@1", "0123456789abcdef@01"]
+        {
+            assert!(text.parse::<QuotedLink>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_next_link_to_ask_for_halves_what_is_not_known() {
+        let parting = |same, differ| Parting { same, differ, branch: None, ends: None };
+        for (same, differ, first, next) in [
+            (None, 0, Some(0), None),
+            (None, 12, None, Some(0)),
+            (Some(0), 12, None, Some(6)),
+            (Some(6), 8, None, Some(7)),
+            (Some(6), 7, Some(7), None),
+        ] {
+            let parting = parting(same, differ);
+            assert_eq!((parting.first(), parting.ask_next()), (first, next));
+        }
+    }
+}

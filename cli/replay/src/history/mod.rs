@@ -1,0 +1,269 @@
+//! Histories to fold again: from the store or from a replay file, in one form.
+
+pub mod entry;
+pub mod import;
+pub mod links;
+pub mod position;
+pub mod record;
+pub mod revision;
+pub mod sources;
+
+use std::path::Path;
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Registry, Seat, SetupError, Step};
+use turnfold_store::{Genesis, Log};
+
+use crate::error::ReplayError;
+use crate::error::limits::REPLAY_ENTRIES_MAX;
+use crate::history::entry::{LogEntry, logged};
+use crate::history::revision::{FileName, Revision, SourceName};
+use crate::history::sources::Sources;
+use crate::tfl::{Replay, SeenBy};
+
+/// A setup and its entries, ready to be folded.
+pub struct History {
+    /// How messages name it.
+    pub name: SourceName,
+    /// The rules that fold it.
+    pub rules: &'static dyn AnyRules,
+    /// The setup, as the log stores it.
+    pub setup: Vec<u8>,
+    /// Where rolls come from.
+    pub dice: DicePolicy,
+    /// The title of the match.
+    pub title: String,
+    /// The entries, numbered from 1.
+    pub entries: Vec<LogEntry>,
+    /// Who may know all of it, where that is not everything there is.
+    pub view: Option<SeenBy>,
+}
+
+impl History {
+    /// Reads a revision or a replay file that conceals nothing.
+    ///
+    /// # Errors
+    /// What is wrong with the store, the file or the revision.
+    pub fn load(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        match name {
+            SourceName::Revision(revision) => Self::of_revision(revision, sources),
+            SourceName::File(file) => Self::of_file(file, sources),
+        }
+    }
+
+    /// Reads a revision or a replay file, also one that contains only what a seat may know. Such a file must be
+    /// viewed as that seat.
+    pub(crate) fn load_also_seen(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        match name {
+            SourceName::Revision(revision) => Self::of_revision(revision, sources),
+            SourceName::File(file) => Self::of_read(file, &sources.read_replay(&file.path)?),
+        }
+    }
+
+    /// Reads a revision of the store.
+    ///
+    /// # Errors
+    /// What is wrong with the store or the revision.
+    pub fn of_revision(revision: &Revision, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        let store = sources.read_store()?;
+        let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
+        Self::of_log(revision, log, sources.registry())
+    }
+
+    /// Makes a history of a log read from the store.
+    ///
+    /// # Errors
+    /// [`ReplayError::UnknownRuleset`] and [`ReplayError::OtherVersion`].
+    pub fn of_log(revision: &Revision, log: Log, registry: &Registry) -> Result<Self, ReplayError> {
+        let rules = rules_of(&log.genesis, revision, registry)?;
+        Ok(Self {
+            name: SourceName::Revision(revision.clone()),
+            rules,
+            setup: log.genesis.setup,
+            dice: log.genesis.dice,
+            title: log.genesis.title,
+            entries: log.entries.into_iter().map(LogEntry::from).collect(),
+            view: None,
+        })
+    }
+
+    /// Reads a replay file, which must tell everything there is.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn of_file(file: &FileName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        Self::of_read(file, &sources.read_replay(&file.path)?.whole()?)
+    }
+
+    fn of_read(file: &FileName, replay: &Replay) -> Result<Self, ReplayError> {
+        let mut line = Self::of_replay(&file.path, replay)?;
+        if let Some(seq) = file.seq {
+            line.cut_after(seq)?;
+        }
+        Ok(line)
+    }
+
+    /// Leaves out the entries after a certain one, which must be there unless it is 0.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`].
+    pub fn cut_after(&mut self, seq: u64) -> Result<(), ReplayError> {
+        let head = self.head();
+        if seq > head {
+            return Err(ReplayError::NoEntry { line: self.name.clone(), seq, head });
+        }
+        self.entries.retain(|entry| entry.seq <= seq);
+        self.name = self.name.up_to(Some(seq));
+        Ok(())
+    }
+
+    /// Makes a history of a replay read from a file.
+    ///
+    /// # Errors
+    /// [`ReplayError::File`] when the rules refuse its setup.
+    pub fn of_replay(path: &Path, replay: &Replay) -> Result<Self, ReplayError> {
+        let rules = replay.header.rules;
+        let setup = replay.setup()?;
+        Ok(Self {
+            name: SourceName::of_file(path),
+            rules,
+            setup,
+            dice: replay.header.dice,
+            title: replay.header.title.clone(),
+            entries: replay.entries().cloned().collect(),
+            view: replay.header.view,
+        })
+    }
+
+    /// Returns the number of the last entry.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.entries.last().map_or(0, |entry| entry.seq)
+    }
+
+    /// Returns the entries as the fold takes them.
+    #[must_use]
+    pub fn logged(&self) -> Vec<Logged<'_>> {
+        logged(&self.entries)
+    }
+
+    /// Returns the state before the first entry.
+    ///
+    /// # Errors
+    /// [`ReplayError::Setup`].
+    pub fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
+        self.rules.start(&self.setup).map_err(|cause| broken_setup(&self.name, cause))
+    }
+
+    /// Folds everything, showing each entry.
+    ///
+    /// # Errors
+    /// [`ReplayError::Setup`] and [`ReplayError::Entry`].
+    pub fn fold(&self, observe: &mut dyn FnMut(&mut dyn Step)) -> Result<Box<dyn AnyState>, ReplayError> {
+        let mut state = self.start()?;
+        state.fold(&self.logged(), &self.dice, observe).map_err(|cause| self.broken_entry(cause))?;
+        Ok(state)
+    }
+
+    /// Folds everything and returns the state at the end.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn state(&self) -> Result<Box<dyn AnyState>, ReplayError> {
+        self.fold(&mut |_| {})
+    }
+
+    /// Returns the same history up to its first `count` entries.
+    #[must_use]
+    pub fn until(&self, count: usize) -> Self {
+        let entries = self.entries.get(..count).unwrap_or(&self.entries).to_vec();
+        Self {
+            name: self.name.clone(),
+            setup: self.setup.clone(),
+            title: self.title.clone(),
+            entries,
+            ..*self
+        }
+    }
+
+    /// Returns a history from the same setup with other entries and their rolls as they are: recorded, unless the
+    /// seed gives the very same.
+    #[must_use]
+    pub fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
+        let entry = |(seq, (seat, command)): (u64, (Seat, &str))| LogEntry::new(seq, seat, command);
+        let mut line = Self {
+            name: self.name.clone(),
+            setup: self.setup.clone(),
+            title: self.title.clone(),
+            entries: (1..).zip(commands).map(entry).collect(),
+            ..*self
+        };
+        if matches!(line.dice, DicePolicy::Seeded(_)) && line.fold(&mut |_| {}).is_err() {
+            line.dice = DicePolicy::Recorded;
+        }
+        line
+    }
+
+    /// Returns the history as a replay, with every outcome and hash.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold), and [`ReplayError::TooLong`].
+    pub fn to_replay(&self) -> Result<Replay, ReplayError> {
+        if self.entries.len() > REPLAY_ENTRIES_MAX {
+            return Err(ReplayError::TooLong { line: self.name.clone() });
+        }
+        let name = self.name.to_string();
+        let mut replay = Replay::compose(&name, self.rules, self.dice, &self.title, &self.setup, None)
+            .map_err(|cause| broken_setup(&self.name, cause))?;
+        let mut recorded = self.entries.iter();
+        let state = self.fold(&mut |step| {
+            replay.record(step, recorded.next().and_then(|entry| entry.recorded_at_ms));
+        })?;
+        replay.close(state.state_hash());
+        Ok(replay)
+    }
+
+    /// Returns what is wrong with an entry of the history that cannot be folded.
+    #[must_use]
+    pub fn broken_entry(&self, cause: FoldError) -> ReplayError {
+        broken_entry(&self.name, cause)
+    }
+}
+
+/// A setup that its own rules refuse.
+pub(crate) fn broken_setup(name: &SourceName, cause: SetupError) -> ReplayError {
+    ReplayError::Setup { line: name.clone(), cause }
+}
+
+/// An entry that its own rules refuse: the log disagrees with them.
+pub(crate) fn broken_entry(name: &SourceName, cause: FoldError) -> ReplayError {
+    ReplayError::Entry { line: name.clone(), cause }
+}
+
+/// Finds a ruleset by name.
+///
+/// # Errors
+/// [`ReplayError::UnknownRuleset`] with those there are.
+pub fn find_rules(name: &str, registry: &Registry) -> Result<&'static dyn AnyRules, ReplayError> {
+    registry.find(name).ok_or_else(|| ReplayError::UnknownRuleset {
+        name: name.into(),
+        known: registry.iter().map(AnyRules::name).collect(),
+    })
+}
+
+/// Finds the rules under which a match was recorded.
+///
+/// # Errors
+/// [`ReplayError::UnknownRuleset`] and [`ReplayError::OtherVersion`].
+pub fn rules_of(
+    genesis: &Genesis,
+    revision: &Revision,
+    registry: &Registry,
+) -> Result<&'static dyn AnyRules, ReplayError> {
+    let rules = find_rules(&genesis.ruleset, registry)?;
+    let (recorded, known) = (genesis.ruleset_version, rules.version());
+    if recorded == known {
+        return Ok(rules);
+    }
+    let (match_name, ruleset) = (revision.match_name.clone(), rules.name());
+    Err(ReplayError::OtherVersion { match_name, ruleset, recorded, known })
+}

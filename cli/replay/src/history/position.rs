@@ -1,0 +1,238 @@
+//! Where a history stands, reached from the nearest snapshot rather than from the first entry.
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Step};
+use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
+
+use crate::error::ReplayError;
+use crate::history::entry::{LogEntry, logged};
+use crate::history::revision::{Revision, SourceName};
+use crate::history::sources::Sources;
+use crate::history::{History, broken_entry, broken_setup, rules_of};
+use crate::viewer::Viewer;
+use crate::viewer::viewed_entry::{ViewedEntry, fold_as_viewer};
+
+/// A state of a history, and the entries between it and the revision or the end of the file.
+pub struct Position {
+    /// How messages name the history.
+    pub name: SourceName,
+    /// The rules that fold it.
+    pub rules: &'static dyn AnyRules,
+    /// Where rolls come from.
+    pub dice: DicePolicy,
+    /// The number of the last entry the history has, whether or not the revision is earlier.
+    pub head: u64,
+    /// The state.
+    pub state: Box<dyn AnyState>,
+    /// The entries that follow the state.
+    pub entries: Vec<LogEntry>,
+}
+
+/// The entries wanted at the end of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// The most of them.
+    pub count: u64,
+    /// The first that may be among them.
+    pub first: u64,
+}
+
+impl Tail {
+    /// Returns the last `count` entries.
+    #[must_use]
+    pub fn last(count: u64) -> Self {
+        Self { count, first: 1 }
+    }
+
+    /// Returns the number of the entry before those wanted, in a history that ends at entry `to`.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`] and what is wrong with the history.
+    pub fn before(self, name: &SourceName, to: u64) -> Result<u64, ReplayError> {
+        let before = self.first.saturating_sub(1);
+        if before > to {
+            let name = name.up_to(None);
+            return Err(ReplayError::NoEntry { line: name, seq: self.first, head: to });
+        }
+        Ok(before.max(to.saturating_sub(self.count)))
+    }
+}
+
+impl Position {
+    /// Seeks the state before the last entries of a revision or replay file.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`] and what is wrong with the history.
+    pub fn before(tail: Tail, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        match name {
+            SourceName::Revision(revision) => Self::before_entries_of(
+                tail,
+                revision,
+                sources.registry(),
+                &sources.read_store()?,
+                sources.build().as_ref(),
+                None,
+            ),
+            SourceName::File(file) => Self::of_line(tail, History::of_file(file, sources)?),
+        }
+    }
+
+    /// Seeks the state of a revision or replay file.
+    ///
+    /// # Errors
+    /// As for [`before`](Self::before).
+    pub fn seek(name: &SourceName, sources: &dyn Sources) -> Result<Box<dyn AnyState>, ReplayError> {
+        Ok(Self::before(Tail::last(0), name, sources)?.state)
+    }
+
+    /// Seeks the state before the last entries of a revision; a store that is open for writing keeps the snapshots
+    /// that are passed.
+    ///
+    /// # Errors
+    /// What is wrong with the store, the revision or an entry.
+    pub fn before_entries_of(
+        tail: Tail,
+        revision: &Revision,
+        registry: &Registry,
+        store: &StoreReader,
+        build: Option<&Digest>,
+        keeper: Option<&Store>,
+    ) -> Result<Self, ReplayError> {
+        let Revision { match_name, branch, seq } = revision;
+        let beginning = store.read(match_name, branch, Some(0))?;
+        let rules = rules_of(&beginning.genesis, revision, registry)?;
+        let Genesis { setup, dice, .. } = beginning.genesis;
+        let name = SourceName::Revision(revision.clone());
+        let to = seq.unwrap_or(beginning.head);
+        let target = tail.before(&name, to)?;
+        let (mut at, mut state) = match resume(rules, revision, store, target, build)? {
+            Some(resumed) => resumed,
+            None => (0, rules.start(&setup).map_err(|cause| broken_setup(&name, cause))?),
+        };
+        let mut entries = store.entries(match_name, branch, at + 1..=to)?;
+        while at < target {
+            let until = target.min(at - at % SNAPSHOT_INTERVAL + SNAPSHOT_INTERVAL);
+            let run = (&mut entries).take(usize::try_from(until - at).unwrap_or(usize::MAX));
+            let run = run.map(|entry| entry.map(LogEntry::from)).collect::<Result<Vec<_>, _>>()?;
+            state.fold(&logged(&run), &dice, &mut |_| {}).map_err(|cause| broken_entry(&name, cause))?;
+            at = until;
+            if let (Some(build), Some(keeper)) = (build, keeper)
+                && at.is_multiple_of(SNAPSHOT_INTERVAL)
+            {
+                let snapshot = Snapshot { seq: at, rolls: state.rolls(), state: state.state_bytes() };
+                keeper.keep_snapshot(match_name, branch, &snapshot, build)?;
+            }
+        }
+        let entries = entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?;
+        Ok(Self { name, rules, dice, head: beginning.head, state, entries })
+    }
+
+    fn of_line(tail: Tail, mut line: History) -> Result<Self, ReplayError> {
+        let head = line.head();
+        let target = tail.before(&line.name, head)?;
+        let entries = line.entries.split_off(line.entries.partition_point(|entry| entry.seq <= target));
+        let state = line.state()?;
+        let History { name, rules, dice, .. } = line;
+        Ok(Self { name, rules, dice, head, state, entries })
+    }
+
+    /// Folds the entries that follow, showing each as the host sees it.
+    ///
+    /// # Errors
+    /// [`ReplayError::Entry`].
+    pub fn fold(&mut self, observe: &mut dyn FnMut(&mut ViewedEntry<'_>)) -> Result<(), ReplayError> {
+        let Self { name, dice, state, entries, .. } = self;
+        let before = entries.first().map_or(0, |entry| entry.seq.saturating_sub(1));
+        let folded = fold_as_viewer(Viewer::HOST, state.as_mut(), before, entries, dice, observe);
+        folded.map_err(|cause| broken_entry(name, cause))
+    }
+
+    /// Folds the entries that follow. They are wholly shown to a viewer, who counts them as the log does, and sees each
+    /// of them.
+    ///
+    /// # Errors
+    /// [`ReplayError::Entry`].
+    pub fn fold_shown(
+        &mut self,
+        viewer: Viewer,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<(), ReplayError> {
+        let Self { name, dice, state, entries, .. } = self;
+        let entries: &[LogEntry] = entries;
+        let mut rest = entries.iter();
+        let observe = &mut |step: &mut dyn Step| {
+            let Some(entry) = rest.next() else { return };
+            observe(&mut ViewedEntry { viewer, seq: entry.seq, step, entry });
+        };
+        let folded = state.fold(&logged(entries), dice, observe);
+        folded.map_err(|cause| broken_entry(name, cause))
+    }
+}
+
+/// Keeps the snapshots due among the entries that follow entry `after`, up to a head, which were just appended.
+///
+/// They spare readers folding the whole log. They are a cache: trouble with them is no error.
+pub fn keep_snapshots(line: &Revision, (after, head): (u64, u64), sources: &dyn Sources, store: &Store) {
+    let last = head - head % SNAPSHOT_INTERVAL;
+    if last <= after || !store.has_snapshots() {
+        return;
+    }
+    let (line, build) = (line.at(last), sources.build());
+    let kept = Position::before_entries_of(
+        Tail::last(0),
+        &line,
+        sources.registry(),
+        store,
+        build.as_ref(),
+        Some(store),
+    );
+    if let Err(error) = kept {
+        tracing::debug!(%error, "snapshots could not be kept");
+    }
+}
+
+/// The snapshots due among entries that are folded before they are stored.
+#[derive(Default)]
+pub struct Passed(Vec<Snapshot>);
+
+impl Passed {
+    /// Notes the state after entry `seq`.
+    pub fn note(&mut self, seq: u64, state: &dyn AnyState) {
+        if seq.is_multiple_of(SNAPSHOT_INTERVAL) {
+            self.0.push(Snapshot { seq, rolls: state.rolls(), state: state.state_bytes() });
+        }
+    }
+
+    /// Keeps them for the main branch of a match that was just created with these entries.
+    pub fn keep(&self, match_name: &MatchName, sources: &dyn Sources, store: &Store) {
+        let Some(build) = sources.build() else { return };
+        for snapshot in &self.0 {
+            if let Err(error) = store.keep_snapshot(match_name, &BranchName::main(), snapshot, &build) {
+                tracing::debug!(%error, "a snapshot could not be kept");
+            }
+        }
+    }
+}
+
+/// The number of an entry and the state after it.
+type Resumed = (u64, Box<dyn AnyState>);
+
+/// Resumes from the last usable snapshot at or before entry `to`.
+fn resume(
+    rules: &dyn AnyRules,
+    revision: &Revision,
+    store: &StoreReader,
+    to: u64,
+    build: Option<&Digest>,
+) -> Result<Option<Resumed>, ReplayError> {
+    let Some(build) = build else { return Ok(None) };
+    let Some(snapshot) = store.find_snapshot(&revision.match_name, &revision.branch, to, build)? else {
+        return Ok(None);
+    };
+    match rules.resume(&snapshot.state, snapshot.rolls) {
+        Ok(state) => Ok(Some((snapshot.seq, state))),
+        Err(error) => {
+            tracing::debug!(%error, seq = snapshot.seq, "a snapshot that is no state is passed over");
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A document of frames: a picture, and for each entry that follows what became of it.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+use turnfold_store::{BranchName, MatchName};
+
+use super::change::PictureChange;
+use super::picture::FramePicture;
+use crate::compare::difference::{Difference, differences};
+use crate::error::ReplayError;
+use crate::history::record::LoggedRecord;
+use crate::history::revision::{Revision, SourceName};
+use crate::render::text::printable;
+use crate::viewer::seat_history::SeatHistory;
+use crate::viewer::viewed_entry::ViewedEntry;
+
+/// What one viewer sees of a history, entry by entry (VW-10). What it serializes as is a contract.
+#[derive(Clone, Debug, Serialize)]
+pub struct FrameDocument {
+    /// Who looks.
+    pub viewer: String,
+    /// The match; a replay file has none.
+    #[serde(rename = "match")]
+    pub match_name: Option<MatchName>,
+    /// The branch; a replay file has none.
+    pub branch: Option<BranchName>,
+    /// The number of the entry that the first picture shows, as the viewer counts; 0 is the setup.
+    pub after: u64,
+    /// The number of the last entry.
+    pub head: u64,
+    /// The number of the last frame, where others follow that found no room.
+    pub next: Option<u64>,
+    /// What the viewer sees before the first frame.
+    pub picture: FramePicture,
+    /// The entries that follow and that the viewer may know of.
+    pub frames: Vec<Frame>,
+}
+
+/// An entry, and what differs after it from the frame before.
+#[derive(Clone, Debug, Serialize)]
+pub struct Frame {
+    /// The entry, as `log --format json` prints it.
+    pub record: LoggedRecord,
+    /// Its outcome, as `log` prints it.
+    pub text: String,
+    /// What the viewer sees after it.
+    #[serde(flatten)]
+    pub shown: Shown,
+    /// The fields of the view that differ, as `diff` compares them.
+    pub fields: Vec<Difference>,
+}
+
+/// What a frame shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shown {
+    /// What differs from the picture of the frame before.
+    Changes(Vec<PictureChange>),
+    /// A picture that is not made of the same blocks.
+    Picture(FramePicture),
+}
+
+/// What a document may hold. It always has a frame where there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameLimits {
+    /// The most frames.
+    pub frames_max: usize,
+    /// The most bytes of frames.
+    pub bytes_max: usize,
+}
+
+impl FrameLimits {
+    /// What one answer of a service holds.
+    pub const SERVED: Self = Self { frames_max: 1000, bytes_max: 4 << 20 };
+}
+
+impl FrameDocument {
+    /// Makes a document of the frames after entry `after`, as this viewer counts.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`], and as for [`SeatHistory::fold`].
+    pub fn of(sight: &SeatHistory, after: u64, limits: FrameLimits) -> Result<Self, ReplayError> {
+        let head = sight.head();
+        if after > head {
+            return Err(ReplayError::NoEntry { line: sight.name().clone(), seq: after, head });
+        }
+        let start = sight.start()?;
+        let mut seen =
+            Before { picture: sight.picture(start.as_ref()).into(), view: sight.view(start.as_ref()) };
+        let mut picture = seen.picture.clone();
+        let mut gathered = Gathered { limits, bytes: 0, frames: Vec::new(), is_full: false };
+        sight.fold(&mut |entry| match entry.seq() {
+            seq if seq < after => {}
+            seq if seq == after => {
+                seen = Before { picture: entry.picture().into(), view: entry.view() };
+                picture = seen.picture.clone();
+            }
+            _ if gathered.is_full => {}
+            _ => gathered.add(seen.frame(entry)),
+        })?;
+        let (match_name, branch) = match sight.name() {
+            SourceName::Revision(Revision { match_name, branch, .. }) => {
+                (Some(match_name.clone()), Some(branch.clone()))
+            }
+            SourceName::File(_) => (None, None),
+        };
+        let Gathered { frames, is_full, .. } = gathered;
+        let next = is_full.then(|| after + u64::try_from(frames.len()).unwrap_or(u64::MAX));
+        let viewer = sight.viewer().to_string();
+        Ok(Self { viewer, match_name, branch, after, head, next, picture, frames })
+    }
+}
+
+/// What the viewer saw at the frame before.
+struct Before {
+    picture: FramePicture,
+    view: Value,
+}
+
+impl Before {
+    /// Makes the frame of an entry, which the next one is compared with.
+    fn frame(&mut self, entry: &mut ViewedEntry<'_>) -> Frame {
+        let after = Self { picture: entry.picture().into(), view: entry.view() };
+        let changes = PictureChange::between(&self.picture, &after.picture);
+        let frame = Frame {
+            record: entry.logged_record(),
+            text: printable(&entry.outcome().to_string()).into_owned(),
+            shown: changes.map_or_else(|| Shown::Picture(after.picture.clone()), Shown::Changes),
+            fields: differences(&self.view, &after.view),
+        };
+        *self = after;
+        frame
+    }
+}
+
+/// The frames for which there is room.
+struct Gathered {
+    limits: FrameLimits,
+    bytes: usize,
+    frames: Vec<Frame>,
+    /// Whether a frame found no room.
+    is_full: bool,
+}
+
+impl Gathered {
+    fn add(&mut self, frame: Frame) {
+        let bytes = self.bytes + length(&frame);
+        let has_room = self.frames.len() < self.limits.frames_max && bytes <= self.limits.bytes_max;
+        if has_room || self.frames.is_empty() {
+            self.bytes = bytes;
+            self.frames.push(frame);
+        } else {
+            self.is_full = true;
+        }
+    }
+}
+
+/// Returns how many bytes a value has as JSON.
+fn length(value: &impl Serialize) -> usize {
+    struct Count(usize);
+    impl Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, value).expect("plain data encodes");
+    count.0
+}

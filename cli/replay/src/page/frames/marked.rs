@@ -1,0 +1,56 @@
+//! What an entry changed in a viewer's picture, to be marked when it is drawn (VW-35).
+
+use std::collections::BTreeSet;
+
+use turnfold_core::picture::{Block, Picture};
+
+use super::change::PictureChange;
+use super::picture::FramePicture;
+use crate::drawing::{Place, Spot};
+use crate::error::ReplayError;
+use crate::viewer::seat_history::SeatHistory;
+
+/// Returns where a picture differs from another; a block that is of another kind or size differs everywhere.
+#[must_use]
+pub fn changed_spots(old: &Picture, new: &Picture) -> BTreeSet<Spot> {
+    let alone = |block: Block| FramePicture::from(Picture { blocks: vec![block] });
+    let mut spots = BTreeSet::new();
+    for (block, content) in new.blocks.iter().enumerate() {
+        let before = old.blocks.get(block).cloned().map(alone);
+        let changes = before.and_then(|before| PictureChange::between(&before, &alone(content.clone())));
+        match changes {
+            Some(changes) => spots.extend(changes.iter().map(|change| Spot { block, ..change.spot })),
+            None => spots.extend(places(content).into_iter().map(|place| Spot { block, place })),
+        }
+    }
+    spots
+}
+
+/// Returns where something stands in a block.
+fn places(block: &Block) -> Vec<Place> {
+    let indexes = |length| (0..length).map(Place::Index).collect();
+    match block {
+        Block::Hexes(board) => {
+            let cells = board.cells.iter().map(|cell| Place::Hex(cell.at));
+            cells.chain((!board.arrows.is_empty()).then_some(Place::Arrows)).collect()
+        }
+        Block::Rows(rows) => indexes(rows.len()),
+        Block::Bars(bars) => indexes(bars.len()),
+        Block::Lines(lines) => indexes(lines.len()),
+    }
+}
+
+impl SeatHistory {
+    /// Returns what the last entry that the viewer knows of changed in their picture; nothing before the first.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn changed_by_last(&self) -> Result<BTreeSet<Spot>, ReplayError> {
+        let Some(before_last) = self.known_count().checked_sub(1) else { return Ok(BTreeSet::new()) };
+        let mut state = self.start()?;
+        self.advance(state.as_mut(), 0, before_last)?;
+        let before = self.viewer().picture(state.as_ref());
+        self.advance(state.as_mut(), before_last, before_last + 1)?;
+        Ok(changed_spots(&before, &self.viewer().picture(state.as_ref())))
+    }
+}

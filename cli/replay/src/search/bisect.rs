@@ -1,0 +1,238 @@
+//! Bisecting: an entry at which something becomes true.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use turnfold_core::{AnyState, Step};
+
+use crate::compare::difference::{Difference, differences};
+use crate::error::ReplayError;
+use crate::history::record::Record;
+use crate::search::condition::{Condition, Survey};
+use crate::search::question::{Judgment, Question};
+use crate::viewer::seat_history::SeatHistory;
+
+/// The result of a search.
+pub enum Bisection {
+    /// It already holds in the setup, so no entry makes it true.
+    InSetup,
+    /// The judge cannot tell in the setup.
+    UntoldInSetup,
+    /// It is not true at the end.
+    NotAtEnd,
+    /// The judge cannot tell at the end.
+    UntoldAtEnd,
+    /// An entry makes it true.
+    Found(Box<Flip>),
+}
+
+/// Where something becomes true.
+pub struct Flip {
+    /// The entries that may make it true; several if the judge was undecided about some.
+    pub suspects: RangeInclusive<u64>,
+    /// Where the condition held before and then no longer did, if it is one on a field and the search was binary.
+    pub earlier: Option<EarlierSpell>,
+    /// How many states were looked at.
+    pub probes: u64,
+    /// The last suspect.
+    pub record: Option<Record>,
+    /// What it changes in the view.
+    pub state: Vec<Difference>,
+}
+
+/// A time before the entry found during which the condition held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EarlierSpell {
+    /// The last entry of the earliest such time at which it holds.
+    pub last_true: u64,
+    /// The entry that ends it.
+    pub first_false: u64,
+}
+
+/// What a judge is given, which a player may not see.
+pub const RUN: &str = "the command of `--run` is given whole replay files";
+
+/// Finds an entry at which something becomes true, by binary search; with `linear` the first one, by looking at every
+/// entry.
+///
+/// # Errors
+/// [`ReplayError::Concealed`] where a player asks for whole replay files, [`ReplayError::Condition`] for a condition
+/// that makes no sense in the view, what is wrong with the history, and what the judge says.
+pub fn bisect<E: From<ReplayError>>(
+    sight: &SeatHistory,
+    question: Question<'_, E>,
+    linear: bool,
+) -> Result<Bisection, E> {
+    if matches!(question, Question::Judged(_)) {
+        sight.whole(RUN)?;
+    }
+    let base = (0, sight.start()?);
+    let mut probe = Probe { sight, question, base, survey: Survey::default(), probes: 0 };
+    let end = sight.known_count();
+    match probe.ask(0)? {
+        Judgment::No => {}
+        Judgment::Yes => {
+            probe.check_condition(0)?;
+            return Ok(Bisection::InSetup);
+        }
+        Judgment::CannotTell => return Ok(Bisection::UntoldInSetup),
+    }
+    let found = if linear { probe.step_through(end)? } else { probe.halve(end)? };
+    match found {
+        Ok(bracket) => {
+            let condition = match probe.question {
+                Question::Holds(condition) if !linear => Some(condition),
+                _ => None,
+            };
+            Ok(Bisection::Found(Box::new(bracket.flip(sight, probe.probes, condition)?)))
+        }
+        Err(Judgment::CannotTell) => Ok(Bisection::UntoldAtEnd),
+        Err(Judgment::No | Judgment::Yes) => {
+            probe.check_condition(if linear { end } else { 0 })?;
+            Ok(Bisection::NotAtEnd)
+        }
+    }
+}
+
+/// The numbers of entries between which it becomes true: false after `low`, true after `high`.
+struct Bracket {
+    low: usize,
+    high: usize,
+}
+
+impl Bracket {
+    /// Describes the change; a `condition` is asked of the entries before it, too.
+    fn flip(
+        &self,
+        sight: &SeatHistory,
+        probes: u64,
+        condition: Option<&Condition>,
+    ) -> Result<Flip, ReplayError> {
+        let mut before = sight.start()?;
+        let (mut last_true, mut earlier) = (None, None);
+        let observe = &mut |seq: u64, step: &mut dyn Step| {
+            let Some(condition) = condition.filter(|_| earlier.is_none()) else { return };
+            let seat = sight.viewer().seat();
+            if condition.holds_in(|path| step.view_at(seat, path)) {
+                last_true = Some(seq);
+            } else {
+                earlier = last_true.map(|last_true| EarlierSpell { last_true, first_false: seq });
+            }
+        };
+        sight.pass(before.as_mut(), 0, self.high - 1, observe)?;
+        let suspects = self.low as u64 + 1..=self.high as u64;
+        let mut found = None;
+        sight.fold(&mut |seen| {
+            if seen.seq() == *suspects.end() {
+                found = Some((seen.record(), seen.view()));
+            }
+        })?;
+        let (record, after) = found.unzip();
+        let state = after.map(|after| differences(&sight.view(before.as_ref()), &after));
+        Ok(Flip { suspects, earlier, probes, record, state: state.unwrap_or_default() })
+    }
+}
+
+/// Asks the question after some number of entries, as the viewer counts them.
+struct Probe<'a, 'q, E> {
+    sight: &'a SeatHistory,
+    question: Question<'q, E>,
+    /// A state known to be before whatever is asked next, and its number of entries.
+    base: (usize, Box<dyn AnyState>),
+    survey: Survey,
+    probes: u64,
+}
+
+impl<E: From<ReplayError>> Probe<'_, '_, E> {
+    /// Folds on from the base, which stays.
+    fn state_after(&self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
+        let (from, base) = &self.base;
+        let mut state = base.fork();
+        self.sight.advance(state.as_mut(), *from, count)?;
+        Ok(state)
+    }
+
+    fn ask(&mut self, count: usize) -> Result<Judgment, E> {
+        self.probes += 1;
+        let judgment = match &mut self.question {
+            Question::Judged(judge) => judge(&self.sight.whole(RUN)?.until(count).to_replay()?)?,
+            Question::Holds(condition) => {
+                let condition = *condition;
+                let state = self.state_after(count)?;
+                let view = |path: &str| self.sight.field(state.as_ref(), path);
+                condition.ask(&view, &mut self.survey).into()
+            }
+        };
+        tracing::info!(count, ?judgment, "looked at the state after these entries");
+        Ok(judgment)
+    }
+
+    /// Takes a state known to be before whatever is asked next.
+    fn advance(&mut self, count: usize) -> Result<(), E> {
+        if matches!(self.question, Question::Holds(_)) {
+            self.base = (count, self.state_after(count)?);
+        }
+        Ok(())
+    }
+
+    /// Requires the condition to make sense in the view, before it gets a negative answer that might come of that
+    /// alone. A field may be there only now and then, so every entry after the first `seen` is looked at until one has
+    /// it.
+    fn check_condition(&mut self, seen: usize) -> Result<(), E> {
+        let Question::Holds(condition) = self.question else { return Ok(()) };
+        for count in seen + 1..=self.sight.known_count() {
+            if self.survey.is_comparable() {
+                break;
+            }
+            self.ask(count)?;
+            self.advance(count)?;
+        }
+        Ok(condition.check(&self.survey).map_err(ReplayError::from)?)
+    }
+
+    /// Looks at one entry after another. Where none makes it true, what is said of the end is the error.
+    fn step_through(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
+        let mut low = 0;
+        let mut last = Judgment::No;
+        for count in 1..=end {
+            last = self.ask(count)?;
+            match last {
+                Judgment::Yes => return Ok(Ok(Bracket { low, high: count })),
+                Judgment::No => {
+                    low = count;
+                    self.advance(count)?;
+                }
+                Judgment::CannotTell => {}
+            }
+        }
+        Ok(Err(last))
+    }
+
+    /// Halves what lies between, going around undecided entries. Where it is not true at the end, what is said of
+    /// the end is the error.
+    fn halve(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
+        let at_end = if end == 0 { Judgment::No } else { self.ask(end)? };
+        if at_end != Judgment::Yes {
+            return Ok(Err(at_end));
+        }
+        let (mut low, mut high) = (0, end);
+        let mut unknown = BTreeSet::new();
+        loop {
+            let middle = low + (high - low) / 2;
+            let candidates = (low + 1..high).filter(|count| !unknown.contains(count));
+            let Some(count) = candidates.min_by_key(|count| count.abs_diff(middle)) else {
+                return Ok(Ok(Bracket { low, high }));
+            };
+            match self.ask(count)? {
+                Judgment::No => {
+                    low = count;
+                    self.advance(count)?;
+                }
+                Judgment::Yes => high = count,
+                Judgment::CannotTell => {
+                    unknown.insert(count);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Paths into views, and what there is where one leads nowhere.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::render::text::counted;
+
+/// The most names of fields that an error lists.
+const NAMES_MAX: usize = 16;
+
+/// How like two names must be for one to be suggested in place of the other; clap draws the line here, too.
+const LIKENESS_MIN: f64 = 0.7;
+
+/// Requires a JSON pointer: empty, or beginning with a slash.
+///
+/// # Errors
+/// What was expected and found.
+pub fn check_path(path: &str) -> Result<(), String> {
+    if path.is_empty() || path.starts_with('/') {
+        return Ok(());
+    }
+    Err(format!("expected a path into the view such as `/turn` or `/units/0/at`, found `{path}`"))
+}
+
+/// Where a path into a view ceases to lead anywhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The part of the path that leads to something; empty is the whole view.
+    found: String,
+    there: There,
+    /// The path with its next step replaced by a name like it.
+    meant: Option<String>,
+}
+
+/// What the part of a path leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum There {
+    Fields(Vec<String>),
+    Elements(usize),
+    /// Something without parts.
+    Scalar,
+}
+
+impl Lost {
+    /// Follows a path that leads nowhere in a view.
+    #[must_use]
+    pub fn in_view(path: &str, view: &Value) -> Self {
+        let ends = path.match_indices('/').map(|(at, _)| at);
+        let prefixes = ends.filter_map(|end| path.get(..end));
+        let found = prefixes.rev().find_map(|prefix| Some((prefix, view.pointer(prefix)?)));
+        let (found, value) = found.unwrap_or(("", view));
+        let there = match value {
+            Value::Object(fields) => There::Fields(fields.keys().cloned().collect()),
+            Value::Array(elements) => There::Elements(elements.len()),
+            _ => There::Scalar,
+        };
+        let rest = path.get(found.len()..).unwrap_or_default().trim_start_matches('/');
+        let (step, after) = rest.split_once('/').unwrap_or((rest, ""));
+        let meant = there.name_like(step).map(|name| {
+            let (short, long) = (format!("{found}/{name}"), format!("{found}/{name}/{after}"));
+            if view.pointer(&long).is_some() { long } else { short }
+        });
+        Self { found: found.into(), there, meant }
+    }
+
+    /// Returns `true` if the path leads at least as far as it does elsewhere.
+    #[must_use]
+    pub fn is_as_far_as(&self, other: &Self) -> bool {
+        self.found.len() >= other.found.len()
+    }
+
+    /// Returns the path that may have been meant.
+    #[must_use]
+    pub fn meant(&self) -> Option<&str> {
+        self.meant.as_deref()
+    }
+}
+
+impl There {
+    /// Finds the name of a field that is most like another.
+    fn name_like(&self, other: &str) -> Option<&str> {
+        let Self::Fields(names) = self else { return None };
+        let likely = names.iter().map(|name| (strsim::jaro_winkler(name, other), name.as_str()));
+        let likely = likely.filter(|(likeness, _)| *likeness >= LIKENESS_MIN);
+        likely.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
+    }
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.found.is_empty() {
+            out.write_str("the view")?;
+        } else {
+            write!(out, "`{}`", self.found)?;
+        }
+        match &self.there {
+            There::Fields(names) if names.is_empty() => out.write_str(" has no fields"),
+            There::Fields(names) => {
+                let listed: Vec<_> = names.iter().take(NAMES_MAX).map(|name| format!("`{name}`")).collect();
+                write!(out, " has {}", listed.join(", "))?;
+                match names.len().saturating_sub(NAMES_MAX) {
+                    0 => Ok(()),
+                    more => write!(out, " and {more} more"),
+                }
+            }
+            There::Elements(0) => out.write_str(" is empty"),
+            There::Elements(count) => {
+                write!(out, " has {}, from 0 on", counted(*count as u64, "element", "elements"))
+            }
+            There::Scalar => out.write_str(" has no parts"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(path: &str, expected: &str, meant: Option<&str>) {
+        let view = json!({"turn": 3, "units": [{"id": "a", "at": [0, 3]}], "moved": [], "pools": {}});
+        let lost = Lost::in_view(path, &view);
+        assert_eq!((lost.to_string().as_str(), lost.meant()), (expected, meant), "{path}");
+    }
+
+    #[test]
+    fn a_lost_path_is_told_where_it_is_lost_and_what_it_may_have_meant() {
+        let all = "the view has `turn`, `units`, `moved`, `pools`";
+        check("/unit/0/at", all, Some("/units/0/at"));
+        check("/unit/7/at", all, Some("/units"));
+        check("/trun", all, Some("/turn"));
+        check("/winner", all, None);
+        check("/units/1/at", "`/units` has 1 element, from 0 on", None);
+        check("/units/a", "`/units` has 1 element, from 0 on", None);
+        check("/units/0/att", "`/units/0` has `id`, `at`", Some("/units/0/at"));
+        check("/moved/0", "`/moved` is empty", None);
+        check("/turn/x", "`/turn` has no parts", None);
+        check("/pools/p1", "`/pools` has no fields", None);
+        check("/", all, None);
+    }
+}

@@ -1,0 +1,84 @@
+//! The smallest log that still fails the check in the same way.
+
+use super::given::Given;
+use super::goal::SameAnswer;
+use super::search::{Least, Progress};
+use super::shrinker::Shrinker;
+use crate::compare::divergence::DivergenceKind;
+use crate::error::ReplayError;
+use crate::golden::check::{Mismatch, check_replay};
+use crate::history::History;
+use crate::history::entry::LogEntry;
+use crate::tfl::{Replay, ReplayLine};
+
+/// Shrinks a replay file that fails `check`.
+///
+/// The line at which it fails stays, with what the file says of it. The entries before it shrink as long as this build
+/// gives the same answer to it; their outcomes are computed again, because the file has them for another log. A state hash stands
+/// for all that went before it and a seeded roll for the rolls before it, so before those nothing can go.
+///
+/// Returns it with the command that fails, after its seat.
+///
+/// # Errors
+/// [`ReplayError::Passes`], [`ReplayError::FaultOfRules`] and [`ReplayError::NoEntryFails`] where there is nothing to
+/// shrink, and what is wrong with the file.
+pub fn shrink_failing(replay: &Replay, progress: &mut Progress<'_>) -> Result<(Least, String), ReplayError> {
+    let Some(mismatch) = check_replay(replay)?.difference else {
+        return Err(ReplayError::Passes(replay.file.clone()));
+    };
+    let kind = mismatch.kind();
+    let cut = replay.until_line(mismatch.line);
+    let (line, seat, command) = match cut.lines.last().cloned() {
+        Some(ReplayLine::Entry(entry)) => {
+            (ReplayLine::Entry(entry.clone()), entry.seat, entry.command.to_string())
+        }
+        Some(ReplayLine::Attempt(tried)) => (ReplayLine::Attempt(tried.clone()), tried.seat, tried.command),
+        _ => return Err(nothing_to_shrink(&mismatch)),
+    };
+    let what = format!("{seat} {command}");
+    let reason = match kind {
+        DivergenceKind::Outcome | DivergenceKind::Rejected | DivergenceKind::Attempt => {
+            return Ok((before_line(replay, &cut, line, Given { seat, command }, progress)?, what));
+        }
+        DivergenceKind::StateHash => "only the state hash differs, which stands for all that went before",
+        DivergenceKind::WrongRoll => "the seeded roll differs, which depends on the rolls before it",
+        _ => return Err(nothing_to_shrink(&mismatch)),
+    };
+    let remarks = vec![format!("{reason}, so nothing before it can be left out")];
+    let before = replay.entries().count() as u64;
+    Ok((Least { replay: cut, remarks, before, tries: 0 }, what))
+}
+
+/// Shrinks the entries before the line at which the check fails.
+fn before_line(
+    replay: &Replay,
+    cut: &Replay,
+    line: ReplayLine,
+    given: Given,
+    progress: &mut Progress<'_>,
+) -> Result<Least, ReplayError> {
+    let source = History::of_replay(replay.file.as_ref(), replay)?;
+    let is_attempt = matches!(line, ReplayLine::Attempt(_));
+    let count = cut.entries().count() - usize::from(!is_attempt);
+    let state = source.until(count).state()?;
+    let goal = SameAnswer::new(given, is_attempt, state.as_ref());
+    let Some(shrinker) = Shrinker::new(&source, count, goal, progress)? else {
+        return Err(ReplayError::NotRepeatable);
+    };
+    let (log, tries) = shrinker.shrink()?;
+    let mut least = Least::of(&source, &log, tries)?;
+    let seq = least.replay.closing.take().map_or(1, |closing| closing.count + 1);
+    least.replay.lines.push(match line {
+        ReplayLine::Entry(entry) => ReplayLine::Entry(LogEntry { seq, hash: None, ..entry }),
+        line => line,
+    });
+    Ok(least)
+}
+
+fn nothing_to_shrink(mismatch: &Mismatch) -> ReplayError {
+    let headline = mismatch.headline();
+    if matches!(mismatch.kind(), DivergenceKind::NotDeterministic | DivergenceKind::NotStorable) {
+        return ReplayError::FaultOfRules(headline);
+    }
+    ReplayError::NoEntryFails { file: mismatch.file.clone(), headline }
+}

@@ -1,0 +1,101 @@
+//! The smallest log that shows something.
+
+use turnfold_core::{AnyState, Seat};
+
+use super::goal::{Goal, Log, StillBad, When};
+use super::shrinker::Shrinker;
+use crate::error::ReplayError;
+use crate::history::History;
+use crate::search::question::Question;
+use crate::tfl::Replay;
+
+/// Is called with the number of entries left and that of tries.
+pub type Progress<'a> = dyn FnMut(usize, u64) + 'a;
+
+/// What shrinking came to.
+pub enum Shrinking {
+    /// The whole log does not show it.
+    Never,
+    /// The setup shows it already, so no entry is needed.
+    InSetup,
+    /// The smallest log that shows it.
+    Least(Box<Least>),
+}
+
+/// The smallest replay that shows something.
+pub struct Least {
+    /// The replay.
+    pub replay: Replay,
+    /// What else its reader should know.
+    pub remarks: Vec<String>,
+    /// The number of entries there were.
+    pub before: u64,
+    /// The number of logs that were tried.
+    pub tries: u64,
+}
+
+/// Shrinks a log as long as it shows something: with a condition, that it becomes true in the view of a seat.
+///
+/// # Errors
+/// [`ReplayError::Condition`] for a condition that makes no sense in the view, what is wrong with the history, and
+/// what the judge says.
+pub fn shrink<E: From<ReplayError>>(
+    line: &History,
+    question: Question<'_, E>,
+    seat: Seat,
+    progress: &mut Progress<'_>,
+) -> Result<Shrinking, E> {
+    match question {
+        Question::Holds(condition) => {
+            let mut when = When::new(condition, seat);
+            let shrinking = shrink_while(line, &mut when, progress)?;
+            if !matches!(shrinking, Shrinking::Least(_)) {
+                when.check(line.start()?.as_ref())?;
+            }
+            Ok(shrinking)
+        }
+        Question::Judged(judge) => shrink_while(line, &mut StillBad { source: line, judge }, progress),
+    }
+}
+
+fn shrink_while<G: Goal>(
+    line: &History,
+    goal: &mut G,
+    progress: &mut Progress<'_>,
+) -> Result<Shrinking, G::Error> {
+    let Some(mut shrinker) = Shrinker::new(line, line.entries.len(), goal, progress)? else {
+        return Ok(Shrinking::Never);
+    };
+    if shrinker.needs_no_entry()? {
+        return Ok(Shrinking::InSetup);
+    }
+    let (log, tries) = shrinker.shrink()?;
+    Ok(Shrinking::Least(Box::new(Least::of(line, &log, tries)?)))
+}
+
+impl Least {
+    /// Writes a shrunk log as a replay.
+    pub(super) fn of(source: &History, log: &History, tries: u64) -> Result<Self, ReplayError> {
+        let recorded = source.dice != log.dice;
+        let remark =
+            "the dice were seeded; the rolls are recorded here, because an earlier roll was left out";
+        Ok(Self {
+            replay: log.to_replay()?,
+            remarks: recorded.then(|| remark.into()).into_iter().collect(),
+            before: source.entries.len() as u64,
+            tries,
+        })
+    }
+}
+
+impl<G: Goal> Goal for &mut G {
+    type Error = G::Error;
+
+    fn shows(&mut self, log: &mut Log<'_>, state: &dyn AnyState) -> Result<bool, G::Error> {
+        (**self).shows(log, state)
+    }
+
+    fn seen_in(&mut self, state: &dyn AnyState) -> bool {
+        (**self).seen_in(state)
+    }
+}

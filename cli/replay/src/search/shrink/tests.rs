@@ -1,0 +1,212 @@
+//! Shrinking beside the same search done plainly: every log is folded as text, from its first entry.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
+
+use super::given::Given;
+use super::parts::{self, Starts};
+use super::{Shrinking, arguments, shrink};
+use crate::error::ReplayError;
+use crate::example::random_play;
+use crate::history::History;
+use crate::search::condition::{Condition, Survey};
+use crate::search::question::{Judgment, Question};
+use crate::tfl::Replay;
+
+/// The same search without kept states.
+struct Plain<'a> {
+    line: &'a History,
+    goal: Goal<'a>,
+    log: Vec<Given>,
+    tried: BTreeSet<(Vec<Given>, bool)>,
+    tries: u64,
+}
+
+enum Goal<'a> {
+    When(&'a Condition, Seat),
+    Judged(&'a dyn Fn(&Replay) -> bool),
+}
+
+impl Plain<'_> {
+    fn shrink(mut self) -> Option<(Vec<Given>, u64)> {
+        let mut whole = Vec::new();
+        let folded = self.line.fold(&mut |step| {
+            whole.push(Given { seat: step.seat(), command: step.command() });
+        });
+        folded.unwrap();
+        let start = self.line.start().unwrap();
+        if !self.attempt(0, &whole, true) || self.shows(&[], start.as_ref()) {
+            return None;
+        }
+        loop {
+            let before = self.log.clone();
+            for starts in [parts::rounds, parts::turns, parts::entries] {
+                self.leave_out(starts);
+            }
+            self.leave_out_pairs();
+            self.make_simpler();
+            self.attempt(0, &self.log.clone(), true);
+            if self.log == before {
+                return Some((self.log, self.tries));
+            }
+        }
+    }
+
+    fn leave_out(&mut self, starts: Starts) {
+        let seats = |log: &[Given]| log.iter().map(|given| given.seat).collect::<Vec<_>>();
+        let mut size = starts(&seats(&self.log)).len().div_ceil(2);
+        while size > 0 {
+            let (mut at, mut changed) = (0, false);
+            while let starts = starts(&seats(&self.log))
+                && let Some(&start) = starts.get(at)
+            {
+                let end = starts.get(at + size).copied().unwrap_or(self.log.len());
+                let rest = self.log[end..].to_vec();
+                if self.attempt(start, &rest, start + rest.len() <= 128) {
+                    changed = true;
+                } else {
+                    at += size;
+                }
+            }
+            if size > 1 || !changed {
+                size /= 2;
+            }
+        }
+    }
+
+    fn leave_out_pairs(&mut self) {
+        let mut first = 0;
+        while first < self.log.len() && self.log.len() <= 32 {
+            let mut second = first + 1;
+            while second < self.log.len() {
+                let mut rest = self.log[first + 1..].to_vec();
+                rest.remove(second - first - 1);
+                if self.attempt(first, &rest, true) {
+                    second = first;
+                }
+                second += 1;
+            }
+            first += 1;
+        }
+    }
+
+    fn make_simpler(&mut self) {
+        let mut index = 0;
+        while let Some(Given { seat, command }) = self.log.get(index).cloned() {
+            let changed = arguments::simpler(self.line.rules, &command).into_iter().any(|command| {
+                let rest = [&[Given { seat, command }], &self.log[index + 1..]].concat();
+                self.attempt(index, &rest, self.log.len() <= 128)
+            });
+            index += usize::from(!changed);
+        }
+    }
+
+    fn attempt(&mut self, kept: usize, rest: &[Given], everywhere: bool) -> bool {
+        let whole = [&self.log[..kept], rest].concat();
+        if !self.tried.insert((whole.clone(), everywhere)) {
+            return false;
+        }
+        self.tries += 1;
+        let (mut state, mut log, mut ended) = (self.line.start().unwrap(), Vec::new(), false);
+        for (index, given) in whole.iter().enumerate() {
+            let command = CommandSource::Text(&given.command);
+            let entry = Logged { seq: 1, seat: given.seat, command };
+            if ended || state.fold(&[entry], &DicePolicy::Recorded, &mut |_| {}).is_err() {
+                continue;
+            }
+            log.push(given.clone());
+            ended = index >= kept && everywhere && self.seen_in(state.as_ref());
+        }
+        if !ended && log.len() < whole.len() && !self.tried.insert((log.clone(), everywhere)) {
+            return false;
+        }
+        let shows = ended || self.shows(&log, state.as_ref());
+        if shows {
+            self.log = log;
+        }
+        shows
+    }
+
+    fn seen_in(&self, state: &dyn AnyState) -> bool {
+        let Goal::When(condition, seat) = self.goal else { return false };
+        condition.ask(&|path| state.view_at(seat, path), &mut Survey::default())
+    }
+
+    fn shows(&self, log: &[Given], state: &dyn AnyState) -> bool {
+        let Goal::Judged(judge) = self.goal else { return self.seen_in(state) };
+        let commands = log.iter().map(|given| (given.seat, given.command.as_str()));
+        judge(&self.line.with_commands(commands).to_replay().unwrap())
+    }
+}
+
+/// Requires both searches to come to the same log after as many tries; returns its length.
+fn check(line: &History, goal: Goal<'_>, what: &str) -> Option<usize> {
+    let found = match goal {
+        Goal::When(condition, seat) => {
+            shrink::<ReplayError>(line, Question::Holds(condition), seat, &mut |_, _| {})
+        }
+        Goal::Judged(judge) => {
+            let judge = &mut |replay: &Replay| Ok(Judgment::from(judge(replay)));
+            shrink::<ReplayError>(line, Question::Judged(judge), Seat::Host, &mut |_, _| {})
+        }
+    };
+    let Shrinking::Least(least) = found.unwrap() else {
+        panic!("{what} can be shown in {}", line.name);
+    };
+    let plain = Plain { line, goal, log: Vec::new(), tried: BTreeSet::new(), tries: 0 };
+    let (log, tries) = plain.shrink()?;
+    let commands = log.iter().map(|given| (given.seat, given.command.as_str()));
+    let expected = line.with_commands(commands).to_replay().unwrap();
+    assert_eq!(least.replay.to_string(), expected.to_string(), "{what} in {}", line.name);
+    assert_eq!(least.tries, tries, "{what} in {}", line.name);
+    Some(log.len())
+}
+
+/// Returns conditions that become true in a history: fields that change, as they are at the end.
+fn conditions(line: &History, seat: Seat, count: usize) -> Vec<Condition> {
+    let view = |state: Box<dyn AnyState>| serde_json::from_str::<Value>(&state.view(seat)).unwrap();
+    let (start, end) = (view(line.start().unwrap()), view(line.state().unwrap()));
+    let differences = crate::compare::difference::differences(&start, &end);
+    let changed = differences.iter().filter_map(|field| Some((&field.path, end.pointer(&field.path)?)));
+    let changed: Vec<_> =
+        changed.map(|(path, value)| format!("{path} == {value}").parse().unwrap()).collect();
+    changed.iter().step_by(changed.len().div_ceil(count).max(1)).cloned().collect()
+}
+
+#[test]
+fn a_condition_shrinks_logs_of_every_ruleset_as_the_plain_search_does() {
+    let (seeds, entries) = match std::env::var("TURNFOLD_SHRINKS") {
+        Ok(seeds) => (seeds.parse().unwrap(), 400),
+        Err(_) => (1, 150),
+    };
+    let lines = (1..=seeds).flat_map(|seed| random_play(seed, entries));
+    let mut lengths = Vec::new();
+    for (line, seat) in lines.zip([Seat::Host, Seat::P1].into_iter().cycle()) {
+        for condition in conditions(&line, seat, 1 + usize::from(seeds > 1)) {
+            let goal = Goal::When(&condition, seat);
+            lengths.extend(check(&line, goal, &condition.to_string()));
+        }
+    }
+    assert!(lengths.len() > 6 && lengths.iter().any(|length| *length > 5), "{lengths:?}");
+}
+
+#[test]
+fn a_judge_shrinks_logs_of_every_ruleset_as_the_plain_search_does() {
+    let mut lengths = Vec::new();
+    for line in random_play(2, 40) {
+        let whole = line.to_replay().unwrap();
+        let last = whole.entries().last().and_then(|entry| entry.outcome.as_ref()).unwrap().to_string();
+        let word = last.split(' ').next().unwrap();
+        let judge = |replay: &Replay| replay.entries().filter(|entry| is_outcome(entry, word)).count() >= 2;
+        if judge(&whole) {
+            lengths.extend(check(&line, Goal::Judged(&judge), word));
+        }
+    }
+    assert!(lengths.len() > 3, "{lengths:?}");
+}
+
+fn is_outcome(entry: &crate::history::entry::LogEntry, word: &str) -> bool {
+    entry.outcome.as_ref().is_some_and(|outcome| outcome.to_string().starts_with(word))
+}

@@ -1,0 +1,324 @@
+//! A history looked at entry by entry, forward and back.
+//!
+//! States are kept along it as they are passed (VW-8), so that going anywhere costs at most one fold from the nearest.
+
+mod kept;
+mod shown_entry;
+#[cfg(test)]
+mod tests;
+mod wanted;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use serde_json::Value;
+use turnfold_core::picture::Picture;
+use turnfold_core::{AnyRules, AnyState};
+
+use crate::compare::difference::{Difference, differences};
+use crate::drawing::Spot;
+use crate::error::ReplayError;
+use crate::history::revision::SourceName;
+use crate::page::frames::changed_spots;
+use crate::search::condition::{Condition, Survey};
+use crate::viewer::seat_history::SeatHistory;
+use crate::viewer::{Concealed, Viewer};
+
+use kept::KeptStates;
+pub use shown_entry::{Hit, SearchDirection, ShownEntry};
+use wanted::{Changing, Holding, Wanted, With};
+
+/// How many entries are shown at a time.
+const BLOCK: usize = 256;
+
+/// The most blocks of shown entries that are kept.
+const TOLD_MAX: usize = 16;
+
+/// A position in a history, from which every other one is near.
+pub struct Stepper {
+    sight: SeatHistory,
+    /// The viewer of the history. A viewer who may see everything may switch to any other.
+    owner: Viewer,
+    /// How many known entries lead up to the state.
+    at: usize,
+    /// How many entries of the log lead up to where another viewer would stand.
+    entries: usize,
+    state: Box<dyn AnyState>,
+    /// The state before the last of these entries.
+    before: Option<Box<dyn AnyState>>,
+    kept: KeptStates,
+    told: BTreeMap<usize, Vec<ShownEntry>>,
+}
+
+impl Stepper {
+    /// Stands at the setup of a history.
+    ///
+    /// # Errors
+    /// What is wrong with the history.
+    pub fn new(sight: SeatHistory) -> Result<Self, ReplayError> {
+        let owner = sight.viewer();
+        Self::with_owner(sight, owner)
+    }
+
+    fn with_owner(sight: SeatHistory, owner: Viewer) -> Result<Self, ReplayError> {
+        let state = sight.start()?;
+        let kept = KeptStates::new(state.as_ref());
+        let mut told = BTreeMap::<usize, Vec<ShownEntry>>::new();
+        if !sight.viewer().see_all() {
+            // Which parts of an entry a player may know of is decided at the end of the history.
+            sight.fold(&mut |seen| {
+                let entry = ShownEntry::of(seen.seq(), seen.step);
+                told.entry(block_of(entry.seq)).or_default().push(entry);
+            })?;
+        }
+        Ok(Self { sight, owner, at: 0, entries: 0, state, before: None, kept, told })
+    }
+
+    /// Returns the number of the entry stood at, as the viewer counts; 0 is the setup.
+    #[must_use]
+    pub fn at(&self) -> u64 {
+        number(self.at)
+    }
+
+    /// Returns the number of the last entry.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.sight.head()
+    }
+
+    /// Returns the viewer.
+    #[must_use]
+    pub fn viewer(&self) -> Viewer {
+        self.sight.viewer()
+    }
+
+    /// Returns how messages name the history.
+    #[must_use]
+    pub fn name(&self) -> &SourceName {
+        self.sight.name()
+    }
+
+    /// Returns the ruleset.
+    #[must_use]
+    pub fn rules(&self) -> &'static dyn AnyRules {
+        self.sight.rules()
+    }
+
+    /// Returns the picture of the state.
+    #[must_use]
+    pub fn picture(&self) -> Picture {
+        self.viewer().picture(self.state.as_ref())
+    }
+
+    /// Returns where the last entry changed the picture.
+    #[must_use]
+    pub fn changed_spots(&self) -> BTreeSet<Spot> {
+        let Some(before) = self.before.as_deref() else { return BTreeSet::new() };
+        changed_spots(&self.viewer().picture(before), &self.picture())
+    }
+
+    /// Returns the view of the state.
+    #[must_use]
+    pub fn view(&self) -> Value {
+        self.sight.view(self.state.as_ref())
+    }
+
+    /// Returns the fields of the view that the last entry changed.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Difference> {
+        let before = self.before.as_ref();
+        before.map_or_else(Vec::new, |before| differences(&self.sight.view(before.as_ref()), &self.view()))
+    }
+
+    /// Goes to an entry; beyond the last one, to the last.
+    ///
+    /// # Errors
+    /// What is wrong with the history.
+    pub fn go(&mut self, to: u64) -> Result<(), ReplayError> {
+        let to = usize::try_from(to).unwrap_or(usize::MAX).min(self.sight.known_count());
+        self.entries = self.sight.entries_until(to);
+        let Some(before) = to.checked_sub(1) else {
+            (self.at, self.state, self.before) = (0, self.state_after(0)?, None);
+            return Ok(());
+        };
+        let before = if before == self.at { self.state.fork() } else { self.state_after(before)? };
+        let mut state = before.fork();
+        self.sight.advance(state.as_mut(), to - 1, to)?;
+        self.kept.keep(to, state.as_ref());
+        (self.at, self.state, self.before) = (to, state, Some(before));
+        Ok(())
+    }
+
+    /// Returns the entries with numbers in a range, as far as there are such.
+    ///
+    /// # Errors
+    /// What is wrong with the history.
+    pub fn entries(&mut self, range: Range<u64>) -> Result<Vec<ShownEntry>, ReplayError> {
+        let range = range.start.max(1)..range.end.min(self.head() + 1);
+        let mut entries = Vec::new();
+        if range.is_empty() {
+            return Ok(entries);
+        }
+        for block in block_of(range.start)..=block_of(range.end - 1) {
+            let told = self.told(block)?;
+            entries.extend(told.iter().filter(|entry| range.contains(&entry.seq)).cloned());
+        }
+        Ok(entries)
+    }
+
+    /// Finds the next entry whose command or outcome has a text in it, whatever the case of its letters.
+    ///
+    /// # Errors
+    /// What is wrong with the history.
+    pub fn search(&mut self, text: &str, direction: SearchDirection) -> Result<Option<Hit>, ReplayError> {
+        let (text, at, end) = (text.to_lowercase(), self.at(), self.head() + 1);
+        let parts = match direction {
+            SearchDirection::Forward => [at + 1..end, 1..at + 1],
+            SearchDirection::Back => [1..at, at.max(1)..end],
+        };
+        for (part, wrapped) in parts.into_iter().zip([false, true]) {
+            let found = if self.viewer().see_all() {
+                self.find(part, direction, &mut With(&text))?
+            } else {
+                let mut entries = self.told.values().flatten().filter(|entry| part.contains(&entry.seq));
+                let found = match direction {
+                    SearchDirection::Forward => entries.find(|entry| entry.contains(&text)),
+                    SearchDirection::Back => entries.rfind(|entry| entry.contains(&text)),
+                };
+                found.map(|entry| entry.seq)
+            };
+            if let Some(seq) = found {
+                return Ok(Some(Hit { seq, wrapped }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the next entry after which a condition holds that does not hold before it.
+    ///
+    /// # Errors
+    /// [`ReplayError::Condition`] for a condition that makes no sense in any view from here on, and what is wrong with
+    /// the history.
+    pub fn first_true(&mut self, condition: &Condition) -> Result<Option<u64>, ReplayError> {
+        let viewer = self.viewer();
+        let mut wanted = Holding { condition, viewer, held: false, survey: Survey::default() };
+        let found = self.find(self.at() + 1..self.head() + 1, SearchDirection::Forward, &mut wanted)?;
+        if found.is_none() {
+            condition.check(&wanted.survey)?;
+        }
+        Ok(found)
+    }
+
+    /// Finds the next entry that changes the field at a path.
+    ///
+    /// # Errors
+    /// What is wrong with the history.
+    pub fn change_of(&mut self, path: &str, direction: SearchDirection) -> Result<Option<u64>, ReplayError> {
+        let range = match direction {
+            SearchDirection::Forward => self.at() + 1..self.head() + 1,
+            SearchDirection::Back => 1..self.at(),
+        };
+        self.find(range, direction, &mut Changing { path, viewer: self.viewer(), value: None })
+    }
+
+    /// Finds the first entry of a range that is wanted, or the last.
+    fn find(
+        &mut self,
+        range: Range<u64>,
+        direction: SearchDirection,
+        wanted: &mut dyn Wanted,
+    ) -> Result<Option<u64>, ReplayError> {
+        let count = |seq: u64| usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX);
+        let (mut from, mut to) = (count(range.start), count(range.end));
+        while from < to {
+            let part = match direction {
+                SearchDirection::Forward => from..(from + self.kept.stride - from % self.kept.stride).min(to),
+                SearchDirection::Back => ((to - 1) - (to - 1) % self.kept.stride).max(from)..to,
+            };
+            let mut state = self.state_after(part.start)?;
+            wanted.begin(state.as_ref());
+            let (mut first, mut last) = (None, None);
+            self.sight.pass(state.as_mut(), part.start, part.end, &mut |seq, step| {
+                if (first.is_none() || direction == SearchDirection::Back) && wanted.is(seq, step) {
+                    first = first.or(Some(seq));
+                    last = Some(seq);
+                }
+            })?;
+            self.kept.keep(part.end, state.as_ref());
+            match direction {
+                SearchDirection::Forward if first.is_some() => return Ok(first),
+                SearchDirection::Back if last.is_some() => return Ok(last),
+                SearchDirection::Forward => from = part.end,
+                SearchDirection::Back => to = part.start,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns which viewers there may be, in order: the host's and each player's, or a player's own.
+    #[must_use]
+    pub fn all_viewers(&self) -> Vec<Viewer> {
+        let others = if self.owner.see_all() { self.state.players() } else { &[] };
+        [self.owner].into_iter().chain(others.iter().map(|seat| Viewer::of(*seat))).collect()
+    }
+
+    /// Returns the same position, or the last one before it that they know of, as another viewer sees it.
+    ///
+    /// # Errors
+    /// [`ReplayError::Concealed`] for a viewer that may not look, and what is wrong with the history.
+    pub fn through(self, viewer: Viewer) -> Result<Self, ReplayError> {
+        if !self.all_viewers().contains(&viewer) {
+            let concealed =
+                Concealed { what: "the viewer of others show what is secret", viewer: self.owner };
+            return Err(ReplayError::Concealed(concealed));
+        }
+        let (owner, entries) = (self.owner, self.entries);
+        let sight = SeatHistory::of(viewer, self.sight.into_line())?;
+        let at = sight.known_within(entries);
+        let mut stepper = Self::with_owner(sight, owner)?;
+        stepper.go(number(at))?;
+        stepper.entries = entries;
+        Ok(stepper)
+    }
+
+    /// Returns the entries of a block.
+    fn told(&mut self, block: usize) -> Result<&[ShownEntry], ReplayError> {
+        if self.viewer().see_all() && !self.told.contains_key(&block) {
+            if self.told.len() >= TOLD_MAX {
+                self.told.clear();
+            }
+            let (from, to) = (block * BLOCK, (block * BLOCK + BLOCK).min(self.sight.known_count()));
+            let mut state = self.state_after(from)?;
+            let mut told = Vec::new();
+            self.sight
+                .pass(state.as_mut(), from, to, &mut |seq, step| told.push(ShownEntry::of(seq, step)))?;
+            self.kept.keep(to, state.as_ref());
+            self.told.insert(block, told);
+        }
+        Ok(self.told.get(&block).map(Vec::as_slice).unwrap_or_default())
+    }
+
+    /// Returns the state after this number of known entries, folded from the nearest one before it.
+    fn state_after(&mut self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
+        let (mut at, mut state) = match self.kept.nearest(count) {
+            Some((kept, state)) if kept >= self.at || self.at > count => (kept, state.fork()),
+            _ => (self.at, self.state.fork()),
+        };
+        while at < count {
+            let to = (at + self.kept.stride - at % self.kept.stride).min(count);
+            self.sight.advance(state.as_mut(), at, to)?;
+            at = to;
+            self.kept.keep(at, state.as_ref());
+        }
+        Ok(state)
+    }
+}
+
+/// Returns the number of the block that an entry is in.
+fn block_of(seq: u64) -> usize {
+    usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX) / BLOCK
+}
+
+fn number(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,211 @@
+//! A match being played in memory: commands in, records out, dice rolled as they fall due.
+
+pub mod play;
+pub mod script;
+
+use std::io;
+
+use turnfold_core::{AnyState, CommandSource, DicePolicy, DueRoll, FoldError, Logged, Rejected, Seat, Step};
+
+use crate::error::ReplayError;
+use crate::history::record::{Detail, Record};
+use crate::session::script::ScriptLine;
+
+/// Rolls in a row after which something must be wrong: a tied roll is due again, but not for ever.
+pub(crate) const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
+
+/// Who rolls when a roll falls due.
+#[derive(Clone, Copy, Debug)]
+pub enum Roller {
+    /// No source; a `roll` command must come.
+    Nobody,
+    /// The dice of a seeded match.
+    Seeded,
+    /// A source from outside, in a recorded match.
+    Outside(fn(&DueRoll) -> io::Result<Vec<i32>>),
+}
+
+impl Roller {
+    /// Chooses the roller of a match: seeded matches roll by themselves; fair dice are rolled by mail alone (FD-11).
+    #[must_use]
+    pub fn of(dice: &DicePolicy) -> Self {
+        match dice {
+            DicePolicy::Recorded | DicePolicy::Fair(_) => Self::Nobody,
+            DicePolicy::Seeded(_) => Self::Seeded,
+        }
+    }
+}
+
+/// Returns `true` if a command records a roll, in every ruleset alike.
+#[must_use]
+pub fn is_roll(command: &str) -> bool {
+    command.split(' ').next() == Some("roll")
+}
+
+/// A match being played.
+pub struct Session {
+    /// Where it stands.
+    pub state: Box<dyn AnyState>,
+    dice: DicePolicy,
+    roller: Roller,
+    next_seq: u64,
+    detail: Detail,
+}
+
+/// What is played by one line: nothing, or the record of the command when it was rejected.
+pub type Played = Result<(), Box<Record>>;
+
+/// A line of a call that was rejected.
+#[derive(Clone, Debug)]
+pub struct RejectedLine {
+    /// Its index in the call, from 0.
+    pub index: usize,
+    /// The record of its command.
+    pub record: Box<Record>,
+}
+
+impl Session {
+    /// Starts a session at a state whose next entry is `next_seq`.
+    #[must_use]
+    pub fn new(
+        state: Box<dyn AnyState>,
+        dice: DicePolicy,
+        roller: Roller,
+        next_seq: u64,
+        detail: Detail,
+    ) -> Self {
+        Self { state, dice, roller, next_seq, detail }
+    }
+
+    /// Plays one line and every roll that falls due before and after it. What was accepted goes to `played`.
+    ///
+    /// The inner result is the record of the command when it was rejected.
+    ///
+    /// # Errors
+    /// [`ReplayError`] when the dice fail.
+    pub fn submit(&mut self, line: &ScriptLine, played: &mut Vec<Record>) -> Result<Played, ReplayError> {
+        self.submit_of(line, None, played)
+    }
+
+    /// Plays one line and every roll that falls due behind it; before it only if it is of no seat that plays alone.
+    ///
+    /// # Errors
+    /// As for [`submit`](Self::submit).
+    pub(crate) fn submit_of(
+        &mut self,
+        line: &ScriptLine,
+        alone: Option<Seat>,
+        played: &mut Vec<Record>,
+    ) -> Result<Played, ReplayError> {
+        if alone.is_none() && !is_roll(&line.command) {
+            self.roll_due(played)?;
+        }
+        match self.submit_alone(line, alone) {
+            Ok(entry) => played.push(entry),
+            Err(record) => return Ok(Err(record)),
+        }
+        self.roll_due(played)?;
+        Ok(Ok(()))
+    }
+
+    /// Plays the lines of a call and every roll that falls due; without lines only the due rolls. All lines are accepted, or
+    /// none counts. The caller records what was played, or discards the session.
+    ///
+    /// # Errors
+    /// As for [`submit`](Self::submit).
+    pub fn submit_all(
+        &mut self,
+        lines: &[ScriptLine],
+    ) -> Result<Result<Vec<Record>, RejectedLine>, ReplayError> {
+        let mut played = Vec::new();
+        if lines.is_empty() {
+            self.roll_due(&mut played)?;
+        }
+        for (index, line) in lines.iter().enumerate() {
+            if let Err(record) = self.submit(line, &mut played)? {
+                return Ok(Err(RejectedLine { index, record }));
+            }
+        }
+        Ok(Ok(played))
+    }
+
+    /// Plays one line and no roll.
+    ///
+    /// # Errors
+    /// Its record when it was rejected.
+    pub fn submit_alone(
+        &mut self,
+        line: &ScriptLine,
+        default_seat: Option<Seat>,
+    ) -> Result<Record, Box<Record>> {
+        let seat = line.seat.or(default_seat).or_else(|| self.state.default_seat(&line.command));
+        let outcome = match (&line.malformed, seat) {
+            (Some(message), _) => Err(Rejected { code: "malformed", message: message.clone() }),
+            (None, Some(seat)) => self.fold(seat, &line.command),
+            // Nobody issues what is no command; judging says why it is none.
+            (None, None) => Err(self.malformed(&line.command)),
+        };
+        outcome.map_err(|rejected| {
+            let state = self.state.as_ref();
+            Box::new(Record::rejected(seat, &line.command, rejected, state, self.detail))
+        })
+    }
+
+    /// Rolls what is due, as often as it is due.
+    ///
+    /// # Errors
+    /// [`ReplayError::EndlessRolls`], or what is wrong with a roll.
+    pub fn roll_due(&mut self, played: &mut Vec<Record>) -> Result<(), ReplayError> {
+        for _ in 0..ROLLS_IN_A_ROW_MAX {
+            match self.roll_once()? {
+                Some(roll) => played.push(roll),
+                None => return Ok(()),
+            }
+        }
+        Err(ReplayError::EndlessRolls(ROLLS_IN_A_ROW_MAX))
+    }
+
+    /// Rolls what is due once, if anybody rolls; a tie leaves the roll due.
+    ///
+    /// # Errors
+    /// [`ReplayError::Chance`] and [`ReplayError::OwnDice`].
+    pub fn roll_once(&mut self) -> Result<Option<Record>, ReplayError> {
+        let Some(due) = self.state.due_roll() else { return Ok(None) };
+        let values = match self.roller {
+            Roller::Nobody => return Ok(None),
+            Roller::Seeded => self.state.seeded_roll(&self.dice),
+            Roller::Outside(roll) => Some(roll(&due).map_err(ReplayError::Chance)?),
+        };
+        let Some(command) = values.and_then(|values| self.state.roll_command(values)) else {
+            return Ok(None);
+        };
+        self.fold(Seat::Host, &command).map(Some).map_err(ReplayError::OwnDice)
+    }
+
+    fn malformed(&self, command: &str) -> Rejected {
+        let rejected = self.state.judge(Seat::Host, command).err();
+        rejected
+            .unwrap_or_else(|| Rejected { code: "malformed", message: "no seat issues this command".into() })
+    }
+
+    fn fold(&mut self, seat: Seat, command: &str) -> Result<Record, Rejected> {
+        let logged = Logged { seq: self.next_seq, seat, command: CommandSource::Text(command) };
+        let mut played = None;
+        let detail = self.detail;
+        let observe = &mut |step: &mut dyn Step| played = Some(Record::of(step, detail));
+        let folded = detail.viewer.fold(self.state.as_mut(), &[logged], &self.dice, observe);
+        folded.map_err(|error| rejected(&error))?;
+        self.next_seq += 1;
+        Ok(played.expect("a fold that succeeds shows its entry"))
+    }
+}
+
+/// A fold error of a command that a user gives is a rejection.
+fn rejected(error: &FoldError) -> Rejected {
+    match error {
+        FoldError::Malformed { message, .. } => Rejected { code: "malformed", message: message.clone() },
+        FoldError::Rejected { code, message, .. } => Rejected { code, message: message.clone() },
+        FoldError::WrongRoll { .. } => Rejected { code: "bad_roll", message: error.to_string() },
+        other => Rejected { code: "malformed", message: other.to_string() },
+    }
+}

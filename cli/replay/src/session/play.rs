@@ -1,0 +1,317 @@
+//! Commands that are to be recorded, judged alike for the command line and the service: whether the line takes them, what a
+//! repeated call with its key is answered, where the history stands, and what the rules say.
+
+use std::ops::RangeInclusive;
+
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Seat};
+use turnfold_store::{IdempotencyKey, MatchName, Store, StoreReader};
+
+use crate::error::ReplayError;
+use crate::history::History;
+use crate::history::position::{Position, Tail};
+use crate::history::record::{Detail, Record};
+use crate::history::revision::Revision;
+use crate::history::sources::Sources;
+use crate::mail::desk_naming;
+use crate::render::text::error_text;
+use crate::session::script::ScriptLine;
+use crate::session::{RejectedLine, Roller, Session, is_roll};
+use crate::viewer::Viewer;
+use crate::viewer::seat_history::SeatHistory;
+
+/// Why nothing of a call is recorded, although nothing is wrong with the history.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotPlayed {
+    /// The last entry is not the expected one.
+    #[error("expected `{line}` at entry {expected}, but its last entry is {head}")]
+    OtherHead {
+        /// The history.
+        line: Revision,
+        /// The expected entry.
+        expected: u64,
+        /// The last entry, as those count who expect it.
+        head: u64,
+    },
+    /// The key stands for a call with other commands.
+    #[error("the key was used for other commands{} of `{line}`", among(entries.as_ref()))]
+    KeyUsed {
+        /// The history.
+        line: Revision,
+        /// The entries that the key stands for. Whose commands they were, and so how many, may be a secret.
+        entries: Option<RangeInclusive<u64>>,
+    },
+    /// The line takes commands by mail alone.
+    #[error("`{line}` is played by mail; only `turnfold mail` can append to it")]
+    ByMail {
+        /// The line.
+        line: Revision,
+        /// The desk that names it.
+        desk: MatchName,
+    },
+    /// The rules reject a command of the call, or it is none of theirs.
+    #[error("the command was rejected; {}", none_of(*commands))]
+    Rejected {
+        /// How many commands the call has.
+        commands: usize,
+        /// The ruleset.
+        ruleset: &'static str,
+        /// The name of the rejection.
+        code: Option<String>,
+    },
+}
+
+fn among(entries: Option<&RangeInclusive<u64>>) -> String {
+    entries.map(|range| format!(", entries {} to {}", range.start(), range.end())).unwrap_or_default()
+}
+
+fn none_of(commands: usize) -> String {
+    if commands > 1 {
+        format!("none of the {commands} commands was recorded")
+    } else {
+        "nothing was recorded".into()
+    }
+}
+
+impl NotPlayed {
+    /// Returns why a rejected command, one of several in a call, keeps them all from being recorded.
+    #[must_use]
+    pub fn rejected(record: &Record, commands: usize, rules: &dyn AnyRules) -> Self {
+        Self::Rejected { commands, ruleset: rules.name(), code: record.outcome.code().map(Into::into) }
+    }
+
+    /// Returns the one line of the error: message and hint, printable and of bounded length.
+    #[must_use]
+    pub fn detail(&self, asked: Option<Viewer>) -> String {
+        let hint = self.hint(asked).map(|hint| format!("; {hint}")).unwrap_or_default();
+        error_text("error: ", &format!("{self}{hint}"))
+    }
+
+    /// Returns what to type next, which follows the message after `; `. `asked` are the viewer of the call, if it named
+    /// some.
+    #[must_use]
+    pub fn hint(&self, asked: Option<Viewer>) -> Option<String> {
+        match self {
+            Self::OtherHead { line, .. } => Some(format!(
+                "look at `turnfold log {line}{}` and try again, or branch off with `turnfold branch`",
+                Viewer::as_option(asked)
+            )),
+            Self::KeyUsed { .. } => Some("choose a new key".into()),
+            Self::ByMail { line, .. } => Some(format!(
+                "record orders with `turnfold mail take`; to try something out, branch off with \
+                 `turnfold branch {line} NAME`"
+            )),
+            Self::Rejected { ruleset, code, .. } => {
+                code.as_ref().map(|code| format!("`turnfold rules {ruleset} {code}` explains it"))
+            }
+        }
+    }
+}
+
+/// Commands of one call: all of them are recorded, or none is.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayCall<'a> {
+    /// The history.
+    pub line: &'a Revision,
+    /// The viewer that sees the result.
+    pub viewer: Viewer,
+    /// The seat that gives them, if it plays with a token of its own: before its command nothing is rolled, as a
+    /// rejection would take the roll back.
+    pub alone: Option<Seat>,
+    /// The commands; without any only rolls that are due are made.
+    pub commands: &'a [ScriptLine],
+    /// What the caller expects the last entry to be, as it counts.
+    pub expected: &'a [u64],
+    /// The key under which the call is made once.
+    pub key: Option<&'a IdempotencyKey>,
+}
+
+/// Where a history stands when commands are played on it.
+pub struct PlayStand {
+    /// Its rules.
+    pub rules: &'static dyn AnyRules,
+    /// Where rolls come from.
+    pub dice: DicePolicy,
+    /// The number of the last entry in the log.
+    pub head: u64,
+    /// The number of the last entry, as the caller counts.
+    pub head_seen: u64,
+    /// The state.
+    pub state: Box<dyn AnyState>,
+}
+
+/// What the caller of [`PlayCall::judge`] decides and looks up.
+pub trait PlayCaller {
+    /// Why it does not go on.
+    type Error: From<ReplayError>;
+
+    /// Returns where the history stands, if the caller may play on it.
+    ///
+    /// # Errors
+    /// What is wrong with the history, or what the caller may not do there.
+    fn stand(&mut self) -> Result<PlayStand, Self::Error>;
+
+    /// Returns who rolls.
+    ///
+    /// # Errors
+    /// A choice that does not fit the dice.
+    fn roller(&mut self, dice: &DicePolicy) -> Result<Roller, Self::Error>;
+
+    /// Requires that the caller may give a command, before the rules are asked.
+    ///
+    /// # Errors
+    /// Why it may not.
+    fn may_give(&mut self, _line: &ScriptLine, _state: &dyn AnyState) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+/// What judging a call came to.
+pub enum PlayOutcome {
+    /// Nothing is recorded.
+    NotPlayed(NotPlayed),
+    /// Nothing is recorded, as a command is rejected.
+    Rejected {
+        /// Which command, and its record.
+        rejected: RejectedLine,
+        /// The sentence that follows the record.
+        reason: NotPlayed,
+    },
+    /// An earlier call with the key recorded it.
+    Repeated(RepeatedCall),
+    /// All is accepted, and to be recorded; without records nothing is.
+    Accepted(AcceptedCall),
+}
+
+/// A call that was made before with the same key, as it was answered then.
+pub struct RepeatedCall {
+    /// The entries that the key stands for, as the log counts.
+    pub range: RangeInclusive<u64>,
+    /// What the first call recorded, as its viewer knew it then.
+    pub records: Vec<Record>,
+    /// The last entry that the viewer knew of then.
+    pub head: u64,
+    /// The state then.
+    pub state: Box<dyn AnyState>,
+}
+
+/// Commands that are accepted.
+pub struct AcceptedCall {
+    /// The rules that accepted them.
+    pub rules: &'static dyn AnyRules,
+    /// Where rolls come from.
+    pub dice: DicePolicy,
+    /// The number of the last entry in the log before them.
+    pub before: u64,
+    /// What is to be recorded.
+    pub records: Vec<Record>,
+    /// The state after them.
+    pub state: Box<dyn AnyState>,
+}
+
+/// PM-2: requires a line that no desk names; others take commands by mail alone. The inner result says
+/// which desk it is.
+///
+/// # Errors
+/// What is wrong with the store.
+pub fn require_not_by_mail(
+    store: &StoreReader,
+    line: &Revision,
+) -> Result<Result<(), NotPlayed>, ReplayError> {
+    let desk = desk_naming(store, &line.match_name, &line.branch)?;
+    let line = Revision { seq: None, ..line.clone() };
+    Ok(desk.map_or(Ok(()), |desk| Err(NotPlayed::ByMail { line, desk })))
+}
+
+impl PlayCall<'_> {
+    /// Judges the commands; the first that fails decides (SV-12): mail's refusal, the key, the stand, the expected head, a
+    /// command. What is accepted is for the caller to record. Without a store the desk and the key are not looked up.
+    ///
+    /// # Errors
+    /// What is wrong with the history or the store, and what the caller may not do.
+    pub fn judge<C: PlayCaller>(
+        &self,
+        caller: &mut C,
+        store: Option<&Store>,
+        sources: &dyn Sources,
+    ) -> Result<PlayOutcome, C::Error> {
+        if let Some(store) = store {
+            if let Err(reason) = require_not_by_mail(store, self.line)? {
+                return Ok(PlayOutcome::NotPlayed(reason));
+            }
+            if let Some(repeated) = self.repeated(store, sources)? {
+                return Ok(repeated);
+            }
+        }
+        let PlayStand { rules, dice, head, head_seen, state } = caller.stand()?;
+        if let Some(&expected) = self.expected.iter().find(|expected| **expected != head_seen) {
+            let line = Revision { seq: None, ..self.line.clone() };
+            return Ok(PlayOutcome::NotPlayed(NotPlayed::OtherHead { line, expected, head: head_seen }));
+        }
+        let roller = caller.roller(&dice)?;
+        let mut session = Session::new(state, dice, roller, head + 1, Detail::new(self.viewer));
+        let mut records = Vec::new();
+        if self.commands.is_empty() {
+            session.roll_due(&mut records)?;
+        }
+        for (index, line) in self.commands.iter().enumerate() {
+            caller.may_give(line, session.state.as_ref())?;
+            if let Err(record) = session.submit_of(line, self.alone, &mut records)? {
+                let reason = NotPlayed::rejected(&record, self.commands.len(), rules);
+                return Ok(PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason });
+            }
+        }
+        Ok(PlayOutcome::Accepted(AcceptedCall { rules, dice, before: head, records, state: session.state }))
+    }
+
+    /// Returns what the first call with the key recorded, if there was one.
+    fn repeated(&self, store: &Store, sources: &dyn Sources) -> Result<Option<PlayOutcome>, ReplayError> {
+        let Revision { match_name, branch, .. } = self.line;
+        let range = match self.key {
+            Some(key) => store.find_idempotency_key(match_name, branch, key)?,
+            None => None,
+        };
+        let Some(range) = range else { return Ok(None) };
+        let (first, last) = (*range.start(), *range.end());
+        let revision = self.line.at(last);
+        let tail = Tail::last(last.saturating_sub(first).saturating_add(1));
+        let (registry, build) = (sources.registry(), sources.build());
+        let mut position =
+            Position::before_entries_of(tail, &revision, registry, store, build.as_ref(), Some(store))?;
+        let mut records = Vec::new();
+        position.fold(&mut |seen| records.push(seen.record()))?;
+        let given = |line: &ScriptLine| ScriptLine { seat: line.seat.or(self.alone), ..line.clone() };
+        let commands: Vec<_> = self.commands.iter().map(given).collect();
+        if !is_same_call(&commands, &records, position.rules) {
+            let line = Revision { seq: None, ..revision };
+            let entries = self.viewer.see_all().then_some(range);
+            return Ok(Some(PlayOutcome::NotPlayed(NotPlayed::KeyUsed { line, entries })));
+        }
+        if self.viewer.see_all() {
+            let state = position.state;
+            return Ok(Some(PlayOutcome::Repeated(RepeatedCall { range, records, head: last, state })));
+        }
+        // The answer is that of the first call: it leaves out what came to light since.
+        let log = store.read(match_name, branch, Some(last))?;
+        let seen = SeatHistory::of(self.viewer, History::of_log(self.line, log, registry)?)?;
+        let records = seen.records_after(usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX))?;
+        let (head, state) = (seen.head(), seen.state()?);
+        Ok(Some(PlayOutcome::Repeated(RepeatedCall { range, records, head, state })))
+    }
+}
+
+/// Returns `true` if recorded entries are the commands of a call, with nothing but rolls between them.
+fn is_same_call(commands: &[ScriptLine], records: &[Record], rules: &dyn AnyRules) -> bool {
+    let mut asked = commands.iter().peekable();
+    for record in records {
+        let matches = asked.peek().is_some_and(|line| {
+            let same_command = rules.canonical(&line.command).is_ok_and(|command| command == record.command);
+            same_command && line.seat.is_none_or(|named| Some(named) == record.seat)
+        });
+        if matches {
+            asked.next();
+        } else if !is_roll(&record.command) {
+            return false;
+        }
+    }
+    asked.next().is_none()
+}

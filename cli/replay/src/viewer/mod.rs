@@ -1,0 +1,203 @@
+//! Who looks: the one way from a state, an entry or a game to what a seat may see.
+//!
+//! Code that shows a match to a player holds a [`Viewer`], which does not expose its seat. So views, pictures and entries
+//! come only from here and from [`SeatHistory`](crate::viewer::seat_history::SeatHistory). The host may know everything. A player sees no state
+//! hash, from which a small secret could be guessed, no seed, no idempotency key, and no number that counts entries it
+//! may not know.
+
+pub mod seat_history;
+pub mod viewed_entry;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::Value;
+use turnfold_core::picture::Picture;
+use turnfold_core::{Answer, AnyState, DicePolicy, Digest, FoldError, Json, Logged, QueryError, Seat, Step};
+
+use crate::tfl::SeenBy;
+
+/// The seat that looks, as `--as` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Viewer(Seat);
+
+impl Viewer {
+    /// The viewer of the table, from which nothing is concealed.
+    pub const HOST: Self = Self(Seat::Host);
+
+    /// Returns `true` if nothing is ever concealed from this viewer.
+    #[must_use]
+    pub fn see_all(self) -> bool {
+        self.0 == Seat::Host
+    }
+
+    /// Refuses to players what shows everything there is, such as whole replay files.
+    ///
+    /// # Errors
+    /// [`Concealed`] with what is refused.
+    pub fn require_all(self, what: &'static str) -> Result<(), Concealed> {
+        if self.see_all() { Ok(()) } else { Err(Concealed { what, viewer: self }) }
+    }
+
+    /// Returns the viewer of a history that contains only what a seat may know. This viewer sees
+    /// everything in it.
+    pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {
+        match view {
+            Some(SeenBy { seat, .. }) if self.see_all() || self.0 == seat => Ok(Self(seat)),
+            Some(SeenBy { seat, .. }) => Err(NotOfSeat { seat, viewer: self }),
+            None => Ok(self),
+        }
+    }
+
+    /// Returns the viewer of a seat.
+    pub(crate) const fn of(seat: Seat) -> Self {
+        Self(seat)
+    }
+
+    /// Returns the seat, for this library alone.
+    pub(crate) fn seat(self) -> Seat {
+        self.0
+    }
+
+    /// Returns the view of a state as JSON.
+    #[must_use]
+    pub fn view_json(self, state: &dyn AnyState) -> Json {
+        state.view(self.0)
+    }
+
+    /// Returns the view of a state.
+    #[must_use]
+    pub fn view(self, state: &dyn AnyState) -> Value {
+        self.field(state, "").unwrap_or_default()
+    }
+
+    /// Returns what a path leads to in the view of a state.
+    #[must_use]
+    pub fn field(self, state: &dyn AnyState, path: &str) -> Option<Value> {
+        state.view_at(self.0, path)
+    }
+
+    /// Returns the picture of a state.
+    #[must_use]
+    pub fn picture(self, state: &dyn AnyState) -> Picture {
+        state.picture(self.0)
+    }
+
+    /// Returns the seat's own commands that would be applied.
+    #[must_use]
+    pub fn legal(self, state: &dyn AnyState) -> Vec<(Seat, String)> {
+        state.legal(self.0).into_iter().map(|command| (self.0, command)).collect()
+    }
+
+    /// Returns every seat's commands that would be applied, for the host.
+    #[must_use]
+    pub fn legal_of_all(state: &dyn AnyState) -> Vec<(Seat, String)> {
+        let seats = state.players().iter().copied().chain([Seat::Host]);
+        seats.flat_map(|seat| Self(seat).legal(state)).collect()
+    }
+
+    /// Returns the answer to a question.
+    ///
+    /// # Errors
+    /// [`QueryError`] for an unknown question or unusable arguments.
+    pub fn ask(self, state: &dyn AnyState, question: &str) -> Result<Answer, QueryError> {
+        state.query(self.0, question)
+    }
+
+    /// Writes the option `--as` of a command to type next, with a space before it; nothing where no viewer were asked for.
+    #[must_use]
+    pub fn as_option(asked: Option<Self>) -> String {
+        asked.map(|viewer| format!(" --as {viewer}")).unwrap_or_default()
+    }
+
+    /// Returns the hash of a state.
+    #[must_use]
+    pub fn state_hash(self, state: &dyn AnyState) -> Option<Digest> {
+        self.see_all().then(|| state.state_hash())
+    }
+
+    /// Returns the hash of the state after an entry.
+    #[must_use]
+    pub fn step_hash(self, step: &mut dyn Step) -> Option<Digest> {
+        self.see_all().then(|| step.state_hash())
+    }
+
+    /// Returns the view of the state after an entry, as JSON.
+    #[must_use]
+    pub fn step_view(self, step: &dyn Step) -> Json {
+        step.view(self.0)
+    }
+
+    /// Chooses the seats whose views this viewer may see.
+    pub fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
+        seats.iter().copied().filter(move |seat| self.see_all() || *seat == self.0)
+    }
+
+    /// Returns where rolls come from.
+    #[must_use]
+    pub fn dice(self, dice: &DicePolicy) -> String {
+        match dice {
+            DicePolicy::Seeded(_) if !self.see_all() => "seeded".into(),
+            dice => dice.to_string(),
+        }
+    }
+
+    /// Folds entries, and shows `observe` what this viewer may know of each once all are folded.
+    ///
+    /// # Errors
+    /// As for [`AnyState::fold`].
+    pub fn fold(
+        self,
+        state: &mut dyn AnyState,
+        log: &[Logged<'_>],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), FoldError> {
+        // Nothing is concealed from the host, so there is no need to know the end first.
+        if self.see_all() {
+            state.fold(log, dice, observe)
+        } else {
+            state.fold_as(self.0, log, dice, observe)
+        }
+    }
+}
+
+/// A replay file for one seat, viewed by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a file for `{viewer}`, found one for `{seat}`")]
+pub struct NotOfSeat {
+    /// The seat of the file.
+    pub seat: Seat,
+    /// Who wants to look at it.
+    pub viewer: Viewer,
+}
+
+/// A view that requires a viewer from whom nothing is concealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}, which {viewer} may not see")]
+pub struct Concealed {
+    /// What was asked for.
+    pub what: &'static str,
+    /// Who asked for it.
+    pub viewer: Viewer,
+}
+
+impl fmt::Display for Viewer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl From<Seat> for Viewer {
+    fn from(seat: Seat) -> Self {
+        Self(seat)
+    }
+}
+
+impl FromStr for Viewer {
+    type Err = <Seat as FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}

@@ -1,0 +1,380 @@
+//! Histories as a viewer may know them: what is concealed has no entry and no number.
+
+pub mod follow;
+mod separate;
+
+use serde_json::Value;
+use turnfold_core::picture::Picture;
+use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Step};
+use turnfold_store::NewEntry;
+
+use crate::error::ReplayError;
+use crate::history::entry::{LogEntry, logged};
+use crate::history::position::{Position, Tail};
+use crate::history::record::Record;
+use crate::history::revision::{Revision, SourceName};
+use crate::history::sources::Sources;
+use crate::history::{History, broken_setup};
+use crate::viewer::Viewer;
+use crate::viewer::viewed_entry::ViewedEntry;
+
+/// A history as one viewer knows it.
+///
+/// A player counts only the entries it may know of at the end of the whole history, so that no number reveals how
+/// many others there are. As more of them are shown, the numbers grow to the numbers of the log; where nothing is
+/// concealed they are the same. What a player may know of an entry is decided at the position looked at.
+pub struct SeatHistory {
+    viewer: Viewer,
+    name: SourceName,
+    /// The entries that lead to the position, the concealed ones among them.
+    line: History,
+    /// How many entries lead up to each that the viewer may know of, which is the last of them.
+    known: Vec<usize>,
+}
+
+impl SeatHistory {
+    /// Reads a revision or a replay file; the number of its last entry counts the entries of the viewer. A file for
+    /// one seat is viewed as that seat.
+    ///
+    /// # Errors
+    /// What is wrong with the history.
+    pub fn load(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        if viewer.see_all() && matches!(name, SourceName::Revision(_)) {
+            return Self::of(viewer, History::load(name, sources)?);
+        }
+        let sight = Self::of(viewer, History::load_also_seen(&name.up_to(None), sources)?)?;
+        match name.seq() {
+            Some(seq) => sight.up_to(seq),
+            None => Ok(sight),
+        }
+    }
+
+    /// Looks at a whole history.
+    ///
+    /// # Errors
+    /// What is wrong with the history.
+    pub fn of(viewer: Viewer, line: History) -> Result<Self, ReplayError> {
+        let viewer = viewer.narrowed(line.view)?;
+        let name = line.name.clone();
+        let mut sight = Self { viewer, name, line, known: Vec::new() };
+        sight.known =
+            if viewer.see_all() { (1..=sight.line.entries.len()).collect() } else { sight.known()? };
+        Ok(sight)
+    }
+
+    fn known(&self) -> Result<Vec<usize>, ReplayError> {
+        let (mut known, mut count) = (Vec::new(), 0);
+        let mut state = self.line.start()?;
+        let observe = &mut |step: &mut dyn Step| {
+            count += 1;
+            if !step.concealed() {
+                known.push(count);
+            }
+        };
+        let folded = self.viewer.fold(state.as_mut(), &self.line.logged(), &self.line.dice, observe);
+        folded.map_err(|cause| self.broken(cause))?;
+        Ok(known)
+    }
+
+    /// Leaves out what follows entry `seq`, as this viewer counts.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`].
+    pub fn up_to(mut self, seq: u64) -> Result<Self, ReplayError> {
+        let (name, head) = (&self.name, self.head());
+        if seq > head {
+            return Err(ReplayError::NoEntry { line: name.clone(), seq, head });
+        }
+        self.name = name.up_to(Some(seq));
+        let count = self.entries_until(usize::try_from(seq).unwrap_or(usize::MAX));
+        Ok(self.cut(count))
+    }
+
+    /// Leaves out all but the first `count` entries of the log.
+    #[must_use]
+    pub fn cut(mut self, count: usize) -> Self {
+        self.line.entries.truncate(count);
+        self.known.retain(|known| *known <= count);
+        self
+    }
+
+    /// Returns how many entries of the log lead up to the known entry number `count`, from 1.
+    pub(crate) fn entries_until(&self, count: usize) -> usize {
+        count.checked_sub(1).and_then(|place| self.known.get(place).copied()).unwrap_or(0)
+    }
+
+    /// Returns how many entries this viewer knows of among the first `count` entries of the log.
+    #[must_use]
+    pub fn known_within(&self, count: usize) -> usize {
+        self.known.partition_point(|known| *known <= count)
+    }
+
+    /// Returns how messages name the history.
+    #[must_use]
+    pub fn name(&self) -> &SourceName {
+        &self.name
+    }
+
+    /// Returns how many entries the viewer may know of.
+    #[must_use]
+    pub fn known_count(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Returns how many entries the viewer may know of, which is the number of the last.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        u64::try_from(self.known.len()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the state before the first entry.
+    ///
+    /// # Errors
+    /// [`ReplayError::Setup`].
+    pub fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
+        self.line.start()
+    }
+
+    /// Returns the state of the position.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn state(&self) -> Result<Box<dyn AnyState>, ReplayError> {
+        self.fold(&mut |_| {})
+    }
+
+    /// Returns the view of a state.
+    #[must_use]
+    pub fn view(&self, state: &dyn AnyState) -> Value {
+        self.viewer.view(state)
+    }
+
+    /// Returns the picture of a state.
+    #[must_use]
+    pub fn picture(&self, state: &dyn AnyState) -> Picture {
+        self.viewer.picture(state)
+    }
+
+    /// Returns what a path leads to in the view of a state.
+    #[must_use]
+    pub fn field(&self, state: &dyn AnyState, path: &str) -> Option<Value> {
+        self.viewer.field(state, path)
+    }
+
+    /// Returns the hash of a state, where the viewer may know it.
+    #[must_use]
+    pub fn state_hash(&self, state: &dyn AnyState) -> Option<Digest> {
+        self.viewer.state_hash(state)
+    }
+
+    /// Folds the entries between the known entries `from` and `to`.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn advance(&self, state: &mut dyn AnyState, from: usize, to: usize) -> Result<(), ReplayError> {
+        self.pass(state, from, to, &mut |_, _| {})
+    }
+
+    /// Folds as [`advance`](Self::advance) does and shows each known entry with its number. Of its parts those are not
+    /// left out that the viewer may not know of.
+    pub(crate) fn pass(
+        &self,
+        state: &mut dyn AnyState,
+        from: usize,
+        to: usize,
+        observe: &mut dyn FnMut(u64, &mut dyn Step),
+    ) -> Result<(), ReplayError> {
+        let between = self.entries_until(from)..self.entries_until(to);
+        let entries = self.line.entries.get(between.clone()).unwrap_or_default();
+        let mut at = between.start;
+        let mut known = (1..).zip(&self.known).skip(from).peekable();
+        let observe = &mut |step: &mut dyn Step| {
+            at += 1;
+            if let Some((seq, _)) = known.next_if(|(_, known)| **known == at) {
+                observe(seq, step);
+            }
+        };
+        state.fold(&logged(entries), &self.line.dice, observe).map_err(|cause| self.broken(cause))
+    }
+
+    /// Folds everything, showing each entry that the viewer may know of.
+    ///
+    /// # Errors
+    /// [`ReplayError::Entry`], or [`ReplayError::ConcealedEntry`] for a player.
+    pub fn fold(
+        &self,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<Box<dyn AnyState>, ReplayError> {
+        self.fold_after(0, observe)
+    }
+
+    /// Folds everything, showing each known entry after the first `count` entries of the log.
+    fn fold_after(
+        &self,
+        count: usize,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<Box<dyn AnyState>, ReplayError> {
+        let Self { viewer, line, known, .. } = self;
+        let mut entries = (1..).zip(&line.entries);
+        let mut known = (1..).zip(known).peekable();
+        let mut state = line.start()?;
+        let observe = &mut |step: &mut dyn Step| {
+            let Some((at, entry)) = entries.next() else { return };
+            let Some((seq, _)) = known.next_if(|(_, known)| **known == at) else { return };
+            if at > count && !step.concealed() {
+                observe(&mut ViewedEntry { viewer: *viewer, seq, step, entry });
+            }
+        };
+        let folded = viewer.fold(state.as_mut(), &line.logged(), &line.dice, observe);
+        folded.map_err(|cause| self.broken(cause))?;
+        Ok(state)
+    }
+
+    /// Returns the records of the known entries after the first `count` entries of the log.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn records_after(&self, count: usize) -> Result<Vec<Record>, ReplayError> {
+        let mut records = Vec::new();
+        self.fold_after(count, &mut |seen| records.push(seen.record()))?;
+        Ok(records)
+    }
+
+    /// Plays entries that follow, and returns the records of those that the viewer may know of at their end.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn play_on(mut self, entries: &[NewEntry]) -> Result<Vec<Record>, ReplayError> {
+        let count = self.line.entries.len();
+        let next_seq = self.line.head() + 1;
+        self.line.entries.extend((next_seq..).zip(entries).map(LogEntry::from));
+        Self::of(self.viewer, self.line)?.records_after(count)
+    }
+
+    /// Returns the viewer: the seat, if the source contains only what that seat may know.
+    #[must_use]
+    pub fn viewer(&self) -> Viewer {
+        self.viewer
+    }
+
+    /// Returns the title of the match.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.line.title
+    }
+
+    /// Removes what no replay file has: the times of the entries and their keys.
+    #[must_use]
+    pub fn without_times(mut self) -> Self {
+        for entry in &mut self.line.entries {
+            (entry.recorded_at_ms, entry.key) = (None, None);
+        }
+        self
+    }
+
+    /// Returns `true` if the source contains only what the viewing seat may know.
+    #[must_use]
+    pub fn is_of_seat(&self) -> bool {
+        self.line.view.is_some()
+    }
+
+    /// Returns the ruleset.
+    #[must_use]
+    pub fn rules(&self) -> &'static dyn AnyRules {
+        self.line.rules
+    }
+
+    /// Returns where rolls come from.
+    #[must_use]
+    pub fn dice(&self) -> String {
+        if self.line.view.is_some_and(|view| view.is_seeded) {
+            return "seeded".into();
+        }
+        self.viewer.dice(&self.line.dice)
+    }
+
+    /// Writes the setup as TOML; for a player the view of it, as JSON.
+    ///
+    /// # Errors
+    /// [`ReplayError::Setup`].
+    pub fn setup(&self) -> Result<String, ReplayError> {
+        if !self.viewer.see_all() {
+            return Ok(format!("{:#}\n", self.view(self.start()?.as_ref())));
+        }
+        let written = self.line.rules.write_setup(&self.line.setup);
+        written.map_err(|cause| broken_setup(&self.name, cause))
+    }
+
+    /// Returns the whole history, which the viewer may know.
+    #[must_use]
+    pub fn into_line(self) -> History {
+        History { name: self.name, ..self.line }
+    }
+
+    /// Returns the history of the host, in which nothing is concealed; `what` needs it.
+    ///
+    /// # Errors
+    /// [`ReplayError::Concealed`].
+    pub fn whole(&self, what: &'static str) -> Result<&History, ReplayError> {
+        self.viewer.require_all(what)?;
+        Ok(&self.line)
+    }
+
+    /// An entry that its own rules refuse. A player learns neither which nor why.
+    fn broken(&self, cause: FoldError) -> ReplayError {
+        if self.viewer.see_all() {
+            return self.line.broken_entry(cause);
+        }
+        ReplayError::ConcealedEntry { line: self.name.clone() }
+    }
+}
+
+/// Returns the state of a revision or replay file, as far as this viewer may see it, and the viewer: the seat,
+/// if the file contains only what that seat may know.
+///
+/// # Errors
+/// What is wrong with the history; a player learns no more than it may know.
+pub fn seek(
+    viewer: Viewer,
+    name: &SourceName,
+    sources: &dyn Sources,
+) -> Result<(Viewer, Box<dyn AnyState>), ReplayError> {
+    // Snapshots lead to the head and to entries as the log numbers them; what else a player may ask for, and what
+    // it is told when the log is broken, takes the whole history.
+    let straight = match name {
+        SourceName::Revision(Revision { seq, .. }) => viewer.see_all() || seq.is_none(),
+        SourceName::File(_) => false,
+    };
+    match straight.then(|| Position::seek(name, sources)) {
+        Some(Ok(state)) => Ok((viewer, state)),
+        Some(Err(failure)) if viewer.see_all() => Err(failure),
+        _ => {
+            let sight = SeatHistory::load(viewer, name, sources)?;
+            Ok((sight.viewer, sight.state()?))
+        }
+    }
+}
+
+/// Shows the last entries that the viewer may know of.
+///
+/// # Errors
+/// As for [`seek`].
+pub fn look_at_last(
+    viewer: Viewer,
+    tail: Tail,
+    name: &SourceName,
+    sources: &dyn Sources,
+    observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+) -> Result<(), ReplayError> {
+    if viewer.see_all() && matches!(name, SourceName::Revision(_)) {
+        return Position::before(tail, name, sources)?.fold(observe);
+    }
+    let sight = SeatHistory::load(viewer, name, sources)?;
+    let passed = tail.before(name, sight.head())?;
+    sight.fold(&mut |seen| {
+        if seen.seq > passed {
+            observe(seen);
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! What a viewer may know of a history, as a replay file of its own.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::SeatHistory;
+use crate::error::ReplayError;
+use crate::error::limits::REPLAY_ENTRIES_MAX;
+use crate::history::entry::LogEntry;
+use crate::history::{History, broken_setup};
+use crate::tfl::{Replay, ReplayLine};
+use crate::viewer::Viewer;
+
+impl SeatHistory {
+    /// Returns what the viewer may know as a replay: to the host with every outcome and hash. To a player without seed,
+    /// hashes and closing line, with the entries that it may know of and a setup without secrets; from
+    /// these the rules derive what the player sees.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold), [`ReplayError::TooLong`], and [`ReplayError::NotSeparable`] for rules that show the
+    /// player something else when they do not have the rest.
+    pub fn to_replay(&self) -> Result<Replay, ReplayError> {
+        if self.viewer.see_all() {
+            return self.line.to_replay();
+        }
+        if self.known.len() > REPLAY_ENTRIES_MAX {
+            return Err(ReplayError::TooLong { line: self.name.clone() });
+        }
+        let Self { line: History { rules, dice, title, .. }, name, viewer, .. } = self;
+        let mut entries = Vec::new();
+        let state = self.fold(&mut |seen| {
+            let entry = LogEntry::new(seen.seq(), seen.seat(), seen.command());
+            entries.push(LogEntry { outcome: Some(seen.outcome()), ..entry });
+        })?;
+        let unusable = |cause| broken_setup(name, cause);
+        let setup = state.setup_seen(&self.line.setup, viewer.seat()).map_err(unusable)?;
+        let seat = Some(viewer.seat());
+        let mut replay =
+            Replay::compose(&name.to_string(), *rules, *dice, title, &setup, seat).map_err(unusable)?;
+        replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
+        let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
+        is_same.then_some(replay).ok_or_else(|| ReplayError::NotSeparable {
+            line: name.clone(),
+            viewer: *viewer,
+            rules: rules.name(),
+        })
+    }
+
+    /// Returns `true` if the rules make of a replay the outcomes that it has, and this view at its end.
+    fn shows_the_same(replay: &Replay, view: &Value) -> bool {
+        let sight = History::of_replay(Path::new(&replay.file), replay);
+        let Ok(sight) = sight.and_then(|line| Self::of(Viewer::HOST, line)) else { return false };
+        let mut recorded = replay.entries();
+        let mut is_same = true;
+        let end = sight.fold(&mut |seen| {
+            is_same &= recorded.next().and_then(|entry| entry.outcome.as_ref()) == Some(&seen.outcome());
+        });
+        is_same && recorded.next().is_none() && end.is_ok_and(|state| sight.view(state.as_ref()) == *view)
+    }
+}

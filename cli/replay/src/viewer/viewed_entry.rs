@@ -1,0 +1,176 @@
+//! An entry of a history as a viewer may know it.
+
+use serde_json::Value;
+use turnfold_core::picture::Picture;
+use turnfold_core::{AnyState, DicePolicy, FoldError, Outcome, Seat, Step};
+use turnfold_store::IdempotencyKey;
+
+use crate::compare::divergence::Divergence;
+use crate::history::entry::{LogEntry, logged};
+use crate::history::record::{Detail, LoggedRecord, Record};
+use crate::viewer::Viewer;
+
+/// An entry that the viewer may know of, and as much of it as they may know.
+pub struct ViewedEntry<'a> {
+    pub(crate) viewer: Viewer,
+    /// Its number as the viewer counts entries.
+    pub(crate) seq: u64,
+    pub(crate) step: &'a mut dyn Step,
+    pub(crate) entry: &'a LogEntry,
+}
+
+/// Folds entries that follow a state, such as those just appended to a match whose state is kept, and shows each that the
+/// viewer may know of once all of them are folded. `known` entries before them are known then.
+///
+/// # Errors
+/// [`FoldError`] at the first entry that cannot be folded.
+pub fn fold_as_viewer(
+    viewer: Viewer,
+    state: &mut dyn AnyState,
+    known: u64,
+    entries: &[LogEntry],
+    dice: &DicePolicy,
+    observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+) -> Result<(), FoldError> {
+    let mut seq = known;
+    let mut folded = entries.iter();
+    let observe = &mut |step: &mut dyn Step| {
+        let Some(entry) = folded.next() else { return };
+        if !step.concealed() {
+            seq += 1;
+            observe(&mut ViewedEntry { viewer, seq, step, entry });
+        }
+    };
+    viewer.fold(state, &logged(entries), dice, observe)
+}
+
+impl ViewedEntry<'_> {
+    /// Returns its number as the viewer counts entries.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Returns the seat whose command it is.
+    #[must_use]
+    pub fn seat(&self) -> Seat {
+        self.step.seat()
+    }
+
+    /// Returns the command's canonical text.
+    #[must_use]
+    pub fn command(&self) -> String {
+        self.step.command()
+    }
+
+    /// Returns the outcome as replay files write it.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        self.step.outcome()
+    }
+
+    /// Returns the record to print, with the view of the state after it.
+    pub fn record_with_view(&mut self) -> Record {
+        self.record_in(Detail { state: true, ..Detail::new(self.viewer) })
+    }
+
+    /// Returns the record to print.
+    pub fn record(&mut self) -> Record {
+        self.record_in(Detail::new(self.viewer))
+    }
+
+    fn record_in(&mut self, detail: Detail) -> Record {
+        let mut record = Record::of(self.step, detail);
+        record.seq = Some(self.seq);
+        record
+    }
+
+    /// Returns the view of the state after it.
+    #[must_use]
+    pub fn view(&self) -> Value {
+        self.field("").unwrap_or_default()
+    }
+
+    /// Returns what a path leads to in the view of the state after it.
+    #[must_use]
+    pub fn field(&self, path: &str) -> Option<Value> {
+        self.step.view_at(self.viewer.seat(), path)
+    }
+
+    /// Returns the picture of the state after it.
+    #[must_use]
+    pub fn picture(&self) -> Picture {
+        self.step.picture(self.viewer.seat())
+    }
+
+    /// Returns the record with the further knowledge of its source.
+    pub fn logged_record(&mut self) -> LoggedRecord {
+        let (recorded_at_ms, key) = (self.recorded_at_ms(), self.key().map(String::from));
+        LoggedRecord { record: self.record(), recorded_at_ms, key, link: None }
+    }
+
+    /// Returns the outcome that its source records.
+    #[must_use]
+    pub fn recorded_outcome(&self) -> Option<&Outcome> {
+        self.entry.outcome.as_ref()
+    }
+
+    /// Returns when it was recorded; a replay file does not know.
+    #[must_use]
+    pub fn recorded_at_ms(&self) -> Option<i64> {
+        self.entry.recorded_at_ms
+    }
+
+    /// Returns the key it was recorded with. A player sees none, not even its own.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| self.viewer.see_all())
+    }
+
+    /// Returns `true` if its recorded outcome differs from what the rules compute. A player does not learn this, because
+    /// outcomes and hashes cover what is concealed.
+    pub fn is_contradicted(&mut self) -> bool {
+        let is_recorded = self.entry.outcome.is_some() || self.entry.hash.is_some();
+        self.viewer.see_all()
+            && is_recorded
+            && Divergence::contradiction(self.entry, &LogEntry::of(self.step)).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::random_play;
+    use crate::render::text::json_line;
+    use crate::viewer::seat_history::SeatHistory;
+
+    fn lines(records: &[Record]) -> Vec<String> {
+        records.iter().map(|record| json_line(record).unwrap()).collect()
+    }
+
+    #[test]
+    fn looking_on_from_a_kept_state_is_looking_at_the_whole_line_of_play() {
+        let mut concealed = 0;
+        for mut line in random_play(3, 14) {
+            let start = line.start().unwrap();
+            for seat in start.players().iter().copied().chain([Seat::P8, Seat::Host]) {
+                let sight = SeatHistory::of(Viewer::of(seat), line).unwrap();
+                let at_each_entry =
+                    (0..=14).map(|count| (sight.known_within(count), sight.records_after(count)));
+                let expected: Vec<_> = at_each_entry.collect();
+                line = sight.into_line();
+                let mut kept = start.fork();
+                for (count, (known, records)) in expected.into_iter().take(line.entries.len()).enumerate() {
+                    let (after, mut seen) = (&line.entries[count..], Vec::new());
+                    let observe = &mut |entry: &mut ViewedEntry<'_>| seen.push(entry.record());
+                    let fork = &mut *kept.fork();
+                    fold_as_viewer(Viewer::of(seat), fork, known as u64, after, &line.dice, observe).unwrap();
+                    assert_eq!(lines(&seen), lines(&records.unwrap()), "{seat} after {count}");
+                    concealed += after.len() - seen.len();
+                    kept.fold(&logged(&after[..1]), &line.dice, &mut |_| {}).unwrap();
+                }
+            }
+        }
+        assert!(concealed > 0, "nothing was concealed, so that nothing was proven");
+    }
+}
