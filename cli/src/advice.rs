@@ -16,10 +16,11 @@ use crate::failure::{Failure, FailureKind};
 impl From<ReplayError> for Failure {
     fn from(error: ReplayError) -> Self {
         use ReplayError as E;
+        let error = match error {
+            E::Store(error) => return error.into(),
+            error => error,
+        };
         let kind = match &error {
-            E::Store(error) => {
-                return Self::of_kind(error.kind(), error.to_string()).maybe_hint(hint_of_store(error));
-            }
             E::Unreadable { log, cause } => {
                 let hint = hint(cause).map(|hint| format!("; {hint}")).unwrap_or_default();
                 return Self::usage(format!("{log}: {cause}{hint}"));
@@ -86,19 +87,19 @@ fn hint(error: &ReplayError) -> Option<String> {
     })
 }
 
-fn hint_of_store(error: &StoreError) -> Option<String> {
-    match error {
-        StoreError::NoSuchMatch { .. } => Some("`turnfold matches` lists those there are".into()),
-        StoreError::NoSuchBranch { match_name, .. } => {
-            Some(format!("`turnfold branches {match_name}` lists those there are"))
-        }
-        _ => None,
-    }
-}
-
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::of_kind(error.kind(), error.to_string()).maybe_hint(hint_of_store(&error))
+        if error.is_damage() {
+            return Self::damage(error.to_string());
+        }
+        let failure = Self::new(error.kind().into(), error.to_string());
+        match error {
+            StoreError::NoSuchMatch { .. } => failure.hint("`turnfold matches` lists those there are"),
+            StoreError::NoSuchBranch { match_name, .. } => {
+                failure.hint(format!("`turnfold branches {match_name}` lists those there are"))
+            }
+            _ => failure,
+        }
     }
 }
 
@@ -120,7 +121,7 @@ impl From<RescueError> for Failure {
         match error {
             RescueError::Store(error) => error.into(),
             RescueError::Write { source } if source.kind() == std::io::ErrorKind::BrokenPipe => source.into(),
-            error => Self::of_kind(error.kind(), error.to_string()),
+            error => Self::new(error.kind().into(), error.to_string()),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What every verb has at hand.
 
+use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use turnfold_core::{Digest, Registry};
 use turnfold_replay::{
@@ -9,12 +12,12 @@ use turnfold_replay::{
 };
 use turnfold_store::{FleetAddress, Store, StoreReader};
 
-use crate::failure::Failure;
-use crate::origin::SafeOrigin;
+use crate::address::SafeOrigin;
+use crate::address::StoreAddress;
+use crate::failure::{DamagedStore, Failure};
+use crate::files;
 use crate::output::Output;
 use crate::remote::client::Client;
-use crate::remote::store_address::StoreAddress;
-use crate::{files, identity};
 use turnfold_serve::TokenKind;
 
 /// The store to work on, where to print, the grammar of the command line and the rulesets.
@@ -32,7 +35,8 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(
-        (store, token): (StoreAddress, Option<PathBuf>),
+        store: StoreAddress,
+        token: Option<PathBuf>,
         output: Output,
         grammar: clap::Command,
         registry: Registry,
@@ -58,6 +62,11 @@ impl Context {
             StoreAddress::Fleet(address) => Some(address),
             StoreAddress::Dir(_) | StoreAddress::Service(_) => None,
         }
+    }
+
+    /// Says where the store is, for what helps if it is damaged.
+    pub(crate) fn damaged_store(&self) -> DamagedStore {
+        if self.fleet().is_some() { DamagedStore::Database } else { DamagedStore::Dir }
     }
 
     /// Opens the store, which must exist, for writing.
@@ -105,7 +114,7 @@ impl Context {
                 Err(Failure::usage(format!("`{}` holds an invitation", files::shown(path)))
                     .hint("`turnfold join` makes a token of it"))
             }
-            Some(token) => Client::new(origin.clone(), token),
+            Some((token, kind)) => Client::new(origin.clone(), token, kind),
             None => Err(Failure::usage(format!("`{}` holds no token", files::shown(path)))),
         }
     }
@@ -135,6 +144,17 @@ impl Sources for Context {
     }
 
     fn build(&self) -> Option<Digest> {
-        identity::of_build()
+        build_identity()
     }
+}
+
+/// Identifies this build, by its executable's size and time of writing: rules that were changed without a new
+/// version must not go on from states that the old ones folded to.
+pub(crate) fn build_identity() -> Option<Digest> {
+    let executable = fs::metadata(env::current_exe().ok()?).ok()?;
+    let written = executable.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 build");
+    hasher.update(&executable.len().to_le_bytes());
+    hasher.update(&written.as_nanos().to_le_bytes());
+    Some(hasher.finalize().into())
 }

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use turnfold_replay::{InputError, ReplayError, render::text::shortened};
-use turnfold_store::{ErrorKind, NEXT_STEP, NEXT_STEP_IN_DATABASE};
+use turnfold_store::ErrorKind;
 
 /// The longest message of a failure in JSON, next to its hint and kind.
 const MESSAGE_CHARACTERS_MAX: usize = 400;
@@ -43,12 +44,31 @@ pub(crate) enum FailureKind {
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
     message: String,
+    /// Where the store is that is damaged, if that is what went wrong.
+    damaged: Option<DamagedStore>,
     hint: Option<String>,
+}
+
+/// Where a damaged store is, on which it depends what helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DamagedStore {
+    Dir,
+    Database,
+}
+
+impl DamagedStore {
+    /// Says what to do next.
+    pub(crate) fn next_step(self) -> &'static str {
+        match self {
+            Self::Dir => "save what is sound with `turnfold store salvage DIR NEWDIR`",
+            Self::Database => "restore it from the database's archive or a backup",
+        }
+    }
 }
 
 impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None }
+        Self { kind, message: message.into(), damaged: None, hint: None }
     }
 
     pub(crate) fn negative(message: impl Into<String>) -> Self {
@@ -71,19 +91,14 @@ impl Failure {
         )
     }
 
-    /// What the store says, sorted as it sorts it.
-    pub(crate) fn of_kind(kind: ErrorKind, message: impl Into<String>) -> Self {
-        let kind = match kind {
-            ErrorKind::Negative => FailureKind::Negative,
-            ErrorKind::Unusable => FailureKind::Usage,
-            ErrorKind::Trouble => FailureKind::Trouble,
-        };
-        Self::new(kind, message)
+    /// A store that is damaged.
+    pub(crate) fn damage(message: impl Into<String>) -> Self {
+        Self { damaged: Some(DamagedStore::Dir), ..Self::trouble(message) }
     }
 
     /// Says something else of the same kind.
     pub(crate) fn with_message(self, message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, ..self }
+        Self::new(self.kind, message)
     }
 
     /// Adds what to do next.
@@ -126,10 +141,17 @@ impl Failure {
         error.into()
     }
 
-    /// Says of damage what helps where the store is in a database.
-    pub(crate) fn in_database(self) -> Self {
-        let replaced = |text: String| text.replace(NEXT_STEP, NEXT_STEP_IN_DATABASE);
-        Self { message: replaced(self.message), hint: self.hint.map(replaced), ..self }
+    /// Says where the store is, if it is damaged.
+    pub(crate) fn in_store(self, store: DamagedStore) -> Self {
+        Self { damaged: self.damaged.map(|_| store), ..self }
+    }
+
+    /// Says what went wrong, with what helps where it is damage.
+    fn message(&self) -> Cow<'_, str> {
+        match self.damaged {
+            Some(store) => format!("{}; {}", self.message, store.next_step()).into(),
+            None => self.message.as_str().into(),
+        }
     }
 
     pub(crate) fn exit_code(&self) -> u8 {
@@ -142,31 +164,19 @@ impl Failure {
     }
 }
 
-/// A failure as a JSON document.
-#[derive(Serialize)]
-pub(crate) struct FailureJson<'a> {
-    error: ErrorJson<'a>,
-}
-
-#[derive(Serialize)]
-struct ErrorJson<'a> {
-    kind: FailureKind,
-    message: Cow<'a, str>,
-    hint: Option<&'a str>,
-    exit_code: u8,
-}
-
 impl Failure {
-    pub(crate) fn to_json(&self) -> FailureJson<'_> {
-        let Self { kind, message, hint } = self;
-        let (message, hint) = (shortened(message, MESSAGE_CHARACTERS_MAX), hint.as_deref());
-        FailureJson { error: ErrorJson { kind: *kind, message, hint, exit_code: self.exit_code() } }
+    /// Returns it as JSON; a long message is shortened.
+    pub(crate) fn to_json(&self) -> Value {
+        let Self { kind, hint, .. } = self;
+        let (message, exit_code) = (self.message(), self.exit_code());
+        let message = shortened(&message, MESSAGE_CHARACTERS_MAX);
+        json!({ "error": { "kind": kind, "message": message, "hint": hint, "exit_code": exit_code } })
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.message)?;
+        out.write_str(&self.message())?;
         self.hint.as_ref().map_or(Ok(()), |hint| write!(out, "; {hint}"))
     }
 }
@@ -184,6 +194,17 @@ impl FailureKind {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::InvalidData => Self::Usage,
             _ => Self::Trouble,
+        }
+    }
+}
+
+/// Sorts what the store says as it sorts it.
+impl From<ErrorKind> for FailureKind {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Negative => Self::Negative,
+            ErrorKind::Unusable => Self::Usage,
+            ErrorKind::Trouble => Self::Trouble,
         }
     }
 }

@@ -49,6 +49,13 @@ impl NewFile {
         path.map_or(Ok(()), |path| check_new(path, self.force))?;
         Ok(path)
     }
+
+    /// Writes a text to the file, whole or not at all, and returns its name; `None` if standard output is to take it.
+    pub(crate) fn write(&self, text: &str) -> Result<Option<String>, Failure> {
+        let Some(path) = self.output.as_deref().filter(|path| !is_standard(path)) else { return Ok(None) };
+        write_whole(path, text.as_bytes())?;
+        Ok(Some(path.display().to_string()))
+    }
 }
 
 /// Requires that a file to be written does not exist, unless it is to be overwritten. A link that leads nowhere is

@@ -1,4 +1,24 @@
-//! The guides in `docs/guide`, which `turnfold help GUIDE` prints.
+//! What `turnfold help` lists: the verbs in groups, and the guides in `docs/guide`, which `turnfold help GUIDE` prints.
+
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{ExitStatus, Failure};
+use crate::output::{Line, strong};
+
+const FENCE: &str = "```";
+
+/// The verbs in groups, as help and manual pages list them.
+pub(crate) const GROUPS: [(&str, &[&str]); 8] = [
+    ("Play", &["new", "play", "run", "show", "legal", "ask", "rules"]),
+    ("Matches in the store", &["matches", "branches", "log", "replay", "rename", "delete"]),
+    ("Branch and compare", &["branch", "amend", "diff", "bisect", "blame", "shrink"]),
+    ("Files and golden logs", &["export", "import", "bless", "check", "impact"]),
+    ("Prove and maintain", &["verify", "store", "selftest", "perft", "simulate"]),
+    ("Sign and audit", &["key", "sign", "prove", "cosign", "bundle", "audit"]),
+    ("Play over a network and by mail", &["serve", "join", "mail"]),
+    ("Get to know turnfold", &["tour", "completions", "man", "help"]),
+];
 
 /// A guide. It is a part of the program, so it needs no repository.
 #[derive(Debug)]
@@ -44,10 +64,32 @@ impl Guide {
     }
 }
 
+/// Prints a guide: headings strong, code indented in place of its fences, everything else as it is.
+pub(crate) fn print(guide: &Guide, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let document = json!({ "guide": guide.name, "title": guide.title(), "text": guide.text });
+    context.output.answer(&document, || lines(guide.text))
+}
+
+fn lines(text: &str) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut is_code = false;
+    for line in text.lines() {
+        if line.starts_with(FENCE) {
+            is_code = !is_code;
+        } else if is_code {
+            lines.push(format!("    {line}").into());
+        } else if line.starts_with('#') {
+            lines.push(strong(line.trim_start_matches('#').trim_start().to_uppercase()).into());
+        } else {
+            lines.push(line.into());
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::groups::GROUPS;
 
     #[test]
     fn no_guide_has_the_name_of_a_verb() {

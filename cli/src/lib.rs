@@ -14,8 +14,8 @@
 //! check, bless, search, shrink) is the library [`turnfold_replay`], which a game's own tests may ask:
 //! [`turnfold_replay::check()`] is all that a test of golden logs needs.
 
+mod address;
 mod advice;
-mod args;
 mod clock;
 mod commands;
 mod completion;
@@ -23,11 +23,8 @@ mod context;
 mod failure;
 mod files;
 mod grammar;
-mod groups;
 mod guides;
-mod identity;
 mod limits;
-mod origin;
 mod output;
 mod pager;
 mod random;
@@ -35,6 +32,7 @@ mod remote;
 mod render;
 mod rulebook;
 mod signals;
+mod stderr;
 mod stepper;
 mod verdict;
 
@@ -50,9 +48,9 @@ pub use turnfold_core::Registry;
 pub use turnfold_core::any::erase;
 use turnfold_store::FleetAddress;
 
-use crate::args::Args;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
+use crate::grammar::Args;
 use crate::output::{Format, Output};
 
 /// Runs the command line on the arguments of the process, for the rulesets of turnfold, and returns its exit code.
@@ -70,8 +68,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> Exit
         return ExitCode::SUCCESS;
     }
     let args: Vec<OsString> = args.into_iter().collect();
-    let asked = args::format_asked_for(args.iter().cloned());
-    panic::set_hook(Box::new(move |panic| output::error(&Failure::internal(panic), asked)));
+    let asked = grammar::format_asked_for(args.iter().cloned());
+    panic::set_hook(Box::new(move |panic| stderr::error(&Failure::internal(panic), asked)));
     let args = match grammar::parse(args) {
         Ok(args) => args,
         Err(error) => return usage(&error, asked),
@@ -82,7 +80,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> Exit
         Ok(Ok(answer)) => answer.into(),
         Ok(Err(failure)) => {
             if failure.kind != FailureKind::ClosedPipe {
-                output::error(&failure, format);
+                stderr::error(&failure, format);
             }
             failure.exit_code().into()
         }
@@ -94,13 +92,12 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     // When it goes at the end, however that comes, a pager is waited for before anything is said on stderr.
     let Args { global, command } = args;
     let output = Output::new(global.format, !global.no_pager);
-    let mut context = Context::new((global.store, global.token), output, grammar::grammar(), registry)?;
+    let mut context = Context::new(global.store, global.token, output, grammar::grammar(), registry)?;
     if command.is_paged(&context.output) {
         context.output.page()?;
     }
-    let answer = commands::run(command, &mut context);
-    let answer =
-        answer.map_err(|failure| if context.fleet().is_some() { failure.in_database() } else { failure })?;
+    let answer = commands::run(&command, &mut context);
+    let answer = answer.map_err(|failure| failure.in_store(context.damaged_store()))?;
     context.output.flush()?;
     Ok(answer)
 }
@@ -118,11 +115,11 @@ fn usage(error: &clap::Error, format: Format) -> ExitCode {
             ExitCode::from(2)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::error(&Failure::usage("no verb was given").hint("see `--help`"), format);
+            stderr::error(&Failure::usage("no verb was given").hint("see `--help`"), format);
             ExitCode::from(2)
         }
         _ => {
-            output::error(&in_one_line(error), format);
+            stderr::error(&in_one_line(error), format);
             ExitCode::from(2)
         }
     }
@@ -166,6 +163,6 @@ fn log_to_stderr(verbose: u8, has_times: bool) {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(output::stderr_is_terminal());
+        .with_ansi(stderr::is_terminal());
     if has_times { lines.with_timer(clock::LogTime).init() } else { lines.without_time().init() }
 }

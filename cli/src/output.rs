@@ -1,23 +1,22 @@
-//! Everything the program prints: answers to stdout, diagnostics to stderr, color only on a terminal.
+//! What the program prints to stdout, with color only on a terminal.
 //!
 //! This is the one place that keeps names, titles and other input from commanding a terminal: what is printed as text or
 //! JSON has its control characters escaped here. So color is not written into text: the [`Line`]s of a [`Report`] say
 //! what each piece means, and colors are chosen only on the way out.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size, terminal_size_of};
-use turnfold_replay::render::text::json_line;
+use turnfold_replay::{Record, render, render::text::json_line};
 
 pub(crate) use turnfold_replay::render::text::{
-    Line, TextSpan, Tone, added, counted, dim, error_text, plain, printable, removed, strong, warning,
+    Line, TextSpan, Tone, added, counted, dim, plain, printable, removed, strong, warning,
 };
 
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure};
 use crate::pager::Pager;
 
 /// An output format.
@@ -47,11 +46,6 @@ pub(crate) fn style_of(tone: Tone) -> Style {
 pub(crate) trait Report: Serialize {
     /// Returns it as text for people.
     fn lines(&self) -> Vec<Line>;
-
-    /// Returns the file, such as a replay, that text output is instead.
-    fn document(&self) -> Option<&str> {
-        None
-    }
 }
 
 /// Stands before the lines of a folded line after its first.
@@ -145,16 +139,65 @@ impl Output {
         self.format == Format::Json
     }
 
+    /// Returns `true` if someone sits at the terminal who can be asked.
+    pub(crate) fn is_attended(&self) -> bool {
+        self.format == Format::Text && io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Refuses `--format json` where there is no JSON.
+    pub(crate) fn refuse_json(&self, failure: Failure) -> Result<(), Failure> {
+        if self.is_json() { Err(failure) } else { Ok(()) }
+    }
+
+    /// Refuses `--format json` where standard output takes a file.
+    pub(crate) fn refuse_json_next_to(&self, file: &str) -> Result<(), Failure> {
+        let message = format!("standard output cannot take both the {file} and JSON");
+        self.refuse_json(Failure::usage(message).hint("name a file with `-o`, or leave out `--format json`"))
+    }
+
     pub(crate) fn format(&self) -> Format {
         self.format
     }
 
     /// Prints what a verb computed.
     pub(crate) fn report(&mut self, report: &impl Report) -> io::Result<()> {
-        match report.document() {
-            Some(document) if !self.is_json() => self.document(document),
-            _ => self.show(report, || report.lines()),
+        self.show(report, || report.lines())
+    }
+
+    /// Prints the answer of a verb that did what was asked: as JSON, or else its lines.
+    pub(crate) fn answer(
+        &mut self,
+        value: &(impl Serialize + ?Sized),
+        lines: impl FnOnce() -> Vec<Line>,
+    ) -> Result<ExitStatus, Failure> {
+        self.show(value, lines)?;
+        Ok(ExitStatus::Yes)
+    }
+
+    /// Prints the answer of a verb that made a file, such as a replay. The text itself is printed where no file took it.
+    pub(crate) fn answer_with_text(
+        &mut self,
+        value: &impl Serialize,
+        text: Option<&str>,
+        line: impl FnOnce() -> Line,
+    ) -> io::Result<()> {
+        match text {
+            Some(text) if !self.is_json() => self.document(text),
+            _ => self.show(value, || vec![line()]),
         }
+    }
+
+    /// Prints a recorded or rejected command.
+    pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.show(record, || vec![render::record(record)])
+    }
+
+    /// Prints lines that JSON does without.
+    pub(crate) fn note(&mut self, lines: impl IntoIterator<Item = Line>) -> io::Result<()> {
+        if self.is_json() {
+            return Ok(());
+        }
+        lines.into_iter().try_for_each(|line| self.line(line))
     }
 
     /// Prints a line of text.
@@ -193,15 +236,28 @@ impl Output {
         self.stdout.write_all(printable_lines(text).as_bytes())
     }
 
+    /// Asks at the terminal until the answer is one of these letters; the end of the input stands for the last of them.
+    pub(crate) fn ask(
+        &mut self,
+        question: &str,
+        letters: &[&'static str],
+        help: &str,
+    ) -> io::Result<&'static str> {
+        ask(question, letters, help, &mut io::stdin().lock(), &mut |span| self.say(&span))
+    }
+
     /// Prints a piece of a conversation, which brings its own line breaks, at once.
-    pub(crate) fn say(&mut self, span: &TextSpan) -> io::Result<()> {
+    fn say(&mut self, span: &TextSpan) -> io::Result<()> {
         let style = style_of(span.tone);
         write!(self.stdout, "{style}{}{style:#}", printable_lines(&span.text))?;
         self.flush()
     }
 
-    /// Prints a line of a drawn board.
+    /// Prints a line of a drawn board; JSON does without.
     pub(crate) fn spans<'a>(&mut self, spans: impl IntoIterator<Item = (Style, &'a str)>) -> io::Result<()> {
+        if self.is_json() {
+            return Ok(());
+        }
         for (style, text) in spans {
             write!(self.stdout, "{style}{}{style:#}", printable(text))?;
         }
@@ -235,6 +291,26 @@ impl Output {
     }
 }
 
+fn ask(
+    question: &str,
+    letters: &[&'static str],
+    help: &str,
+    input: &mut impl BufRead,
+    say: &mut impl FnMut(TextSpan) -> io::Result<()>,
+) -> io::Result<&'static str> {
+    loop {
+        say(strong(question))?;
+        say(plain(" "))?;
+        let mut line = String::new();
+        let is_end = input.read_line(&mut line)? == 0;
+        let answer = letters.iter().rfind(|letter| is_end || line.trim() == **letter);
+        match answer {
+            Some(letter) => return Ok(letter),
+            None => say(plain(help))?,
+        }
+    }
+}
+
 fn buffered(out: Box<dyn Write>) -> BufWriter<Box<dyn Write>> {
     BufWriter::with_capacity(BUFFER_BYTES, out)
 }
@@ -247,40 +323,10 @@ fn is_more_than_screen(lines: &[Line]) -> bool {
     })
 }
 
-/// Prints a failure to stderr in one line of bounded length, if stderr is open.
-pub(crate) fn error(failure: &Failure, format: Format) {
-    let style = AnsiColor::Red.on_default().bold();
-    let json = (format == Format::Json).then(|| json_line(&failure.to_json()).ok()).flatten();
-    let _ = if let Some(json) = json {
-        writeln!(io::stderr(), "{json}")
-    } else {
-        let text = error_text("error: ", &failure.to_string());
-        writeln!(anstream::stderr(), "{style}error:{style:#} {text}")
-    };
-}
-
 /// Prints a warning to stderr in one line.
 fn warn(text: &str) {
     let style = style_of(Tone::Warning).bold();
     let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {}", printable(text));
-}
-
-/// Shows on stderr how far the work is, where someone watches, until it is dropped. The template is indicatif's.
-pub(crate) fn progress(steps: u64, template: &str) -> ProgressBar {
-    let target =
-        if stderr_is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(steps), target).with_finish(ProgressFinish::AndClear);
-    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
-}
-
-/// Returns `true` if someone sits at the terminal who can be asked.
-pub(crate) fn is_attended() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal()
-}
-
-/// Returns `true` if someone watches stderr, so that progress is worth showing.
-pub(crate) fn stderr_is_terminal() -> bool {
-    io::stderr().is_terminal()
 }
 
 #[cfg(test)]
@@ -321,5 +367,24 @@ mod tests {
         assert_eq!(written(&line, None), format!("{line}\n"));
         let folded = "12 p1 tap 1,2 =>\n    placed order=1 at=1,2;\n    queued\n";
         assert_eq!(written(&line, Some(24)), folded);
+    }
+
+    #[test]
+    fn what_is_no_answer_is_asked_again_and_the_end_is_the_last_letter() {
+        let mut said = String::new();
+        let mut asked = |answers: &str| {
+            said.clear();
+            let mut say = |span: TextSpan| {
+                said.push_str(&span.text);
+                Ok(())
+            };
+            let letter = ask("sure?", &["y", "n"], "y or n\n", &mut answers.as_bytes(), &mut say).unwrap();
+            (letter, said.matches("sure?").count())
+        };
+        assert_eq!(asked("y\n"), ("y", 1));
+        assert_eq!(asked("n\ny\n"), ("n", 1));
+        assert_eq!(asked("yes\n\nY\ny\n"), ("y", 4));
+        assert_eq!(asked(""), ("n", 1));
+        assert_eq!(asked("what\n"), ("n", 2));
     }
 }

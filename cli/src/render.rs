@@ -1,15 +1,14 @@
-//! Pictures of the board, and the library's own values, on the terminal.
+//! Pictures of the board on the terminal.
 
 use std::io;
 
 use anstyle::{AnsiColor, Color, RgbColor, Style};
 use turnfold_core::picture::{Picture, Tint};
-use turnfold_replay::Record;
 use turnfold_replay::drawing::{Highlights, Ink};
-use turnfold_replay::render::{self, LegalCommand};
+use turnfold_replay::render;
 
+use crate::output::Output;
 pub(crate) use crate::output::printable;
-use crate::output::{Line, Output, Report};
 
 /// Draws a picture as characters, in colors where they are wanted.
 pub(crate) fn print(picture: &Picture, output: &mut Output) -> io::Result<()> {
@@ -51,18 +50,6 @@ pub(crate) fn style(tint: Tint) -> Style {
             };
             Style::new().fg_color(Some(ink.into())).bg_color(Some(Color::Rgb(RgbColor(red, green, blue))))
         }
-    }
-}
-
-impl Report for Record {
-    fn lines(&self) -> Vec<Line> {
-        vec![render::record(self)]
-    }
-}
-
-impl Report for LegalCommand {
-    fn lines(&self) -> Vec<Line> {
-        vec![self.line()]
     }
 }
 

@@ -66,9 +66,7 @@ pub use backup::error::RescueError;
 pub use backup::part::Totals;
 pub use chain::Linker;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
-pub use error::{
-    ErrorKind, NEXT_STEP, NEXT_STEP_IN_DATABASE, NEXT_STEP_WHEN_FULL, NEXT_STEP_WHEN_STOPPED, StoreError,
-};
+pub use error::{ErrorKind, StoreError};
 #[cfg(feature = "postgres")]
 pub use fleet::address::{FleetAddress, NotAFleetAddress};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};

@@ -19,7 +19,8 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::output::{counted, progress};
+use crate::output::counted;
+use crate::stderr::progress;
 
 /// Change one entry and play the rest again, as a branch or file
 ///
@@ -135,7 +136,7 @@ impl Args {
         match amend::amend(original, self.entry.seq, &change, self.seat, &mut || bar.inc(1))? {
             Ok(amendment) => Ok(amendment),
             Err(record) => {
-                context.output.report(record.as_ref())?;
+                context.output.record(&record)?;
                 context.output.flush()?;
                 Err(Failure::negative("the command was rejected; nothing was created"))
             }
@@ -153,7 +154,8 @@ impl Args {
             return Ok(());
         }
         let output = &mut context.output;
-        output.report(&Amended { amendment, names, is_created: false })?;
+        let amended = Amended { amendment, names, is_created: false };
+        output.show(&amended.document(), || amended.lines())?;
         output.flush()?;
         let conflicts =
             counted(amendment.conflicts.len() as u64, "line no longer applies", "lines no longer apply");
@@ -187,8 +189,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             (to_file(args, &original, path, &names, context)?, names)
         }
     };
-    context.output.report(&Amended { amendment: &amendment, names: &names, is_created: true })?;
-    Ok(ExitStatus::Yes)
+    let amended = Amended { amendment: &amendment, names: &names, is_created: true };
+    context.output.answer(&amended.document(), || amended.lines())
 }
 
 fn onto_branch(

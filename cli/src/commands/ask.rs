@@ -77,11 +77,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some((client, revision)) = context.service_with(&args.source)? {
         let mut query = look::seen_at(revision.seq, args.viewer);
         query.push(("q", question.clone()));
-        return look::print(&client, (revision, "ask"), query, &mut context.output);
+        return look::print(&client, revision, "ask", query, &mut context.output);
     }
     let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
     let answer = viewer.ask(state.as_ref(), question);
     let answer = answer.map_err(|error| Failure::usage(error.to_string()))?;
-    context.output.show(&answer.json, || vec![render::answer(&answer)])?;
-    Ok(ExitStatus::Yes)
+    context.output.answer(&answer.json, || vec![render::answer(&answer)])
 }

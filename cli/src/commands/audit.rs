@@ -1,9 +1,8 @@
 //! `turnfold audit`: eight rows on a bundle or a store (TR-21 to TR-30, PM-32, PM-33, FD-19, FD-20).
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use turnfold_core::trust::TrustPolicy;
 use turnfold_replay::Sources;
 use turnfold_replay::audit::{
@@ -15,7 +14,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::limits::POLICY;
-use crate::output::{TextSpan, Tone, plain};
+use crate::output::{Line, TextSpan, Tone, plain};
 
 /// Check a bundle or the store, and print what is proven
 ///
@@ -57,85 +56,6 @@ pub(crate) struct Args {
     require: Vec<RowName>,
 }
 
-#[derive(Serialize)]
-struct AuditJson<'a> {
-    ok: bool,
-    rows: Vec<RowJson<'a>>,
-    #[serde(flatten)]
-    summary: Summary,
-}
-
-/// What the rows come to, by their names.
-#[derive(Serialize)]
-struct Summary {
-    proven: Vec<&'static str>,
-    failed: Vec<&'static str>,
-    not_proven: Vec<&'static str>,
-}
-
-impl Summary {
-    fn of(rows: &[AuditRow]) -> Self {
-        let names = |result| rows.iter().filter(move |row| row.result == result).map(|row| row.row.name());
-        Self {
-            proven: names(RowResult::Pass).collect(),
-            failed: names(RowResult::Fail).collect(),
-            not_proven: names(RowResult::NotChecked).collect(),
-        }
-    }
-}
-
-impl fmt::Display for Summary {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { proven, failed, not_proven } = self;
-        let parts = [("proven", proven), ("failed", failed), ("not proven", not_proven)];
-        let parts = parts.iter().filter(|(_, rows)| !rows.is_empty());
-        let parts: Vec<_> = parts.map(|(what, rows)| format!("{what}: {}", rows.join(", "))).collect();
-        out.write_str(&parts.join("; "))
-    }
-}
-
-#[derive(Serialize)]
-struct RowJson<'a> {
-    row: &'static str,
-    result: &'static str,
-    reason: &'a str,
-    #[serde(rename = "match")]
-    match_name: Option<&'a str>,
-    branch: Option<&'a str>,
-    seq: Option<u64>,
-    /// With which keys players signed: in the row `authorship` only.
-    keys: Option<Vec<KeyJson<'a>>>,
-}
-
-#[derive(Serialize)]
-struct KeyJson<'a> {
-    #[serde(rename = "match")]
-    match_name: &'a str,
-    seat: &'static str,
-    key: String,
-}
-
-impl<'a> From<&'a PlayerKey> for KeyJson<'a> {
-    fn from(PlayerKey { match_name, seat, key }: &'a PlayerKey) -> Self {
-        Self { match_name: match_name.as_str(), seat: seat.name(), key: key.to_string() }
-    }
-}
-
-impl<'a> From<&'a AuditRow> for RowJson<'a> {
-    fn from(row: &'a AuditRow) -> Self {
-        let AuditRow { row, result, reason, at, keys } = row;
-        Self {
-            row: row.name(),
-            result: result.code(),
-            reason,
-            match_name: at.as_ref().map(|at| at.match_name.as_str()),
-            branch: at.as_ref().map(|at| at.branch.as_str()),
-            seq: at.as_ref().and_then(|at| at.seq),
-            keys: (*row == RowName::Authorship).then(|| keys.iter().map(KeyJson::from).collect()),
-        }
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     tracing::info!("{}", audit::UNSAID);
     let policy = args.policy.as_deref().map(read_policy).transpose()?;
@@ -165,25 +85,53 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 fn print(rows: &[AuditRow], ok: bool, context: &mut Context) -> Result<(), Failure> {
-    let output = &mut context.output;
-    if output.is_json() {
-        let (rows, summary) = (rows.iter().map(RowJson::from).collect(), Summary::of(rows));
-        return Ok(output.json(&AuditJson { ok, rows, summary })?);
-    }
-    for AuditRow { row, result, reason, keys, .. } in rows {
-        let tone = match result {
-            RowResult::Pass | RowResult::NotApplicable => Tone::Added,
-            RowResult::NotChecked => Tone::Warning,
-            RowResult::Fail => Tone::Removed,
-        };
-        let result = TextSpan::new(tone, format_args!("{result:11}"));
-        output.line([plain(format_args!("{row:12} ")), result, plain(format_args!(" {reason}"))])?;
-        for PlayerKey { match_name, seat, key } in keys {
-            output.line(format_args!("{:24} {seat} of {match_name} signs as {key}", ""))?;
-        }
-    }
-    output.line(Summary::of(rows).to_string())?;
+    let names = |result| rows.iter().filter(move |row| row.result == result).map(|row| row.row.name());
+    let [proven, failed, not_proven] = [RowResult::Pass, RowResult::Fail, RowResult::NotChecked]
+        .map(|result| names(result).collect::<Vec<_>>());
+    let audited = json!({
+        "ok": ok,
+        "rows": rows.iter().map(document).collect::<Vec<_>>(),
+        "proven": proven,
+        "failed": failed,
+        "not_proven": not_proven,
+    });
+    context.output.show(&audited, || {
+        let parts = [("proven", &proven), ("failed", &failed), ("not proven", &not_proven)];
+        let parts = parts.iter().filter(|(_, rows)| !rows.is_empty());
+        let parts: Vec<_> = parts.map(|(what, rows)| format!("{what}: {}", rows.join(", "))).collect();
+        rows.iter().flat_map(lines).chain([parts.join("; ").into()]).collect()
+    })?;
     Ok(())
+}
+
+fn document(AuditRow { row, result, reason, at, keys }: &AuditRow) -> Value {
+    let keys = keys.iter().map(|PlayerKey { match_name, seat, key }| {
+        json!({ "match": match_name.as_str(), "seat": seat.name(), "key": key.to_string() })
+    });
+    json!({
+        "row": row.name(),
+        "result": result.code(),
+        "reason": reason,
+        "match": at.as_ref().map(|at| at.match_name.as_str()),
+        "branch": at.as_ref().map(|at| at.branch.as_str()),
+        "seq": at.as_ref().and_then(|at| at.seq),
+        // With which keys players signed.
+        "keys": (*row == RowName::Authorship).then(|| keys.collect::<Vec<_>>()),
+    })
+}
+
+fn lines(AuditRow { row, result, reason, keys, .. }: &AuditRow) -> Vec<Line> {
+    let tone = match result {
+        RowResult::Pass | RowResult::NotApplicable => Tone::Added,
+        RowResult::NotChecked => Tone::Warning,
+        RowResult::Fail => Tone::Removed,
+    };
+    let result = TextSpan::new(tone, format_args!("{result:11}"));
+    let first = Line::from([plain(format_args!("{row:12} ")), result, plain(format_args!(" {reason}"))]);
+    let keys = keys.iter().map(|PlayerKey { match_name, seat, key }| {
+        Line::from(format!("{:24} {seat} of {match_name} signs as {key}", ""))
+    });
+    [first].into_iter().chain(keys).collect()
 }
 
 fn read_policy(path: &Path) -> Result<TrustPolicy, Failure> {

@@ -1,14 +1,14 @@
 //! `turnfold bisect`: an entry at which a condition becomes true.
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_replay::{
-    Bisection, Condition, Difference, Flip, Question, Record, ReplayError, SeatHistory, SourceName, Viewer,
+    Bisection, Condition, Flip, Question, ReplayError, SeatHistory, SourceName, Viewer, render,
     search::bisect::{self, EarlierSpell, bisect},
 };
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, counted, strong};
+use crate::output::{Line, counted, strong};
 use crate::verdict::ShellJudge;
 
 /// Find an entry at which a condition becomes true
@@ -42,45 +42,6 @@ pub(crate) struct Args {
     linear: bool,
 }
 
-/// The entry found.
-#[derive(Serialize)]
-struct Found {
-    first: Option<u64>,
-    /// The entries that may make it true; several if `--run` was undecided about some.
-    suspects: Vec<u64>,
-    probes: u64,
-    entry: Option<Record>,
-    state: Vec<Difference>,
-    #[serde(skip)]
-    condition: Option<Condition>,
-    #[serde(skip)]
-    earlier: Option<EarlierSpell>,
-}
-
-impl Report for Found {
-    fn lines(&self) -> Vec<Line> {
-        let condition =
-            self.condition.as_ref().map_or_else(|| "the condition".into(), |it| format!("`{it}`"));
-        let steps = counted(self.probes, "step", "steps");
-        let mut lines = vec![Line::from(strong(match (&self.suspects[..], self.first) {
-            ([first, .., last], None) => format!(
-                "one of the entries {first} to {last} makes {condition} true ({steps}); the command is undecided \
-                 about the others"
-            ),
-            (_, first) => format!("entry {} makes {condition} true ({steps})", first.unwrap_or_default()),
-        }))];
-        lines.extend(self.earlier.map(|EarlierSpell { last_true, first_false }| {
-            Line::from(format!(
-                "not the first: it is already true after entry {last_true} and false again after entry \
-                 {first_false}; use `--linear` to find the first"
-            ))
-        }));
-        lines.extend(self.entry.iter().flat_map(Report::lines));
-        lines.extend(self.state.iter().map(|change| Line::from(format!("  {change}"))));
-        lines
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.run.is_some() {
         args.viewer.require_all(bisect::RUN).map_err(ReplayError::from)?;
@@ -108,14 +69,45 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             Err(untold(&format!("at the end, after {}", counted(sight.head(), "entry", "entries"))))
         }
         Bisection::Found(flip) => {
-            let Flip { suspects, earlier, probes, record, state } = *flip;
-            let (first, last) = suspects.clone().into_inner();
-            let (is_found, condition) = (first == last, args.when.clone());
-            let (first, suspects, entry) = (is_found.then_some(last), suspects.collect(), record);
-            context.output.report(&Found { first, suspects, probes, entry, state, condition, earlier })?;
+            let lines = || found_lines(&flip, args.when.as_ref());
+            let (first, last) = flip.suspects.clone().into_inner();
+            let is_found = first == last;
+            let found = json!({
+                "first": is_found.then_some(last),
+                // Several if `--run` was undecided about some.
+                "suspects": flip.suspects.clone().collect::<Vec<_>>(),
+                "probes": flip.probes,
+                "entry": flip.record,
+                "state": flip.state,
+            });
+            context.output.show(&found, lines)?;
             Ok(if is_found { ExitStatus::Yes } else { ExitStatus::No })
         }
     }
+}
+
+fn found_lines(flip: &Flip, condition: Option<&Condition>) -> Vec<Line> {
+    let condition = condition.map_or_else(|| "the condition".into(), |it| format!("`{it}`"));
+    let steps = counted(flip.probes, "step", "steps");
+    let (first, last) = flip.suspects.clone().into_inner();
+    let found = if first == last {
+        format!("entry {last} makes {condition} true ({steps})")
+    } else {
+        format!(
+            "one of the entries {first} to {last} makes {condition} true ({steps}); the command is undecided about \
+             the others"
+        )
+    };
+    let mut lines = vec![Line::from(strong(found))];
+    lines.extend(flip.earlier.map(|EarlierSpell { last_true, first_false }| {
+        Line::from(format!(
+            "not the first: it is already true after entry {last_true} and false again after entry {first_false}; \
+             use `--linear` to find the first"
+        ))
+    }));
+    lines.extend(flip.record.iter().map(render::record));
+    lines.extend(flip.state.iter().map(|change| Line::from(format!("  {change}"))));
+    lines
 }
 
 /// The failure of a judge that decides neither in the setup nor at the end.

@@ -1,14 +1,12 @@
 //! `turnfold blame`: which entry last changed a field of the view.
 
-use serde::Serialize;
 use turnfold_replay::{
-    Difference, FieldChange, Record, SeatHistory, SourceName, Viewer, render, search::blame::blame,
-    search::path::check_path,
+    FieldChange, SeatHistory, SourceName, Viewer, render, search::blame::blame, search::path::check_path,
 };
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, strong};
+use crate::output::{Line, strong};
 
 /// Show which entry last changed a field of the view
 ///
@@ -33,21 +31,6 @@ pub(crate) struct Args {
     viewer: Viewer,
 }
 
-/// A change of the field.
-#[derive(Serialize)]
-struct Change {
-    #[serde(flatten)]
-    entry: Record,
-    #[serde(flatten)]
-    difference: Difference,
-}
-
-impl Report for Change {
-    fn lines(&self) -> Vec<Line> {
-        vec![strong(&self.difference).into(), Line::from("  ").join(render::record(&self.entry))]
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     check_path(&args.path).map_err(Failure::usage)?;
     let sight = SeatHistory::load(args.viewer, &args.source, context)?;
@@ -56,8 +39,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         if !args.all {
             changes.clear();
         }
-        let FieldChange { record: entry, difference } = change;
-        changes.push(Change { entry, difference });
+        changes.push(change);
     })?;
     if !found {
         return Err(Failure::usage(format!("`{}` is nowhere in the view of {}", args.path, args.source))
@@ -66,6 +48,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if changes.is_empty() {
         return Err(Failure::negative(format!("no entry of `{}` changed `{}`", args.source, args.path)));
     }
-    changes.iter().try_for_each(|change| context.output.report(change))?;
+    for change in &changes {
+        context.output.show(change, || {
+            let FieldChange { record, difference } = change;
+            vec![strong(difference).into(), Line::from("  ").join(render::record(record))]
+        })?;
+    }
     Ok(ExitStatus::Yes)
 }

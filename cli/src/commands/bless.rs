@@ -1,19 +1,19 @@
 //! `turnfold bless`: write outcomes and hashes into replay files.
 
-mod consent;
-mod proposal;
-
+use std::collections::BTreeSet;
 use std::env;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use turnfold_replay::{Change, RulesChange};
+use serde_json::json;
+use turnfold_replay::{Change, Replay, RulesChange, error::input, error::limits::REPLAY, golden::bless, tfl};
 
-use self::consent::Consent;
-use self::proposal::{Fate, Mode, Proposal, name};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
-use crate::output::{self, Line, Output, Report, added, counted, dim, plain, removed, warning};
+use crate::files;
+use crate::output::{Line, Output, added, counted, dim, plain, removed, warning};
+use crate::render::printable;
 
 /// Write outcomes and hashes into replay files
 ///
@@ -59,7 +59,7 @@ impl Args {
         }
         Ok(match self.accept {
             true => Mode::Accept,
-            false if !output.is_json() && output::is_attended() => Mode::Ask,
+            false if output.is_attended() => Mode::Ask,
             false => Mode::Tell,
         })
     }
@@ -68,41 +68,6 @@ impl Args {
 /// Returns `true` if the program runs under continuous integration, where all services set `CI`, most of them to `true`.
 fn runs_in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !["", "0", "false"].contains(&value.to_string_lossy().as_ref()))
-}
-
-/// A file that was blessed or not.
-#[derive(Serialize)]
-struct Blessed<'a> {
-    file: String,
-    /// Null where the file cannot be blessed.
-    changed: Option<bool>,
-    written: bool,
-    error: Option<String>,
-    rules_change: Option<&'a RulesChange>,
-    changes: &'a [Change],
-    #[serde(skip)]
-    path: &'a Path,
-    #[serde(skip)]
-    fate: Option<Fate>,
-    #[serde(skip)]
-    mode: Mode,
-}
-
-impl Report for Blessed<'_> {
-    fn lines(&self) -> Vec<Line> {
-        let word = match (self.fate, self.mode) {
-            (None, _) => {
-                let error = self.error.as_deref().unwrap_or_default();
-                return vec![Line::from([removed("failed"), plain(format_args!(" {error}"))])];
-            }
-            (Some(Fate::Unchanged), _) => dim("unchanged"),
-            (Some(Fate::Written), _) => added("blessed"),
-            (Some(Fate::InPart), _) => warning("blessed in part"),
-            (Some(Fate::Left), Mode::Ask) => warning("left as it was"),
-            (Some(Fate::Left), _) => warning("would bless"),
-        };
-        vec![Line::from([word, plain(format_args!(" {}", name(self.path)))])]
-    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -121,21 +86,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             Err(failure) => Err(failure.clone()),
         };
         left += u64::from(matches!(fate, Ok(Fate::Left | Fate::InPart)));
-        // The one file's failure is all that is said of it.
-        if fate.is_ok() || args.files.len() > 1 || output.is_json() {
-            let proposal = proposal.as_ref().ok();
-            output.report(&Blessed {
-                file: path.display().to_string(),
-                changed: proposal.map(Proposal::is_change),
-                written: matches!(fate, Ok(Fate::Written)),
-                error: fate.as_ref().err().map(ToString::to_string),
-                rules_change: proposal.and_then(|proposal| proposal.rules_change.as_ref()),
-                changes: proposal.map(|proposal| proposal.changes.as_slice()).unwrap_or_default(),
-                path,
-                fate: fate.as_ref().ok().copied(),
-                mode,
-            })?;
-        }
+        let judged = proposal.as_ref().ok();
+        let blessed = json!({
+            "file": path.display().to_string(),
+            // Null where the file cannot be blessed.
+            "changed": judged.map(Proposal::is_change),
+            "written": matches!(fate, Ok(Fate::Written)),
+            "error": fate.as_ref().err().map(ToString::to_string),
+            "rules_change": judged.and_then(|proposal| proposal.rules_change.as_ref()),
+            "changes": judged.map(|proposal| proposal.changes.as_slice()).unwrap_or_default(),
+        });
+        // In text, the one file's failure is all that is said of it.
+        let is_alone = args.files.len() == 1;
+        output.show(&blessed, || {
+            if is_alone && fate.is_err() { Vec::new() } else { vec![line(path, &fate, mode)] }
+        })?;
         failures.extend(fate.err());
     }
     context.output.flush()?;
@@ -149,6 +114,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(if left == 0 { ExitStatus::Yes } else { ExitStatus::No })
 }
 
+/// Returns what is said of a file.
+fn line(path: &Path, fate: &Result<Fate, Failure>, mode: Mode) -> Line {
+    let word = match fate {
+        Err(failure) => return Line::from([removed("failed"), plain(format_args!(" {failure}"))]),
+        Ok(Fate::Unchanged) => dim("unchanged"),
+        Ok(Fate::Written) => added("blessed"),
+        Ok(Fate::InPart) => warning("blessed in part"),
+        Ok(Fate::Left) if mode == Mode::Ask => warning("left as it was"),
+        Ok(Fate::Left) => warning("would bless"),
+    };
+    Line::from([word, plain(format_args!(" {}", name(path)))])
+}
+
 /// Makes one failure of all failures, with the highest exit code among them.
 fn in_one(mut failures: Vec<Failure>, files: usize) -> Option<Failure> {
     let count = failures.len();
@@ -159,4 +137,175 @@ fn in_one(mut failures: Vec<Failure>, files: usize) -> Option<Failure> {
     }
     let message = format!("{count} of {files} files could not be blessed (listed above)");
     Some(worst.with_message(message).hint("the others were handled as usual"))
+}
+
+/// Who decides what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Everything is.
+    Accept,
+    /// The user does, at the terminal.
+    Ask,
+    /// Nothing is.
+    Check,
+    /// Nothing is, because there is no terminal to ask on.
+    Tell,
+}
+
+/// What was answered so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Consent {
+    /// Each change is asked about.
+    #[default]
+    Each,
+    /// All others are accepted.
+    All,
+    /// No other is.
+    NoMore,
+}
+
+const HELP: &str = "y: accept this change\nn: leave these lines as they are\n\
+    a: accept this and all others, in the other files too\n\
+    q: accept no more; what was accepted is written\n?: this help\n";
+
+impl Consent {
+    /// Asks about the change at a place, unless an earlier answer settles it. The end of the input is a `q`.
+    fn ask(&mut self, place: &str, output: &mut Output) -> io::Result<bool> {
+        if *self == Self::Each {
+            let question = format!("bless {place} [y,n,a,q,?]?");
+            match output.ask(&question, &["y", "n", "a", "q"], HELP)? {
+                "a" => *self = Self::All,
+                "q" => *self = Self::NoMore,
+                answer => return Ok(answer == "y"),
+            }
+        }
+        Ok(*self == Self::All)
+    }
+}
+
+/// A file with its proposed changes.
+struct Proposal {
+    path: PathBuf,
+    /// What the judgement rests on.
+    old: Vec<u8>,
+    replay: Replay,
+    blessed: Replay,
+    changes: Vec<Change>,
+    rules_change: Option<RulesChange>,
+}
+
+/// The result for a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Blessing it changes nothing.
+    Unchanged,
+    /// All changes were written.
+    Written,
+    /// Some were.
+    InPart,
+    /// None was.
+    Left,
+}
+
+/// What of a file's changes is accepted.
+enum Accepted {
+    All,
+    None,
+    /// The lines with these numbers.
+    Lines(BTreeSet<usize>),
+}
+
+impl Proposal {
+    /// Judges a file.
+    fn of(path: &Path, context: &Context) -> Result<Self, Failure> {
+        let old = input::read_file(path, &REPLAY)?;
+        let replay = tfl::read(&path.display().to_string(), &old, &context.registry)?;
+        let blessed = bless::bless(&replay)?;
+        let (changes, rules_change) = (replay.changes(&blessed), replay.rules_change(&blessed));
+        Ok(Self { path: path.into(), old, replay, blessed, changes, rules_change })
+    }
+
+    fn is_change(&self) -> bool {
+        self.old != self.blessed.to_string().as_bytes()
+    }
+
+    /// Shows the changes unless they are decided already, and finds out which are accepted.
+    fn review(&self, mode: Mode, consent: &mut Consent, output: &mut Output) -> Result<Accepted, Failure> {
+        if !self.is_change() {
+            return Ok(Accepted::None);
+        }
+        let asks = mode == Mode::Ask && *consent == Consent::Each;
+        // Decided changes are not shown, and those that are asked about are shown one by one.
+        if !asks && matches!(mode, Mode::Check | Mode::Tell) {
+            output.note(self.lines(&self.changes))?;
+        }
+        output.note(self.rules_change.iter().map(|change| {
+            let change = plain(format_args!(" {}: {}", name(&self.path), change.text()));
+            [warning("rules change?"), change].into()
+        }))?;
+        match mode {
+            Mode::Accept => Ok(Accepted::All),
+            Mode::Check | Mode::Tell => Ok(Accepted::None),
+            Mode::Ask => self.ask(consent, output),
+        }
+    }
+
+    /// Asks about change after change. The closing line follows from the others, so it is asked about only where
+    /// nothing else changes.
+    fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Accepted, Failure> {
+        let of_lines = self.changes.split(Change::is_of_closing_line).next().unwrap_or_default();
+        let asked_about = if of_lines.is_empty() { self.changes.as_slice() } else { of_lines };
+        let mut accepted = BTreeSet::new();
+        let mut refused = false;
+        for unit in bless::in_units(asked_about) {
+            if *consent == Consent::Each {
+                output.lines(self.lines(unit))?;
+            }
+            let line = unit.first().map_or(0, |change| change.line);
+            let place = format!("{}:{line}", name(&self.path));
+            if consent.ask(&place, output)? {
+                accepted.extend(unit.iter().map(|change| change.line));
+            } else {
+                refused = true;
+            }
+        }
+        Ok(match (accepted.is_empty(), refused) {
+            (_, false) => Accepted::All,
+            (true, true) => Accepted::None,
+            (false, true) => Accepted::Lines(accepted),
+        })
+    }
+
+    fn lines(&self, changes: &[Change]) -> Vec<Line> {
+        bless::change_lines(&self.path.display().to_string(), changes)
+    }
+
+    /// Writes what is accepted, unless the file is no longer what was judged. A link stays one.
+    fn write(&self, accepted: &Accepted) -> Result<Fate, Failure> {
+        let (new, fate) = match accepted {
+            _ if !self.is_change() => return Ok(Fate::Unchanged),
+            Accepted::None => return Ok(Fate::Left),
+            Accepted::All => (self.blessed.to_string(), Fate::Written),
+            Accepted::Lines(lines) => {
+                let replay = self.replay.bless_lines(&self.blessed, |line| lines.contains(&line));
+                (replay.to_string(), Fate::InPart)
+            }
+        };
+        let unreadable = |error: io::Error| Failure::file("read replay", &self.path, &error);
+        let current = input::read_file(&self.path, &REPLAY)?;
+        if current == new.as_bytes() {
+            return Ok(fate);
+        }
+        if current != self.old {
+            return Err(Failure::negative(format!("`{}` has changed since it was read", name(&self.path)))
+                .hint("nothing was written to it, bless it again"));
+        }
+        files::write_whole(&fs::canonicalize(&self.path).map_err(unreadable)?, new.as_bytes())?;
+        Ok(fate)
+    }
+}
+
+/// Returns how messages name a file.
+fn name(path: &Path) -> String {
+    printable(&path.display().to_string()).into_owned()
 }

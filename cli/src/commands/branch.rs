@@ -1,14 +1,16 @@
-//! `turnfold branch`: begin a new history, rename or delete one.
+//! `turnfold branch`: begin a new history, rename or delete one. `turnfold branches` lists them.
 
-use serde::Serialize;
-use turnfold_replay::Revision;
+use serde_json::json;
+use turnfold_replay::render::{ListedBranch, branches::lines};
 use turnfold_replay::signing::Signers;
-use turnfold_store::{BranchName, StoreReader};
+use turnfold_replay::{Revision, Sources};
+use turnfold_store::{BranchName, MatchName, StoreReader};
 
 use super::play::require_not_by_mail;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, plain, strong};
+use crate::output::{Line, plain, strong};
+use crate::remote::{client::ServiceRequest, look::print_reply};
 
 /// Begin a new history from any point, rename or delete one
 #[derive(Debug, clap::Args)]
@@ -40,33 +42,6 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// A branch that was created, renamed or deleted.
-#[derive(Serialize)]
-struct Changed {
-    #[serde(rename = "match")]
-    match_name: String,
-    branch: String,
-    /// The entry after which a new branch begins.
-    seq: Option<u64>,
-    renamed_from: Option<String>,
-    deleted: bool,
-    /// The revision from which a new branch begins.
-    #[serde(skip)]
-    from: Option<Revision>,
-}
-
-impl Report for Changed {
-    fn lines(&self) -> Vec<Line> {
-        let Self { match_name, branch, renamed_from, from, .. } = self;
-        let new = strong(format_args!("{match_name}@{branch}"));
-        vec![match (from, renamed_from) {
-            (Some(from), _) => Line::from([new, plain(format_args!(" begins after {from}"))]),
-            (None, Some(old)) => Line::from([plain(format_args!("renamed {match_name}@{old} to ")), new]),
-            (None, None) => Line::from([plain("deleted "), new]),
-        }]
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Revision { match_name, branch, seq } = &args.revision;
     if (args.rename || args.delete) && seq.is_some() {
@@ -77,38 +52,34 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if args.rename || args.delete {
         require_not_by_mail(&store, &args.revision)?;
     }
-    let mut changed = Changed {
-        match_name: match_name.to_string(),
-        branch: args.name.as_ref().unwrap_or(branch).to_string(),
-        seq: None,
-        renamed_from: None,
-        deleted: false,
-        from: None,
+    let (mut seq, mut renamed_from) = (None, None);
+    let name = args.name.as_ref().unwrap_or(branch);
+    let new = strong(format_args!("{match_name}@{name}"));
+    let line = if args.rename {
+        store.rename_branch(match_name, branch, name)?;
+        renamed_from = Some(branch);
+        Line::from([plain(format_args!("renamed {match_name}@{branch} to ")), new])
+    } else if args.delete {
+        if !args.force {
+            require_unsigned(&args.revision, &store)?;
+        }
+        store.delete_branch(match_name, branch)?;
+        Line::from([plain("deleted "), new])
+    } else {
+        let at = args.revision.seq.map_or_else(|| store.head(match_name, branch), Ok)?;
+        store.create_branch(match_name, name, branch, at)?;
+        seq = Some(at);
+        Line::from([new, plain(format_args!(" begins after {}", args.revision.at(at)))])
     };
-    match &args.name {
-        Some(name) if args.rename => {
-            store.rename_branch(match_name, branch, name)?;
-            changed.renamed_from = Some(branch.to_string());
-        }
-        Some(name) => {
-            let at = match seq {
-                Some(seq) => *seq,
-                None => store.head(match_name, branch)?,
-            };
-            store.create_branch(match_name, name, branch, at)?;
-            (changed.seq, changed.from) = (Some(at), Some(args.revision.at(at)));
-        }
-        None => {
-            if !args.force {
-                require_unsigned(&args.revision, &store)?;
-            }
-            store.delete_branch(match_name, branch)?;
-            changed.deleted = true;
-        }
-    }
     drop(store);
-    context.output.report(&changed)?;
-    Ok(ExitStatus::Yes)
+    let changed = json!({
+        "match": match_name.as_str(),
+        "branch": name.as_str(),
+        "seq": seq,
+        "renamed_from": renamed_from.map(BranchName::as_str),
+        "deleted": args.delete,
+    });
+    context.output.answer(&changed, || vec![line])
 }
 
 /// Requires that the usual key, if there is one, has not signed a branch that is to be deleted: it will not sign another
@@ -121,4 +92,26 @@ fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Fail
     }
     let message = format!("`{revision}` is signed, and the key will sign no other branch under its name");
     Err(Failure::usage(message).hint("`--force` deletes it"))
+}
+
+/// List the branches of a match
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold branches duel")]
+pub(crate) struct ListArgs {
+    /// The match
+    #[arg(value_name = "MATCH")]
+    match_name: MatchName,
+}
+
+pub(crate) fn list(args: &ListArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    if let Some(client) = context.service()? {
+        let path = format!("/v1/matches/{}/branches", args.match_name);
+        let asked = ServiceRequest { path, query: Vec::new(), format: context.output.format() };
+        print_reply(&client.get(&asked)?, &["items"], &mut context.output)?;
+        return Ok(ExitStatus::Yes);
+    }
+    let branches = context.read_store()?.branches(&args.match_name)?;
+    let branches: Vec<_> = branches.into_iter().map(ListedBranch::from).collect();
+    context.output.list(&branches, lines)?;
+    Ok(ExitStatus::Yes)
 }

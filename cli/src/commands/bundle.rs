@@ -52,9 +52,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let path = args.output.path()?;
-    if path.is_none() && context.output.is_json() {
-        return Err(Failure::usage("standard output cannot take both the bundle and JSON")
-            .hint("name a file with `-o`, or leave out `--format json`"));
+    if path.is_none() {
+        context.output.refuse_json_next_to("bundle")?;
     }
     let mut notes = Vec::new();
     for path in &args.add {
@@ -91,13 +90,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let bundled = serde_json::json!({
         "file": file, "matches": matches, "lines": lines, "records": own, "checkpoints": count,
     });
-    context.output.show(&bundled, || {
+    context.output.answer(&bundled, || {
         let matches = counted(matches, "match", "matches");
         let (lines, own) = (counted(lines, "line", "lines"), counted(own, "record", "records"));
         let checkpoints = counted(count, "checkpoint", "checkpoints");
         vec![format!("bundled {matches} to `{file}`: {lines}, {own}, {checkpoints}").into()]
-    })?;
-    Ok(ExitStatus::Yes)
+    })
 }
 
 /// Writes the bundle; returns how many checkpoints it has.

@@ -1,7 +1,5 @@
 //! `turnfold delete`: delete a match.
 
-use std::io::{self, BufRead};
-
 use serde::Serialize;
 use turnfold_replay::Sources;
 use turnfold_store::{MatchName, StoreReader};
@@ -9,7 +7,7 @@ use turnfold_store::{MatchName, StoreReader};
 use super::mail::desk_going_along;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{self, Line, Report, TextSpan, counted, plain, strong};
+use crate::output::{counted, plain, strong};
 
 /// Delete a match with all its branches
 ///
@@ -39,25 +37,17 @@ struct Whole {
     desk: Option<MatchName>,
 }
 
-impl Report for Whole {
-    fn lines(&self) -> Vec<Line> {
-        vec![Line::from([plain("deleted "), strong(&self.match_name), plain(format_args!(" with {self}"))])]
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Args { match_name, force } = args;
-    let may_ask = !context.output.is_json() && output::is_attended();
-    if !force && !may_ask {
+    if !force && !context.output.is_attended() {
         return Err(Failure::usage("cannot ask for confirmation because this is not a terminal")
             .hint(format!("use `--force` to delete match `{match_name}`")));
     }
     if !force {
         let whole = Whole::of(match_name, &context.read_store()?)?;
         let question = format!("delete {match_name} with {whole} [y,n]?");
-        let output = &mut context.output;
-        if !agrees(&question, &mut io::stdin().lock(), &mut |span| output.say(&span))? {
-            output.line(format_args!("{match_name} is kept"))?;
+        if context.output.ask(&question, &["y", "n"], "y: delete it, n: keep it\n")? == "n" {
+            context.output.line(format_args!("{match_name} is kept"))?;
             return Ok(ExitStatus::No);
         }
     }
@@ -67,29 +57,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let names: Vec<_> = [match_name].into_iter().chain(&whole.desk).cloned().collect();
     store.delete_matches(&names)?;
     drop(store);
-    context.output.report(&whole)?;
-    Ok(ExitStatus::Yes)
-}
-
-/// Asks until the answer is yes or no; the end of the input is a no.
-fn agrees(
-    question: &str,
-    input: &mut impl BufRead,
-    say: &mut impl FnMut(TextSpan) -> io::Result<()>,
-) -> io::Result<bool> {
-    loop {
-        say(strong(question))?;
-        say(plain(" "))?;
-        let mut line = String::new();
-        if input.read_line(&mut line)? == 0 {
-            return Ok(false);
-        }
-        match line.trim() {
-            "y" => return Ok(true),
-            "n" => return Ok(false),
-            _ => say(plain("y: delete it, n: keep it\n"))?,
-        }
-    }
+    let deleted = || [plain("deleted "), strong(match_name), plain(format_args!(" with {whole}"))].into();
+    context.output.answer(&whole, || vec![deleted()])
 }
 
 impl Whole {
@@ -110,29 +79,5 @@ impl std::fmt::Display for Whole {
         let branches = counted(self.branches, "branch", "branches");
         write!(out, "{branches} and {}", counted(self.entries, "entry", "entries"))?;
         self.desk.as_ref().map_or(Ok(()), |desk| write!(out, ", and its desk {desk}"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(answers: &str, expected: bool, asked: usize) {
-        let mut said = String::new();
-        let mut say = |span: TextSpan| {
-            said.push_str(&span.text);
-            Ok(())
-        };
-        assert_eq!(agrees("sure?", &mut answers.as_bytes(), &mut say).unwrap(), expected, "{answers:?}");
-        assert_eq!(said.matches("sure?").count(), asked, "{said}");
-    }
-
-    #[test]
-    fn only_a_y_is_a_yes_and_what_is_no_answer_is_asked_again() {
-        check("y\n", true, 1);
-        check("n\ny\n", false, 1);
-        check("yes\n\nY\ny\n", true, 4);
-        check("", false, 1);
-        check("what\n", false, 2);
     }
 }

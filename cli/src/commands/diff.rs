@@ -8,6 +8,7 @@ use turnfold_replay::{
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::output::Format;
 
 /// Show where two histories part and how their states differ
 ///
@@ -57,12 +58,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let comparison = compare(&a, &b, args.context)?;
     let output = &mut context.output;
-    if args.stat {
-        output.show(&comparison.stat, || stat_lines(&comparison))?;
-    } else if output.is_json() {
-        output.json(&DiffDocument::of(&comparison, [&a, &b])?)?;
-    } else {
-        lines(&comparison).into_iter().try_for_each(|line| output.line(line))?;
+    match output.format() {
+        _ if args.stat => output.show(&comparison.stat, || stat_lines(&comparison))?,
+        Format::Json => output.json(&DiffDocument::of(&comparison, [&a, &b])?)?,
+        _ => output.note(lines(&comparison))?,
     }
     Ok(if comparison.stat.equal { ExitStatus::Yes } else { ExitStatus::No })
 }

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_core::Digest;
 use turnfold_replay::{Page, SeatHistory, SourceName, Viewer, history::revision::is_page};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files::{self, NewFile};
-use crate::output::{Line, Report, counted};
+use crate::files::NewFile;
+use crate::output::counted;
 
 /// Write a revision as a replay file, or as a page that shows it
 ///
@@ -50,38 +50,12 @@ pub(crate) struct Args {
 }
 
 /// A replay file or page that was made.
-#[derive(Serialize)]
 struct Exported {
-    revision: String,
     /// The seat to whose knowledge it is limited, if it is.
     view: Option<String>,
     entries: u64,
     state_hash: Option<Digest>,
-    /// The file that was written.
-    file: Option<String>,
-    /// The replay itself, if no file was written.
-    replay: Option<String>,
-    /// The page itself, if no file was written.
-    page: Option<String>,
-    #[serde(skip)]
-    is_page: bool,
-}
-
-impl Report for Exported {
-    fn lines(&self) -> Vec<Line> {
-        let entries = counted(self.entries, "entry", "entries");
-        let known = match &self.view {
-            Some(seat) => format!(", as {seat} may know it"),
-            None if self.is_page => ", with everything in it, secrets and seed too".into(),
-            None => String::new(),
-        };
-        let (revision, file) = (&self.revision, self.file.as_deref().unwrap_or_default());
-        vec![format!("exported {revision} to `{file}`: {entries}{known}").into()]
-    }
-
-    fn document(&self) -> Option<&str> {
-        self.replay.as_deref().or(self.page.as_deref())
-    }
+    text: String,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -89,13 +63,32 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some(path) = path {
         check_ending(path, args.html)?;
     }
-    let mut exported = if args.html { page(args, context)? } else { replay(args, context)? };
-    if let Some(path) = path {
-        let text = exported.replay.take().or(exported.page.take()).unwrap_or_default();
-        files::write_whole(path, text.as_bytes())?;
-        exported.file = Some(path.display().to_string());
-    }
-    let written = context.output.report(&exported).and_then(|()| context.output.flush());
+    let Exported { view, entries, state_hash, text } =
+        if args.html { page(args, context)? } else { replay(args, context)? };
+    let file = args.output.write(&text)?;
+    let revision = args.source.to_string();
+    let text = file.is_none().then_some(text.as_str());
+    let (replay, page) = if args.html { (None, text) } else { (text, None) };
+    let exported = json!({
+        "revision": revision,
+        "view": view,
+        "entries": entries,
+        "state_hash": state_hash,
+        "file": file,
+        "replay": replay,
+        "page": page,
+    });
+    let line = || {
+        let known = match &view {
+            Some(seat) => format!(", as {seat} may know it"),
+            None if args.html => ", with everything in it, secrets and seed too".into(),
+            None => String::new(),
+        };
+        let (entries, file) = (counted(entries, "entry", "entries"), file.as_deref().unwrap_or_default());
+        format!("exported {revision} to `{file}`: {entries}{known}").into()
+    };
+    let written =
+        context.output.answer_with_text(&exported, text, line).and_then(|()| context.output.flush());
     if path.is_some() {
         written?;
     } else {
@@ -127,27 +120,14 @@ fn replay(args: &Args, context: &Context) -> Result<Exported, Failure> {
     let sight = SeatHistory::load(args.viewer, &args.source, context)?;
     let replay = sight.to_replay()?;
     Ok(Exported {
-        revision: args.source.to_string(),
         view: replay.header.view.map(|view| view.seat.to_string()),
         entries: sight.head(),
         state_hash: replay.closing.map(|closing| closing.state),
-        file: None,
-        replay: Some(replay.to_string()),
-        page: None,
-        is_page: false,
+        text: replay.to_string(),
     })
 }
 
 fn page(args: &Args, context: &Context) -> Result<Exported, Failure> {
     let Page { html, view, entries, state_hash } = Page::load(args.viewer, &args.source, context)?;
-    Ok(Exported {
-        revision: args.source.to_string(),
-        view: view.map(|seat| seat.to_string()),
-        entries,
-        state_hash,
-        file: None,
-        replay: None,
-        page: Some(html),
-        is_page: true,
-    })
+    Ok(Exported { view: view.map(|seat| seat.to_string()), entries, state_hash, text: html })
 }

@@ -1,7 +1,6 @@
 //! `turnfold impact`: what the rules of this build change over many logs.
 
-mod finding;
-mod report;
+mod summary;
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +12,15 @@ use turnfold_replay::{
 };
 use turnfold_store::StoreReader;
 
-use self::finding::Finding;
+use self::summary::{Finding, Summary};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::files::require_replays;
-use crate::output;
+use crate::output::counted;
+use crate::stderr;
+
+/// How many logs of a group are named unless all are asked for.
+const SHOWN_MAX: usize = 5;
 
 /// Show what the rules of this build change over a corpus of logs
 ///
@@ -58,18 +61,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     } else {
         of_files(&args.paths, &context.registry)?
     };
-    let summary = report::Summary::of(&findings, args.matches);
-    context.output.show(&summary, || summary.lines(args.all))?;
+    let summary = Summary::of(&findings, args.matches);
+    context.output.show(&summary, || summary.lines(if args.all { usize::MAX } else { SHOWN_MAX }))?;
     let is_trouble = |finding: &&Finding| {
         finding.departure.as_ref().is_err_and(|failure| failure.kind == FailureKind::Trouble)
     };
     let troubled = findings.iter().filter(is_trouble).count() as u64;
     if troubled > 0 {
         context.output.flush()?;
-        let logs = output::counted(troubled, "log", "logs");
+        let logs = counted(troubled, "log", "logs");
         return Err(Failure::trouble(format!("{logs} could not be read")));
     }
-    Ok(if summary.all_same() { ExitStatus::Yes } else { ExitStatus::No })
+    Ok(if summary.counts.same == summary.counts.logs { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// Folds replay files. Collecting keeps their order, whichever is done first.
@@ -118,7 +121,7 @@ fn of_store(store: &StoreReader, registry: &Registry) -> Result<Vec<Finding>, Fa
 
 /// Looks at many logs at once, showing how far the work is.
 fn in_parallel<T: Send>(logs: Vec<T>, look: impl Fn(T) -> Finding + Sync) -> Vec<Finding> {
-    let progress = output::progress(logs.len() as u64, "folding {bar:30} {pos}/{len} {eta}");
+    let progress = stderr::progress(logs.len() as u64, "folding {bar:30} {pos}/{len} {eta}");
     let look = |log| {
         let finding = look(log);
         progress.inc(1);

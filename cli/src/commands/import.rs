@@ -1,21 +1,18 @@
 //! `turnfold import`: a match from a replay file, or matches from a bundle.
 
-mod bundle;
+use std::path::{Path, PathBuf};
 
-use std::path::PathBuf;
-
-use serde::Serialize;
-use turnfold_core::Digest;
-use turnfold_replay::bundle::import::ImportNames;
-use turnfold_replay::bundle::is_bundle;
+use serde_json::json;
+use turnfold_replay::bundle::import::{ImportNames, ImportPlan, ImportedLine, LineChange};
+use turnfold_replay::bundle::{BundleFile, is_bundle};
 use turnfold_replay::{Imported, Sources, history::revision::new_match_name};
-use turnfold_store::{BranchName, MatchName};
+use turnfold_store::{BranchName, MatchName, Store, StoreError};
 
 use super::new::{Game, genesis};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, counted, dim, plain, strong};
+use crate::output::{Line, counted, dim, plain, strong};
 
 /// Import a match from a replay file, or matches from a bundle
 ///
@@ -46,34 +43,10 @@ pub(crate) struct Args {
 /// What a replay file does not record, so that the match has its own.
 const NEW: [&str; 3] = ["id", "times", "links"];
 
-/// A match that was made of a replay file.
-#[derive(Serialize)]
-struct ImportedMatch {
-    #[serde(rename = "match")]
-    match_name: String,
-    entries: u64,
-    state_hash: Digest,
-    new: [&'static str; 3],
-    #[serde(skip)]
-    file: String,
-}
-
-impl Report for ImportedMatch {
-    fn lines(&self) -> Vec<Line> {
-        let entries = counted(self.entries, "entry", "entries");
-        let hash = dim(format_args!("#{:.16}", self.state_hash));
-        let source = plain(format_args!(" from `{}`: {entries} ", self.file));
-        vec![
-            Line::from([plain("imported match "), strong(&self.match_name), source, hash]),
-            "its id, times and links are new, because a replay file does not record them".into(),
-        ]
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if is_bundle(&args.file) {
         let names = ImportNames { match_name: args.name.clone(), branch: args.branch.clone() };
-        return bundle::import(&args.file, &names, context);
+        return import_bundle(&args.file, &names, context);
     }
     if args.branch.is_some() {
         return Err(
@@ -94,17 +67,52 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     store.create_match(&name, &genesis, entries)?;
     passed.keep(&name, context, &store);
     drop(store);
-    context.output.report(&ImportedMatch {
-        match_name: name.to_string(),
-        entries: count,
-        state_hash: state.state_hash(),
-        new: NEW,
-        file: args.file.display().to_string(),
-    })?;
-    Ok(ExitStatus::Yes)
+    let imported =
+        json!({ "match": name.as_str(), "entries": count, "state_hash": state.state_hash(), "new": NEW });
+    context.output.answer(&imported, || {
+        let entries = counted(count, "entry", "entries");
+        let hash = dim(format_args!("#{:.16}", state.state_hash()));
+        let source = plain(format_args!(" from `{}`: {entries} ", args.file.display()));
+        vec![
+            Line::from([plain("imported match "), strong(&name), source, hash]),
+            "its id, times and links are new, because a replay file does not record them".into(),
+        ]
+    })
 }
 
-fn name_of(file: &std::path::Path) -> Result<MatchName, Failure> {
+/// Imports a bundle into the store (TR-20a).
+fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let bundle = BundleFile::read(path).map_err(|error| {
+        let failure = Failure::from(error);
+        let message = format!("bundle `{}`: {failure}, nothing was imported", path.display());
+        failure.with_message(message)
+    })?;
+    // A store is made, or one whose creation was cut short completed, only for a bundle that can be imported. Another
+    // directory that is no store is refused then.
+    let store = match Store::open(context.store_dir()?) {
+        Ok(store) => Some(store),
+        Err(StoreError::Missing { .. } | StoreError::NotAStore { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let plan = ImportPlan::of(&bundle, store.as_deref(), &context.registry, names)?;
+    let store = store.map_or_else(|| context.open_or_create_store(), Ok)?;
+    plan.carry_out(&store)?;
+    store.close()?;
+    let line = |ImportedLine { match_name, branch, change, added, .. }: &ImportedLine| {
+        let added = counted(*added, "entry", "entries");
+        let change = match change {
+            LineChange::UpToDate => ": already up to date".into(),
+            LineChange::Forward(head) => format!(": {added} added after entry {head}"),
+            LineChange::New(None) => format!(": imported, {added}"),
+            LineChange::New(Some((parent, at))) => format!(": imported, {added} after {parent}:{at}"),
+        };
+        Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
+    };
+    let imported = json!({ "lines": plan.lines });
+    context.output.answer(&imported, || plan.lines.iter().map(line).collect())
+}
+
+fn name_of(file: &Path) -> Result<MatchName, Failure> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     new_match_name(&stem).map_err(|error| {
         Failure::usage(format!("no match can be named after the file: {error}"))

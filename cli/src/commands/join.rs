@@ -4,16 +4,15 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use serde_json::{Value, json};
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::MatchName;
 
+use crate::address::SafeOrigin;
 use crate::commands::serve::outside;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::origin::SafeOrigin;
 use crate::output::Format;
 use crate::remote::client::{Client, Sent, ServiceRequest};
 use crate::remote::look::document;
@@ -36,16 +35,6 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-/// What was joined.
-#[derive(Serialize)]
-struct Joined {
-    #[serde(rename = "match")]
-    match_name: String,
-    seat: String,
-    id: String,
-    origin: String,
-}
-
 /// The link of an invitation.
 struct Invitation {
     origin: SafeOrigin,
@@ -55,7 +44,7 @@ struct Invitation {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Invitation { origin, match_name, token: invitation } = read_link(&args.link)?;
-    let client = Client::new(origin.clone(), (invitation, TokenKind::Invitation))?;
+    let client = Client::new(origin.clone(), invitation, TokenKind::Invitation)?;
     let (token, is_new) = token_in(&args.output)?;
     let asked = ServiceRequest { path: "/v1/join".into(), query: Vec::new(), format: Format::Json };
     let body = json!({ "token": token.expose() });
@@ -72,19 +61,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
         failure.hint("the seat may already be yours: repeat the command")
     })?;
-    let document = document(&reply.body)?;
+    let document = document(&reply)?;
     let text = |member| document.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let joined =
-        Joined { match_name: text("match"), seat: text("seat"), id: text("id"), origin: origin.to_string() };
-    if joined.match_name != match_name.as_str() {
+    let (joined_match, seat) = (text("match"), text("seat"));
+    if joined_match != match_name.as_str() {
         tracing::warn!("the invitation was for another match than its link says");
     }
-    context.output.show(&joined, || {
-        let (Joined { match_name, seat, .. }, file) = (&joined, files::shown(&args.output));
-        let show = format!("turnfold --store {origin} --token {file} show {match_name}");
-        vec![format!("you are {seat} of {match_name}; `{show}` shows it").into()]
-    })?;
-    Ok(ExitStatus::Yes)
+    let joined =
+        json!({ "match": joined_match, "seat": seat, "id": text("id"), "origin": origin.to_string() });
+    context.output.answer(&joined, || {
+        let file = files::shown(&args.output);
+        let show = format!("turnfold --store {origin} --token {file} show {joined_match}");
+        vec![format!("you are {seat} of {joined_match}; `{show}` shows it").into()]
+    })
 }
 
 /// Reads the link of an invitation. Errors do not repeat it, because it holds a token.

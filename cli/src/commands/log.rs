@@ -1,6 +1,6 @@
 //! `turnfold log`: the entries of a revision with their outcomes.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use regex_lite::{Regex, RegexBuilder};
 use turnfold_core::{Digest, Seat};
@@ -12,7 +12,7 @@ use turnfold_replay::{
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::limits::PATTERN_BYTES_MAX;
-use crate::remote::{look::require_unused, pages};
+use crate::remote::look::{self, require_unused};
 
 /// Print the entries of a revision with their outcomes
 ///
@@ -79,29 +79,21 @@ impl Args {
     }
 }
 
-/// The links after the entries of a history, from a first one on.
-#[derive(Default)]
-struct Links {
-    first: u64,
-    links: Vec<Digest>,
-}
-
-impl Links {
-    /// Reads the links of the entries to be printed, if they are asked for.
-    fn read(args: &Args, lines: &VecDeque<LoggedRecord>, context: &Context) -> Result<Self, Failure> {
-        let seq = |line: Option<&LoggedRecord>| line.and_then(|line| line.record.seq);
-        let (true, Some(first), Some(last)) = (args.links, seq(lines.front()), seq(lines.back())) else {
-            return Ok(Self::default());
-        };
-        let SourceName::Revision(Revision { match_name, branch, .. }) = &args.range.source else {
-            return Ok(Self::default());
-        };
-        Ok(Self { first, links: context.read_store()?.links(match_name, branch, first..=last)? })
-    }
-
-    fn after(&self, record: &Record) -> Option<Digest> {
-        let place = record.seq?.checked_sub(self.first)?;
-        self.links.get(usize::try_from(place).ok()?).copied()
+/// Returns the link after each entry that is printed, if links are asked for.
+fn links(
+    args: &Args,
+    lines: &VecDeque<LoggedRecord>,
+    context: &Context,
+) -> Result<BTreeMap<u64, Digest>, Failure> {
+    let seq = |line: Option<&LoggedRecord>| line.and_then(|line| line.record.seq);
+    match (&args.range.source, seq(lines.front()), seq(lines.back())) {
+        (SourceName::Revision(Revision { match_name, branch, .. }), Some(first), Some(last))
+            if args.links =>
+        {
+            let chain = context.read_store()?.links(match_name, branch, first..=last)?;
+            Ok((first..).zip(chain).collect())
+        }
+        _ => Ok(BTreeMap::new()),
     }
 }
 
@@ -114,7 +106,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             ("`--links`", args.links),
             ("`--last`", args.last.is_some()),
         ])?;
-        return pages::print_log(&client, (&args.range, line), args.viewer, &mut context.output);
+        return look::print_log(&client, &args.range, line, args.viewer, &mut context.output);
     }
     let viewer = args.viewer.unwrap_or(Viewer::HOST);
     if args.links {
@@ -134,9 +126,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             lines.pop_front();
         }
     })?;
-    let chain = Links::read(args, &lines, context)?;
+    let chain = links(args, &lines, context)?;
     for mut line in lines {
-        line.link = chain.after(&line.record);
+        line.link = line.record.seq.and_then(|seq| chain.get(&seq).copied());
         context.output.show(&line, || vec![render::logged(&line, args.times)])?;
     }
     Ok(ExitStatus::Yes)

@@ -5,10 +5,9 @@ use turnfold_replay::Sources;
 use turnfold_replay::render::{ListedMatch, WhoseTurn, matches::lines};
 use turnfold_store::{MatchInfo, MatchName, StoreReader};
 
-use crate::context::Context;
+use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
-use crate::identity;
-use crate::remote::{look::require_unused, pages};
+use crate::remote::look::{self, require_unused};
 
 /// List the matches of the store
 ///
@@ -44,8 +43,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         require_unused(&[("`--long`", args.long), ("`--mine`", args.mine.is_some())])?;
         let after = args.after.as_ref().map(ToString::to_string);
         let count = args.limit.map(|limit| limit as u64);
-        let part = pages::Part { path: "/v1/matches".into(), after, count, viewer: None };
-        return pages::print(&client, part, &mut context.output);
+        let part = look::Part { path: "/v1/matches".into(), after, count, viewer: None };
+        return look::print_list(&client, part, &mut context.output);
     }
     let store = context.read_store()?;
     let matches = store.matches_after(args.after.as_ref())?;
@@ -70,7 +69,7 @@ fn read(
 ) -> Result<ListedMatch, Failure> {
     let mut listed = ListedMatch::read(info, store)?;
     if args.long || args.mine.is_some() {
-        let build = identity::of_build();
+        let build = build_identity();
         listed.turn = Some(WhoseTurn::of(&listed.match_name, store, registry, build.as_ref())?);
     }
     Ok(listed)

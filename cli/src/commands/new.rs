@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use serde::Serialize;
-use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Seed, SetupError};
+use serde_json::json;
+use turnfold_core::{AnyRules, DicePolicy, Registry, Seed, SetupError};
 use turnfold_replay::{
     error::input, history::find_rules, history::import::check_title, history::revision::new_match_name,
 };
@@ -12,7 +12,7 @@ use turnfold_store::{Genesis, MatchName};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, dim, plain, strong};
+use crate::output::{Line, dim, plain, strong};
 use crate::{clock, limits, random};
 
 /// Create a match
@@ -136,35 +136,39 @@ pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
     })
 }
 
-/// A match that was created.
-#[derive(Serialize)]
-struct Created {
-    #[serde(rename = "match")]
-    match_name: String,
-    ruleset: &'static str,
-    version: u32,
-    /// Whether the setup is the ruleset's example.
-    example_setup: bool,
-    dice: &'static str,
-    seed: Option<String>,
-    state_hash: Digest,
-    due_roll: Option<DueRoll>,
-}
-
-impl Report for Created {
-    fn lines(&self) -> Vec<Line> {
-        let Self { match_name: name, ruleset, version, dice, .. } = self;
-        let game = plain(format_args!(" ({ruleset} version {version}, {dice} dice) "));
-        let hash = dim(format_args!("#{:.16}", self.state_hash));
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let game = args.game.read(&context.registry)?;
+    let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
+    let is_example = args.game.setup.is_none();
+    let (rules, dice) = (game.rules, game.dice);
+    let genesis = genesis(game, args.title.clone())?;
+    let store = context.open_or_create_store()?;
+    store.create_match(&args.match_name, &genesis, Vec::new())?;
+    drop(store);
+    let seed = if let DicePolicy::Seeded(seed) = dice { Some(seed.to_string()) } else { None };
+    let (name, ruleset, version, due) = (&args.match_name, rules.name(), rules.version(), state.due_roll());
+    let created = json!({
+        "match": name.to_string(),
+        "ruleset": ruleset,
+        "version": version,
+        "example_setup": is_example,
+        "dice": dice.name(),
+        "seed": seed,
+        "state_hash": state.state_hash(),
+        "due_roll": due,
+    });
+    context.output.answer(&created, || {
+        let game = plain(format_args!(" ({ruleset} version {version}, {} dice) ", dice.name()));
+        let hash = dim(format_args!("#{:.16}", state.state_hash()));
         let mut lines = vec![Line::from([plain("created match "), strong(name), game, hash])];
-        if self.example_setup {
+        if is_example {
             lines.push(Line::from(format!(
                 "the setup is the example of {ruleset}; `turnfold rules {ruleset}` explains how to write another for \
                  `--setup`"
             )));
         }
-        lines.extend(self.due_roll.as_ref().map(|due| {
-            let next = if self.seed.is_some() {
+        lines.extend(due.map(|due| {
+            let next = if seed.is_some() {
                 format!("`turnfold play {name}` rolls it")
             } else {
                 format!("record it with `turnfold play {name} \"roll …\"`")
@@ -172,28 +176,5 @@ impl Report for Created {
             Line::from(format!("a roll is due: {due}; {next}"))
         }));
         lines
-    }
-}
-
-pub(crate) fn run(args: Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let game = args.game.read(&context.registry)?;
-    let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
-    let is_example = args.game.setup.is_none();
-    let (rules, dice) = (game.rules, game.dice);
-    let genesis = genesis(game, args.title)?;
-    let store = context.open_or_create_store()?;
-    store.create_match(&args.match_name, &genesis, Vec::new())?;
-    drop(store);
-    let seed = if let DicePolicy::Seeded(seed) = dice { Some(seed.to_string()) } else { None };
-    context.output.report(&Created {
-        match_name: args.match_name.to_string(),
-        ruleset: rules.name(),
-        version: rules.version(),
-        example_setup: is_example,
-        dice: dice.name(),
-        seed,
-        state_hash: state.state_hash(),
-        due_roll: state.due_roll(),
-    })?;
-    Ok(ExitStatus::Yes)
+    })
 }

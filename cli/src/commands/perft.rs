@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::json;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use super::new::GameArgs;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::limits::PERFT_STATES_MAX;
-use crate::output::{self, Line, Report, dim, plain};
+use crate::output::{dim, plain};
+use crate::stderr;
 
 /// Count the command sequences that the rules offer from a setup
 ///
@@ -31,37 +33,6 @@ pub(crate) struct Args {
     /// Show for each first command how many of the longest sequences begin with it
     #[arg(long)]
     divide: bool,
-}
-
-/// The sequences that were counted.
-#[derive(Serialize)]
-struct Counted {
-    ruleset: &'static str,
-    version: u32,
-    depths: Vec<Level>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    divide: Option<Vec<Share>>,
-}
-
-impl Report for Counted {
-    fn lines(&self) -> Vec<Line> {
-        let shares = self.divide.iter().flatten().map(|Share { seat, command, sequences }| {
-            let command = plain(format_args!(" {command} "));
-            Line::from([
-                dim(format_args!("{seat}:")),
-                command,
-                dim("=>"),
-                plain(format_args!(" {sequences}")),
-            ])
-        });
-        let levels = self.depths.iter().map(|Level { depth, sequences, states }| {
-            let [depth, sequences] =
-                [depth.to_string(), sequences.to_string()].map(|it| plain(format!(" {it} ")));
-            let states = plain(format_args!(" {states}"));
-            Line::from([dim("depth"), depth, dim("sequences"), sequences, dim("states"), states])
-        });
-        shares.chain(levels).collect()
-    }
 }
 
 /// The sequences and states at a depth.
@@ -102,9 +73,23 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let count = Count { dice: game.dice };
     let depths = count.levels(state.fork(), 1, args.depth)?;
     let divide = args.divide.then(|| count.divide(state.as_ref(), args.depth)).transpose()?;
-    let (ruleset, version) = (game.rules.name(), game.rules.version());
-    context.output.report(&Counted { ruleset, version, depths, divide })?;
-    Ok(ExitStatus::Yes)
+    let mut counted =
+        json!({ "ruleset": game.rules.name(), "version": game.rules.version(), "depths": depths });
+    if let (Some(shares), Some(members)) = (&divide, counted.as_object_mut()) {
+        members.insert("divide".into(), json!(shares));
+    }
+    context.output.answer(&counted, || {
+        let shares = divide.iter().flatten().map(|Share { seat, command, sequences }| {
+            let (command, sequences) = (format!(" {command} "), format!(" {sequences}"));
+            [dim(format_args!("{seat}:")), plain(command), dim("=>"), plain(sequences)].into()
+        });
+        let levels = depths.iter().map(|Level { depth, sequences, states }| {
+            let [depth, sequences, states] =
+                [format!(" {depth} "), format!(" {sequences} "), format!(" {states}")].map(plain);
+            [dim("depth"), depth, dim("sequences"), sequences, dim("states"), states].into()
+        });
+        shares.chain(levels).collect()
+    })
 }
 
 /// Counts under a dice policy.
@@ -128,7 +113,7 @@ impl Count {
 
     /// Goes one command further from every state.
     fn next(&self, frontier: &Frontier, depth: u32) -> Result<Frontier, Failure> {
-        let progress = output::progress(
+        let progress = stderr::progress(
             frontier.len() as u64,
             &format!("depth {depth} {{bar:30}} {{pos}}/{{len}} {{eta}}"),
         );

@@ -184,7 +184,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         PlayOutcome::Repeated(repeated) => return repeat(&repeated, args, context),
         PlayOutcome::NotPlayed(reason) => return Err(failure(&reason, args.viewer, None)),
         PlayOutcome::Rejected { rejected: RejectedLine { index, record }, reason } => {
-            context.output.report(record.as_ref())?;
+            context.output.record(&record)?;
             context.output.flush()?;
             let place = lines.get(index).and_then(|line| files::place_in_script(line, args.script.as_ref()));
             return Err(failure(&reason, args.viewer, place));
@@ -202,7 +202,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     // What was acknowledged is durable: trouble with closing is a warning, and the outcomes are printed all the same.
     drop(store);
-    records.iter().try_for_each(|record| context.output.report(record))?;
+    records.iter().try_for_each(|record| context.output.record(record))?;
     if records.is_empty() {
         let nothing = NothingPlayed::in_state(state.as_ref());
         context.output.show(&nothing, || vec![nothing.line(whole, args.viewer)])?;
@@ -236,6 +236,6 @@ fn repeat(repeated: &RepeatedCall, args: &Args, context: &mut Context) -> Result
         let (first, last) = (repeated.range.start(), repeated.range.end());
         tracing::info!(first, last, "the key was used before; these entries were recorded then");
     }
-    repeated.records.iter().try_for_each(|record| context.output.report(record))?;
+    repeated.records.iter().try_for_each(|record| context.output.record(record))?;
     Ok(ExitStatus::Yes)
 }

@@ -1,6 +1,6 @@
 //! `turnfold rename`: another name for a match.
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_replay::history::revision::new_match_name;
 use turnfold_replay::mail::DeskOf;
 use turnfold_store::MatchName;
@@ -8,7 +8,7 @@ use turnfold_store::MatchName;
 use super::mail::desk_going_along;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, plain, strong};
+use crate::output::{plain, strong};
 
 /// Give a match another name
 ///
@@ -26,19 +26,6 @@ pub(crate) struct Args {
     new: MatchName,
 }
 
-#[derive(Serialize)]
-struct Renamed<'a> {
-    #[serde(rename = "match")]
-    match_name: &'a str,
-    renamed_from: &'a str,
-}
-
-impl Report for Renamed<'_> {
-    fn lines(&self) -> Vec<Line> {
-        vec![Line::from([plain(format_args!("renamed {} to ", self.renamed_from)), strong(self.match_name)])]
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Args { match_name, new } = args;
     let store = context.open_store()?;
@@ -49,6 +36,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     store.rename_matches(&names)?;
     drop(store);
-    context.output.report(&Renamed { match_name: new.as_str(), renamed_from: match_name.as_str() })?;
-    Ok(ExitStatus::Yes)
+    let renamed = json!({ "match": new.as_str(), "renamed_from": match_name.as_str() });
+    let line = || [plain(format_args!("renamed {match_name} to ")), strong(new)].into();
+    context.output.answer(&renamed, || vec![line()])
 }

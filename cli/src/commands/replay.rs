@@ -44,7 +44,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let sight = SeatHistory::load(args.viewer, &args.source, context)?;
-    if args.step && !context.output.is_json() && stepper::is_possible() {
+    if args.step && stepper::is_possible(&context.output) {
         let sight = if let Some(to) = args.to { sight.up_to(to)? } else { sight };
         if let Some(revision) = stepper::run(sight, context)? {
             context.output.line(revision)?;
@@ -64,21 +64,20 @@ fn of_seat(args: &Args, mut sight: SeatHistory, context: &mut Context) -> Result
         sight = sight.up_to(to)?;
     }
     let viewer = sight.viewer();
-    let json = context.output.is_json();
     let mut records = Vec::new();
     // The outcomes of a whole log would reveal more than the seat may know.
     let is_own = sight.is_of_seat();
     sight.fold(&mut |seen| {
         let differs = is_own && seen.recorded_outcome().is_some_and(|recorded| *recorded != seen.outcome());
-        records.push((if args.step && json { seen.record_with_view() } else { seen.record() }, differs));
+        records.push((if args.step { seen.record_with_view() } else { seen.record() }, differs));
     })?;
     let mut state = sight.start()?;
-    if args.step && !json {
+    if args.step {
         render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
     }
     for (count, (record, differs)) in records.iter().enumerate() {
-        context.output.report(record)?;
-        if args.step && !json {
+        context.output.record(record)?;
+        if args.step {
             sight.advance(state.as_mut(), count, count + 1)?;
             render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
         }
@@ -91,10 +90,8 @@ fn of_seat(args: &Args, mut sight: SeatHistory, context: &mut Context) -> Result
             )));
         }
     }
-    if !json {
-        let entries = counted(sight.head(), "entry", "entries");
-        context.output.line(format_args!("{entries}, as {viewer} may know them"))?;
-    }
+    let entries = counted(sight.head(), "entry", "entries");
+    context.output.note([format_args!("{entries}, as {viewer} may know them").into()])?;
     Ok(ExitStatus::Yes)
 }
 
@@ -103,9 +100,8 @@ fn of_all(args: &Args, mut history: History, context: &mut Context) -> Result<Ex
         history.cut_after(to)?;
     }
     let mut state = history.start()?;
-    let json = context.output.is_json();
-    let detail = Detail { state: args.step && json, ..Detail::new(Viewer::HOST) };
-    if args.step && !json {
+    let detail = Detail { state: args.step, ..Detail::new(Viewer::HOST) };
+    if args.step {
         render::print(&state.picture(Seat::Host), &mut context.output)?;
     }
     for entry in &history.entries {
@@ -117,9 +113,9 @@ fn of_all(args: &Args, mut history: History, context: &mut Context) -> Result<Ex
             })
             .map_err(|cause| history.broken_entry(cause))?;
         if let Some(record) = &record {
-            context.output.report(record)?;
+            context.output.record(record)?;
         }
-        if args.step && !json {
+        if args.step {
             render::print(&state.picture(Seat::Host), &mut context.output)?;
         }
         if let Some(divergence) = contradiction {
@@ -134,10 +130,8 @@ fn of_all(args: &Args, mut history: History, context: &mut Context) -> Result<Ex
             });
         }
     }
-    if !json {
-        let entries = counted(history.head(), "entry", "entries");
-        context.output.line([plain(format_args!("{entries}, state ")), dim(state.state_hash())])?;
-    }
+    let entries = plain(format_args!("{}, state ", counted(history.head(), "entry", "entries")));
+    context.output.note([[entries, dim(state.state_hash())].into()])?;
     Ok(ExitStatus::Yes)
 }
 

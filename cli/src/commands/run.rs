@@ -52,9 +52,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let game = args.game.read(&context.registry)?;
     let state = game.rules.start(&game.setup).map_err(|error| Failure::usage(error.to_string()))?;
     let roller = random::roller(&game.dice, args.no_auto_roll, false)?;
-    let json = context.output.is_json();
-    let views = if args.views && json { state.players() } else { &[] };
-    let detail = Detail { viewer: args.viewer.unwrap_or(Viewer::HOST), state: args.state && json, views };
+    let views = if args.views { state.players() } else { &[] };
+    let detail = Detail { viewer: args.viewer.unwrap_or(Viewer::HOST), state: args.state, views };
     let mut session = Session::new(state, game.dice, roller, 1, detail);
     let mut answer = ExitStatus::Yes;
     let mut played = Vec::new();
@@ -85,5 +84,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 fn print(played: impl IntoIterator<Item = Record>, context: &mut Context) -> Result<(), Failure> {
     let mut known = played.into_iter().filter(|record| !record.is_concealed);
-    Ok(known.try_for_each(|record| context.output.report(&record))?)
+    Ok(known.try_for_each(|record| context.output.record(&record))?)
 }

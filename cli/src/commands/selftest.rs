@@ -1,11 +1,11 @@
 //! `turnfold selftest`: the sync test, which hunts for state that does not survive being stored.
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_replay::{History, SourceName, golden::selftest::first_unsynced};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, added, counted, plain, removed};
+use crate::output::{added, counted, plain, removed};
 
 /// Reload and fold again at every entry, and compare hashes
 ///
@@ -23,35 +23,17 @@ pub(crate) struct Args {
     window: u16,
 }
 
-/// The result of the test.
-#[derive(Serialize)]
-struct Tested {
-    ok: bool,
-    entries: u64,
-    window: u16,
-    /// The first entry after which the hashes differ.
-    differs_at: Option<u64>,
-    #[serde(skip)]
-    source: String,
-}
-
-impl Report for Tested {
-    fn lines(&self) -> Vec<Line> {
-        let Self { source, window, .. } = self;
-        vec![if let Some(seq) = self.differs_at {
-            let message = format!(" {source}: the reloaded state differs after entry {seq}");
-            Line::from([removed("failed"), plain(message)])
-        } else {
-            let folded = counted(self.entries, "entry", "entries");
-            Line::from([added("ok"), plain(format_args!(" {source}: {folded}, window {window}"))])
-        }]
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let line = History::load(&args.source, context)?;
     let differs_at = first_unsynced(&line, usize::from(args.window))?;
-    let (entries, window, source) = (line.head(), args.window, args.source.to_string());
-    context.output.report(&Tested { ok: differs_at.is_none(), entries, window, differs_at, source })?;
-    Ok(if differs_at.is_none() { ExitStatus::Yes } else { ExitStatus::No })
+    let (ok, entries, window) = (differs_at.is_none(), line.head(), args.window);
+    let tested = json!({ "ok": ok, "entries": entries, "window": window, "differs_at": differs_at });
+    context.output.show(&tested, || {
+        let (word, result) = match differs_at {
+            Some(seq) => (removed("failed"), format!("the reloaded state differs after entry {seq}")),
+            None => (added("ok"), format!("{}, window {window}", counted(entries, "entry", "entries"))),
+        };
+        vec![[word, plain(format_args!(" {}: {result}", args.source))].into()]
+    })?;
+    Ok(if ok { ExitStatus::Yes } else { ExitStatus::No })
 }

@@ -6,15 +6,15 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_replay::mail::addresses_in;
 use turnfold_replay::signing::Signers;
 use turnfold_serve::{AccessToken, HostedMail, Options, Outside, ServeError, TokenKind, serve};
 
-use crate::context::Context;
+use crate::address::read_origin;
+use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
-use crate::origin::read_origin;
-use crate::{clock, files, identity, random, signals};
+use crate::{clock, files, random, signals};
 
 /// The heading of the options that others need before they can play from afar.
 const OTHERS: &str = "Options for running it for others";
@@ -70,14 +70,6 @@ pub(crate) struct Args {
     cache: u64,
 }
 
-#[derive(Serialize)]
-struct Listening {
-    address: SocketAddr,
-    origin: String,
-    /// The admin's token, unless a file keeps it.
-    admin_token: Option<String>,
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     require_proxy(args)?;
     if context.fleet().is_some() && args.admin_token.is_none() {
@@ -109,15 +101,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let output = &mut context.output;
     let mut announce = |address: SocketAddr| {
         let origin = args.origin.clone().unwrap_or_else(|| format!("http://{address}"));
-        if output.is_json() {
-            output.json(&Listening { address, origin, admin_token: shown.map(Into::into) })?;
-        } else {
-            if let Some(token) = shown {
-                writeln!(io::stderr(), "admin token: {token}")?;
-            }
-            output.line(format_args!("http://{address}"))?;
-        }
-        output.flush()
+        let listening = json!({ "address": address, "origin": origin, "admin_token": shown });
+        let mut told = Ok(());
+        output.show(&listening, || {
+            told = shown.map_or(Ok(()), |token| writeln!(io::stderr(), "admin token: {token}"));
+            vec![format!("http://{address}").into()]
+        })?;
+        told.and_then(|()| output.flush())
     };
     serve(store, registry, outside, &options, &mut announce).map_err(|error| match error {
         ServeError::Store(error) => Failure::from(error),
@@ -179,7 +169,7 @@ pub(crate) fn outside() -> Result<Outside, Failure> {
         now_ms: || clock::now_ms().unwrap_or(0),
         fill_random: |bytes| random::fill(bytes).map_err(|failure| failure.to_string()),
         roll: |due| random::roll(due).map_err(|failure| failure.to_string()),
-        build: identity::of_build(),
+        build: build_identity(),
     })
 }
 

@@ -1,4 +1,4 @@
-//! `turnfold show`: what a seat sees.
+//! `turnfold show`: what a seat sees. `turnfold legal`: the commands that would be applied.
 
 use std::collections::BTreeSet;
 
@@ -35,15 +35,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if context.output.is_json() && (args.changed || args.reach) {
+    if args.changed || args.reach {
         let refused = "`--changed` and `--reach` mark a picture; use `--format text` or `svg`";
-        return Err(Failure::usage(refused));
+        context.output.refuse_json(Failure::usage(refused))?;
     }
     if let Some((client, revision)) = context.service_with(&args.source)? {
         look::require_unused(&[("`--changed`", args.changed), ("`--reach`", args.reach)])?;
         let resource = if context.output.format() == Format::Svg { "picture.svg" } else { "view" };
         let query = look::seen_at(revision.seq, args.viewer);
-        return look::print(&client, (revision, resource), query, &mut context.output);
+        return look::print(&client, revision, resource, query, &mut context.output);
     }
     let asked = args.viewer.unwrap_or(Viewer::HOST);
     let sight = args.changed.then(|| SeatHistory::load(asked, &args.source, context)).transpose()?;
@@ -63,6 +63,33 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Format::Json => output.json(&viewer.view(state.as_ref()))?,
         Format::Text => render::print_highlighted(&picture(), &highlights(), output)?,
         Format::Svg => output.document(&svg::document(&picture(), &highlights()))?,
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// List the commands that would be applied
+///
+/// Commands whose arguments are unbounded, such as rolls, are sampled.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold legal duel --as p1")]
+pub(crate) struct LegalArgs {
+    /// Revision or replay file; `-` is standard input
+    #[arg(value_name = "REV")]
+    source: SourceName,
+
+    /// Only this seat's commands [default: every seat's]
+    #[arg(long = "as", value_name = "SEAT")]
+    viewer: Option<Viewer>,
+}
+
+pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    if let Some((client, revision)) = context.service_with(&args.source)? {
+        let query = look::seen_at(revision.seq, args.viewer);
+        return look::print(&client, revision, "legal", query, &mut context.output);
+    }
+    let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
+    for legal in legal_commands(args.viewer, viewer, state.as_ref()) {
+        context.output.show(&legal, || vec![legal.line()])?;
     }
     Ok(ExitStatus::Yes)
 }

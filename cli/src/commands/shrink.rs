@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_core::Seat;
 use turnfold_replay::{
     Condition, FileName, History, Least, Question, ReplayLine, Shrinking, SourceName, Sources,
@@ -11,9 +11,10 @@ use turnfold_replay::{
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files::{self, NewFile};
-use crate::output::{Line, Report, counted, dim, progress};
+use crate::files::NewFile;
+use crate::output::{counted, dim};
 use crate::render::printable;
+use crate::stderr::progress;
 use crate::verdict::ShellJudge;
 
 /// Find the smallest log that still shows something
@@ -53,38 +54,8 @@ pub(crate) struct Args {
     file: NewFile,
 }
 
-/// The smallest log.
-#[derive(Serialize)]
-struct Shrunk {
-    source: String,
-    /// What the log shows.
-    shows: String,
-    entries_before: u64,
-    entries: u64,
-    tries: u64,
-    file: Option<String>,
-    /// The replay itself, if no file was written.
-    replay: Option<String>,
-    #[serde(skip)]
-    remarks: Vec<String>,
-}
-
-impl Report for Shrunk {
-    fn lines(&self) -> Vec<Line> {
-        let Self { shows, entries, file, .. } = self;
-        let before = counted(self.entries_before, "entry", "entries");
-        let (tries, file) = (counted(self.tries, "try", "tries"), file.as_deref().unwrap_or_default());
-        let first = Line::from(format!("shrunk {before} to {entries} in `{file}` ({tries}): {shows}"));
-        [first].into_iter().chain(self.remarks.iter().map(|remark| dim(remark).into())).collect()
-    }
-
-    fn document(&self) -> Option<&str> {
-        self.replay.as_deref()
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let file = args.file.path()?;
+    args.file.path()?;
     let (mut least, shows) = find(args, context)?;
     let entries = least.replay.entries().count() as u64;
     let left = counted(entries, "entry", "entries");
@@ -94,19 +65,26 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         comments.map(|text| ReplayLine::Comment(format!(" {}", printable(text)))).collect();
     least.replay.lines.splice(0..0, comments);
     let replay = least.replay.to_string();
-    if let Some(path) = file {
-        files::write_whole(path, replay.as_bytes())?;
-    }
-    context.output.report(&Shrunk {
-        source: args.source.to_string(),
-        shows,
-        entries_before: least.before,
-        entries,
-        tries: least.tries,
-        file: file.map(|path| path.display().to_string()),
-        replay: file.is_none().then_some(replay),
-        remarks: least.remarks,
-    })?;
+    let file = args.file.write(&replay)?;
+    let text = file.is_none().then_some(replay.as_str());
+    let shrunk = json!({
+        "source": args.source.to_string(),
+        "shows": shows,
+        "entries_before": least.before,
+        "entries": entries,
+        "tries": least.tries,
+        "file": file,
+        "replay": text,
+    });
+    let line = || {
+        let (before, tries) =
+            (counted(least.before, "entry", "entries"), counted(least.tries, "try", "tries"));
+        let file = file.as_deref().unwrap_or_default();
+        format!("shrunk {before} to {entries} in `{file}` ({tries}): {shows}").into()
+    };
+    context.output.answer_with_text(&shrunk, text, line)?;
+    let remarks = least.remarks.iter().filter(|_| file.is_some());
+    context.output.note(remarks.map(|remark| dim(remark).into()))?;
     Ok(ExitStatus::Yes)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_core::trust::SignatureLine;
 use turnfold_replay::bundle::{StoreRecords, write_checkpoints};
 use turnfold_replay::error::limits::NOTE;
@@ -12,7 +12,7 @@ use turnfold_replay::{Revision, Sources};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, NewFile};
-use crate::output::{Line, Report, counted};
+use crate::output::counted;
 
 /// Sign which entries a branch has
 ///
@@ -50,70 +50,8 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
-/// A checkpoint that was signed.
-#[derive(Serialize)]
-struct SignedCheckpoint {
-    #[serde(rename = "match")]
-    match_name: String,
-    branch: String,
-    seq: u64,
-    size: u64,
-    origin: String,
-    root: String,
-    note: String,
-    request: Option<String>,
-    #[serde(skip)]
-    revision: Revision,
-}
-
-impl From<SignedLine> for SignedCheckpoint {
-    fn from(SignedLine { revision, checkpoint, note, request }: SignedLine) -> Self {
-        Self {
-            match_name: revision.match_name.to_string(),
-            branch: revision.branch.to_string(),
-            seq: checkpoint.size.saturating_sub(1),
-            size: checkpoint.size,
-            root: checkpoint.root.to_string(),
-            origin: checkpoint.origin,
-            note: note.to_string(),
-            request: request.as_ref().map(ToString::to_string),
-            revision,
-        }
-    }
-}
-
-/// The checkpoints that were signed.
-#[derive(Serialize)]
-struct Signed {
-    file: Option<String>,
-    checkpoints: Vec<SignedCheckpoint>,
-    /// What is printed if no file was written.
-    #[serde(skip)]
-    text: String,
-}
-
-impl Report for Signed {
-    fn lines(&self) -> Vec<Line> {
-        let file = self.file.as_deref().unwrap_or_default();
-        vec![match self.checkpoints.as_slice() {
-            [SignedCheckpoint { revision, size, .. }] => {
-                let size = counted(*size, "record", "records");
-                format!("signed {revision} to `{file}`: {size}").into()
-            }
-            lines => {
-                let count = counted(lines.len() as u64, "line", "lines");
-                format!("signed {count} to `{file}`").into()
-            }
-        }]
-    }
-
-    fn document(&self) -> Option<&str> {
-        self.file.is_none().then_some(self.text.as_str())
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let path = args.output.path()?;
+    args.output.path()?;
     if args.revisions.len() != 1 && (args.since.is_some() || !args.add.is_empty()) {
         return Err(Failure::usage("`--since` and `--add` are for one branch").hint("name it"));
     }
@@ -141,12 +79,30 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             String::from_utf8_lossy(&bundle).into_owned()
         }
     };
-    if let Some(path) = path {
-        files::write_whole(path, text.as_bytes())?;
-    }
-    let file = path.map(|path| path.display().to_string());
-    let checkpoints = signed.into_iter().map(SignedCheckpoint::from).collect();
-    context.output.report(&Signed { file, checkpoints, text })?;
+    let file = args.output.write(&text)?;
+    let checkpoints = signed.iter().map(|SignedLine { revision, checkpoint, note, request }| {
+        json!({
+            "match": revision.match_name.as_str(),
+            "branch": revision.branch.as_str(),
+            "seq": checkpoint.size.saturating_sub(1),
+            "size": checkpoint.size,
+            "origin": checkpoint.origin,
+            "root": checkpoint.root.to_string(),
+            "note": note.to_string(),
+            "request": request.as_ref().map(ToString::to_string),
+        })
+    });
+    let document = json!({ "file": file, "checkpoints": checkpoints.collect::<Vec<_>>() });
+    context.output.answer_with_text(&document, file.is_none().then_some(text.as_str()), || {
+        let file = file.as_deref().unwrap_or_default();
+        match signed.as_slice() {
+            [SignedLine { revision, checkpoint, .. }] => {
+                let size = counted(checkpoint.size, "record", "records");
+                format!("signed {revision} to `{file}`: {size}").into()
+            }
+            lines => format!("signed {} to `{file}`", counted(lines.len() as u64, "line", "lines")).into(),
+        }
+    })?;
     Ok(ExitStatus::Yes)
 }
 

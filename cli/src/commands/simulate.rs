@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
-use turnfold_core::{AnyState, DicePolicy, Digest, FoldError, Simulation, Step};
+use serde_json::json;
+use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
 use turnfold_replay::{Passed, Replay, history::find_rules, history::revision::new_match_name};
 use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 
@@ -11,8 +11,9 @@ use super::new::{Dice, Game, genesis, read_example, read_setup};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files::{self, NewFile};
-use crate::output::{Line, Report, counted, dim, plain, progress, strong};
+use crate::files::NewFile;
+use crate::output::{Line, counted, dim, plain, strong};
+use crate::stderr::progress;
 
 /// Play at random, for logs of any length
 ///
@@ -50,41 +51,6 @@ pub(crate) struct Args {
     file: NewFile,
 }
 
-/// A match that was played at random.
-#[derive(Serialize)]
-struct Simulated {
-    ruleset: &'static str,
-    version: u32,
-    seed: u64,
-    entries: u64,
-    /// Whether play ended before it had as many entries as were asked for.
-    over: bool,
-    state_hash: Digest,
-    #[serde(rename = "match")]
-    match_name: Option<String>,
-    file: Option<String>,
-    /// The replay itself, if neither a match nor a file was written.
-    replay: Option<String>,
-}
-
-impl Report for Simulated {
-    fn lines(&self) -> Vec<Line> {
-        let entries = counted(self.entries, "entry", "entries");
-        let over = if self.over { ", then the match was over" } else { "" };
-        let line = Line::from(format!("played {entries} at random into "));
-        let line = match (&self.match_name, &self.file) {
-            (Some(name), _) => line.then(plain("match ")).then(strong(name)),
-            (None, file) => line.then(plain(format_args!("`{}`", file.as_deref().unwrap_or_default()))),
-        };
-        let hash = dim(format_args!("#{:.16}", self.state_hash));
-        vec![line.then(plain(format_args!("{over} "))).then(hash)]
-    }
-
-    fn document(&self) -> Option<&str> {
-        self.replay.as_deref()
-    }
-}
-
 /// A match to be played at random.
 struct Play {
     game: Game,
@@ -92,9 +58,9 @@ struct Play {
     steps: u64,
 }
 
-pub(crate) fn run(args: Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
-    let file = args.file.path()?;
+    args.file.path()?;
     let setup = match &args.setup {
         Some(path) => read_setup(rules, path)?,
         None => read_example(rules)?,
@@ -113,19 +79,28 @@ pub(crate) fn run(args: Args, context: &mut Context) -> Result<ExitStatus, Failu
         let (state, replay) = play.into_replay(&title)?;
         (state, replay.closing.map_or(0, |closing| closing.count), Some(replay.to_string()))
     };
-    if let (Some(path), Some(replay)) = (file, &replay) {
-        files::write_whole(path, replay.as_bytes())?;
-    }
-    context.output.report(&Simulated {
-        ruleset: rules.name(),
-        version: rules.version(),
-        seed: args.seed,
-        entries,
-        over: entries < u64::from(args.steps),
-        state_hash: state.state_hash(),
-        match_name: args.into.map(|name| name.to_string()),
-        file: file.map(|path| path.display().to_string()),
-        replay: replay.filter(|_| file.is_none()),
+    let file = replay.as_deref().map_or(Ok(None), |replay| args.file.write(replay))?;
+    let text = replay.as_deref().filter(|_| file.is_none());
+    let (is_over, hash) = (entries < u64::from(args.steps), state.state_hash());
+    let simulated = json!({
+        "ruleset": rules.name(),
+        "version": rules.version(),
+        "seed": args.seed,
+        "entries": entries,
+        "over": is_over,
+        "state_hash": hash,
+        "match": args.into.as_ref().map(MatchName::as_str),
+        "file": file,
+        "replay": text,
+    });
+    context.output.answer_with_text(&simulated, text, || {
+        let into = match (&args.into, &file) {
+            (Some(name), _) => [plain("match "), strong(name)],
+            (None, file) => [plain("`"), plain(format_args!("{}`", file.as_deref().unwrap_or_default()))],
+        };
+        let played = format!("played {} at random into ", counted(entries, "entry", "entries"));
+        let over = plain(if is_over { ", then the match was over " } else { " " });
+        Line::from(played).join(into.into()).then(over).then(dim(format_args!("#{hash:.16}")))
     })?;
     Ok(ExitStatus::Yes)
 }

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, Stdio};
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::output::{dim, strong};
+use crate::output::{Line, dim, strong};
 use crate::signals;
 
 /// See it all at work in a minute, in a temporary store
@@ -27,125 +27,75 @@ const SETUP: &str = include_str!("../../../fixtures/initiative/lance-against-sta
 const SETUP_FILE: &str = "lance-against-star.toml";
 const PAGE_FILE: &str = "duel.html";
 
-/// A step of the tour: what is said, what is run, and the exit code it must have.
-struct TourStop {
-    say: &'static str,
-    words: &'static [&'static str],
-    exit_code: i32,
-}
-
-const fn stop(say: &'static str, words: &'static [&'static str]) -> TourStop {
-    TourStop { say, words, exit_code: 0 }
-}
-
-const fn negative(say: &'static str, words: &'static [&'static str]) -> TourStop {
-    TourStop { say, words, exit_code: 1 }
-}
-
-/// Up to the golden log, which the tour then breaks by itself.
-const PLAYED: &[TourStop] = &[
-    stop(
-        "A match is a ruleset, a setup and a source of dice. These dice follow from a seed.",
-        &[
-            "new",
-            "duel",
-            "--rules",
-            "initiative",
-            "--setup",
-            SETUP_FILE,
-            "--dice",
-            "seeded",
-            "--seed",
-            "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
-        ],
-    ),
-    stop("Due dice are rolled at once and recorded like any other command.", &["play", "duel"]),
-    stop(
-        "The star lost, so it moves first. Each command is printed with its outcome and the hash of the state after it.",
-        &["play", "duel", "confirm", "move 0,-2", "p2: click -2,-3", "move -4,1"],
-    ),
-    stop(
-        "Now the lance. A click on the wrong unit is ignored: recorded, but without effect.",
-        &["play", "duel", "--as", "p1", "click 1,-6", "click 4,2", "move 4,-2"],
-    ),
-    stop("This is the board.", &["show", "duel"]),
-    negative(
-        "A command out of turn is rejected: nothing of the call is recorded, and the exit code is 1.",
-        &["play", "duel", "p1: cycle"],
-    ),
-    stop("Rulesets answer questions.", &["ask", "duel", "reach", "kit-fox"]),
-    stop(
-        "What if the Phoenix Hawk had held back? A branch begins after any entry…",
-        &["branch", "duel:7", "caution"],
-    ),
-    stop("…and goes its own way.", &["play", "duel@caution", "stand"]),
-    negative("Where do the two part, and how do their states differ?", &["diff", "duel", "duel@caution"]),
-    stop(
-        "Which entry brought the Stormcrow to -4,1? The log is halved until it is found.",
-        &["bisect", "duel", "--when", "/units/6/at == [-4,1]"],
-    ),
-    stop(
-        "And if it had gone elsewhere? One entry is changed and the rest played again, on a branch of its own.",
-        &["amend", "duel:5", "move -3,1", "--branch", "elsewhere"],
-    ),
-    stop("A match becomes a file that reads well in `git diff`…", &["export", "duel", "-o", "duel.tfl"]),
-    stop(
-        "…to which `bless` would add whatever outcomes and hashes it lacked…",
-        &["bless", "--check", "duel.tfl"],
-    ),
-    stop("…and which `check` folds again, in every test run to come.", &["check", "duel.tfl"]),
-    stop(
-        "The smallest log that still shows something is the best bug report.",
-        &["shrink", "duel.tfl", "--when", "/units/6/at == [-4,1]", "-o", "least.tfl"],
-    ),
-];
+/// The tour up to the golden log, which it then breaks by itself: what is said, and the words that are typed after it, `!`
+/// before those whose exit code is 1.
+const PLAYED: &str = r#"
+# A match is a ruleset, a setup and a source of dice. These dice follow from a seed.
+$ new duel --rules initiative --setup lance-against-star.toml --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+# Due dice are rolled at once and recorded like any other command.
+$ play duel
+# The star lost, so it moves first. Each command is printed with its outcome and the hash of the state after it.
+$ play duel confirm "move 0,-2" "p2: click -2,-3" "move -4,1"
+# Now the lance. A click on the wrong unit is ignored: recorded, but without effect.
+$ play duel --as p1 "click 1,-6" "click 4,2" "move 4,-2"
+# This is the board.
+$ show duel
+# A command out of turn is rejected: nothing of the call is recorded, and the exit code is 1.
+! play duel "p1: cycle"
+# Rulesets answer questions.
+$ ask duel reach kit-fox
+# What if the Phoenix Hawk had held back? A branch begins after any entry…
+$ branch duel:7 caution
+# …and goes its own way.
+$ play duel@caution stand
+# Where do the two part, and how do their states differ?
+! diff duel duel@caution
+# Which entry brought the Stormcrow to -4,1? The log is halved until it is found.
+$ bisect duel --when "/units/6/at == [-4,1]"
+# And if it had gone elsewhere? One entry is changed and the rest played again, on a branch of its own.
+$ amend duel:5 "move -3,1" --branch elsewhere
+# A match becomes a file that reads well in `git diff`…
+$ export duel -o duel.tfl
+# …to which `bless` would add whatever outcomes and hashes it lacked…
+$ bless --check duel.tfl
+# …and which `check` folds again, in every test run to come.
+$ check duel.tfl
+# The smallest log that still shows something is the best bug report.
+$ shrink duel.tfl --when "/units/6/at == [-4,1]" -o least.tfl
+"#;
 
 /// After one word of the golden log was changed.
-const BROKEN: &[TourStop] = &[
-    negative(
-        "Had the rules changed, `check` would say where first and why. Here one word of the file was changed.",
-        &["check", "broken.tfl"],
-    ),
-    stop(
-        "A file becomes a match again, in any other store, with the same hashes.",
-        &["--store", "elsewhere", "import", "duel.tfl", "--name", "copy"],
-    ),
-    stop("An auditor recomputes every link, every command and every roll.", &["verify"]),
-    stop(
-        "One HTML file shows the match in any browser, without a network…",
-        &["export", "duel", "--html", "-o", PAGE_FILE],
-    ),
-    stop("…and anyone who doubts it can check the replay in it.", &["check", PAGE_FILE]),
-];
-
-#[derive(Serialize)]
-struct VisitedStop<'a> {
-    say: &'a str,
-    command: &'a [&'a str],
-    exit_code: i32,
-    output: String,
-    errors: String,
-}
+const BROKEN: &str = "
+# Had the rules changed, `check` would say where first and why. Here one word of the file was changed.
+! check broken.tfl
+# A file becomes a match again, in any other store, with the same hashes.
+$ --store elsewhere import duel.tfl --name copy
+# An auditor recomputes every link, every command and every roll.
+$ verify
+# One HTML file shows the match in any browser, without a network…
+$ export duel --html -o duel.html
+# …and anyone who doubts it can check the replay in it.
+$ check duel.html
+";
 
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let trouble = |error: std::io::Error| Failure::trouble(format!("the tour cannot go on: {error}"));
     let dir = files::temporary_dir().map_err(trouble)?;
     fs::write(dir.path().join(SETUP_FILE), SETUP).map_err(trouble)?;
-    PLAYED.iter().try_for_each(|stop| visit(stop, dir.path(), context))?;
+    visit_all(PLAYED, dir.path(), context)?;
     let golden = fs::read_to_string(dir.path().join("duel.tfl")).map_err(trouble)?;
     fs::write(dir.path().join("broken.tfl"), golden.replace("to=-4,1;", "to=-4,2;")).map_err(trouble)?;
-    BROKEN.iter().try_for_each(|stop| visit(stop, dir.path(), context))?;
+    visit_all(BROKEN, dir.path(), context)?;
     if context.output.is_json() {
         return Ok(ExitStatus::Yes);
     }
     let page = keep_page(dir.path())?;
-    context.output.line("")?;
-    context.output.line(dim(
-        "All of this was in a temporary store, which is gone now. Begin your own match with `turnfold new --help`.",
-    ))?;
-    context
-        .output
-        .line(format_args!("The page of the match is kept: open `{}` in a browser.", page.display()))?;
+    context.output.note([
+        Line::default(),
+        dim("All of this was in a temporary store, which is gone now. Begin your own match with `turnfold new --help`.")
+            .into(),
+        format!("The page of the match is kept: open `{}` in a browser.", page.display()).into(),
+    ])?;
     Ok(ExitStatus::Yes)
 }
 
@@ -159,44 +109,61 @@ fn keep_page(dir: &Path) -> Result<PathBuf, Failure> {
     Ok(kept)
 }
 
-/// Says what comes, runs it in a process of its own and requires its exit code.
-fn visit(stop: &TourStop, dir: &Path, context: &mut Context) -> Result<(), Failure> {
-    let json = context.output.is_json();
-    if !json {
-        context.output.line("")?;
-        context.output.line(dim(format_args!("# {}", stop.say)))?;
-        context.output.line(strong(format_args!("$ turnfold {}", shell_words(stop.words))))?;
-        context.output.flush()?;
-    }
-    let trouble = |error: std::io::Error| Failure::trouble(format!("the tour cannot go on: {error}"));
-    let mut command = Command::new(env::current_exe().map_err(trouble)?);
-    command.args(stop.words).current_dir(dir).env_remove("TURNFOLD_STORE").stdin(Stdio::null());
-    if json {
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    }
-    let result = command.spawn().and_then(std::process::Child::wait_with_output).map_err(trouble)?;
-    signals::wait_with(result.status);
-    if result.status.code() != Some(stop.exit_code) {
-        let command = shell_words(stop.words);
-        return Err(Failure::trouble(format!(
-            "the tour expected exit code {} of `turnfold {command}`, found {}",
-            stop.exit_code, result.status
-        )));
-    }
-    if json {
-        let [output, errors] =
-            [&result.stdout, &result.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
-        let (say, command, exit_code) = (stop.say, stop.words, stop.exit_code);
-        context.output.json(&VisitedStop { say, command, exit_code, output, errors })?;
+fn visit_all(stops: &str, dir: &Path, context: &mut Context) -> Result<(), Failure> {
+    let mut say = "";
+    for line in stops.lines() {
+        match line.split_once(' ') {
+            Some(("#", text)) => say = text,
+            Some((sign, typed)) => {
+                TourStop { say, typed, exit_code: i32::from(sign == "!") }.visit(dir, context)?;
+            }
+            None => {}
+        }
     }
     Ok(())
 }
 
-/// Writes words as one would type them.
-fn shell_words(words: &[&str]) -> String {
-    let quoted: Vec<_> = words
-        .iter()
-        .map(|word| if word.contains(' ') { format!("\"{word}\"") } else { (*word).to_string() })
-        .collect();
-    quoted.join(" ")
+/// A step of the tour: what is said, what is typed, and the exit code it must have.
+struct TourStop<'a> {
+    say: &'a str,
+    typed: &'a str,
+    exit_code: i32,
+}
+
+impl TourStop<'_> {
+    /// Says what comes, runs it in a process of its own and requires its exit code.
+    fn visit(&self, dir: &Path, context: &mut Context) -> Result<(), Failure> {
+        let Self { say, typed, exit_code } = *self;
+        let heading = [
+            Line::default(),
+            dim(format_args!("# {say}")).into(),
+            strong(format_args!("$ turnfold {typed}")).into(),
+        ];
+        context.output.note(heading)?;
+        context.output.flush()?;
+        let trouble = |error: std::io::Error| Failure::trouble(format!("the tour cannot go on: {error}"));
+        let words = shlex::split(typed).unwrap_or_default();
+        let mut command = Command::new(env::current_exe().map_err(trouble)?);
+        command.args(&words).current_dir(dir).env_remove("TURNFOLD_STORE").stdin(Stdio::null());
+        let json = context.output.is_json();
+        if json {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        let result = command.spawn().and_then(std::process::Child::wait_with_output).map_err(trouble)?;
+        signals::wait_with(result.status);
+        if result.status.code() != Some(exit_code) {
+            let message = format!(
+                "the tour expected exit code {exit_code} of `turnfold {typed}`, found {}",
+                result.status
+            );
+            return Err(Failure::trouble(message));
+        }
+        if json {
+            let [output, errors] = [&result.stdout, &result.stderr].map(|text| String::from_utf8_lossy(text));
+            context.output.json(&json!({
+                "say": say, "command": words, "exit_code": exit_code, "output": output, "errors": errors,
+            }))?;
+        }
+        Ok(())
+    }
 }

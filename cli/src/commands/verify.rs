@@ -2,21 +2,20 @@
 
 use std::str::FromStr;
 
-use serde::Serialize;
-use turnfold_core::Digest;
+use serde_json::json;
 use turnfold_replay::{
-    FileName, Finding, FindingKind, History, LeftToCheck, Mismatch, QuotedLink, Revision, SourceName,
-    Sources, Verification, VerifiedBranch, golden::check::check_replay, golden::verify::verify,
+    Closing, FileName, Finding, FindingKind, History, LeftToCheck, QuotedLink, Revision, SourceName, Sources,
+    Verification, VerifiedBranch,
+    golden::check::check_replay,
+    golden::verify::verify,
+    history::links::{Parting, QuotedFinding, compare},
 };
-use turnfold_store::{BranchName, MatchName, NEXT_STEP, StoreError};
+use turnfold_store::{BranchName, MatchName, StoreError};
 
-use self::quoted::print_quoted;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, Report, added, counted, dim, plain, removed};
+use crate::output::{Line, added, counted, dim, plain, removed};
 use crate::render::printable;
-
-mod quoted;
 
 /// Audit matches and replay files: chain, decoding, rules, dice
 ///
@@ -86,45 +85,33 @@ impl Args {
     }
 }
 
-/// A match that was verified, or the store as a whole.
-#[derive(Serialize)]
-struct VerifiedMatch<'a> {
-    #[serde(rename = "match")]
-    /// `null` for the store as a whole.
-    match_name: Option<&'a str>,
-    ok: bool,
-    #[serde(flatten)]
-    found: &'a Verification,
+/// Returns the line about what another check is left with.
+fn left_line(name: &str, left: LeftToCheck) -> Line {
+    [dim("dice"), plain(format_args!(" {name}: {}", left.text()))].into()
 }
 
-impl<'a> VerifiedMatch<'a> {
-    fn new(match_name: Option<&'a MatchName>, found: &'a Verification) -> Self {
-        Self { match_name: match_name.map(MatchName::as_str), ok: found.findings.is_empty(), found }
-    }
-}
-
-impl Report for VerifiedMatch<'_> {
-    fn lines(&self) -> Vec<Line> {
-        let name = self.match_name.unwrap_or("the store");
-        let branches = self.found.branches.iter().map(|branch| {
-            let VerifiedBranch { branch, entries, link, state_hash } = branch;
+/// Prints what was found in a match, or in the store as a whole.
+fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Context) -> Result<(), Failure> {
+    let Verification { branches, findings, left } = found;
+    let match_name = match_name.map(MatchName::as_str);
+    let (ok, name) = (findings.is_empty(), match_name.unwrap_or("the store"));
+    let verified =
+        json!({ "match": match_name, "ok": ok, "branches": branches, "findings": findings, "dice": left });
+    context.output.show(&verified, || {
+        let branches = branches.iter().map(|VerifiedBranch { branch, entries, link, state_hash }| {
             let entries = counted(*entries, "entry", "entries");
             let place = plain(format_args!(" {name}@{branch}: {entries} "));
             Line::from([added("ok"), place, dim(format_args!("state {state_hash:.16} link {link:.16}"))])
         });
-        let findings = self.found.findings.iter().map(|finding| {
+        let findings = findings.iter().map(|finding| {
             let branch = finding.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
             let seq = finding.seq.map(|seq| format!(":{seq}")).unwrap_or_default();
             let message = plain(format_args!(" {name}{branch}{seq}: {}", finding.message));
             Line::from([removed(finding.kind), message])
         });
-        branches.chain(findings).chain(self.found.left.map(|left| left_line(name, left))).collect()
-    }
-}
-
-/// Returns the line about what another check is left with.
-fn left_line(name: &str, left: LeftToCheck) -> Line {
-    [dim("dice"), plain(format_args!(" {name}: {}", left.text()))].into()
+        branches.chain(findings).chain(left.map(|left| left_line(name, left))).collect()
+    })?;
+    Ok(())
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -159,7 +146,7 @@ fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<Exi
     if let Some(damage) = store.check_watermark()? {
         damaged += 1;
         let found = Verification { findings: vec![Finding::from(damage)], ..Verification::default() };
-        context.output.report(&VerifiedMatch::new(None, &found))?;
+        print(None, &found, context)?;
     }
     for match_name in matches {
         let match_name = &match_name?;
@@ -167,12 +154,13 @@ fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<Exi
         for finding in &verification.findings {
             if finding.kind == FindingKind::Damaged { damaged += 1 } else { disagreeing += 1 }
         }
-        context.output.report(&VerifiedMatch::new(Some(match_name), &verification))?;
+        print(Some(match_name), &verification, context)?;
     }
     if damaged > 0 {
         context.output.flush()?;
         let findings = counted(damaged, "finding", "findings");
-        return Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(NEXT_STEP));
+        return Err(Failure::trouble(format!("the store is damaged: {findings}"))
+            .hint(context.damaged_store().next_step()));
     }
     Ok(if disagreeing > 0 { ExitStatus::No } else { ExitStatus::Yes })
 }
@@ -189,35 +177,8 @@ fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus,
     let branch =
         VerifiedBranch { branch: revision.branch.clone(), entries, link, state_hash: state.state_hash() };
     let verification = Verification { branches: vec![branch], findings: Vec::new(), left };
-    context.output.report(&VerifiedMatch::new(Some(&revision.match_name), &verification))?;
+    print(Some(&revision.match_name), &verification, context)?;
     Ok(ExitStatus::Yes)
-}
-
-/// A replay file that was verified.
-#[derive(Serialize)]
-struct VerifiedFile<'a> {
-    file: String,
-    ok: bool,
-    entries: u64,
-    state_hash: Option<Digest>,
-    log: Option<Digest>,
-    mismatch: Option<&'a Mismatch>,
-    /// Who checks the values of fair dice.
-    dice: Option<LeftToCheck>,
-}
-
-impl Report for VerifiedFile<'_> {
-    fn lines(&self) -> Vec<Line> {
-        if let Some(mismatch) = self.mismatch {
-            return mismatch.lines();
-        }
-        let (Some(state), Some(log)) = (self.state_hash, self.log) else { return Vec::new() };
-        let name = printable(&self.file);
-        let entries = counted(self.entries, "entry", "entries");
-        let hashes = dim(format_args!("state {state:.16} log {log:.16}"));
-        let ok = Line::from([added("ok"), plain(format_args!(" {name}: {entries} ")), hashes]);
-        [ok].into_iter().chain(self.dice.map(|left| left_line(&name, left))).collect()
-    }
 }
 
 /// Requires of a replay file all that `check` requires.
@@ -226,14 +187,95 @@ fn verify_file(file: &FileName, context: &mut Context) -> Result<ExitStatus, Fai
     let checked = check_replay(&replay)?;
     let ok = checked.difference.is_none();
     let closing = replay.closing.filter(|_| ok);
-    context.output.report(&VerifiedFile {
-        file: file.to_string(),
-        ok,
-        entries: checked.entries,
-        state_hash: closing.map(|closing| closing.state),
-        log: closing.map(|closing| closing.log),
-        mismatch: checked.difference.as_deref(),
-        dice: LeftToCheck::of(&replay.header.dice),
+    let (name, dice) = (file.to_string(), LeftToCheck::of(&replay.header.dice));
+    let verified = json!({
+        "file": name,
+        "ok": ok,
+        "entries": checked.entries,
+        "state_hash": closing.map(|closing| closing.state),
+        "log": closing.map(|closing| closing.log),
+        "mismatch": checked.difference,
+        "dice": dice,
+    });
+    context.output.show(&verified, || {
+        if let Some(mismatch) = &checked.difference {
+            return mismatch.lines();
+        }
+        let Some(Closing { state, log, .. }) = closing else { return Vec::new() };
+        let (name, entries) = (printable(&name), counted(checked.entries, "entry", "entries"));
+        let hashes = dim(format_args!("state {state:.16} log {log:.16}"));
+        let ok = Line::from([added("ok"), plain(format_args!(" {name}: {entries} ")), hashes]);
+        [ok].into_iter().chain(dice.map(|left| left_line(&name, left))).collect()
     })?;
     Ok(if ok { ExitStatus::Yes } else { ExitStatus::No })
+}
+
+/// Compares a history with the links that another player quotes, and prints where they part.
+fn print_quoted(
+    line: &Revision,
+    quoted: &[QuotedLink],
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
+    let found = compare(&context.read_store()?, line, quoted)?;
+    let (is_same, same_to, misquoted, parting) = match &found {
+        QuotedFinding::Same(seq) => (true, Some(*seq), None, None),
+        QuotedFinding::Wrongly(seq) => (false, None, Some(*seq), None),
+        QuotedFinding::Parts(parting) => (false, parting.same, None, Some(parting)),
+    };
+    let compared = json!({
+        "revision": line.to_string(),
+        "same": is_same,
+        "same_to": same_to,
+        "differ_at": parting.map(|parting| parting.differ),
+        "first": parting.and_then(Parting::first),
+        "branch": parting.and_then(|parting| parting.branch.as_ref()).map(BranchName::as_str),
+        "ask_next": parting.and_then(Parting::ask_next),
+        "misquoted": misquoted,
+    });
+    context.output.show(&compared, || {
+        let (word, text) = match &found {
+            QuotedFinding::Same(seq) => (added("same"), format!("as quoted, up to {}", entry(*seq))),
+            QuotedFinding::Wrongly(seq) => {
+                let text =
+                    format!("the link after {} is quoted wrongly, as a later one is right", entry(*seq));
+                (removed("unclear"), text)
+            }
+            QuotedFinding::Parts(parting) => (removed("differs"), explained(line, parting)),
+        };
+        vec![[word, plain(format_args!(" {line}: {text}"))].into()]
+    })?;
+    Ok(if is_same { ExitStatus::Yes } else { ExitStatus::No })
+}
+
+fn explained(line: &Revision, parting: &Parting) -> String {
+    if let Some(branch) = &parting.branch {
+        let whose = format!("the quoted link is that of `{}@{branch}`", line.match_name);
+        return format!("{whose}, which parts at entry {}", parting.differ);
+    }
+    match (parting.first(), parting.same, parting.ends) {
+        (Some(0), ..) => {
+            "they differ from the start: this is another match, or an import with links of its own".into()
+        }
+        (Some(first), _, Some(ends)) if first > ends => {
+            format!("the same up to {}, where it ends; the quoted history continues", entry(ends))
+        }
+        (Some(first), ..) => format!("they part at entry {first}"),
+        (None, Some(same), _) => {
+            let next = parting.ask_next().unwrap_or(same);
+            format!(
+                "they part after {} and at or before entry {}; ask for the link after entry {next}",
+                entry(same),
+                parting.differ
+            )
+        }
+        (None, None, _) => format!(
+            "they part at or before entry {}, or are not one match; ask for the link after entry 0, the setup",
+            parting.differ
+        ),
+    }
+}
+
+/// Names an entry, or the setup before the first.
+fn entry(seq: u64) -> String {
+    if seq == 0 { "the setup".into() } else { format!("entry {seq}") }
 }

@@ -4,29 +4,34 @@
 //! ever written to the store, and whatever goes wrong, there is simply nothing to offer.
 
 mod bash;
-mod names;
 
 use std::any::TypeId;
 use std::env;
-use std::ffi::OsStr;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command};
 use clap_complete::env::{Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
 use clap_complete::{
-    ArgValueCandidates, ArgValueCompleter, CompleteEnv, CompletionCandidate, PathCompleter,
+    ArgValueCandidates, ArgValueCompleter, CompleteEnv, CompletionCandidate, PathCompleter, Shell,
     engine::ValueCompleter,
 };
 use turnfold_core::{Registry, Seat};
 use turnfold_replay::Revision;
 use turnfold_replay::audit::RowName;
+use turnfold_store::StoreReader;
 
 use bash::Bash;
 
+use crate::context::Context;
+use crate::failure::{ExitStatus, Failure};
 use crate::guides::GUIDES;
 
 /// The variable that holds the name of the shell that asks.
 const VARIABLE: &str = "TURNFOLD_COMPLETE";
+
+/// How many names are offered, at most.
+const NAMES_MAX: usize = 1000;
 
 /// Every shell that can be completed for.
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
@@ -42,8 +47,31 @@ pub(crate) fn answer(grammar: fn() -> Command, registry: &Registry) -> bool {
     request.try_complete(env::args_os(), env::current_dir().ok().as_deref()).unwrap_or(true)
 }
 
+/// Print a completion script for a shell
+///
+/// Rulesets, seats, matches and branches are completed too: the script asks `turnfold`, which reads the store and never
+/// writes to it.
+///
+/// For bash: `turnfold completions bash > ~/.local/share/bash-completion/completions/turnfold`
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold completions bash")]
+pub(crate) struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let refused = Failure::usage("a completion script is for a shell, there is no JSON of it");
+    context.output.refuse_json(refused.hint("leave out `--format json`"))?;
+    let shell = args.shell.to_string();
+    let script = script(&shell)
+        .ok_or_else(|| Failure::usage(format!("there is no completion script for `{shell}`")))?;
+    context.output.document(&script)?;
+    Ok(ExitStatus::Yes)
+}
+
 /// Returns the script that makes a shell ask, or `None` for one that cannot be completed for.
-pub(crate) fn script(shell: &str) -> Option<String> {
+fn script(shell: &str) -> Option<String> {
     let mut script = Vec::new();
     let completer: &dyn EnvCompleter = SHELLS.completer(shell)?;
     completer.write_registration(VARIABLE, "turnfold", "turnfold", "turnfold", &mut script).ok()?;
@@ -113,12 +141,25 @@ fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
 fn stored(typed: &OsStr) -> Vec<CompletionCandidate> {
     let text = typed.to_string_lossy();
     let branched = text.split_once('@').map(|(match_name, _)| match_name);
-    let names = names::revisions(&store_dir(env::args_os()), branched).unwrap_or_default();
+    let names = stored_names(&store_dir(env::args_os()), branched).unwrap_or_default();
     names.into_iter().filter(|name| name.starts_with(&*text)).map(CompletionCandidate::new).collect()
 }
 
+/// Returns the matches of a store or, with a match, its branches as `MATCH@BRANCH`; `None` if they cannot be read.
+fn stored_names(dir: &Path, of_match: Option<&str>) -> Option<Vec<String>> {
+    let store = StoreReader::open(dir).ok()?;
+    let names = if let Some(match_name) = of_match {
+        let branches = store.branches(&match_name.parse().ok()?).ok()?;
+        branches.iter().take(NAMES_MAX).map(|branch| format!("{match_name}@{}", branch.name)).collect()
+    } else {
+        let matches = store.matches_after(None).ok()?.take(NAMES_MAX);
+        matches.map_while(Result::ok).map(|info| info.name.to_string()).collect()
+    };
+    Some(names)
+}
+
 /// Finds the store that is meant: the one named among the words so far, the one of the environment, or the usual one.
-fn store_dir(words: impl Iterator<Item = std::ffi::OsString>) -> std::path::PathBuf {
+fn store_dir(words: impl Iterator<Item = OsString>) -> PathBuf {
     let words: Vec<_> = words.collect();
     let after = words.iter().zip(words.iter().skip(1)).find(|(word, _)| *word == "--store");
     let joined = words.iter().find_map(|word| word.to_str()?.strip_prefix("--store="));

@@ -8,7 +8,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
 use crate::random;
 use crate::remote::client::{Client, Sent, ServiceRequest, path_of};
-use crate::remote::look::{document, needs_store, seen_at};
+use crate::remote::look::{needs_store, print_reply, seen_at};
 use crate::remote::problem::{ApiError, NotAnswered};
 
 /// A call of `play`.
@@ -43,8 +43,9 @@ pub(crate) fn play(
     let query = expected.map(|expected| ("expect", expected.to_string())).into_iter().collect();
     let asked = ServiceRequest { path: path_of(call.line, "entries"), query, format: output.format() };
     match client.post(&asked, &sent) {
-        Ok(reply) if output.is_json() => print_json(&document(&reply.body)?, output)?,
-        Ok(reply) => output.text(&reply.body)?,
+        Ok(reply) => {
+            print_reply(&reply, &["nothing", "entries"], output)?;
+        }
         Err(NotAnswered::ApiError(problem)) => {
             let line = problem.command.as_ref().and_then(|(index, _)| call.lines.get(*index));
             print_rejected(&problem, output)?;
@@ -91,25 +92,12 @@ fn written(line: &ScriptLine) -> String {
     seat.map_or_else(|| command.clone(), |seat| format!("{seat}: {command}"))
 }
 
-/// Prints the records of the entries a line each, or that there are none.
-fn print_json(document: &Value, output: &mut Output) -> Result<(), Failure> {
-    if let Some(nothing) = document.get("nothing") {
-        return Ok(output.json(nothing)?);
-    }
-    let entries = document.get("entries").and_then(Value::as_array);
-    let entries = entries.ok_or_else(|| Failure::trouble("the answer is unusable: expected `entries`"))?;
-    Ok(entries.iter().try_for_each(|record| output.json(record))?)
-}
-
 /// Prints the record of a command that was not accepted.
 fn print_rejected(problem: &ApiError, output: &mut Output) -> Result<(), Failure> {
     let Some((_, record)) = &problem.command else { return Ok(()) };
-    if output.is_json() {
-        return Ok(output.json(record)?);
-    }
     let text = |member| record.get(member).and_then(Value::as_str);
     let outcome = format!("rejected {}", text("reason").unwrap_or_default());
     let command = text("command").unwrap_or_default();
-    let line = render::rejected_line(text("seat"), command, &outcome, text("message"));
-    Ok(output.line(line)?)
+    let line = || render::rejected_line(text("seat"), command, &outcome, text("message"));
+    Ok(output.show(record, || vec![line()])?)
 }

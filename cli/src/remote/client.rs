@@ -14,10 +14,10 @@ use ureq::http::{HeaderMap, Response, StatusCode, header};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Body, Error};
 
+use crate::address::SafeOrigin;
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::limits::AUTHORITIES;
-use crate::origin::SafeOrigin;
 use crate::output::{Format, printable};
 use crate::remote::problem::{ApiError, NotAnswered};
 
@@ -73,7 +73,7 @@ impl Client {
     ///
     /// # Errors
     /// A usage failure where `SSL_CERT_FILE` names no certificates.
-    pub(crate) fn new(origin: SafeOrigin, (token, kind): (AccessToken, TokenKind)) -> Result<Self, Failure> {
+    pub(crate) fn new(origin: SafeOrigin, token: AccessToken, kind: TokenKind) -> Result<Self, Failure> {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .https_only(origin.has_tls())

@@ -1,11 +1,15 @@
-//! What a service says of a position: as `show`, `legal` and `ask` print it.
+//! What a service says, as the verbs that look at matches print it. Lists are read page after page.
 
 use serde_json::Value;
-use turnfold_replay::{Revision, Viewer};
+use turnfold_replay::{RangeName, Revision, Viewer};
+use turnfold_serve::TokenKind;
 
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
-use crate::remote::client::{Client, ServiceRequest, path_of};
+use crate::remote::client::{Client, Reply, ServiceRequest, path_of};
+
+/// The most items of a page.
+const PAGE: u64 = 1000;
 
 /// Refuses options of a verb that a service has no parameter for.
 pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<(), Failure> {
@@ -29,31 +33,111 @@ pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static 
 /// Prints what a service says of a position; where that is a list, its items are printed a line each.
 pub(crate) fn print(
     client: &Client,
-    (revision, resource): (&Revision, &str),
+    revision: &Revision,
+    resource: &str,
     query: Vec<(&str, String)>,
     output: &mut Output,
 ) -> Result<ExitStatus, Failure> {
-    let reply =
-        client.get(&ServiceRequest { path: path_of(revision, resource), query, format: output.format() })?;
-    match output.format() {
-        Format::Text => output.text(&reply.body)?,
-        Format::Json => print_json(&document(&reply.body)?, resource == "legal", output)?,
-        Format::Svg => output.document(&reply.body)?,
-    }
+    let asked = ServiceRequest { path: path_of(revision, resource), query, format: output.format() };
+    let members: &[_] = if resource == "legal" { &["items"] } else { &[] };
+    print_reply(&client.get(&asked)?, members, output)?;
     Ok(ExitStatus::Yes)
 }
 
 /// Reads an answer that is JSON.
-pub(crate) fn document(body: &str) -> Result<Value, Failure> {
-    serde_json::from_str(body).map_err(|error| Failure::trouble(format!("the answer is unusable: {error}")))
+pub(crate) fn document(reply: &Reply) -> Result<Value, Failure> {
+    serde_json::from_str(&reply.body)
+        .map_err(|error| Failure::trouble(format!("the answer is unusable: {error}")))
 }
 
-/// Prints a document, or the items of a list.
-pub(crate) fn print_json(document: &Value, is_list: bool, output: &mut Output) -> Result<(), Failure> {
-    if !is_list {
-        return Ok(output.json(document)?);
+/// Prints an answer in the format that was asked for. Of a JSON document, prints the first of these members that it has,
+/// the items of a list a line each; without members, all of it. Returns after what the next page begins.
+pub(crate) fn print_reply(
+    reply: &Reply,
+    members: &[&str],
+    output: &mut Output,
+) -> Result<Option<String>, Failure> {
+    match output.format() {
+        Format::Text => output.text(&reply.body)?,
+        Format::Svg => output.document(&reply.body)?,
+        Format::Json => {
+            let document = document(reply)?;
+            match members.iter().find_map(|member| document.get(member)) {
+                Some(Value::Array(items)) => items.iter().try_for_each(|item| output.json(item))?,
+                Some(member) => output.json(member)?,
+                None if members.is_empty() => output.json(&document)?,
+                None => {
+                    let message = format!("the answer is unusable: expected `{}`", members.join("` or `"));
+                    return Err(Failure::trouble(message));
+                }
+            }
+            return Ok(match document.get("next") {
+                Some(Value::String(next)) => Some(next.clone()),
+                Some(Value::Number(next)) => Some(next.to_string()),
+                _ => None,
+            });
+        }
     }
-    let items = document.get("items").and_then(Value::as_array);
-    let items = items.ok_or_else(|| Failure::trouble("the answer is unusable: expected a list"))?;
-    Ok(items.iter().try_for_each(|item| output.json(item))?)
+    Ok(next_linked(reply))
+}
+
+/// A list, or a part of it.
+pub(crate) struct Part {
+    pub(crate) path: String,
+    /// The item before the first.
+    pub(crate) after: Option<String>,
+    /// The most items.
+    pub(crate) count: Option<u64>,
+    /// The viewer, if one is asked for.
+    pub(crate) viewer: Option<Viewer>,
+}
+
+/// Prints the entries of a range.
+pub(crate) fn print_log(
+    client: &Client,
+    range: &RangeName,
+    line: &Revision,
+    viewer: Option<Viewer>,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
+    let before = range.first.saturating_sub(1);
+    if line.seq.is_some() {
+        let sees_all = matches!(client.kind(), TokenKind::Host | TokenKind::Admin);
+        if !sees_all || viewer.is_some_and(|viewer| !viewer.see_all()) {
+            return Err(needs_store("a log as a seat knew it at an entry"));
+        }
+        // Pages end where the log does; that it has the last entry at all is asked for by itself.
+        let query = seen_at(line.seq, viewer);
+        client.get(&ServiceRequest { path: path_of(line, "view"), query, format: output.format() })?;
+    }
+    let count = line.seq.map(|last| last.saturating_sub(before));
+    let after = (before > 0).then(|| before.to_string());
+    print_list(client, Part { path: path_of(line, "entries"), after, count, viewer }, output)
+}
+
+/// Prints a part of a list.
+pub(crate) fn print_list(client: &Client, part: Part, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let Part { path, mut after, mut count, viewer } = part;
+    while count != Some(0) {
+        let limit = count.map_or(PAGE, |count| count.min(PAGE));
+        let mut query = seen_at(None, viewer);
+        query.push(("limit", limit.to_string()));
+        query.extend(after.take().map(|after| ("after", after)));
+        let reply = client.get(&ServiceRequest { path: path.clone(), query, format: output.format() })?;
+        after = print_reply(&reply, &["items"], output)?;
+        if after.is_none() {
+            break;
+        }
+        count = count.map(|count| count - limit);
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// Returns the value for `after` of the next page, which text names by `Link` (SV-6).
+fn next_linked(reply: &Reply) -> Option<String> {
+    let link = reply.headers.get("link")?.to_str().ok()?;
+    let (target, relation) = link.strip_prefix('<')?.split_once('>')?;
+    let (_, query) = target.split_once('?')?;
+    let after = query.split('&').find_map(|parameter| parameter.strip_prefix("after="))?;
+    relation.contains("rel=\"next\"").then(|| after.to_string())
 }

@@ -6,6 +6,4 @@
 pub(crate) mod append;
 pub(crate) mod client;
 pub(crate) mod look;
-pub(crate) mod pages;
 pub(crate) mod problem;
-pub(crate) mod store_address;

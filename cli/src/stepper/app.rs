@@ -10,7 +10,7 @@ use turnfold_store::BranchInfo;
 
 use crate::failure::Failure;
 
-use super::keys::{Action, BEATS, action};
+use super::keys::BEATS;
 
 /// What is asked for in the last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,8 +129,8 @@ impl<'c> App<'c> {
 
     /// Does what a key asks for.
     pub(super) fn press(&mut self, key: KeyEvent) -> Result<(), Failure> {
-        let interrupts = key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c');
-        if interrupts {
+        let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        if has_control && key.code == KeyCode::Char('c') {
             self.pace = Pace::Left;
             return Ok(());
         }
@@ -141,7 +141,7 @@ impl<'c> App<'c> {
         if self.over.is_some() {
             return self.press_over(key.code);
         }
-        action(key).map_or(Ok(()), |action| self.act(action))
+        if has_control { Ok(()) } else { self.act(key.code) }
     }
 
     /// Types on in the last line.
@@ -216,61 +216,71 @@ impl<'c> App<'c> {
         Ok(())
     }
 
-    fn act(&mut self, action: Action) -> Result<(), Failure> {
-        match action {
-            Action::By(count) => self.by(count),
-            Action::First => self.go(0),
-            Action::Last => self.go(u64::MAX),
-            Action::AskNumber => self.ask(Prompt::Number),
-            Action::AskText => self.ask(Prompt::Text),
-            Action::AskCondition => self.ask(Prompt::Condition),
-            Action::Again { back } => {
-                self.search(if back { SearchDirection::Back } else { SearchDirection::Forward })
-            }
-            Action::Choose(count) => {
-                let last = self.fields.len().saturating_sub(1);
-                self.field = self.field.saturating_add_signed(isize::try_from(count).unwrap_or(0)).min(last);
-                self.path = self.fields.get(self.field).map(|field| field.path.clone());
-                Ok(())
-            }
-            Action::Change { back } => self.go_to_change(back),
-            Action::NextViewer => self.next_viewer(),
-            Action::View => {
-                self.as_json = !self.as_json;
-                self.moved = (0, 0);
-                Ok(())
-            }
-            Action::Play => {
-                let may_play = self.pace == Pace::Waits && self.stepper().at() < self.stepper().head();
-                self.pace = if may_play { Pace::Plays } else { Pace::Waits };
-                Ok(())
-            }
-            Action::Speed(count) => {
-                let faster = self.speed.saturating_add_signed(isize::try_from(count).unwrap_or(0));
-                self.speed = faster.min(BEATS.len() - 1);
-                let speed = BEATS.get(self.speed).map_or(1, |(speed, _)| *speed);
-                self.say(format!("{speed} a second"))
-            }
-            Action::Scroll(columns, lines) => {
-                self.moved = (self.moved.0 + columns, self.moved.1 + lines);
-                Ok(())
-            }
-            Action::Branches => self.list_branches(),
-            Action::Yield => {
+    /// Does what a key asks for where nothing is being typed (VW-7).
+    fn act(&mut self, key: KeyCode) -> Result<(), Failure> {
+        use SearchDirection::{Back, Forward};
+        match key {
+            KeyCode::Right | KeyCode::Enter | KeyCode::Char('l') => self.by(1),
+            KeyCode::Left | KeyCode::Char('h') => self.by(-1),
+            KeyCode::PageDown => self.by(10),
+            KeyCode::PageUp => self.by(-10),
+            KeyCode::End | KeyCode::Char('G') => self.go(u64::MAX),
+            KeyCode::Home | KeyCode::Char('g') => self.go(0),
+            KeyCode::Char(':') => self.ask(Prompt::Number),
+            KeyCode::Char('/') => self.ask(Prompt::Text),
+            KeyCode::Char('w') => self.ask(Prompt::Condition),
+            KeyCode::Char('n') => self.search(Forward),
+            KeyCode::Char('N') => self.search(Back),
+            KeyCode::Char(']') => self.go_to_change(Forward),
+            KeyCode::Char('[') => self.go_to_change(Back),
+            KeyCode::Char('s') => self.next_viewer(),
+            KeyCode::Char('b') => self.list_branches(),
+            KeyCode::Char('+' | '=') => self.change_speed(1),
+            KeyCode::Char('-') => self.change_speed(-1),
+            KeyCode::Char('y') => {
                 self.prints = !self.prints;
                 let what = if self.prints { "is" } else { "is not" };
                 let here = self.here();
                 self.say(format!("`{here}`, or where you are then, {what} printed on leaving"))
             }
-            Action::Help => {
-                self.over = Some(Over::Help);
-                Ok(())
-            }
-            Action::Quit => {
-                self.pace = Pace::Left;
+            key => {
+                self.turn(key);
                 Ok(())
             }
         }
+    }
+
+    /// Does what a key asks for that leads nowhere else in the history.
+    fn turn(&mut self, key: KeyCode) {
+        match key {
+            KeyCode::Down => self.choose(1),
+            KeyCode::Up => self.choose(-1),
+            KeyCode::Char('H') => self.moved.0 -= 4,
+            KeyCode::Char('L') => self.moved.0 += 4,
+            KeyCode::Char('K') => self.moved.1 -= 2,
+            KeyCode::Char('J') => self.moved.1 += 2,
+            KeyCode::Char('v') => (self.as_json, self.moved) = (!self.as_json, (0, 0)),
+            KeyCode::Char(' ') => {
+                let may_play = self.pace == Pace::Waits && self.stepper().at() < self.stepper().head();
+                self.pace = if may_play { Pace::Plays } else { Pace::Waits };
+            }
+            KeyCode::Char('?') => self.over = Some(Over::Help),
+            KeyCode::Char('q') => self.pace = Pace::Left,
+            _ => {}
+        }
+    }
+
+    /// Chooses another of the changed fields.
+    fn choose(&mut self, count: isize) {
+        let last = self.fields.len().saturating_sub(1);
+        self.field = self.field.saturating_add_signed(count).min(last);
+        self.path = self.fields.get(self.field).map(|field| field.path.clone());
+    }
+
+    fn change_speed(&mut self, count: isize) -> Result<(), Failure> {
+        self.speed = self.speed.saturating_add_signed(count).min(BEATS.len() - 1);
+        let speed = BEATS.get(self.speed).map_or(1, |(speed, _)| *speed);
+        self.say(format!("{speed} a second"))
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it is one of the actions, which may fail")]

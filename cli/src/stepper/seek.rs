@@ -45,16 +45,16 @@ impl App<'_> {
         }
     }
 
-    pub(super) fn go_to_change(&mut self, back: bool) -> Result<(), Failure> {
+    pub(super) fn go_to_change(&mut self, direction: SearchDirection) -> Result<(), Failure> {
         let chosen = self.fields.get(self.field).map(|field| field.path.clone());
         let Some(path) = self.path.clone().or(chosen) else {
             return self.say("choose a field that changed first, with ↑ and ↓".into());
         };
-        let direction = if back { SearchDirection::Back } else { SearchDirection::Forward };
         self.path = Some(path.clone());
+        let which = if direction == SearchDirection::Back { "earlier" } else { "later" };
         match self.stepper().change_of(&path, direction)? {
             Some(seq) => self.go(seq),
-            None => self.say(format!("no {} entry changes {path}", if back { "earlier" } else { "later" })),
+            None => self.say(format!("no {which} entry changes {path}")),
         }
     }
 

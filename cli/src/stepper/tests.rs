@@ -13,10 +13,10 @@ use turnfold_replay::{SeatHistory, SourceName, Viewer};
 
 use super::app::App;
 use super::draw::draw;
+use crate::address::StoreAddress;
 use crate::context::Context;
 use crate::grammar;
 use crate::output::{Format, Output};
-use crate::remote::store_address::StoreAddress;
 
 /// A golden log of each ruleset, and the entry that is looked at.
 const LOOKED_AT: [(&str, &str); 5] = [
@@ -33,7 +33,7 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (39, 11)];
 fn context() -> Context {
     let output = Output::new(Format::Text, false);
     let store = StoreAddress::Dir("nowhere".into());
-    Context::new((store, None), output, grammar::grammar(), Registry::standard()).unwrap()
+    Context::new(store, None, output, grammar::grammar(), Registry::standard()).unwrap()
 }
 
 fn sight(file: &str, viewer: Viewer, context: &Context) -> SeatHistory {

@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn damage_is_placed_as_exactly_as_it_is_known() {
         let corrupt = StoreError::damaged("its check is wrong");
-        assert!(corrupt.to_string().starts_with("corrupt store: its check is wrong;"));
+        assert!(corrupt.to_string().starts_with("corrupt store: its check is wrong"));
         let name = "table-3".parse().unwrap();
         let placed = corrupt.within(&name, Some(&BranchName::main()));
         assert!(placed.to_string().starts_with("corrupt store: match `table-3`, branch `main`: its check"));

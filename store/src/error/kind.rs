@@ -14,6 +14,12 @@ pub enum ErrorKind {
 }
 
 impl StoreError {
+    /// Returns `true` if something stored is damaged or gone. What to do about that depends on where the store is.
+    #[must_use]
+    pub const fn is_damage(&self) -> bool {
+        matches!(self, Self::Corrupt { .. } | Self::Lost { .. })
+    }
+
     /// Sorts the error by what it means to whoever asked.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {

@@ -11,19 +11,6 @@ use crate::local::dir::holder::Holder;
 use crate::local::layout::watermark::EntryRef;
 use crate::names::{BranchName, MatchName};
 
-/// What to do about damage in a directory, which every error of damage ends with.
-pub const NEXT_STEP: &str = "save what is sound with `turnfold store salvage DIR NEWDIR`";
-
-/// What to do about damage in a database. Errors do not know where they were found, so whoever shows them says this
-/// instead of [`NEXT_STEP`].
-pub const NEXT_STEP_IN_DATABASE: &str = "restore it from the database's archive or a backup";
-
-/// What to do about a full disk, where each process opens the store anew.
-pub const NEXT_STEP_WHEN_FULL: &str = "free some space and try again";
-
-/// What to do with a store that stopped accepting writes.
-pub const NEXT_STEP_WHEN_STOPPED: &str = "open it again";
-
 /// What a store refuses or fails to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -79,8 +66,7 @@ pub enum StoreError {
     },
     /// The store holds less than it held before.
     #[error(
-        "the store lost data: {}{} of {expected_commits} commits are missing, with {} of {expected_entries} entries; \
-         {NEXT_STEP}",
+        "the store lost data: {}{} of {expected_commits} commits are missing, with {} of {expected_entries} entries",
         missing(last.as_ref(), *held),
         expected_commits.saturating_sub(*found_commits),
         expected_entries.saturating_sub(*found_entries)
@@ -103,7 +89,7 @@ pub enum StoreError {
     #[error("the clock of this machine is before 1970: set it, then try again")]
     Clock,
     /// Something stored is not what was written.
-    #[error("corrupt store: {}{reason}; {NEXT_STEP}", place(match_name.as_ref(), branch.as_ref(), *seq))]
+    #[error("corrupt store: {}{reason}", place(match_name.as_ref(), branch.as_ref(), *seq))]
     Corrupt {
         /// The match concerned, where known.
         match_name: Option<MatchName>,
@@ -275,7 +261,9 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The disk is full; what was acknowledged is safe.
-    #[error("the store's disk is full: {NEXT_STEP_WHEN_FULL}; nothing of this call was kept ({source})")]
+    #[error(
+        "the store's disk is full: free some space and try again; nothing of this call was kept ({source})"
+    )]
     Full {
         /// What the operating system says.
         source: io::Error,
@@ -327,7 +315,7 @@ pub enum StoreError {
         found: u64,
     },
     /// An earlier write failed, so this handle takes no more; what was acknowledged is safe.
-    #[error("the store stopped accepting writes: {reason}; {NEXT_STEP_WHEN_STOPPED}")]
+    #[error("the store stopped accepting writes: {reason}; open it again")]
     Failed {
         /// What failed first.
         reason: String,

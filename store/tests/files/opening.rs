@@ -264,7 +264,7 @@ fn a_compaction_cut_short_is_finished_only_over_sound_records() {
         let db = dir.join(records).join("db");
         let bit = used(&fs::read(&db).unwrap()) * 8 - 100;
         flip(&db, bit);
-        check_refused(&dir, "salvage DIR NEWDIR");
+        check_refused(&dir, "corrupt store");
         flip(&db, bit);
         Store::open(&dir).unwrap().close().unwrap();
         assert!(!dir.join(pending).exists());

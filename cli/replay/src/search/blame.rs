@@ -1,15 +1,20 @@
 //! Blaming: the entries that change a field of the view.
 
+use serde::Serialize;
+
 use crate::compare::difference::Difference;
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::viewer::seat_history::SeatHistory;
 
 /// An entry that changed a field.
+#[derive(Debug, Serialize)]
 pub struct FieldChange {
     /// The entry.
+    #[serde(flatten)]
     pub record: Record,
     /// The field before and after.
+    #[serde(flatten)]
     pub difference: Difference,
 }
 

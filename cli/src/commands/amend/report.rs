@@ -1,14 +1,14 @@
 //! An amendment as lines for people and as a document for programs.
 
-use serde::{Serialize, Serializer};
-use turnfold_core::{Digest, Outcome, Seat};
+use serde_json::{Value, json};
+use turnfold_core::{Outcome, Seat};
 use turnfold_replay::{
     Amendment, ChangedRoll, Claim, Difference, Divergence, Record,
     compare::difference::{differences, view_of},
     render,
 };
 
-use crate::output::{Line, Report, added, counted, dim, plain, removed, strong, warning};
+use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
 
 /// How many rolls, and how many outcomes that turned, text shows; JSON has all.
 const SHOWN_MAX: usize = 10;
@@ -23,60 +23,6 @@ pub(crate) struct Names {
     pub(crate) is_branch: bool,
 }
 
-/// An amendment as a JSON document.
-#[derive(Serialize)]
-struct AmendmentDocument<'a> {
-    /// Whether the branch or file was written.
-    created: bool,
-    source: &'a str,
-    /// The number of the changed entry.
-    seq: u64,
-    target: &'a str,
-    removed: Option<&'a Record>,
-    added: Option<&'a Record>,
-    /// The number of entries, and how many of them were played again.
-    entries: u64,
-    kept: u64,
-    state_hash: Digest,
-    conflicts: Vec<ConflictDocument<'a>>,
-    outcomes: Vec<OutcomeDocument<'a>>,
-    rolls: Vec<RollDocument<'a>>,
-    state: Vec<Difference>,
-}
-
-/// A line of the original that no longer applies.
-#[derive(Serialize)]
-struct ConflictDocument<'a> {
-    /// The entry's number in the original; an attempt has none.
-    seq: Option<u64>,
-    seat: Option<Seat>,
-    command: Option<&'a str>,
-    /// The rejection's name, or `accepted` for an attempt that no longer fails.
-    reason: &'a str,
-    message: &'a str,
-}
-
-/// A line of the original with another outcome.
-#[derive(Serialize)]
-struct OutcomeDocument<'a> {
-    /// The entry's number in the original; an attempt has none.
-    seq: Option<u64>,
-    /// Its number now.
-    new_seq: Option<u64>,
-    seat: Option<Seat>,
-    command: Option<&'a str>,
-    old: Option<&'a Claim>,
-    new: &'a Claim,
-}
-
-#[derive(Serialize)]
-struct RollDocument<'a> {
-    seq: Option<u64>,
-    new_seq: Option<u64>,
-    old: Option<&'a str>,
-    new: Option<&'a str>,
-}
-
 /// What an amendment changed, with the names that its messages use.
 #[derive(Clone, Copy)]
 pub(super) struct Amended<'a> {
@@ -86,30 +32,50 @@ pub(super) struct Amended<'a> {
     pub(super) is_created: bool,
 }
 
-impl Serialize for Amended<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Amended<'_> {
+    pub(super) fn document(&self) -> Value {
         let Self { amendment, names, is_created } = *self;
-        let document = AmendmentDocument {
-            created: is_created,
-            source: &names.source,
-            seq: amendment.seq,
-            target: &names.target,
-            removed: amendment.removed.as_ref(),
-            added: amendment.added.as_ref(),
-            entries: amendment.head(),
-            kept: amendment.kept,
-            state_hash: amendment.after().state_hash(),
-            conflicts: amendment.conflicts.iter().map(ConflictDocument::of).collect(),
-            outcomes: amendment.outcomes.iter().map(OutcomeDocument::of).collect(),
-            rolls: amendment.rolls.iter().map(RollDocument::of).collect(),
-            state: self.state_differences(),
-        };
-        document.serialize(serializer)
+        let conflicts = amendment.conflicts.iter().map(|conflict| {
+            let (seat, command) = conflict.subject.command().unzip();
+            let (reason, message) = why(conflict);
+            // An attempt has no number.
+            let seq = conflict.subject.seq();
+            json!({ "seq": seq, "seat": seat, "command": command, "reason": reason, "message": message })
+        });
+        let outcomes = amendment.outcomes.iter().map(|(changed, new_seq)| {
+            let (seat, command) = changed.subject.command().unzip();
+            json!({
+                "seq": changed.subject.seq(),
+                "new_seq": new_seq,
+                "seat": seat,
+                "command": command,
+                "old": changed.recorded,
+                "new": changed.computed,
+            })
+        });
+        let rolls = amendment.rolls.iter().map(|ChangedRoll { old, new }| {
+            let (seq, old) = old.as_ref().map(|(seq, command)| (seq, command)).unzip();
+            let (new_seq, new) = new.as_ref().map(|(seq, command)| (seq, command)).unzip();
+            json!({ "seq": seq, "new_seq": new_seq, "old": old, "new": new })
+        });
+        json!({
+            "created": is_created,
+            "source": names.source,
+            "seq": amendment.seq,
+            "target": names.target,
+            "removed": amendment.removed,
+            "added": amendment.added,
+            "entries": amendment.head(),
+            "kept": amendment.kept,
+            "state_hash": amendment.after().state_hash(),
+            "conflicts": conflicts.collect::<Vec<_>>(),
+            "outcomes": outcomes.collect::<Vec<_>>(),
+            "rolls": rolls.collect::<Vec<_>>(),
+            "state": self.state_differences(),
+        })
     }
-}
 
-impl Report for Amended<'_> {
-    fn lines(&self) -> Vec<Line> {
+    pub(super) fn lines(&self) -> Vec<Line> {
         let mut lines = self.change();
         lines.extend(self.conflicts());
         if self.is_created {
@@ -120,9 +86,7 @@ impl Report for Amended<'_> {
         }
         lines
     }
-}
 
-impl Amended<'_> {
     /// Returns the entry that was changed and its replacement.
     fn change(&self) -> Vec<Line> {
         let mut lines = Vec::new();
@@ -141,13 +105,13 @@ impl Amended<'_> {
         if !self.amendment.conflicts.is_empty() {
             lines.push(strong("no longer applies (each was left out before the next was tried)").into());
         }
-        lines.extend(self.amendment.conflicts.iter().map(ConflictDocument::of).map(|conflict| {
-            let ConflictDocument { seq, seat, command, reason, message } = conflict;
-            let (number, outcome) = match seq {
+        lines.extend(self.amendment.conflicts.iter().map(|conflict| {
+            let (reason, message) = why(conflict);
+            let (number, outcome) = match conflict.subject.seq() {
                 Some(seq) => (seq.to_string(), format!("rejected {reason}")),
                 None => ("!".into(), reason.to_string()),
             };
-            let given = plain(format_args!("  {number} {} => ", given(seat, command)));
+            let given = plain(format_args!("  {number} {} => ", given(conflict)));
             Line::from([given, removed(outcome), plain(format_args!(" ({message})"))])
         }));
         lines
@@ -225,35 +189,12 @@ fn rest(all: usize) -> Option<Line> {
     (all > SHOWN_MAX).then(|| dim(format_args!("  and {} more", all - SHOWN_MAX)).into())
 }
 
-impl<'a> RollDocument<'a> {
-    fn of(changed: &'a ChangedRoll) -> Self {
-        let seq = |roll: &Option<(u64, String)>| roll.as_ref().map(|(seq, _)| *seq);
-        Self {
-            seq: seq(&changed.old),
-            new_seq: seq(&changed.new),
-            old: changed.old.as_ref().map(|(_, command)| command.as_str()),
-            new: changed.new.as_ref().map(|(_, command)| command.as_str()),
-        }
-    }
-}
-
-impl<'a> ConflictDocument<'a> {
-    fn of(conflict: &'a Divergence) -> Self {
-        let (seat, command) = conflict.subject.command().unzip();
-        let (reason, message) = match &conflict.computed {
-            Claim::Rejection { outcome, message } => (outcome.code().unwrap_or_default(), message.as_str()),
-            _ => ("accepted", "the attempt is accepted now"),
-        };
-        Self { seq: conflict.subject.seq(), seat, command, reason, message }
-    }
-}
-
-impl<'a> OutcomeDocument<'a> {
-    fn of((changed, new_seq): &'a (Divergence, Option<u64>)) -> Self {
-        let Divergence { subject, recorded, computed, .. } = changed;
-        let (seat, command) = subject.command().unzip();
-        let (seq, new_seq) = (subject.seq(), *new_seq);
-        Self { seq, new_seq, seat, command, old: recorded.as_ref(), new: computed }
+/// Returns why a line no longer applies: the rejection's name, or `accepted` for an attempt that no longer fails, and what
+/// that means.
+fn why(conflict: &Divergence) -> (&str, &str) {
+    match &conflict.computed {
+        Claim::Rejection { outcome, message } => (outcome.code().unwrap_or_default(), message),
+        _ => ("accepted", "the attempt is accepted now"),
     }
 }
 
@@ -263,16 +204,16 @@ fn has_turned(changed: &Divergence) -> bool {
 }
 
 fn place((changed, new_seq): &(Divergence, Option<u64>)) -> String {
-    let (seat, command) = changed.subject.command().unzip();
     match (changed.subject.seq(), new_seq) {
-        (Some(old), Some(new)) if old != *new => format!("entry {old}, now {new} ({})", given(seat, command)),
+        (Some(old), Some(new)) if old != *new => format!("entry {old}, now {new} ({})", given(changed)),
         (Some(_), _) => changed.subject.to_string(),
         (None, _) => format!("the {}", changed.subject),
     }
 }
 
-fn given(seat: Option<Seat>, command: Option<&str>) -> String {
-    format!("{} {}", seat.unwrap_or(Seat::Host), command.unwrap_or_default())
+fn given(changed: &Divergence) -> String {
+    let (seat, command) = changed.subject.command().unwrap_or((Seat::Host, ""));
+    format!("{seat} {command}")
 }
 
 fn is_ignored(claim: Option<&Claim>) -> bool {

@@ -3,11 +3,9 @@
 mod open;
 mod post;
 mod run;
-mod status;
 mod take;
 mod write;
 
-use clap::Subcommand;
 use turnfold_replay::mail::desk_naming;
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
@@ -27,23 +25,18 @@ pub(crate) struct Args {
     command: MailCommand,
 }
 
-#[derive(Debug, Subcommand)]
-enum MailCommand {
-    Open(open::Args),
-    Take(take::Args),
-    Run(run::Args),
-    Status(status::Args),
-    Write(write::Args),
+verbs! {
+    MailCommand {
+        Open(open::Args) => open::run,
+        Take(take::Args) => take::run,
+        Run(run::Args) => run::run,
+        Status(run::StatusArgs) => run::status,
+        Write(write::Args) => write::run,
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    match &args.command {
-        MailCommand::Open(args) => open::run(args, context),
-        MailCommand::Take(args) => take::run(args, context),
-        MailCommand::Run(args) => run::run(args, context),
-        MailCommand::Status(args) => status::run(args, context),
-        MailCommand::Write(args) => write::run(args, context),
-    }
+    args.command.run(context)
 }
 
 /// Returns the desk that goes with a match by mail, by whose name it is found (PM-1), and refuses a desk alone: without it,

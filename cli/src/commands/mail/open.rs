@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "host": host.map(|host| host.to_string()),
         "letters": letters,
     });
-    context.output.show(&opened, || {
+    context.output.answer(&opened, || {
         let (desk, seats) = (&of.desk, counted(of.terms.seats.into(), "seat", "seats"));
         let game = format!("{ruleset} version {version}, {dice} dice, {seats}");
         let mut lines = vec![
@@ -113,6 +113,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         lines.extend(folder.map(|it| Line::from(format!("letters and `addresses` are in {}", it.display()))));
         lines.extend(letter_lines(&letters));
         lines
-    })?;
-    Ok(ExitStatus::Yes)
+    })
 }

@@ -1,18 +1,21 @@
-//! `turnfold mail run`: the clock, and a turn that is ready (PM-27).
+//! `turnfold mail run`: the clock, and a turn that is ready (PM-27). `turnfold mail status`: whom a match waits for (PM-24,
+//! PM-28).
 
 use std::io;
 
+use serde_json::json;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{DicePolicy, DueRoll, Rules, Seat};
-use turnfold_replay::mail::{MailHost, TableDice};
+use turnfold_replay::Sources;
+use turnfold_replay::mail::{DeskHistory, MailHost, MailMatch, TableDice};
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::Line;
-use crate::{clock, random};
+use crate::{clock, random, render};
 
 /// Let deadlines pass, execute a turn that is ready, and begin the next
 ///
@@ -82,22 +85,53 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if unused > 0 {
         tracing::warn!(unused, "values of `--roll` were not needed");
     }
-    let played = report.played.iter().map(
-        |step| serde_json::json!({ "branch": step.line.as_str(), "first": step.first, "last": step.last }),
-    );
-    let done = serde_json::json!({
+    let played = report
+        .played
+        .iter()
+        .map(|step| json!({ "branch": step.line.as_str(), "first": step.first, "last": step.last }));
+    let done = json!({
         "match": name.to_string(),
         "at": at.to_string(),
         "effects": report.effects,
         "played": played.collect::<Vec<_>>(),
         "letters": letters,
     });
-    context.output.show(&done, || {
+    context.output.answer(&done, || {
         let mut lines: Vec<_> = report.effects.iter().map(|effect| Line::from(effect.to_string())).collect();
         let who = who.filter(|_| report.effects.is_empty());
         lines.extend(who.map(|who| Line::from(format!("nothing is due: {name} waits for {}", who.text))));
         lines.extend(letter_lines(&letters));
         lines
-    })?;
+    })
+}
+
+/// Show which seats a match by mail waits for, since when and until when
+///
+/// Shows the turn, the seats and what each has sent, and the open offers, but never the content of an order. Every letter
+/// shows the same.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold mail status duel")]
+pub(crate) struct StatusArgs {
+    /// The match
+    #[arg(value_name = "MATCH")]
+    match_name: MatchName,
+}
+
+pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let name = &args.match_name;
+    let store = context.read_store()?;
+    let of = MailMatch::find(&store, name, &context.registry)?;
+    let desk = DeskHistory::read(&store, &of)?;
+    let state = desk.state();
+    let who = Desk::query(state, Seat::Host, "who");
+    let who = who.ok().flatten().ok_or_else(|| Failure::internal("the desk does not answer `who`"))?;
+    let status = json!({
+        "match": name.as_str(),
+        "desk": of.desk.as_str(),
+        "view": Desk::view(state, Seat::Host),
+        "who": who.json,
+    });
+    context.output.show(&status, || vec![format!("{name} waits for {}", who.text).into()])?;
+    render::print(&Desk::picture(state, Seat::Host), &mut context.output)?;
     Ok(ExitStatus::Yes)
 }

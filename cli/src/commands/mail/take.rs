@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde_json::json;
 use turnfold_core::Seat;
 use turnfold_core::paper::SignedPaper;
 use turnfold_replay::mail::{MailHost, PaperOutcome, TakenPaper};
@@ -12,7 +12,6 @@ use super::post::{HostArgs, letter_lines};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{input_name, read_input_or_stdin};
-use crate::output::{Line, Report};
 use crate::{clock, limits};
 
 /// Record the papers of mails at the desk, and answer them
@@ -45,57 +44,6 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
-/// A paper with its outcome, or a mail without one.
-#[derive(Serialize)]
-struct AnsweredPaper<'a> {
-    file: &'a str,
-    line: Option<usize>,
-    seat: Option<Seat>,
-    kind: Option<&'static str>,
-    number: Option<u32>,
-    digest: Option<String>,
-    outcome: &'static str,
-    reason: Option<&'static str>,
-    message: Option<String>,
-    seq: Option<u64>,
-    is_new: bool,
-    #[serde(skip)]
-    text: String,
-}
-
-impl<'a> AnsweredPaper<'a> {
-    fn new(file: &'a str, taken: Option<&TakenPaper>) -> Self {
-        let paper = taken.and_then(|taken| taken.paper.as_ref()).map(SignedPaper::paper);
-        Self {
-            file,
-            line: taken.map(|taken| taken.line),
-            seat: paper.map(|paper| paper.head().seat),
-            kind: paper.map(|paper| paper.content().kind()),
-            number: paper.map(|paper| paper.head().number),
-            digest: paper.map(|paper| paper.digest().to_string()),
-            outcome: taken.map_or("no_paper", |taken| taken.outcome.name()),
-            reason: taken.and_then(|taken| taken.outcome.code()),
-            message: taken.and_then(|taken| taken.outcome.message()),
-            seq: taken.and_then(|taken| taken.seq),
-            is_new: taken.is_some_and(|taken| taken.is_new),
-            text: taken.map_or_else(|| "no paper in it".into(), |taken| taken.outcome.to_string()),
-        }
-    }
-}
-
-impl Report for AnsweredPaper<'_> {
-    fn lines(&self) -> Vec<Line> {
-        let Self { file, text, .. } = self;
-        let Some(line) = self.line else { return vec![format!("{file}: {text}").into()] };
-        let what = match (self.seat, self.kind, self.number) {
-            (Some(seat), Some(kind), Some(number)) => format!("{seat} {kind} {number}: "),
-            _ => String::new(),
-        };
-        let again = if self.seq.is_some() && !self.is_new { ", as before" } else { "" };
-        vec![format!("{file}:{line}: {what}{text}{again}").into()]
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     // Nothing is taken where a mail cannot be read.
     let mails =
@@ -116,15 +64,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     drop(store);
     for (name, papers) in &taken {
         if papers.is_empty() {
-            context.output.report(&AnsweredPaper::new(name, None))?;
+            print(name, None, context)?;
         }
-        for paper in papers {
-            context.output.report(&AnsweredPaper::new(name, Some(paper)))?;
-        }
+        papers.iter().try_for_each(|paper| print(name, Some(paper), context))?;
     }
-    if !context.output.is_json() {
-        letter_lines(&letters).try_for_each(|line| context.output.line(line))?;
-    }
+    context.output.note(letter_lines(&letters))?;
     let forked =
         taken.iter().flat_map(|(_, papers)| papers).find(|paper| paper.outcome == PaperOutcome::Fork);
     if let Some(seat) = forked.and_then(|paper| paper.paper.as_ref()).map(|paper| paper.paper().head().seat) {
@@ -136,4 +80,32 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         .iter()
         .all(|(_, papers)| !papers.is_empty() && papers.iter().all(|paper| paper.outcome.is_recorded()));
     Ok(if is_all { ExitStatus::Yes } else { ExitStatus::No })
+}
+
+/// Prints a paper with its outcome, or that a mail has none.
+fn print(file: &str, taken: Option<&TakenPaper>, context: &mut Context) -> Result<(), Failure> {
+    let paper = taken.and_then(|taken| taken.paper.as_ref()).map(SignedPaper::paper);
+    let answered = json!({
+        "file": file,
+        "line": taken.map(|taken| taken.line),
+        "seat": paper.map(|paper| paper.head().seat),
+        "kind": paper.map(|paper| paper.content().kind()),
+        "number": paper.map(|paper| paper.head().number),
+        "digest": paper.map(|paper| paper.digest().to_string()),
+        "outcome": taken.map_or("no_paper", |taken| taken.outcome.name()),
+        "reason": taken.and_then(|taken| taken.outcome.code()),
+        "message": taken.and_then(|taken| taken.outcome.message()),
+        "seq": taken.and_then(|taken| taken.seq),
+        "is_new": taken.is_some_and(|taken| taken.is_new),
+    });
+    context.output.show(&answered, || {
+        let Some(TakenPaper { line, outcome, seq, is_new, .. }) = taken else {
+            return vec![format!("{file}: no paper in it").into()];
+        };
+        let what = paper.map(|paper| (paper.head(), paper.content().kind()));
+        let what = what.map(|(head, kind)| format!("{} {kind} {}: ", head.seat, head.number));
+        let again = if seq.is_some() && !is_new { ", as before" } else { "" };
+        vec![format!("{file}:{line}: {}{outcome}{again}", what.unwrap_or_default()).into()]
+    })?;
+    Ok(())
 }

@@ -94,9 +94,8 @@ enum Kind {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let path = args.output.path()?;
-    if path.is_none() && context.output.is_json() {
-        return Err(Failure::usage("standard output cannot take both the paper and JSON")
-            .hint("name a file with `-o`, or leave out `--format json`"));
+    if path.is_none() {
+        context.output.refuse_json_next_to("paper")?;
     }
     let words = args.words()?;
     let key = KeyFile::open(&args.key)?;
@@ -198,7 +197,7 @@ fn report(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<
         "is_first": written.is_first,
         "without_effect": written.without_effect,
     });
-    context.output.show(&wrote, || {
+    context.output.answer(&wrote, || {
         let (game, number, seat, turn) = (&written.game, head.number, head.seat, head.turn);
         let mut lines =
             vec![Line::from(format!("wrote `{file}`: {kind} {number} of {seat} for {game}, turn {turn}"))];
@@ -207,6 +206,5 @@ fn report(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<
             lines.push("compare that with the key that the host publishes elsewhere".into());
         }
         lines
-    })?;
-    Ok(ExitStatus::Yes)
+    })
 }

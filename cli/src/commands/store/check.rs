@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use turnfold_replay::Sources;
-use turnfold_store::{Damage, MatchName, NEXT_STEP, Store, Totals};
+use turnfold_store::{Damage, MatchName, Store, Totals};
 
 use super::heads::missing;
 use super::progress::{Progress, in_words};
@@ -77,6 +77,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.flush()?;
     let findings = counted(check.damage.len() as u64, "finding", "findings");
     // Nothing salvages what a store does not have.
-    let next_step = if is_sound && context.fleet().is_none() { RESTORE } else { NEXT_STEP };
+    let is_restorable = is_sound && context.fleet().is_none();
+    let next_step = if is_restorable { RESTORE } else { context.damaged_store().next_step() };
     Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(next_step))
 }

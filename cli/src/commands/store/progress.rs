@@ -5,7 +5,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use turnfold_store::Totals;
 
-use crate::output::{self, counted};
+use crate::output::counted;
+use crate::stderr;
 
 /// A line on stderr that shows what is being done and how far; it disappears when the work ends.
 pub(super) struct Progress {
@@ -14,7 +15,7 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn new(doing: &'static str) -> Self {
-        if !output::stderr_is_terminal() {
+        if !stderr::is_terminal() {
             return Self { line: ProgressBar::hidden() };
         }
         let line = ProgressBar::new_spinner().with_prefix(doing);

@@ -11,11 +11,11 @@ use turnfold_replay::error::input;
 use turnfold_store::{FleetAddress, RescueError, Store, Totals};
 
 use super::progress::{Progress, in_words};
+use crate::address::read_fleet;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::is_standard;
 use crate::output::{Line, Report, plain, strong};
-use crate::remote::store_address::read_fleet;
 use crate::signals;
 
 /// Make a store from a backup

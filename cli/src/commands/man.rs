@@ -1,12 +1,28 @@
-//! One manual page: what clap knows of a verb, and the sections that it does not write.
+//! `turnfold man`: manual pages, of what clap knows of a verb and the sections that it does not write.
 
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use clap::Command;
 use clap_mangen::Man;
 use roff::{Roff, bold, roman};
+use serde_json::json;
 
-use crate::groups::GROUPS;
+use crate::context::Context;
+use crate::failure::{ExitStatus, Failure};
+use crate::guides::GROUPS;
+
+/// Write manual pages
+///
+/// Writes `turnfold.1` and one page for each verb, such as `turnfold-play.1`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold man ~/.local/share/man/man1")]
+pub(crate) struct Args {
+    /// The directory to write them to; it is made when missing
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+}
 
 /// The variables that the program and its libraries read.
 const ENVIRONMENT: [(&str, &str); 9] = [
@@ -39,8 +55,31 @@ const EXIT_STATUS: [(&str, &str); 4] = [
     ("3", "Trouble with the store, a file or the output."),
 ];
 
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+    fs::create_dir_all(&args.dir).map_err(|error| Failure::file("make directory", &args.dir, &error))?;
+    let mut grammar = context.grammar.clone().disable_help_subcommand(true);
+    grammar.build();
+    let mut pages = Vec::new();
+    write_pages(&grammar, &args.dir, &mut pages)
+        .map_err(|error| Failure::file("write manual pages to", &args.dir, &error))?;
+    let dir = args.dir.display().to_string();
+    let written = json!({ "dir": dir, "pages": pages });
+    context.output.answer(&written, || vec![format!("wrote manual pages to `{dir}`").into()])
+}
+
+/// Writes the pages of a command and of its verbs, and lists their names.
+fn write_pages(command: &Command, dir: &Path, pages: &mut Vec<String>) -> io::Result<()> {
+    let name = Man::new(command.clone()).get_filename();
+    let mut file = BufWriter::new(File::create(dir.join(&name))?);
+    write_page(command, &mut file)?;
+    file.flush()?;
+    pages.push(name);
+    let mut verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    verbs.try_for_each(|verb| write_pages(verb, dir, pages))
+}
+
 /// Writes the manual page of a verb, or of the whole program.
-pub(super) fn write(command: &Command, out: &mut dyn Write) -> io::Result<()> {
+fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     let man = Man::new(command.clone());
     man.render_title(out)?;
     man.render_name_section(out)?;
@@ -76,7 +115,7 @@ fn section(title: &str, items: &[(&str, &str)], roff: &mut Roff) {
 }
 
 /// Splits what the help says at its end into examples, which call the program, and all else.
-pub(super) fn examples_and_notes(command: &Command) -> (Vec<String>, Vec<String>) {
+fn examples_and_notes(command: &Command) -> (Vec<String>, Vec<String>) {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let lines = help.lines().map(|line| {
         let line = line.trim();
@@ -97,4 +136,44 @@ fn see_also(command: &Command) -> Vec<String> {
     let group = GROUPS.iter().find(|(_, verbs)| verbs.contains(&verb)).map_or(&[][..], |(_, verbs)| verbs);
     let near = group.iter().map(|verb| page(verb)).filter(|page| *page != format!("{name}(1)"));
     std::iter::once("turnfold(1)".into()).chain(near.filter(|page| page != "turnfold-help(1)")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::grammar;
+
+    /// Splits an example as a shell would, and drops its comment and what it sends where.
+    fn words(example: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for (index, part) in example.split('\'').enumerate() {
+            if index % 2 == 1 {
+                words.push(part.into());
+            } else {
+                words.extend(part.split_whitespace().map(String::from));
+            }
+        }
+        let end = words.iter().position(|word| word == "#" || word == ">");
+        words.truncate(end.unwrap_or(words.len()));
+        words
+    }
+
+    fn check(command: &Command) {
+        let (examples, _) = examples_and_notes(command);
+        assert!(
+            command.get_name() == "turnfold" || !examples.is_empty(),
+            "{} has no example",
+            command.get_name()
+        );
+        for example in examples {
+            let parsed = grammar().try_get_matches_from(words(&example));
+            assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+        }
+        command.get_subcommands().filter(|verb| !verb.is_hide_set()).for_each(check);
+    }
+
+    #[test]
+    fn every_verb_has_examples_that_its_grammar_takes() {
+        check(&grammar());
+    }
 }

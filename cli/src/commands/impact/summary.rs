@@ -1,0 +1,228 @@
+//! The logs that `impact` folds again, counted by ruleset and grouped by what differs first.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use turnfold_core::{AnyRules, Seat};
+use turnfold_replay::{Claim, Difference, DivergenceKind, FirstDifference, RecordedLog, Subject};
+
+use crate::failure::Failure;
+use crate::output::{Line, counted, dim, plain, removed, strong, warning};
+use crate::render::printable;
+
+/// The result for one log.
+pub(super) struct Finding {
+    /// The file, or the branch.
+    name: String,
+    /// Its ruleset and the version it was recorded under, where they are known.
+    recorded: Option<(&'static dyn AnyRules, u32)>,
+    entries: u64,
+    /// The first difference, or why it cannot be computed.
+    pub(super) departure: Result<Option<FirstDifference>, Failure>,
+}
+
+impl Finding {
+    pub(super) fn unreadable(name: String, failure: Failure) -> Self {
+        Self { name, recorded: None, entries: 0, departure: Err(failure) }
+    }
+
+    pub(super) fn of(log: RecordedLog) -> Self {
+        let (entries, recorded) = (log.entries(), Some((log.rules, log.version)));
+        Self { entries, recorded, departure: log.departure().map_err(Failure::from), name: log.name }
+    }
+}
+
+/// Findings, counted by ruleset and grouped by what differs first.
+#[derive(Serialize)]
+pub(super) struct Summary<'a> {
+    /// What of the logs is compared: outcomes and states, or whether they are accepted.
+    compared: &'static str,
+    #[serde(flatten)]
+    pub(super) counts: Counts,
+    rulesets: Vec<RulesetCounts>,
+    /// The largest group first.
+    groups: Vec<Group<'a>>,
+    unreadable_logs: Vec<UnreadableLog<'a>>,
+}
+
+/// How many logs fold the same, and how many do not.
+#[derive(Clone, Copy, Default, Serialize)]
+pub(super) struct Counts {
+    pub(super) logs: u64,
+    pub(super) same: u64,
+    differ: u64,
+    unreadable: u64,
+    entries: u64,
+}
+
+#[derive(Serialize)]
+struct RulesetCounts {
+    ruleset: &'static str,
+    version: u32,
+    build_version: u32,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+/// Logs of one ruleset and version in which the same thing differs first.
+#[derive(Serialize)]
+struct Group<'a> {
+    ruleset: &'static str,
+    version: u32,
+    cause: &'a str,
+    reason: Option<&'a str>,
+    /// The ids of the rules behind the reason.
+    rules: &'static [&'static str],
+    logs: Vec<DepartedLog<'a>>,
+}
+
+#[derive(Serialize)]
+struct DepartedLog<'a> {
+    log: &'a str,
+    /// The entry, or the one before an attempt.
+    seq: u64,
+    attempt: bool,
+    seat: Option<Seat>,
+    command: Option<&'a str>,
+    old: Option<String>,
+    new: Option<String>,
+    field: Option<&'a Difference>,
+}
+
+#[derive(Serialize)]
+struct UnreadableLog<'a> {
+    log: &'a str,
+    ruleset: Option<&'static str>,
+    version: Option<u32>,
+    message: String,
+}
+
+impl Counts {
+    fn add(&mut self, finding: &Finding) {
+        self.logs += 1;
+        self.entries += finding.entries;
+        match &finding.departure {
+            Ok(None) => self.same += 1,
+            Ok(Some(_)) => self.differ += 1,
+            Err(_) => self.unreadable += 1,
+        }
+    }
+
+    /// Returns the counts in words after `before`; counts of 0 are left out.
+    fn line(&self, before: Line) -> Line {
+        let logs = counted(self.logs, "log folds the same", "logs fold the same");
+        let mut line = before.then(plain(format_args!("{} of {logs}", self.same)));
+        if self.differ > 0 {
+            line = line.then(removed(format_args!(", {}", counted(self.differ, "differs", "differ"))));
+        }
+        if self.unreadable > 0 {
+            line = line.then(warning(format_args!(", {} unreadable", self.unreadable)));
+        }
+        line.then(plain(format_args!(" ({})", counted(self.entries, "entry", "entries"))))
+    }
+}
+
+impl<'a> Summary<'a> {
+    pub(super) fn of(findings: &'a [Finding], is_of_store: bool) -> Self {
+        let mut counts = Counts::default();
+        let mut rulesets = BTreeMap::new();
+        let mut groups = BTreeMap::new();
+        let mut unreadable_logs = Vec::new();
+        for finding in findings {
+            counts.add(finding);
+            let recorded = finding.recorded.map(|(rules, version)| (rules.name(), version));
+            if let Some((rules, version)) = finding.recorded {
+                let (ruleset, build_version) = (rules.name(), rules.version());
+                let row = RulesetCounts { ruleset, version, build_version, counts: Counts::default() };
+                rulesets.entry(recorded).or_insert(row).counts.add(finding);
+            }
+            match (&finding.departure, finding.recorded) {
+                (Ok(Some(departure)), Some((rules, version))) => {
+                    let (cause, reason) = (departure.group.as_str(), departure.divergence.code());
+                    let rule_ids = reason.map_or(&[][..], |reason| rules.rule_ids(reason));
+                    let ruleset = rules.name();
+                    let group = Group { ruleset, version, cause, reason, rules: rule_ids, logs: Vec::new() };
+                    let group = groups.entry((recorded, cause)).or_insert(group);
+                    group.logs.push(DepartedLog::of(&finding.name, departure));
+                }
+                (Err(failure), _) => {
+                    let (ruleset, version) = recorded.unzip();
+                    let (log, message) = (finding.name.as_str(), failure.to_string());
+                    unreadable_logs.push(UnreadableLog { log, ruleset, version, message });
+                }
+                _ => {}
+            }
+        }
+        let compared = if is_of_store { "acceptance" } else { "outcomes" };
+        let mut groups: Vec<Group<'_>> = groups.into_values().collect();
+        groups.sort_by_key(|group| Reverse(group.logs.len()));
+        Self { compared, counts, rulesets: rulesets.into_values().collect(), groups, unreadable_logs }
+    }
+
+    /// Returns the lines, which name this many logs of each group.
+    pub(super) fn lines(&self, shown: usize) -> Vec<Line> {
+        let rest = |all: usize| -> Option<Line> {
+            (all > shown).then(|| dim(format_args!("  and {} more; `--all` names them", all - shown)).into())
+        };
+        let mut lines = Vec::new();
+        for RulesetCounts { ruleset, version, build_version, counts } in &self.rulesets {
+            let changed =
+                if version == build_version { String::new() } else { format!(" → {build_version}") };
+            let versions = plain(format_args!(" version {version}{changed}: "));
+            lines.push(counts.line([strong(ruleset), versions].into()));
+        }
+        for Group { ruleset, version, cause, rules, logs, .. } in &self.groups {
+            let rules = if rules.is_empty() { String::new() } else { format!(" [{}]", rules.join(", ")) };
+            let count = counted(logs.len() as u64, "log", "logs");
+            lines.push(strong(format_args!("{cause}{rules}: {count} of {ruleset} version {version}")).into());
+            lines.extend(logs.iter().take(shown).map(DepartedLog::line));
+            lines.extend(rest(logs.len()));
+        }
+        if !self.unreadable_logs.is_empty() {
+            lines.push(strong("unreadable").into());
+            let logs = self.unreadable_logs.iter().take(shown);
+            lines.extend(logs.map(|log| Line::from(format!("  {}", log.message))));
+            lines.extend(rest(self.unreadable_logs.len()));
+        }
+        lines.push(self.counts.line("in all, ".into()));
+        if self.compared == "acceptance" {
+            let note =
+                "stored logs record no outcomes: what is compared is whether every command is accepted";
+            lines.push(dim(note).into());
+        }
+        lines
+    }
+}
+
+impl<'a> DepartedLog<'a> {
+    fn of(log: &'a str, FirstDifference { divergence, field, .. }: &'a FirstDifference) -> Self {
+        let (seat, command) = divergence.subject.command().unzip();
+        let seq = match &divergence.subject {
+            Subject::Entry { seq, .. } => *seq,
+            Subject::Attempt { after, .. } | Subject::End { after } => *after,
+            Subject::Header { .. } => 0,
+        };
+        let is_state = matches!(divergence.kind, DivergenceKind::StateHash | DivergenceKind::ClosingState);
+        Self {
+            log,
+            seq,
+            attempt: matches!(divergence.subject, Subject::Attempt { .. }),
+            seat,
+            command,
+            old: divergence.recorded.as_ref().filter(|_| !is_state).map(Claim::short),
+            new: (!is_state).then(|| divergence.computed.short()),
+            field: field.as_ref(),
+        }
+    }
+
+    /// Says where the log departs, and the first field that changes there.
+    fn line(&self) -> Line {
+        let Self { log, seq, .. } = self;
+        let place = if self.attempt { "attempt after entry" } else { "entry" };
+        let command = self.seat.zip(self.command);
+        let command = command.map(|(seat, command)| format!(" ({seat} {})", printable(command)));
+        let field = self.field.map(|field| format!(", {field}")).unwrap_or_default();
+        format!("  {log}: {place} {seq}{}{field}", command.unwrap_or_default()).into()
+    }
+}
