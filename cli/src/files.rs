@@ -172,6 +172,12 @@ pub(crate) fn read_input_or_stdin(path: &Path, limits: &Limits) -> Result<Vec<u8
     input::read_file(path, limits)
 }
 
+/// Reads a file of text.
+pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String, Failure> {
+    String::from_utf8(input::read_file(path, limits)?)
+        .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))
+}
+
 /// Reads the commands of a script: a file, or standard input for `-`.
 pub(crate) fn read_script(path: &Path) -> Result<Vec<ScriptLine>, Failure> {
     let bytes = read_input_or_stdin(path, &SCRIPT)?;

@@ -2,7 +2,7 @@
 
 mod report;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use turnfold_core::Seat;
 use turnfold_replay::{
@@ -13,7 +13,7 @@ use turnfold_replay::{
 };
 use turnfold_store::BranchName;
 
-use self::report::{Amended, Names};
+use self::report::Amended;
 use super::play::require_not_by_mail;
 use crate::clock;
 use crate::context::Context;
@@ -89,12 +89,6 @@ struct ChangeArgs {
     drop: bool,
 }
 
-/// Where the new history goes.
-enum AmendTarget<'a> {
-    Branch(&'a BranchName),
-    File(&'a Path),
-}
-
 impl ChangeArgs {
     fn read(&self) -> Result<Amending, Failure> {
         let line = self.command.as_deref().map(ScriptLine::parse);
@@ -108,14 +102,6 @@ impl ChangeArgs {
 }
 
 impl Args {
-    fn target(&self) -> Result<AmendTarget<'_>, Failure> {
-        match (&self.branch, &self.output) {
-            (_, Some(path)) => files::check_new(path, self.force).map(|()| AmendTarget::File(path)),
-            (Some(branch), None) => Ok(AmendTarget::Branch(branch)),
-            (None, None) => Err(Failure::usage("`amend` needs `--branch` or `--output`")),
-        }
-    }
-
     /// Requires the entry to be among those there are.
     fn check_seq(&self, head: u64) -> Result<(), Failure> {
         let EntryName { source, seq } = &self.entry;
@@ -143,91 +129,66 @@ impl Args {
         }
     }
 
-    /// Reports conflicts that keep the amendment from being created.
-    fn check_conflicts(
-        &self,
-        amendment: &Amendment,
-        names: &Names,
-        context: &mut Context,
-    ) -> Result<(), Failure> {
-        if amendment.conflicts.is_empty() || self.keep_going {
-            return Ok(());
+    /// Writes the new history to the branch or file.
+    fn write(&self, amendment: &Amendment, context: &Context) -> Result<(), Failure> {
+        match (&self.entry.source, &self.branch, &self.output) {
+            (_, _, Some(path)) => files::write_whole(path, bless(&amendment.replay)?.to_string().as_bytes()),
+            (SourceName::Revision(Revision { match_name, branch: from, .. }), Some(branch), None) => {
+                let now = clock::now_ms()?;
+                let entries = amendment.entries.iter().filter_map(|entry| entry.to_store(now));
+                let store = context.open_store()?;
+                let before = self.entry.seq - 1;
+                store.create_branch_with(match_name, branch, from, before, entries.collect())?;
+                let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
+                keep_snapshots(&line, (before, amendment.head()), context, &store);
+                Ok(())
+            }
+            _ => Err(Failure::usage("`amend` needs `--branch` or `--output`")),
         }
-        let output = &mut context.output;
-        let amended = Amended { amendment, names, is_created: false };
-        output.show(&amended.document(), || amended.lines())?;
-        output.flush()?;
-        let conflicts =
-            counted(amendment.conflicts.len() as u64, "line no longer applies", "lines no longer apply");
-        Err(Failure::negative(format!("{conflicts}, nothing was created"))
-            .hint("`--keep-going` leaves them out"))
     }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let target = args.target()?;
-    let source = args.entry.source.to_string();
-    let (amendment, names) = match (&args.entry.source, target) {
-        (SourceName::Revision(revision), AmendTarget::Branch(branch)) => {
-            let Revision { match_name, .. } = revision;
-            let names = Names { source, target: format!("{match_name}@{branch}"), is_branch: true };
-            (onto_branch(args, revision, branch, &names, context)?, names)
+    if let Some(path) = &args.output {
+        files::check_new(path, args.force)?;
+    }
+    let source = &args.entry.source;
+    let (original, target) = match (source, &args.branch) {
+        (SourceName::Revision(revision), Some(branch)) => {
+            require_not_by_mail(&context.read_store()?, revision)?;
+            let target = format!("{}@{branch}", revision.match_name);
+            (History::of_revision(revision, context)?.to_replay()?, target)
         }
-        (SourceName::File(file), AmendTarget::Branch(_)) => {
+        (SourceName::File(file), Some(_)) => {
             return Err(Failure::usage(format!("`{file}` is a file, it has no branches"))
                 .hint("name a new file with `--output`"));
         }
-        (source_name, AmendTarget::File(path)) => {
-            let original = match source_name {
+        (_, None) => {
+            let original = match source {
                 SourceName::Revision(revision) => History::of_revision(revision, context)?.to_replay()?,
                 SourceName::File(FileName { path, .. }) => {
                     bless_if_true(&context.read_replay(path)?.whole()?)
                         .map_err(|error| Failure::undone(error, "nothing was written"))?
                 }
             };
-            let names = Names { source, target: path.display().to_string(), is_branch: false };
-            (to_file(args, &original, path, &names, context)?, names)
+            (original, args.output.as_ref().map(|path| path.display().to_string()).unwrap_or_default())
         }
     };
-    let amended = Amended { amendment: &amendment, names: &names, is_created: true };
-    context.output.answer(&amended.document(), || amended.lines())
-}
-
-fn onto_branch(
-    args: &Args,
-    revision: &Revision,
-    branch: &BranchName,
-    names: &Names,
-    context: &mut Context,
-) -> Result<Amendment, Failure> {
-    let Revision { match_name, branch: from, .. } = revision;
-    require_not_by_mail(&context.read_store()?, revision)?;
-    let log = context.read_store()?.read(match_name, from, None)?;
-    let line_of_play = History::of_log(revision, log, &context.registry)?;
-    args.check_seq(line_of_play.head())?;
-    let amendment = args.amend(&line_of_play.to_replay()?, context)?;
-    args.check_conflicts(&amendment, names, context)?;
-    let now = clock::now_ms()?;
-    let entries = amendment.entries.iter().filter_map(|entry| entry.to_store(now));
-    let store = context.open_store()?;
-    let before = args.entry.seq - 1;
-    store.create_branch_with(match_name, branch, from, before, entries.collect())?;
-    let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-    keep_snapshots(&line, (before, amendment.head()), context, &store);
-    Ok(amendment)
-}
-
-fn to_file(
-    args: &Args,
-    original: &Replay,
-    path: &Path,
-    names: &Names,
-    context: &mut Context,
-) -> Result<Amendment, Failure> {
     args.check_seq(original.entries().last().map_or(0, |entry| entry.seq))?;
-    let amendment = args.amend(original, context)?;
-    args.check_conflicts(&amendment, names, context)?;
-    let text = bless(&amendment.replay)?.to_string();
-    files::write_whole(path, text.as_bytes())?;
-    Ok(amendment)
+    let amendment = args.amend(&original, context)?;
+    let is_refused = !amendment.conflicts.is_empty() && !args.keep_going;
+    if !is_refused {
+        args.write(&amendment, context)?;
+    }
+    let (source, is_branch) = (source.to_string(), args.branch.is_some());
+    let amended = Amended { amendment: &amendment, source, target, is_branch, is_created: !is_refused };
+    context.output.show(&amended.document(), || amended.lines())?;
+    if is_refused {
+        context.output.flush()?;
+        let count = amendment.conflicts.len() as u64;
+        let conflicts = counted(count, "line no longer applies", "lines no longer apply");
+        return Err(Failure::negative(format!("{conflicts}, nothing was created"))
+            .hint("`--keep-going` leaves them out"));
+    }
+    Ok(ExitStatus::Yes)
 }

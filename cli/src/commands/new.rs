@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde_json::json;
 use turnfold_core::{AnyRules, DicePolicy, Registry, Seed, SetupError};
-use turnfold_replay::{
-    error::input, history::find_rules, history::import::check_title, history::revision::new_match_name,
-};
+use turnfold_replay::{history::find_rules, history::import::check_title, history::revision::new_match_name};
 use turnfold_store::{Genesis, MatchName};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
-use crate::{clock, limits, random};
+use crate::{clock, files, limits, random};
 
 /// Create a match
 #[derive(Debug, clap::Args)]
@@ -80,10 +78,7 @@ impl GameArgs {
 
     pub(crate) fn read(&self, registry: &Registry) -> Result<Game, Failure> {
         let rules = find_rules(&self.rules, registry)?;
-        let setup = match &self.setup {
-            Some(path) => read_setup(rules, path)?,
-            None => read_example(rules)?,
-        };
+        let setup = read_setup_or_example(rules, self.setup.as_deref())?;
         let dice = match (self.dice, self.seed) {
             (Dice::Recorded, None) => DicePolicy::Recorded,
             (Dice::Recorded, Some(_)) => {
@@ -98,17 +93,18 @@ impl GameArgs {
 
 /// Reads a setup from a TOML file and checks it.
 pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = input::read_file(path, &limits::SETUP)?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))?;
+    let text = files::read_text(path, &limits::SETUP)?;
     rules.read_setup(&text).map_err(|error| bad_setup(path, &error))
 }
 
-/// Reads the setup that a ruleset brings along to try it on.
-pub(super) fn read_example(rules: &dyn AnyRules) -> Result<Vec<u8>, Failure> {
-    rules
-        .read_setup(rules.example())
-        .map_err(|error| Failure::trouble(format!("the example of `{}`: {error}", rules.name())))
+/// Reads a setup, or the one that a ruleset brings along to try it on.
+pub(super) fn read_setup_or_example(rules: &dyn AnyRules, path: Option<&Path>) -> Result<Vec<u8>, Failure> {
+    let Some(path) = path else {
+        let example = rules.read_setup(rules.example());
+        let unusable = |error| Failure::trouble(format!("the example of `{}`: {error}", rules.name()));
+        return example.map_err(unusable);
+    };
+    read_setup(rules, path)
 }
 
 /// Names the file in what is wrong with a setup.

@@ -7,7 +7,7 @@ use turnfold_core::{AnyState, DicePolicy, FoldError, Simulation, Step};
 use turnfold_replay::{Passed, Replay, history::find_rules, history::revision::new_match_name};
 use turnfold_store::{MatchName, NewEntry, SNAPSHOT_INTERVAL};
 
-use super::new::{Dice, Game, genesis, read_example, read_setup};
+use super::new::{Dice, Game, genesis, read_setup_or_example};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -61,10 +61,7 @@ struct Play {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
     args.file.path()?;
-    let setup = match &args.setup {
-        Some(path) => read_setup(rules, path)?,
-        None => read_example(rules)?,
-    };
+    let setup = read_setup_or_example(rules, args.setup.as_deref())?;
     let simulation = Simulation::new(args.seed);
     let dice = match args.dice {
         Dice::Recorded => DicePolicy::Recorded,

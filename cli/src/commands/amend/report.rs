@@ -13,28 +13,22 @@ use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
 /// How many rolls, and how many outcomes that turned, text shows; JSON has all.
 const SHOWN_MAX: usize = 10;
 
-/// What the messages of an amendment name.
-pub(crate) struct Names {
-    /// The history that is amended.
-    pub(crate) source: String,
-    /// The branch or file that is written.
-    pub(crate) target: String,
-    /// Whether that is a branch.
-    pub(crate) is_branch: bool,
-}
-
 /// What an amendment changed, with the names that its messages use.
-#[derive(Clone, Copy)]
 pub(super) struct Amended<'a> {
     pub(super) amendment: &'a Amendment,
-    pub(super) names: &'a Names,
+    /// The history that is amended.
+    pub(super) source: String,
+    /// The branch or file that is written.
+    pub(super) target: String,
+    /// Whether that is a branch.
+    pub(super) is_branch: bool,
     /// Whether the branch or file was written.
     pub(super) is_created: bool,
 }
 
 impl Amended<'_> {
     pub(super) fn document(&self) -> Value {
-        let Self { amendment, names, is_created } = *self;
+        let Self { amendment, source, target, is_created, .. } = self;
         let conflicts = amendment.conflicts.iter().map(|conflict| {
             let (seat, command) = conflict.subject.command().unzip();
             let (reason, message) = why(conflict);
@@ -60,9 +54,9 @@ impl Amended<'_> {
         });
         json!({
             "created": is_created,
-            "source": names.source,
+            "source": source,
             "seq": amendment.seq,
-            "target": names.target,
+            "target": target,
             "removed": amendment.removed,
             "added": amendment.added,
             "entries": amendment.head(),
@@ -121,7 +115,7 @@ impl Amended<'_> {
     fn states(&self) -> Vec<Line> {
         let differences = self.state_differences();
         let heading = if !differences.is_empty() {
-            format!("state, {} → {}", self.names.source, self.names.target)
+            format!("state, {} → {}", self.source, self.target)
         } else if self.amendment.before.state_hash() == self.amendment.after().state_hash() {
             "the states at the end are equal".into()
         } else {
@@ -169,13 +163,13 @@ impl Amended<'_> {
     }
 
     fn summary(&self) -> Line {
-        let Self { amendment, names, .. } = self;
-        let target = if names.is_branch {
-            let place = format!("{}:{}", names.source, amendment.seq - 1);
-            let target = strong(&names.target);
+        let Self { amendment, .. } = self;
+        let target = if self.is_branch {
+            let place = format!("{}:{}", self.source, amendment.seq - 1);
+            let target = strong(&self.target);
             Line::from([plain("created "), target, plain(format_args!(", which begins after {place}"))])
         } else {
-            Line::from(format!("wrote `{}`", names.target))
+            Line::from(format!("wrote `{}`", self.target))
         };
         let entries = counted(amendment.head(), "entry", "entries");
         target

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use turnfold_core::trust::VerifierKey;
-use turnfold_replay::error::input;
 use turnfold_replay::history::find_rules;
 use turnfold_replay::history::revision::new_match_name;
 use turnfold_replay::mail::{MailError, MailMatch, NewMailMatch};
@@ -15,7 +14,7 @@ use crate::commands::new::{bad_setup, read_setup};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted};
-use crate::{clock, limits, random};
+use crate::{clock, files, limits, random};
 
 /// Create a match that is played by mail, and an invitation for each seat
 ///
@@ -67,8 +66,7 @@ enum MailDice {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find_rules(&args.rules, &context.registry)?;
     let setup = read_setup(rules, &args.setup)?;
-    let terms = String::from_utf8(input::read_file(&args.desk, &limits::MAIL_TERMS)?)
-        .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", args.desk.display())))?;
+    let terms = files::read_text(&args.desk, &limits::MAIL_TERMS)?;
     let room = args.host.post_room(context)?;
     room.require_readable_addresses()?;
     let name = &args.match_name;
