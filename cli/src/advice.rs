@@ -2,11 +2,7 @@
 
 use std::path::Path;
 
-use turnfold_replay::bundle::BundleError;
-use turnfold_replay::bundle::import::ImportError;
 use turnfold_replay::history::revision::is_page;
-use turnfold_replay::mail::MailError;
-use turnfold_replay::signing::SigningError;
 use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError};
 use turnfold_store::{RescueError, StoreError};
 
@@ -18,6 +14,7 @@ impl From<ReplayError> for Failure {
         use ReplayError as E;
         let error = match error {
             E::Store(error) => return error.into(),
+            E::Write(error) => return error.into(),
             error => error,
         };
         let kind = match &error {
@@ -35,13 +32,21 @@ impl From<ReplayError> for Failure {
             | E::DiceExhausted(_)
             | E::Passes(_)
             | E::FaultOfRules(_)
-            | E::NoEntryFails { .. } => FailureKind::Negative,
+            | E::NoEntryFails { .. }
+            | E::Refused(_)
+            | E::RolledBack { .. }
+            | E::AnotherHistory { .. }
+            | E::Guessable { .. } => FailureKind::Negative,
             E::Threads(_)
             | E::Setup { .. }
             | E::EndlessRolls(_)
             | E::OwnDice(_)
             | E::Chance(_)
-            | E::NotRepeatable => FailureKind::Trouble,
+            | E::NotRepeatable
+            | E::Changed(_)
+            | E::Key { .. }
+            | E::DamagedMemory { .. }
+            | E::Outbox(_) => FailureKind::Trouble,
             _ => FailureKind::Usage,
         };
         let message = match &error {
@@ -83,6 +88,9 @@ fn hint(error: &ReplayError) -> Option<String> {
             "make the page again from its match, with `turnfold export MATCH --html`".into()
         }
         E::NoEntryFails { file, .. } => format!("`turnfold bless {file}` rewrites it"),
+        E::RolledBack { .. } | E::AnotherHistory { .. } => "import a newer bundle, or use a new key".into(),
+        E::Guessable { .. } => "leave out `--as`, and do not give that bundle away".into(),
+        E::Changed(_) => "try again".into(),
         other => return other.advice(),
     })
 }
@@ -122,62 +130,6 @@ impl From<RescueError> for Failure {
             RescueError::Store(error) => error.into(),
             RescueError::Write { source } if source.kind() == std::io::ErrorKind::BrokenPipe => source.into(),
             error => Self::new(error.kind().into(), error.to_string()),
-        }
-    }
-}
-
-impl From<SigningError> for Failure {
-    fn from(error: SigningError) -> Self {
-        match error {
-            SigningError::Replay(error) => error.into(),
-            SigningError::Input(error) => error.into(),
-            SigningError::Bundle(error) => (*error).into(),
-            error @ (SigningError::RolledBack { .. } | SigningError::AnotherHistory { .. }) => {
-                Self::negative(error.to_string()).hint("import a newer bundle, or use a new key")
-            }
-            error @ SigningError::Refused(_) => Self::negative(error.to_string()),
-            error @ SigningError::Unusable(_) => Self::usage(error.to_string()),
-            error @ (SigningError::Io { .. } | SigningError::DamagedMemory { .. }) => {
-                Self::trouble(error.to_string())
-            }
-        }
-    }
-}
-
-impl From<BundleError> for Failure {
-    fn from(error: BundleError) -> Self {
-        match error {
-            BundleError::Replay(error) => error.into(),
-            BundleError::Input(error) => error.into(),
-            BundleError::Write(error) => error.into(),
-            error @ BundleError::Guessable { .. } => {
-                Self::negative(error.to_string()).hint("leave out `--as`, and do not give that bundle away")
-            }
-            error @ BundleError::Changed(_) => Self::trouble(error.to_string()).hint("try again"),
-            error => Self::usage(error.to_string()),
-        }
-    }
-}
-
-impl From<ImportError> for Failure {
-    fn from(error: ImportError) -> Self {
-        match error {
-            ImportError::Bundle(error) => error.into(),
-            ImportError::Unusable(reason) => Self::usage(reason),
-            ImportError::Refused(reason) => Self::negative(reason),
-        }
-    }
-}
-
-impl From<MailError> for Failure {
-    fn from(error: MailError) -> Self {
-        match error {
-            MailError::Replay(error) => (*error).into(),
-            MailError::Signing(error) => (*error).into(),
-            MailError::Input(error) => error.into(),
-            MailError::Outbox(_) => Self::trouble(error.to_string()),
-            MailError::Refused(_) => Self::negative(error.to_string()),
-            error => Self::usage(error.to_string()),
         }
     }
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use turnfold_replay::mail::MailError;
-use turnfold_replay::signing::{Signers, SigningError};
+use turnfold_replay::ReplayError;
+use turnfold_replay::signing::Signers;
 use turnfold_store::MatchName;
 
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 
 /// What the service hosts matches by mail with.
 #[derive(Clone, Debug)]
@@ -54,32 +54,25 @@ impl Desks {
     }
 }
 
-impl From<MailError> for Problem {
-    fn from(error: MailError) -> Self {
-        match error {
-            // The desk was found, so it is the key that does not fit.
-            MailError::Unusable(_) => {
-                Self::forbidden("the key of this service does not fit the desk of the match")
-            }
-            MailError::Replay(error) => (*error).into(),
-            MailError::Signing(error) => (*error).into(),
-            error @ (MailError::Input(_) | MailError::Addresses { .. } | MailError::Outbox(_)) => {
-                tracing::error!(%error, "a letter cannot be written");
-                Self::internal()
-            }
-            error => Self::new(Code::Internal, error.to_string()),
+/// What an error at the desk of a match is to clients.
+pub(crate) fn desk_problem(error: ReplayError) -> Problem {
+    use ReplayError as E;
+    match error {
+        // The desk was found, so it is the key that does not fit.
+        E::Unusable(_) => Problem::forbidden("the key of this service does not fit the desk of the match"),
+        error @ (E::Input(_)
+        | E::Addresses { .. }
+        | E::Outbox(_)
+        | E::RolledBack { .. }
+        | E::AnotherHistory { .. }
+        | E::Key { .. }
+        | E::DamagedMemory { .. }
+        | E::Guessable { .. }
+        | E::Changed(_)
+        | E::Write(_)) => {
+            tracing::error!(%error, "the desk cannot be signed, or a letter not be written");
+            Problem::internal()
         }
-    }
-}
-
-impl From<SigningError> for Problem {
-    fn from(error: SigningError) -> Self {
-        match error {
-            SigningError::Replay(error) => error.into(),
-            error => {
-                tracing::error!(%error, "cannot sign the desk");
-                Self::internal()
-            }
-        }
+        error => error.into(),
     }
 }

@@ -8,13 +8,14 @@ use std::time::Duration;
 use tokio::time::timeout;
 use turnfold_core::paper::DeskTime;
 use turnfold_replay::ReplayError;
-use turnfold_replay::mail::{DeskOf, MailError, MailHost, MailRoom, PostFolder, TableDice, desk_naming};
+use turnfold_replay::mail::{DeskOf, MailHost, MailRoom, PostFolder, TableDice, desk_naming};
 use turnfold_store::{BranchName, MatchName, StoreError};
 
 use crate::app::App;
 use crate::append::{ATTEMPTS, moves_on};
 use crate::auth::Viewpoint;
 use crate::desks::HostedMail;
+use crate::desks::desk_problem;
 use crate::problem::{ApiResult, Code, Problem};
 
 /// How often to check for deadlines, and after how many checks to look for desks of other processes.
@@ -28,7 +29,7 @@ const AGAIN_SECONDS: u64 = 60;
 pub(crate) async fn at_desk<T: Send + 'static>(
     app: &Arc<App>,
     game: &MatchName,
-    mut work: impl FnMut(&App, &mut MailHost<'_>) -> Result<T, MailError> + Send + 'static,
+    mut work: impl FnMut(&App, &mut MailHost<'_>) -> Result<T, ReplayError> + Send + 'static,
 ) -> ApiResult<T> {
     let (of, main) = (game.clone(), BranchName::main());
     // The request needs no token, so a match without a desk is reported as missing.
@@ -51,8 +52,8 @@ pub(crate) async fn at_desk<T: Send + 'static>(
             }
             match done {
                 // Another process was there before.
-                Err(MailError::Replay(error)) if is_conflict(&error) => {}
-                done => return done.map_err(Problem::from).inspect_err(|problem| app.note(problem)),
+                Err(error) if is_conflict(&error) => {}
+                done => return done.map_err(desk_problem).inspect_err(|problem| app.note(problem)),
             }
         }
         Err(moves_on())
@@ -118,7 +119,7 @@ fn desk_time(app: &App) -> Option<DeskTime> {
 async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     let deadline = at_desk(app, game, |app, host| {
         let at =
-            desk_time(app).ok_or_else(|| MailError::Refused("the clock is beyond the year 9999".into()))?;
+            desk_time(app).ok_or_else(|| ReplayError::Refused("the clock is beyond the year 9999".into()))?;
         let mut source = |due: &_| (app.outside.roll)(due).map_err(io::Error::other);
         host.run(at, &mut TableDice::new(Vec::new(), &mut source))?;
         let state = host.desk().state();
@@ -137,7 +138,7 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
 }
 
 /// Writes the reports that are due (PM-29).
-fn write_letters(app: &App, game: &MatchName) -> Result<(), MailError> {
+fn write_letters(app: &App, game: &MatchName) -> Result<(), ReplayError> {
     let Some(HostedMail { signers, letters: Some(folder) }) = app.desks.as_ref().map(|desks| &desks.mail)
     else {
         return Ok(());

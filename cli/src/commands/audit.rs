@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use turnfold_core::trust::TrustPolicy;
+use turnfold_replay::ReplayError;
 use turnfold_replay::Sources;
 use turnfold_replay::audit::{
     self, AuditQuestion, AuditRow, FairRoll, PlayerKey, RowName, RowResult, read_held,
 };
-use turnfold_replay::bundle::{BundleError, BundleFile, StoreRecords};
+use turnfold_replay::bundle::{BundleFile, StoreRecords};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let rows = if let Some(path) = &args.bundle {
         match BundleFile::read(path) {
             Ok(bundle) => audit::audit_with(&bundle, question, on_roll)?,
-            Err(error @ BundleError::Malformed { .. }) => audit::malformed(&error),
+            Err(error @ ReplayError::Malformed { .. }) => audit::malformed(&error),
             Err(error) => return Err(error.into()),
         }
     } else {

@@ -4,9 +4,10 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use turnfold_core::trust::SignedNote;
+use turnfold_replay::ReplayError;
 use turnfold_replay::audit::read_held;
-use turnfold_replay::bundle::{BundleError, LineRecords, SeatRecords, StoreRecords, write_bundle};
-use turnfold_replay::signing::{Signers, SigningError, sign_lines, write_signed_bundle};
+use turnfold_replay::bundle::{LineRecords, SeatRecords, StoreRecords, write_bundle};
+use turnfold_replay::signing::{Signers, sign_lines, write_signed_bundle};
 use turnfold_replay::{Sources, Viewer};
 use turnfold_store::MatchName;
 
@@ -73,10 +74,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let stdout = context.output.bytes()?;
         let written = write(&mut BufWriter::new(stdout), &records, signers.as_ref(), notes);
         return written.map(|_| ExitStatus::Yes).map_err(|error| match error {
-            SigningError::Bundle(error) => match *error {
-                BundleError::Write(source) => Failure::cut_short("bundle", source),
-                error => error.into(),
-            },
+            ReplayError::Write(source) => Failure::cut_short("bundle", source),
             error => error.into(),
         });
     };
@@ -104,7 +102,7 @@ fn write(
     records: &dyn LineRecords,
     signers: Option<&Signers>,
     notes: Vec<SignedNote>,
-) -> Result<u64, SigningError> {
+) -> Result<u64, ReplayError> {
     let Some(signers) = signers else {
         let count = notes.len() as u64;
         write_bundle(out, records, notes)?;

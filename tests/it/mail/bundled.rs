@@ -1,8 +1,9 @@
 //! Matches in memory as an audit reads them.
 
 use turnfold_core::trust::TreeHash;
+use turnfold_replay::ReplayError;
 use turnfold_replay::audit::{AuditQuestion, AuditRow, FairRoll, RowName, RowResult, audit_with};
-use turnfold_replay::bundle::{BundleError, BundleOutline, BundledRecord, LineRecords, TakeRecord};
+use turnfold_replay::bundle::{BundleOutline, BundledRecord, LineRecords, TakeRecord};
 
 use super::correspondence::registry;
 
@@ -45,7 +46,7 @@ impl LineRecords for Bundled {
         &self.outline
     }
 
-    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
         for (line, records, left_out) in &self.records {
             let first = usize::try_from(self.outline.matches[line.0].lines[line.1].first).unwrap();
             for (index, record) in (first..).zip(records) {

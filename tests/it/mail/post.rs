@@ -8,11 +8,12 @@ use turnfold_core::any::erase;
 use turnfold_core::paper::{DeskTime, PaperContent, SignedPaper};
 use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{AnyRules, DicePolicy, Digest, DueRoll, Registry, Rules, Seat};
+use turnfold_replay::ReplayError;
 use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult, audit};
 use turnfold_replay::bundle::StoreRecords;
 use turnfold_replay::mail::{
-    Addresses, DeskHistory, MailError, MailHost, MailMatch, MailRoom, NewMailMatch, Outbox, PaperOutcome,
-    RunReport, TableDice, TakenPaper,
+    Addresses, DeskHistory, MailHost, MailMatch, MailRoom, NewMailMatch, Outbox, PaperOutcome, RunReport,
+    TableDice, TakenPaper,
 };
 use turnfold_replay::signing::{KeyFile, Signers};
 use turnfold_store::backend::memory::MemoryBackend;
@@ -79,7 +80,7 @@ impl Post {
     }
 
     /// Makes the match; terms that begin with `fair` are played with fair dice.
-    pub(super) fn open(&self, rules: &str, setup: &str, terms: &str) -> Result<(), MailError> {
+    pub(super) fn open(&self, rules: &str, setup: &str, terms: &str) -> Result<(), ReplayError> {
         let rules = self.registry.find(rules).unwrap();
         let (is_fair, terms) = terms.strip_prefix("fair\n").map_or((false, terms), |terms| (true, terms));
         let terms =
@@ -93,7 +94,7 @@ impl Post {
         setup: &str,
         terms: &str,
         is_fair: bool,
-    ) -> Result<(), MailError> {
+    ) -> Result<(), ReplayError> {
         let new = NewMailMatch {
             name: &self.name,
             rules,
@@ -124,7 +125,7 @@ impl Post {
         DeskHistory::read(&self.store, &self.mail_match()).unwrap()
     }
 
-    pub(super) fn host(&self) -> Result<MailHost<'_>, MailError> {
+    pub(super) fn host(&self) -> Result<MailHost<'_>, ReplayError> {
         MailHost::of(&self.store, &self.name, &self.registry, &self.signers, 1)
     }
 
@@ -220,7 +221,7 @@ impl Post {
         view.result.unwrap_or_else(|| asked.join(" "))
     }
 
-    pub(super) fn try_run(&self, at: DeskTime, values: &[i32]) -> Result<RunReport, MailError> {
+    pub(super) fn try_run(&self, at: DeskTime, values: &[i32]) -> Result<RunReport, ReplayError> {
         let mut source = no_dice;
         self.host()?.run(at, &mut TableDice::new(values.to_vec(), &mut source))
     }

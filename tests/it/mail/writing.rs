@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use turnfold_core::Seat;
 use turnfold_core::paper::{Nonce, PaperContent};
-use turnfold_replay::mail::{MailError, PaperRequest, PaperWords, WrittenPaper, write_paper};
+use turnfold_replay::ReplayError;
+use turnfold_replay::mail::{PaperRequest, PaperWords, WrittenPaper, write_paper};
 use turnfold_replay::signing::KeyFile;
 
 use super::players::key;
@@ -57,7 +58,7 @@ impl Player {
             nonces,
             registry: &post.registry,
         };
-        write_paper(&request).map_err(|error: MailError| error.to_string())
+        write_paper(&request).map_err(|error: ReplayError| error.to_string())
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use turnfold_core::trust::proof::note_within;
 use turnfold_core::trust::{Checkpoint, SignedNote};
 
-use crate::bundle::{BundleError, BundleFile, LineRecords, is_bundle};
+use crate::bundle::{BundleFile, LineRecords, is_bundle};
+use crate::error::ReplayError;
 use crate::error::input::read_file;
 use crate::error::limits::NOTE;
 
@@ -23,13 +24,11 @@ pub struct HeldCheckpoint {
 /// Reads a checkpoint, a proof, or all checkpoints of a bundle.
 ///
 /// # Errors
-/// [`BundleError`] for a file that is none of them; a proof that does not prove what it says is none.
-pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, BundleError> {
+/// [`ReplayError`] for a file that is none of them; a proof that does not prove what it says is none.
+pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, ReplayError> {
     let notes = if is_bundle(path) {
         let read = BundleFile::read(path).map_err(|error| match error {
-            BundleError::Malformed { .. } => {
-                BundleError::Unusable { path: path.display().to_string(), reason: error.to_string() }
-            }
+            ReplayError::Malformed { .. } => unusable(path, &error),
             error => error,
         });
         read?.outline().checkpoints.clone()
@@ -42,12 +41,13 @@ pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, BundleError> {
         vec![note]
     };
     let held = notes.into_iter().map(|note| {
-        let checkpoint = note.text().parse().map_err(|error| unusable(path, &error))?;
+        let checkpoint =
+            note.text().parse().map_err(|error: turnfold_core::Malformed| unusable(path, &error))?;
         Ok(HeldCheckpoint { path: path.into(), note, checkpoint })
     });
     held.collect()
 }
 
-fn unusable(path: &Path, error: &turnfold_core::Malformed) -> BundleError {
-    BundleError::Unusable { path: path.display().to_string(), reason: error.to_string() }
+fn unusable(path: &Path, error: &dyn std::fmt::Display) -> ReplayError {
+    ReplayError::Unusable(format!("`{}`: {error}", path.display()))
 }

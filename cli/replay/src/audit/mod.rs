@@ -14,7 +14,8 @@ mod signed;
 mod walk;
 
 use crate::bundle::sizes::{LineFinder, revision};
-use crate::bundle::{BundleError, BundleOutline, LineRecords};
+use crate::bundle::{BundleOutline, LineRecords};
+use crate::error::ReplayError;
 
 pub use held::{HeldCheckpoint, read_held};
 pub use mail::FairRoll;
@@ -31,7 +32,7 @@ pub const UNSAID: &str = "no row can say who sat at the keyboard, whether player
 
 /// Returns the rows for a file that is no bundle in good form: no other row is checked.
 #[must_use]
-pub fn malformed(error: &BundleError) -> Vec<AuditRow> {
+pub fn malformed(error: &ReplayError) -> Vec<AuditRow> {
     let mut rows: Vec<_> =
         RowName::ALL.into_iter().map(|row| AuditRow::unchecked(row, "the bytes are in disorder")).collect();
     if let Some(bytes) = rows.first_mut() {
@@ -44,7 +45,7 @@ pub fn malformed(error: &BundleError) -> Vec<AuditRow> {
 ///
 /// # Errors
 /// What cannot be read. What is wrong with the matches is in the rows.
-pub fn audit(records: &dyn LineRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, BundleError> {
+pub fn audit(records: &dyn LineRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, ReplayError> {
     audit_with(records, question, &mut |_| {})
 }
 
@@ -56,7 +57,7 @@ pub fn audit_with(
     records: &dyn LineRecords,
     question: AuditQuestion<'_>,
     on_roll: &mut dyn FnMut(&FairRoll),
-) -> Result<Vec<AuditRow>, BundleError> {
+) -> Result<Vec<AuditRow>, ReplayError> {
     let outline = records.outline();
     let lines = LineFinder::of(outline);
     let signed = signed::checkpoints(&lines, question);

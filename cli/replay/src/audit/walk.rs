@@ -10,7 +10,8 @@ use super::mail::{FairRoll, MailAudit, MailRows};
 use super::play::{Playing, Verdict};
 use super::rows::{AuditRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{LineFinder, LineSize, revision};
-use crate::bundle::{BundleError, BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords};
+use crate::bundle::{BundleOutline, BundledLine, BundledRecord, LineIndex, LineRecords};
+use crate::error::ReplayError;
 use crate::history::revision::Revision;
 
 /// What the walk found.
@@ -67,7 +68,7 @@ impl<'a> Walk<'a> {
         registry: &'a Registry,
         wanted: &[(LineIndex, u64)],
         on_roll: OnRoll<'a>,
-    ) -> Result<Walked, BundleError> {
+    ) -> Result<Walked, ReplayError> {
         let outline = records.outline();
         let mut walk = Self {
             lines,
@@ -119,7 +120,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Ends the line before and begins this one, where it begins.
-    fn begin(&mut self, index: LineIndex) -> Result<(), BundleError> {
+    fn begin(&mut self, index: LineIndex) -> Result<(), ReplayError> {
         self.end_line();
         if index.1 == 0 {
             self.mail.end_before(index.0);
@@ -127,7 +128,7 @@ impl<'a> Walk<'a> {
         let (Some(line), Some(genesis)) = (self.line(index), self.genesis(index)) else { return Ok(()) };
         let state = if line.parent.is_some() {
             let kept = self.lines.fork(index).and_then(|fork| self.kept_at(fork));
-            kept.ok_or_else(|| BundleError::Changed("the bundle".into()))?
+            kept.ok_or_else(|| ReplayError::Changed("the bundle".into()))?
         } else {
             let playing = Playing::of(genesis, self.registry);
             LineState { tree: Tree::default(), link: None, misplaced: None, playing }
@@ -144,10 +145,10 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes a record of the current line.
-    fn take(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), BundleError> {
+    fn take(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), ReplayError> {
         let genesis = self.genesis(line);
         let Some((_, progress)) = self.current.as_mut().filter(|(current, _)| *current == line) else {
-            return Err(BundleError::Changed("the bundle".into()));
+            return Err(ReplayError::Changed("the bundle".into()));
         };
         let (index, leaf) = (progress.tree.size(), record.leaf());
         progress.tree.push(leaf);
@@ -159,7 +160,7 @@ impl<'a> Walk<'a> {
             }
             BundledRecord::Shown(_) if index == 0 => progress.link = genesis.map(Genesis::link),
             BundledRecord::Shown(bytes) => {
-                let entry = Entry::decode(bytes).map_err(|_| BundleError::Changed("the bundle".into()))?;
+                let entry = Entry::decode(bytes).map_err(|_| ReplayError::Changed("the bundle".into()))?;
                 if entry.seq != index {
                     progress.misplaced.get_or_insert((index, entry.seq));
                 }

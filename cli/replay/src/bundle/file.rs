@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use turnfold_store::Entry;
 
-use super::error::BundleError;
 use super::outline::{BundleOutline, TITLE};
 use super::parse::parse;
 use super::records::{BundledRecord, LineRecords, TakeRecord};
+use crate::error::ReplayError;
 use crate::error::input;
 
 /// How much of the file is read at a time.
@@ -27,15 +27,15 @@ impl BundleFile {
     /// signatures or rules.
     ///
     /// # Errors
-    /// [`BundleError`] with the first line that is wrong.
-    pub fn read(path: &Path) -> Result<Self, BundleError> {
+    /// [`ReplayError`] with the first line that is wrong.
+    pub fn read(path: &Path) -> Result<Self, ReplayError> {
         let mut before = None;
         let outline = parse_file(path, &mut |line, record| {
             // The parser decodes the first record of a match, its Genesis.
             let is_genesis = line.1 == 0 && before.replace(line) != Some(line);
             if let (false, BundledRecord::Shown(bytes)) = (is_genesis, record) {
                 Entry::decode(bytes)
-                    .map_err(|error| BundleError::Malformed { line: 0, reason: error.to_string() })?;
+                    .map_err(|error| ReplayError::Malformed { line: 0, reason: error.to_string() })?;
             }
             Ok(())
         })?;
@@ -43,7 +43,7 @@ impl BundleFile {
     }
 }
 
-fn parse_file(path: &Path, take: &mut TakeRecord<'_>) -> Result<BundleOutline, BundleError> {
+fn parse_file(path: &Path, take: &mut TakeRecord<'_>) -> Result<BundleOutline, ReplayError> {
     let file = input::open(path, "bundle")?;
     parse(&mut BufReader::with_capacity(BUFFER_BYTES, file), path, take)
 }
@@ -53,11 +53,11 @@ impl LineRecords for BundleFile {
         &self.outline
     }
 
-    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
-        let changed = || BundleError::Changed(self.path.display().to_string());
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
+        let changed = || ReplayError::Changed(self.path.display().to_string());
         match parse_file(&self.path, take) {
             Ok(outline) if outline == self.outline => Ok(()),
-            Ok(_) | Err(BundleError::Malformed { .. } | BundleError::NotABundle(_)) => Err(changed()),
+            Ok(_) | Err(ReplayError::Malformed { .. } | ReplayError::NotABundle(_)) => Err(changed()),
             Err(error) => Err(error),
         }
     }

@@ -4,41 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 use turnfold_core::Registry;
-use turnfold_store::{
-    BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store, StoreError, StoreReader,
-};
+use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store, StoreReader};
 
 use self::links::{BundledLinks, StoredLines};
 
 use crate::audit::{AuditQuestion, RowName, RowResult, audit};
-use crate::bundle::{
-    BundleError, BundleOutline, BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords,
-};
+use crate::bundle::{BundleOutline, BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords};
+use crate::error::ReplayError;
 
 mod links;
 
 /// The most entries without a key that are appended at a time.
 const RUN: usize = 4096;
-
-/// Why a bundle is not taken in.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    /// Something about it is wrong, or does not go with what the store has.
-    #[error("{0}")]
-    Refused(String),
-    /// A name is asked for where it means nothing.
-    #[error("{0}")]
-    Unusable(String),
-    /// The bundle or the store cannot be read or written.
-    #[error(transparent)]
-    Bundle(#[from] BundleError),
-}
-
-impl From<StoreError> for ImportError {
-    fn from(error: StoreError) -> Self {
-        Self::Bundle(error.into())
-    }
-}
 
 /// Names for what is taken in.
 #[derive(Clone, Debug, Default)]
@@ -99,18 +76,18 @@ impl<'a> ImportPlan<'a> {
     /// build does not know, or of which records are left out.
     ///
     /// # Errors
-    /// [`ImportError`].
+    /// [`ReplayError`].
     pub fn of(
         records: &'a dyn LineRecords,
         store: Option<&StoreReader>,
         registry: &Registry,
         names: &ImportNames,
-    ) -> Result<Self, ImportError> {
+    ) -> Result<Self, ReplayError> {
         require_sound(records, registry)?;
         let outline = records.outline();
         if names.match_name.is_some() && outline.matches.len() != 1 {
             let found = outline.matches.len();
-            return Err(ImportError::Unusable(format!("`--name` is for one match, the bundle has {found}")));
+            return Err(ReplayError::Unusable(format!("`--name` is for one match, the bundle has {found}")));
         }
         let bundled = BundledLinks::read(records)?;
         let stored = store.map_or_else(|| Ok(BTreeMap::new()), |store| stored_names(store, outline))?;
@@ -123,7 +100,7 @@ impl<'a> ImportPlan<'a> {
             }
         }
         if names.branch.is_some() && !lines.iter().any(|line| Some(&line.branch) == names.branch.as_ref()) {
-            return Err(ImportError::Refused(
+            return Err(ReplayError::Refused(
                 "no line parts from a stored one, so `--branch` has none to name".into(),
             ));
         }
@@ -134,7 +111,7 @@ impl<'a> ImportPlan<'a> {
     ///
     /// # Errors
     /// Those of reading and writing.
-    pub fn carry_out(&self, store: &Store) -> Result<(), ImportError> {
+    pub fn carry_out(&self, store: &Store) -> Result<(), ReplayError> {
         let outline = self.records.outline();
         let mut writer = EntryWriter { store, waiting: Vec::new(), target: None };
         let mut current = None;
@@ -161,7 +138,7 @@ impl<'a> ImportPlan<'a> {
 }
 
 /// Requires what an audit can check without anybody's key.
-fn require_sound(records: &dyn LineRecords, registry: &Registry) -> Result<(), ImportError> {
+fn require_sound(records: &dyn LineRecords, registry: &Registry) -> Result<(), ReplayError> {
     let rows = audit(records, AuditQuestion { policy: None, held: &[], registry })?;
     for row in rows {
         let is_wrong = match row.row {
@@ -170,7 +147,7 @@ fn require_sound(records: &dyn LineRecords, registry: &Registry) -> Result<(), I
             _ => false,
         };
         if is_wrong {
-            return Err(ImportError::Refused(format!("{}: {}", row.row, row.reason)));
+            return Err(ReplayError::Refused(format!("{}: {}", row.row, row.reason)));
         }
     }
     Ok(())
@@ -180,7 +157,7 @@ fn require_sound(records: &dyn LineRecords, registry: &Registry) -> Result<(), I
 fn stored_names(
     store: &StoreReader,
     outline: &BundleOutline,
-) -> Result<BTreeMap<[u8; 16], MatchName>, ImportError> {
+) -> Result<BTreeMap<[u8; 16], MatchName>, ReplayError> {
     let bundled: BTreeMap<_, _> =
         outline.matches.iter().map(|of| (of.genesis.match_id, &of.genesis)).collect();
     let mut names = BTreeMap::new();
@@ -189,7 +166,7 @@ fn stored_names(
         let Some(genesis) = bundled.get(&info.genesis.match_id) else { continue };
         if info.genesis != **genesis {
             let name = info.name;
-            return Err(ImportError::Refused(format!("match `{name}` has the same id and another setup")));
+            return Err(ReplayError::Refused(format!("match `{name}` has the same id and another setup")));
         }
         names.insert(info.genesis.match_id, info.name);
     }
@@ -206,10 +183,10 @@ struct Planning<'a> {
 
 impl Planning<'_> {
     /// A match that the store does not have.
-    fn unknown(&self, store: Option<&StoreReader>) -> Result<Vec<ImportedLine>, ImportError> {
+    fn unknown(&self, store: Option<&StoreReader>) -> Result<Vec<ImportedLine>, ReplayError> {
         let name = self.names.match_name.as_ref().unwrap_or(&self.of.name).clone();
         if store.is_some_and(|store| store.genesis(&name).is_ok()) {
-            return Err(ImportError::Refused(format!(
+            return Err(ReplayError::Refused(format!(
                 "another match has the name `{name}`; give this one another with `--name`"
             )));
         }
@@ -226,9 +203,9 @@ impl Planning<'_> {
     }
 
     /// A match that the store has: each line goes on, is there, is new, or parts.
-    fn known(&self, store: &StoreReader, name: &MatchName) -> Result<Vec<ImportedLine>, ImportError> {
+    fn known(&self, store: &StoreReader, name: &MatchName) -> Result<Vec<ImportedLine>, ReplayError> {
         if let Some(asked) = self.names.match_name.as_ref().filter(|asked| *asked != name) {
-            return Err(ImportError::Unusable(format!(
+            return Err(ReplayError::Unusable(format!(
                 "the store has this match as `{name}`, not `{asked}`"
             )));
         }
@@ -251,7 +228,7 @@ impl Planning<'_> {
                 self.parted(store, name, &branch, same)?
             };
             if change != LineChange::UpToDate && same.saturating_add(1) < found.first {
-                return Err(ImportError::Refused(format!(
+                return Err(ReplayError::Refused(format!(
                     "`{name}@{}` begins after entry {} in the bundle and elsewhere in the store, so it cannot go on there",
                     found.branch,
                     found.first.saturating_sub(1)
@@ -270,8 +247,8 @@ impl Planning<'_> {
         (stored, other): (&StoredLines<'_>, usize),
         line: usize,
         to: Seq,
-    ) -> Result<Seq, BundleError> {
-        let is_same = |seq: Seq| -> Result<bool, BundleError> {
+    ) -> Result<Seq, ReplayError> {
+        let is_same = |seq: Seq| -> Result<bool, ReplayError> {
             let own = self.links.at((self.index, line), seq);
             Ok(own.is_some() && own == stored.link(other, seq)?)
         };
@@ -293,17 +270,17 @@ impl Planning<'_> {
         name: &MatchName,
         branch: &BranchName,
         same: Seq,
-    ) -> Result<(BranchName, LineChange), ImportError> {
+    ) -> Result<(BranchName, LineChange), ReplayError> {
         let first = same.saturating_add(1);
         let Some(asked) = &self.names.branch else {
-            return Err(ImportError::Refused(format!(
+            return Err(ReplayError::Refused(format!(
                 "`{name}@{branch}` parts from the stored line at entry {first}; `--branch NAME` takes it in as a branch"
             )));
         };
         let is_taken =
             store.head(name, asked).is_ok() || self.of.lines.iter().any(|line| line.branch == *asked);
         if is_taken {
-            return Err(ImportError::Refused(format!(
+            return Err(ReplayError::Refused(format!(
                 "match `{name}` has a branch `{asked}`; choose another name"
             )));
         }
@@ -320,7 +297,7 @@ struct EntryWriter<'a> {
 }
 
 impl<'a> EntryWriter<'a> {
-    fn begin(&mut self, line: &'a ImportedLine, outline: &BundleOutline) -> Result<(), BundleError> {
+    fn begin(&mut self, line: &'a ImportedLine, outline: &BundleOutline) -> Result<(), ReplayError> {
         let head = match &line.change {
             LineChange::UpToDate => {
                 self.target = None;
@@ -342,7 +319,7 @@ impl<'a> EntryWriter<'a> {
         Ok(())
     }
 
-    fn take(&mut self, index: LineIndex, record: &[u8]) -> Result<(), BundleError> {
+    fn take(&mut self, index: LineIndex, record: &[u8]) -> Result<(), ReplayError> {
         let Some((_, head)) = self.target.filter(|(line, _)| line.index == index) else { return Ok(()) };
         // The Genesis is no entry, and its match has been made of it.
         let Ok(entry) = Entry::decode(record) else { return Ok(()) };
@@ -358,7 +335,7 @@ impl<'a> EntryWriter<'a> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), BundleError> {
+    fn flush(&mut self) -> Result<(), ReplayError> {
         let waiting = std::mem::take(&mut self.waiting);
         let (Some((line, head)), Some(last)) = (&mut self.target, waiting.last()) else { return Ok(()) };
         let (key, last): (Option<IdempotencyKey>, Seq) = (last.idempotency_key.clone(), last.seq);

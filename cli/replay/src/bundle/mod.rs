@@ -3,7 +3,6 @@
 //! A [`BundleFile`] is read strictly; what it lists is its [`BundleOutline`], and its records are read again each time
 //! they are asked for, so that memory does not grow with them. [`StoreRecords`] are the same of a store.
 
-mod error;
 mod file;
 pub mod import;
 mod outline;
@@ -14,7 +13,6 @@ pub(crate) mod sizes;
 mod trees;
 mod write;
 
-pub use error::BundleError;
 pub use file::{BundleFile, is_bundle};
 pub use outline::{BundleOutline, BundledLine, BundledMatch};
 pub use records::{BundledRecord, LineIndex, LineRecords, MatchPart, StoreRecords, TakeRecord};

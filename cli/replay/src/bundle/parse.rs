@@ -14,9 +14,9 @@ use turnfold_core::trust::note::NOTE_BYTES_MAX;
 use turnfold_core::trust::{Checkpoint, SignedNote, TreeHash};
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, GENESIS_BYTES_MAX, Genesis, MatchName};
 
-use super::error::BundleError;
 use super::outline::{BundleOutline, BundledLine, BundledMatch, TITLE, in_order};
 use super::records::{BundledRecord, TakeRecord};
+use crate::error::ReplayError;
 use crate::error::input::InputError;
 use crate::error::limits::{BUNDLE_CHECKPOINT_BYTES_MAX, BUNDLE_LINES_MAX};
 
@@ -45,7 +45,7 @@ pub(super) fn parse(
     input: &mut dyn BufRead,
     path: &Path,
     take: &mut TakeRecord<'_>,
-) -> Result<BundleOutline, BundleError> {
+) -> Result<BundleOutline, ReplayError> {
     let mut parser = Parser {
         input,
         path,
@@ -58,27 +58,27 @@ pub(super) fn parse(
         checkpoint_bytes: 0,
     };
     parser.next().map_err(|error| match error {
-        BundleError::Malformed { .. } => BundleError::NotABundle(path.display().to_string()),
+        ReplayError::Malformed { .. } => ReplayError::NotABundle(path.display().to_string()),
         error => error,
     })?;
     if parser.line != TITLE.trim_end() {
-        return Err(BundleError::NotABundle(path.display().to_string()));
+        return Err(ReplayError::NotABundle(path.display().to_string()));
     }
     parser.body(take)?;
     Ok(parser.outline)
 }
 
 impl Parser<'_> {
-    fn malformed(&self, reason: impl Into<String>) -> BundleError {
-        BundleError::Malformed { line: self.number, reason: in_one_line(&reason.into()) }
+    fn malformed(&self, reason: impl Into<String>) -> ReplayError {
+        ReplayError::Malformed { line: self.number, reason: in_one_line(&reason.into()) }
     }
 
-    fn unreadable(&self, cause: std::io::Error) -> BundleError {
+    fn unreadable(&self, cause: std::io::Error) -> ReplayError {
         InputError::Unreadable { what: "bundle", path: self.path.into(), cause }.into()
     }
 
     /// Reads the next line, of which the hash of the file learns when the one after it is read: the last is no part of it.
-    fn next(&mut self) -> Result<(), BundleError> {
+    fn next(&mut self) -> Result<(), ReplayError> {
         if self.number > 0 {
             self.hasher.update(&self.line);
             self.hasher.update(b"\n");
@@ -95,7 +95,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn body(&mut self, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
+    fn body(&mut self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
         self.next()?;
         while let Some(name) = self.header::<1>("match")? {
             let [name] = name;
@@ -121,7 +121,7 @@ impl Parser<'_> {
     }
 
     /// Reads the words of a header of this kind; `None` where the line is another one.
-    fn header<const N: usize>(&self, kind: &str) -> Result<Option<[String; N]>, BundleError> {
+    fn header<const N: usize>(&self, kind: &str) -> Result<Option<[String; N]>, ReplayError> {
         let rest = self.line.strip_prefix("-- ").and_then(|rest| rest.strip_prefix(kind));
         let Some(rest) = rest.and_then(|rest| rest.strip_prefix(' ')) else { return Ok(None) };
         let words: Vec<_> = rest.split(' ').map(str::to_owned).collect();
@@ -130,16 +130,16 @@ impl Parser<'_> {
     }
 
     /// Reads a word that has one form only.
-    fn word<T: FromStr<Err: ToString>>(&self, word: &str) -> Result<T, BundleError> {
+    fn word<T: FromStr<Err: ToString>>(&self, word: &str) -> Result<T, ReplayError> {
         word.parse().map_err(|error: T::Err| self.malformed(error.to_string()))
     }
 
-    fn number<T: FromStr>(&self, word: &str) -> Result<T, BundleError> {
+    fn number<T: FromStr>(&self, word: &str) -> Result<T, ReplayError> {
         number(word).map_err(|error| self.malformed(error.to_string()))
     }
 
     /// Reads the lines of a match.
-    fn read_match(&mut self, name: MatchName, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
+    fn read_match(&mut self, name: MatchName, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
         self.next()?;
         let mut lines: Vec<BundledLine> = Vec::new();
         let mut indexes: BTreeMap<BranchName, usize> = BTreeMap::new();
@@ -185,7 +185,7 @@ impl Parser<'_> {
         [branch, parent, first, count, link]: &[String; 5],
         earlier: &[BundledLine],
         indexes: &BTreeMap<BranchName, usize>,
-    ) -> Result<BundledLine, BundleError> {
+    ) -> Result<BundledLine, ReplayError> {
         let branch: BranchName = self.word(branch)?;
         let (first, count) = (self.number::<u64>(first)?, self.number::<u64>(count)?);
         let link = self.word(link)?;
@@ -209,7 +209,7 @@ impl Parser<'_> {
         Ok(BundledLine { branch, parent, first, count, link, left_out: 0 })
     }
 
-    fn record(&self) -> Result<Held, BundleError> {
+    fn record(&self) -> Result<Held, ReplayError> {
         let expected = || self.malformed("expected `+` and a record, or `#` and a leaf hash, in base64");
         if let Some(record) = self.line.strip_prefix('+') {
             return Ok(Held::Shown(STANDARD.decode(record).map_err(|_| expected())?));
@@ -218,7 +218,7 @@ impl Parser<'_> {
         Ok(Held::LeftOut(self.word(leaf)?))
     }
 
-    fn genesis(&self, record: &Held) -> Result<Genesis, BundleError> {
+    fn genesis(&self, record: &Held) -> Result<Genesis, ReplayError> {
         let Held::Shown(bytes) = record else {
             return Err(self.malformed("expected a Genesis, which is never left out"));
         };
@@ -226,14 +226,14 @@ impl Parser<'_> {
     }
 
     /// Says at which line of the file something is wrong with a record.
-    fn at_line(&self, error: BundleError) -> BundleError {
+    fn at_line(&self, error: ReplayError) -> ReplayError {
         match error {
-            BundleError::Malformed { reason, .. } => self.malformed(reason),
+            ReplayError::Malformed { reason, .. } => self.malformed(reason),
             error => error,
         }
     }
 
-    fn read_checkpoint(&mut self, length: &str) -> Result<(), BundleError> {
+    fn read_checkpoint(&mut self, length: &str) -> Result<(), ReplayError> {
         let length: usize = self.number(length)?;
         self.checkpoint_bytes = self.checkpoint_bytes.saturating_add(length);
         if length > NOTE_BYTES_MAX || self.checkpoint_bytes > BUNDLE_CHECKPOINT_BYTES_MAX {

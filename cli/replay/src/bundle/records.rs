@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use turnfold_core::trust::{SignedNote, TreeHash};
 use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
 
-use super::error::BundleError;
 use super::outline::{BundleOutline, BundledLine, BundledMatch, in_order};
+use crate::error::ReplayError;
 
 /// Which line of which match, by their indexes in the outline.
 pub type LineIndex = (usize, usize);
@@ -32,7 +32,7 @@ impl BundledRecord<'_> {
 }
 
 /// What takes one record after another.
-pub type TakeRecord<'a> = dyn FnMut(LineIndex, BundledRecord<'_>) -> Result<(), BundleError> + 'a;
+pub type TakeRecord<'a> = dyn FnMut(LineIndex, BundledRecord<'_>) -> Result<(), ReplayError> + 'a;
 
 /// Matches whose records can be read, line after line in the order of the outline.
 pub trait LineRecords {
@@ -43,7 +43,7 @@ pub trait LineRecords {
     ///
     /// # Errors
     /// What cannot be read, and what `take` returns.
-    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), BundleError>;
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError>;
 }
 
 /// Some lines of a match, each up to an entry; with a line those that it begins on.
@@ -65,8 +65,8 @@ impl<'a> StoreRecords<'a> {
     /// Lists all branches of these matches, which need not be in order.
     ///
     /// # Errors
-    /// [`BundleError::Replay`] for a match that is not there, and for damage.
-    pub fn of(store: &'a StoreReader, names: &[MatchName]) -> Result<Self, BundleError> {
+    /// [`ReplayError::Store`] for a match that is not there, and for damage.
+    pub fn of(store: &'a StoreReader, names: &[MatchName]) -> Result<Self, ReplayError> {
         let mut names = names.to_vec();
         names.sort();
         names.dedup();
@@ -77,10 +77,10 @@ impl<'a> StoreRecords<'a> {
     /// Lists these lines of matches only, which need not be in order.
     ///
     /// # Errors
-    /// [`BundleError::Replay`] for a line or an entry that is not there, and for damage.
-    pub fn of_parts(store: &'a StoreReader, parts: &[MatchPart]) -> Result<Self, BundleError> {
+    /// [`ReplayError::Store`] for a line or an entry that is not there, and for damage.
+    pub fn of_parts(store: &'a StoreReader, parts: &[MatchPart]) -> Result<Self, ReplayError> {
         let mut matches: Vec<_> =
-            parts.iter().map(|part| part_of(store, part)).collect::<Result<_, BundleError>>()?;
+            parts.iter().map(|part| part_of(store, part)).collect::<Result<_, ReplayError>>()?;
         matches.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(Self { store, outline: BundleOutline { matches, checkpoints: Vec::new() } })
     }
@@ -99,15 +99,15 @@ impl<'a> StoreRecords<'a> {
     /// Lists all matches of the store.
     ///
     /// # Errors
-    /// [`BundleError::Replay`] for damage.
-    pub fn of_all(store: &'a StoreReader) -> Result<Self, BundleError> {
+    /// [`ReplayError::Store`] for damage.
+    pub fn of_all(store: &'a StoreReader) -> Result<Self, ReplayError> {
         let names: Vec<_> = store.matches()?.into_iter().map(|info| info.name).collect();
         Self::of(store, &names)
     }
 }
 
 /// A branch's size is its head's number and one, for the Genesis.
-fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, BundleError> {
+fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, ReplayError> {
     let infos = store.branches(&name)?;
     let parent_of = |info: &BranchInfo| info.parent.as_ref().map(|(parent, _)| parent.clone());
     let parents = infos.iter().map(|info| (info.name.clone(), parent_of(info))).collect();
@@ -127,7 +127,7 @@ fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, Bund
 }
 
 /// Cuts the outline of a match to some of its lines.
-fn part_of(store: &StoreReader, part: &MatchPart) -> Result<BundledMatch, BundleError> {
+fn part_of(store: &StoreReader, part: &MatchPart) -> Result<BundledMatch, ReplayError> {
     let whole = outline_of(store, part.name.clone())?;
     let mut lines: Vec<BundledLine> = Vec::new();
     let lasts: BTreeMap<_, _> = part.lines.iter().map(|(branch, last)| (branch, last)).collect();
@@ -148,7 +148,7 @@ impl LineRecords for StoreRecords<'_> {
         &self.outline
     }
 
-    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
         for (index, of) in self.outline.matches.iter().enumerate() {
             for (line, BundledLine { branch, first, .. }) in of.lines.iter().enumerate() {
                 let line_index = (index, line);

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use turnfold_core::{DicePolicy, Registry, Seat, Step};
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, Seq};
 
-use super::error::BundleError;
 use super::outline::{BundleOutline, BundledMatch};
 use super::records::{BundledRecord, LineIndex, LineRecords, StoreRecords, TakeRecord};
+use crate::error::ReplayError;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{Revision, SourceName};
 use crate::history::{broken_entry, rules_of};
@@ -28,8 +28,8 @@ impl<'a> SeatRecords<'a> {
     /// and every other of the same append.
     ///
     /// # Errors
-    /// [`BundleError::Guessable`] where what is left out could be guessed from what is there.
-    pub fn of(records: StoreRecords<'a>, viewer: Viewer, registry: &Registry) -> Result<Self, BundleError> {
+    /// [`ReplayError::Guessable`] where what is left out could be guessed from what is there.
+    pub fn of(records: StoreRecords<'a>, viewer: Viewer, registry: &Registry) -> Result<Self, ReplayError> {
         let hidden = hidden_from(&records, viewer, registry)?;
         Ok(Self::without(records, &hidden))
     }
@@ -44,7 +44,7 @@ impl<'a> SeatRecords<'a> {
         now: &StoreRecords<'_>,
         viewer: &[Viewer],
         registry: &Registry,
-    ) -> Result<Self, BundleError> {
+    ) -> Result<Self, ReplayError> {
         let mut hidden = HiddenRecords::new();
         for viewer in viewer {
             hidden.extend(hidden_from(now, *viewer, registry)?);
@@ -77,7 +77,7 @@ fn hidden_from(
     records: &StoreRecords<'_>,
     viewer: Viewer,
     registry: &Registry,
-) -> Result<HiddenRecords, BundleError> {
+) -> Result<HiddenRecords, ReplayError> {
     let mut found = HiddenRecords::new();
     for of in records.outline().matches.iter().filter(|_| !viewer.see_all()) {
         for (line, seq) in Hidden::of(records, of, viewer, registry)?.records {
@@ -93,7 +93,7 @@ impl LineRecords for SeatRecords<'_> {
         &self.outline
     }
 
-    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), BundleError> {
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
         let mut next: (Option<LineIndex>, Seq) = (None, 0);
         self.records.each(&mut |index, record| {
             if next.0 != Some(index) {
@@ -121,8 +121,8 @@ impl Hidden {
         of: &BundledMatch,
         viewer: Viewer,
         registry: &Registry,
-    ) -> Result<Self, BundleError> {
-        let guessable = |what: &str| Err(BundleError::Guessable { what: what.into(), viewer });
+    ) -> Result<Self, ReplayError> {
+        let guessable = |what: &str| Err(ReplayError::Guessable { what: what.into(), viewer });
         if matches!(of.genesis.dice, DicePolicy::Seeded(_)) {
             return guessable(&format!("`{}` has the seed of its dice in its setup", of.name));
         }
@@ -179,7 +179,7 @@ impl Hidden {
 
 impl StoreRecords<'_> {
     /// Reads the entries of a line, up to the last that is listed.
-    fn entries_of(&self, revision: &Revision) -> Result<Vec<Entry>, BundleError> {
+    fn entries_of(&self, revision: &Revision) -> Result<Vec<Entry>, ReplayError> {
         Ok(self.store().read(&revision.match_name, &revision.branch, revision.seq)?.entries)
     }
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::trust::{Tree, TreeHash};
 
-use super::error::BundleError;
 use super::outline::BundleOutline;
 use super::records::{BundledRecord, LineIndex};
 use super::sizes::{LineFinder, LineSize};
+use crate::error::ReplayError;
 
 /// The trees of lines while their records go by, and their roots at the sizes that were asked for.
 pub(crate) struct LineTrees<'a> {
@@ -30,7 +30,7 @@ impl<'a> LineTrees<'a> {
     }
 
     /// Takes the next record, in the order of the outline.
-    pub(crate) fn take(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), BundleError> {
+    pub(crate) fn take(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), ReplayError> {
         let mut tree = match self.current.take() {
             Some((current, tree)) if current == line => tree,
             _ => self.begin(line)?,
@@ -47,12 +47,12 @@ impl<'a> LineTrees<'a> {
         Ok(())
     }
 
-    fn begin(&self, line: LineIndex) -> Result<Tree, BundleError> {
+    fn begin(&self, line: LineIndex) -> Result<Tree, ReplayError> {
         if line.1 == 0 {
             return Ok(Tree::default());
         }
         let tree = self.lines.fork(line).and_then(|fork| self.kept.get(&fork));
-        tree.cloned().ok_or_else(|| BundleError::Changed("the bundle".into()))
+        tree.cloned().ok_or_else(|| ReplayError::Changed("the bundle".into()))
     }
 
     /// Returns the root of a line at a size that was asked for, once the records have gone by.

@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 use turnfold_core::Digest;
 use turnfold_core::trust::SignedNote;
 
-use super::error::BundleError;
 use super::outline::{BundledLine, BundledMatch, TITLE};
 use super::parse::checkpoint_order;
 use super::records::{BundledRecord, LineIndex, LineRecords};
+use crate::error::ReplayError;
 
 /// Writes all records, and these checkpoints in the order of a bundle, each once.
 ///
@@ -21,7 +21,7 @@ pub fn write_bundle(
     out: &mut dyn Write,
     records: &dyn LineRecords,
     checkpoints: Vec<SignedNote>,
-) -> Result<(), BundleError> {
+) -> Result<(), ReplayError> {
     let mut writer = BundleWriter::begin(out, &records.outline().matches)?;
     records.each(&mut |line, record| writer.record(line, record))?;
     writer.end(checkpoints)
@@ -39,14 +39,14 @@ pub(crate) struct BundleWriter<'a> {
 
 impl<'a> BundleWriter<'a> {
     /// Begins a bundle of these matches.
-    pub(crate) fn begin(out: &'a mut dyn Write, matches: &'a [BundledMatch]) -> Result<Self, BundleError> {
+    pub(crate) fn begin(out: &'a mut dyn Write, matches: &'a [BundledMatch]) -> Result<Self, ReplayError> {
         let mut out = Hashed { out, hasher: Sha256::new() };
         out.text(TITLE)?;
         Ok(Self { out, matches, begun: None, text: String::new() })
     }
 
     /// Writes the next record, in the order of the outline.
-    pub(crate) fn record(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), BundleError> {
+    pub(crate) fn record(&mut self, line: LineIndex, record: BundledRecord<'_>) -> Result<(), ReplayError> {
         self.begin_lines(Some(line))?;
         self.text.clear();
         match record {
@@ -61,14 +61,14 @@ impl<'a> BundleWriter<'a> {
     }
 
     /// Writes these checkpoints in the order of a bundle, each once, and the end.
-    pub(crate) fn end(mut self, checkpoints: Vec<SignedNote>) -> Result<(), BundleError> {
+    pub(crate) fn end(mut self, checkpoints: Vec<SignedNote>) -> Result<(), ReplayError> {
         self.begin_lines(None)?;
         self.out.end(checkpoints)
     }
 
     /// Writes the headers of the lines up to this one, or to the last: those without records of their own have nothing
     /// else.
-    fn begin_lines(&mut self, until: Option<LineIndex>) -> Result<(), BundleError> {
+    fn begin_lines(&mut self, until: Option<LineIndex>) -> Result<(), ReplayError> {
         while self.begun != until || until.is_none() {
             let (index, line) = match self.begun {
                 None => (0, 0),
@@ -100,7 +100,7 @@ impl<'a> BundleWriter<'a> {
 ///
 /// # Errors
 /// What cannot be written.
-pub fn write_checkpoints(out: &mut dyn Write, checkpoints: Vec<SignedNote>) -> Result<(), BundleError> {
+pub fn write_checkpoints(out: &mut dyn Write, checkpoints: Vec<SignedNote>) -> Result<(), ReplayError> {
     let mut out = Hashed { out, hasher: Sha256::new() };
     out.text(TITLE)?;
     out.end(checkpoints)
@@ -113,12 +113,12 @@ struct Hashed<'a> {
 }
 
 impl Hashed<'_> {
-    fn text(&mut self, text: &str) -> Result<(), BundleError> {
+    fn text(&mut self, text: &str) -> Result<(), ReplayError> {
         self.hasher.update(text);
-        self.out.write_all(text.as_bytes()).map_err(BundleError::Write)
+        self.out.write_all(text.as_bytes()).map_err(ReplayError::Write)
     }
 
-    fn end(mut self, mut checkpoints: Vec<SignedNote>) -> Result<(), BundleError> {
+    fn end(mut self, mut checkpoints: Vec<SignedNote>) -> Result<(), ReplayError> {
         checkpoints.sort_by_cached_key(checkpoint_order);
         checkpoints.dedup();
         for note in checkpoints {
@@ -127,6 +127,6 @@ impl Hashed<'_> {
         }
         let digest = Digest::new(self.hasher.finalize().into());
         let ended = writeln!(self.out, "-- end {digest}");
-        ended.and_then(|()| io::Write::flush(self.out)).map_err(BundleError::Write)
+        ended.and_then(|()| io::Write::flush(self.out)).map_err(ReplayError::Write)
     }
 }

@@ -13,10 +13,10 @@ use turnfold_core::trust::{Tree, TreeHash};
 use turnfold_core::{Digest, FoldError, Rules, Seat, SetupError, Verdict};
 use turnfold_store::{BranchName, Entry, Seq, StoreReader};
 
-use super::MailError;
 use super::desk_turn::{AppliedEntry, DeskTurn, Execution, RecordedPaper, RolledEntry, TurnPlan, TurnRecord};
 use super::pairing::MailMatch;
 use crate::bundle::BundledRecord;
+use crate::error::ReplayError;
 use crate::history::revision::SourceName;
 use crate::history::{broken_entry, broken_setup};
 
@@ -49,7 +49,7 @@ impl DeskHistory {
     ///
     /// # Errors
     /// What is wrong with the store, the desk or an entry.
-    pub fn read(store: &StoreReader, of: &MailMatch) -> Result<Self, MailError> {
+    pub fn read(store: &StoreReader, of: &MailMatch) -> Result<Self, ReplayError> {
         let log = store.read(&of.desk, &BranchName::main(), None)?;
         let name = SourceName::Revision(of.desk_line());
         let mut desk =

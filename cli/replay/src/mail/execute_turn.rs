@@ -8,12 +8,12 @@ use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
 use turnfold_store::{BranchInfo, BranchName, NewEntry, Seq, StoreError};
 
 use super::desk_turn::{SeatStep, TurnPlan};
-use super::error::MailError;
 use super::game_turn::{GameTurn, OrderEnd, PlayedBetween};
 use super::host::{MailHost, PlayedStep, RunReport};
 use super::host_dice::{FairTurn, TableDice, TurnDice};
 use super::pairing::TurnKey;
 use super::turn_position::{self, TurnEntry};
+use crate::error::ReplayError;
 use crate::history::position::{Position, Tail};
 use crate::history::record::Record;
 use crate::session::is_roll;
@@ -23,9 +23,9 @@ impl MailHost<'_> {
     /// next. It is idempotent and completes an interrupted run. Values of recorded dice come from `table`.
     ///
     /// # Errors
-    /// [`MailError::Refused`] where the game differs from what the desk records, and what is wrong with the dice, the store
+    /// [`ReplayError::Refused`] where the game differs from what the desk records, and what is wrong with the dice, the store
     /// or a log.
-    pub fn run(&mut self, at: DeskTime, table: &mut TableDice<'_>) -> Result<RunReport, MailError> {
+    pub fn run(&mut self, at: DeskTime, table: &mut TableDice<'_>) -> Result<RunReport, ReplayError> {
         let mut report = RunReport::default();
         let state = self.desk.state();
         let has_come = state.is_open() && state.deadline().is_some_and(|deadline| at >= deadline);
@@ -47,7 +47,7 @@ fn execute(
     at: DeskTime,
     table: &mut TableDice<'_>,
     report: &mut RunReport,
-) -> Result<(), MailError> {
+) -> Result<(), ReplayError> {
     let dice = match plan.last_roll {
         Some(_) => TurnDice::Fair(FairTurn::new(host.of.genesis.match_id, host.key, plan)),
         None => TurnDice::Table(table),
@@ -59,7 +59,7 @@ fn execute(
     let (none, store) = (Tail::last(0), host.store);
     let state = Position::before_entries_of(none, &revision, host.registry, store, None, None)?.state;
     let game = GameTurn::new(state, plan.from.1, Box::new(|due| dice.borrow_mut().roll(due)));
-    let line: LineName = branch.as_str().parse().map_err(MailError::broken)?;
+    let line: LineName = branch.as_str().parse().map_err(ReplayError::not_by_mail)?;
     let mut execution = TurnExecution { host, plan, branch, line, dice: &dice, game, rolls: 0, report };
     // (3)
     let mut played = Vec::new();
@@ -90,7 +90,7 @@ struct TurnExecution<'h, 's, 'd, 't, 'u> {
 
 impl TurnExecution<'_, '_, '_, '_, '_> {
     /// Executes the step of a seat. Returns `true` if a command was played.
-    fn seat(&mut self, step: &SeatStep) -> Result<bool, MailError> {
+    fn seat(&mut self, step: &SeatStep) -> Result<bool, ReplayError> {
         let key = self.plan.key_of(step);
         let done = self.done(&key)?;
         let Some(digest) = step.order else {
@@ -118,7 +118,8 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
                     (played, Command::Carried { digest, count: play_count(count)? })
                 }
                 OrderEnd::Refused(rejected) => {
-                    let code = RefusalCode::try_from(rejected.code.to_owned()).map_err(MailError::broken)?;
+                    let code =
+                        RefusalCode::try_from(rejected.code.to_owned()).map_err(ReplayError::not_by_mail)?;
                     (Vec::new(), Command::Refused { digest, code })
                 }
             },
@@ -129,7 +130,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
 
     /// Plays what comes after the orders, and first a roll that is due already. Such a roll is due before the first
     /// position only, where there are no orders, so both are one append. Returns `true` if a round has ended.
-    fn between(&mut self) -> Result<bool, MailError> {
+    fn between(&mut self) -> Result<bool, ReplayError> {
         let (plan, key) = (self.plan, self.plan.host_key());
         let (played, ends_round) = if let Some(done) = self.done(&key)? {
             let ends_round = done.ends_round(self.host.of.rules)?;
@@ -151,7 +152,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
 
     /// Finds a step that the game has already; it must be the next one there. So no roll is made twice after an
     /// interrupted run (FD-12).
-    fn done(&self, key: &TurnKey) -> Result<Option<TurnEntry>, MailError> {
+    fn done(&self, key: &TurnKey) -> Result<Option<TurnEntry>, ReplayError> {
         let name = &self.host.of.name;
         let Some(step) = TurnEntry::find(self.host.store, name, &self.branch, key)? else { return Ok(None) };
         if step.first() != Some(self.game.head() + 1) {
@@ -161,7 +162,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     }
 
     /// Takes a step that the game has already.
-    fn pass(&mut self, step: &TurnEntry) -> Result<Vec<PlayedEntry>, MailError> {
+    fn pass(&mut self, step: &TurnEntry) -> Result<Vec<PlayedEntry>, ReplayError> {
         self.game.take(step.entries())?;
         let rules = self.host.of.rules;
         let mut played = Vec::new();
@@ -177,7 +178,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     }
 
     /// Appends a step to the game.
-    fn append(&mut self, key: &TurnKey, records: &[Record]) -> Result<Vec<PlayedEntry>, MailError> {
+    fn append(&mut self, key: &TurnKey, records: &[Record]) -> Result<Vec<PlayedEntry>, ReplayError> {
         let (name, store) = (&self.host.of.name, self.host.store);
         let last = self.game.head();
         let before = last.saturating_sub(records.len() as u64);
@@ -190,7 +191,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         let recorded_at_ms = self.host.recorded_at_ms;
         let entries: Vec<NewEntry> =
             records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
-        let key = key.to_string().parse().map_err(MailError::broken)?;
+        let key = key.to_string().parse().map_err(ReplayError::not_by_mail)?;
         store.append(name, &self.branch, before, entries, Some(&key))?;
         self.report.played.push(PlayedStep { line: self.line.clone(), first: before + 1, last });
         let played = (before + 1..).zip(records);
@@ -198,13 +199,13 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     }
 
     /// Records at the desk what it does not have yet: the rolls of a step (FD-10), and the result of an order.
-    fn record(&mut self, played: &[PlayedEntry], end: Option<Command>) -> Result<(), MailError> {
+    fn record(&mut self, played: &[PlayedEntry], end: Option<Command>) -> Result<(), ReplayError> {
         let mut commands = Vec::new();
         for roll in played.iter().filter(|entry| entry.is_roll) {
             self.rolls += 1;
             let Some(last) = self.plan.last_roll else { continue };
             let number = u32::from(last) + self.rolls;
-            let index = u16::try_from(number).map_err(MailError::broken)?;
+            let index = u16::try_from(number).map_err(ReplayError::not_by_mail)?;
             let is_recorded = self.host.desk.state().last_roll() >= Some(index);
             if let Some(element) = self.dice.borrow_mut().element(index).filter(|_| !is_recorded) {
                 commands.push(Command::Rolled { number, element, line: self.line.clone(), seq: roll.seq });
@@ -215,9 +216,9 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         Ok(())
     }
 
-    fn unknown_entry(&self) -> MailError {
+    fn unknown_entry(&self) -> ReplayError {
         let at = self.host.of.line(&self.branch).at(self.game.head() + 1);
-        MailError::Refused(format!(
+        ReplayError::Refused(format!(
             "`{at}` does not follow from the desk: another program played on this line"
         ))
     }
@@ -229,13 +230,13 @@ struct PlayedEntry {
     is_roll: bool,
 }
 
-fn play_count(count: usize) -> Result<PlayCount, MailError> {
-    u16::try_from(count).map_err(MailError::broken)?.try_into().map_err(MailError::broken)
+fn play_count(count: usize) -> Result<PlayCount, ReplayError> {
+    u16::try_from(count).map_err(ReplayError::not_by_mail)?.try_into().map_err(ReplayError::not_by_mail)
 }
 
 /// Returns the line of the game on which a turn is executed. After an agreed takeback it is a new branch, which is made
 /// unless it exists (PM-27).
-fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError> {
+fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, ReplayError> {
     let (line, seq) = &plan.from;
     let from = branch_of(line)?;
     if !plan.is_takeback {
@@ -244,7 +245,7 @@ fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError
     let (store, name) = (host.store, &host.of.name);
     let branches = store.branches(name)?;
     for number in 1_u64.. {
-        let branch: BranchName = format!("takeback-{number}").parse().map_err(MailError::broken)?;
+        let branch: BranchName = format!("takeback-{number}").parse().map_err(ReplayError::not_by_mail)?;
         match branches.iter().find(|info| info.name == branch) {
             Some(info) if is_unfinished(host, plan, info)? => return Ok(branch),
             Some(_) => {}
@@ -254,12 +255,12 @@ fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError
             },
         }
     }
-    Err(MailError::broken("every name of a takeback is taken"))
+    Err(ReplayError::not_by_mail("every name of a takeback is taken"))
 }
 
 /// Returns `true` for a branch that an interrupted run left: it begins where this takeback does, no position names it, and
 /// it has only entries of this turn.
-fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Result<bool, MailError> {
+fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Result<bool, ReplayError> {
     let (line, seq) = &plan.from;
     let is_named = host.desk.positions().any(|position| position.line.as_str() == info.name.as_str());
     if is_named || info.parent != Some((branch_of(line)?, *seq)) {
@@ -275,6 +276,6 @@ fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Res
     Ok(true)
 }
 
-fn branch_of(line: &LineName) -> Result<BranchName, MailError> {
-    line.as_str().parse().map_err(MailError::broken)
+fn branch_of(line: &LineName) -> Result<BranchName, ReplayError> {
+    line.as_str().parse().map_err(ReplayError::not_by_mail)
 }

@@ -8,8 +8,8 @@ use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq
 
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
-use super::error::MailError;
 use super::pairing::MailMatch;
+use crate::error::ReplayError;
 use crate::history::broken_entry;
 use crate::history::revision::SourceName;
 use crate::signing::Signers;
@@ -30,18 +30,18 @@ impl<'a> MailHost<'a> {
     /// desk (TR-11).
     ///
     /// # Errors
-    /// [`MailError::Unusable`] for another key, and what is wrong with the match.
+    /// [`ReplayError::Unusable`] for another key, and what is wrong with the match.
     pub fn of(
         store: &'a Store,
         name: &MatchName,
         registry: &'a Registry,
         signers: &'a Signers,
         recorded_at_ms: i64,
-    ) -> Result<Self, MailError> {
+    ) -> Result<Self, ReplayError> {
         let of = MailMatch::find(store, name, registry)?;
         let host: Option<VerifierKey> = of.terms.host.parse().ok();
         let key = host.and_then(|host| signers.key_of(&host)).ok_or_else(|| {
-            MailError::Unusable(format!(
+            ReplayError::Unusable(format!(
                 "the host of `{name}` signs with `{}`, not with this key",
                 of.terms.host
             ))
@@ -65,7 +65,7 @@ impl<'a> MailHost<'a> {
     }
 
     /// Appends commands of the host to the desk, all or none, and returns what happened.
-    pub(super) fn decide(&mut self, commands: Vec<Command>) -> Result<Vec<Effect>, MailError> {
+    pub(super) fn decide(&mut self, commands: Vec<Command>) -> Result<Vec<Effect>, ReplayError> {
         let commands = commands.into_iter().map(|command| (Seat::Host, command)).collect();
         let applied = self.append(commands, None)?;
         Ok(applied.into_iter().flat_map(|applied| applied.effects).collect())
@@ -76,7 +76,7 @@ impl<'a> MailHost<'a> {
         &mut self,
         commands: Vec<(Seat, Command)>,
         key: Option<&IdempotencyKey>,
-    ) -> Result<Vec<AppliedEntry>, MailError> {
+    ) -> Result<Vec<AppliedEntry>, ReplayError> {
         let (before, recorded_at_ms) = (self.desk.head(), self.recorded_at_ms);
         let (mut applied, mut entries) = (Vec::new(), Vec::new());
         for (seat, command) in commands {

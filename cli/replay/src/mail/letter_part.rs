@@ -9,11 +9,11 @@ use turnfold_store::{BranchName, MatchName, Seq, StoreReader};
 
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
-use super::error::MailError;
 use super::letter::{seat, time};
 use super::pairing::MailMatch;
 use crate::bundle::{LineRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use crate::drawing::{Highlights, text};
+use crate::error::ReplayError;
 use crate::history::History;
 use crate::history::record::Record;
 use crate::history::revision::Revision;
@@ -36,7 +36,7 @@ impl<'a> MailLogs<'a> {
         store: &'a StoreReader,
         registry: &'a Registry,
         game: &MatchName,
-    ) -> Result<Self, MailError> {
+    ) -> Result<Self, ReplayError> {
         let of = MailMatch::find(store, game, registry)?;
         let desk = DeskHistory::read(store, &of)?;
         Ok(Self { store, registry, of, desk })
@@ -47,7 +47,7 @@ impl<'a> MailLogs<'a> {
         &self,
         desk_size: u64,
         lines: &BTreeMap<BranchName, Seq>,
-    ) -> Result<StoreRecords<'a>, MailError> {
+    ) -> Result<StoreRecords<'a>, ReplayError> {
         let lines = lines.iter().map(|(branch, last)| (branch.clone(), *last)).collect();
         let game = MatchPart { name: self.of.name.clone(), lines };
         let desk_line = (BranchName::main(), desk_size.saturating_sub(1));
@@ -71,11 +71,11 @@ impl LetterPart {
     /// Finds the part of a match up to `size` records of its desk.
     ///
     /// A match that is over ends with everything that was played before.
-    pub(super) fn of(mail: &MailLogs<'_>, size: u64) -> Result<Self, MailError> {
+    pub(super) fn of(mail: &MailLogs<'_>, size: u64) -> Result<Self, ReplayError> {
         let mut lines = BTreeMap::new();
         let mut line = BranchName::main();
         for position in mail.desk.positions().take_while(|position| position.seq < size) {
-            line = position.line.as_str().parse().map_err(MailError::broken)?;
+            line = position.line.as_str().parse().map_err(ReplayError::not_by_mail)?;
             lines.insert(line.clone(), position.game_seq);
         }
         lines.entry(line.clone()).or_insert(0);
@@ -92,7 +92,7 @@ impl LetterPart {
     }
 
     /// Lists the records of both matches.
-    pub(super) fn records<'a>(&self, mail: &MailLogs<'a>) -> Result<StoreRecords<'a>, MailError> {
+    pub(super) fn records<'a>(&self, mail: &MailLogs<'a>) -> Result<StoreRecords<'a>, ReplayError> {
         mail.records(self.size, &self.lines)
     }
 }
@@ -102,7 +102,7 @@ pub(super) fn signed_bundle(
     mail: &MailLogs<'_>,
     signers: &Signers,
     records: &dyn LineRecords,
-) -> Result<Vec<u8>, MailError> {
+) -> Result<Vec<u8>, ReplayError> {
     let mut notes: Vec<SignedNote> = Vec::new();
     for of in &records.outline().matches {
         for line in &of.lines {
@@ -123,7 +123,7 @@ pub(super) fn signed_bundle(
 pub(super) fn spectators_bundle(
     mail: &MailLogs<'_>,
     signers: &Signers,
-) -> Result<Option<Vec<u8>>, MailError> {
+) -> Result<Option<Vec<u8>>, ReplayError> {
     let Some(size) = spectators_size(&mail.desk) else { return Ok(None) };
     let now = LetterPart::of(mail, mail.desk.size())?.records(mail)?;
     let seats = Seat::players(mail.of.terms.seats.into());
@@ -168,7 +168,7 @@ impl KnownGame {
         viewer: Viewer,
         part: &LetterPart,
         earlier: Option<&LetterPart>,
-    ) -> Result<Self, MailError> {
+    ) -> Result<Self, ReplayError> {
         let revision = mail.of.line(&part.line).at(part.seq());
         let log = mail.store.read(&revision.match_name, &revision.branch, revision.seq)?;
         let line = History::of_log(&revision, log, mail.registry)?;
@@ -192,7 +192,7 @@ impl KnownGame {
 }
 
 /// Returns how many entries the positions of two parts have in common.
-fn shared(mail: &MailLogs<'_>, earlier: &LetterPart, part: &LetterPart) -> Result<Seq, MailError> {
+fn shared(mail: &MailLogs<'_>, earlier: &LetterPart, part: &LetterPart) -> Result<Seq, ReplayError> {
     let to = earlier.seq().min(part.seq());
     if earlier.line == part.line {
         return Ok(to);

@@ -12,13 +12,13 @@ use turnfold_store::{MatchName, StoreReader};
 use super::answer::AnswerLetter;
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
-use super::error::MailError;
 use super::letter::{Letter, subject_line};
 use super::letter_part::{LetterPart, MailLogs, signed_bundle, spectators_bundle};
 use super::post_folder::{Addresses, LetterName, Outbox};
 use super::report::Report;
 use super::take::TakenPaper;
 use crate::bundle::SeatRecords;
+use crate::error::ReplayError;
 use crate::signing::Signers;
 use crate::viewer::Viewer;
 
@@ -45,14 +45,14 @@ impl MailRoom<'_> {
     ///
     /// # Errors
     /// What cannot be read, signed or written.
-    pub fn write_reports(&self) -> Result<Vec<LetterName>, MailError> {
+    pub fn write_reports(&self) -> Result<Vec<LetterName>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         let occasions = occasions(&mail.desk);
         let mut due = Vec::new();
         for (index, Occasion { size, seats }) in occasions.iter().enumerate() {
             for &seat in seats {
                 let name = LetterName { desk_size: *size, seat, answers: None };
-                if !self.outbox.has(name)? {
+                if !self.outbox.has(name).map_err(ReplayError::Outbox)? {
                     let before = occasions.get(..index).unwrap_or_default();
                     let before = before.iter().rfind(|earlier| earlier.seats.contains(&seat));
                     let since = before.map(|earlier| earlier.size);
@@ -71,7 +71,7 @@ impl MailRoom<'_> {
             }
         }
         if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
-            self.outbox.put_spectators(&bundle)?;
+            self.outbox.put_spectators(&bundle).map_err(ReplayError::Outbox)?;
         }
         Ok(written)
     }
@@ -80,11 +80,11 @@ impl MailRoom<'_> {
     ///
     /// # Errors
     /// As for [`write_reports`](Self::write_reports).
-    pub fn write_answers(&self, papers: &[TakenPaper]) -> Result<Vec<LetterName>, MailError> {
+    pub fn write_answers(&self, papers: &[TakenPaper]) -> Result<Vec<LetterName>, ReplayError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         let mut due = Vec::new();
         for letter in AnswerLetter::all(papers, &mail) {
-            if !self.outbox.has(letter.name)? {
+            if !self.outbox.has(letter.name).map_err(ReplayError::Outbox)? {
                 due.push(letter);
             }
         }
@@ -97,7 +97,12 @@ impl MailRoom<'_> {
             let (subject, text) = letter.write(&mail, state, &attached);
             // A paper that is not recorded may come again when the desk has another size.
             let line = subject_line(&subject) + "\r\n";
-            let is_answered = self.outbox.alike(name)?.iter().any(|letter| letter.contains(&line));
+            let is_answered = self
+                .outbox
+                .alike(name)
+                .map_err(ReplayError::Outbox)?
+                .iter()
+                .any(|letter| letter.contains(&line));
             if !is_answered && self.send(&mail, name, state, (&subject, &text))? {
                 written.push(name);
             }
@@ -112,7 +117,7 @@ impl MailRoom<'_> {
         name: LetterName,
         state: &State,
         (subject, text): (&str, &str),
-    ) -> Result<bool, MailError> {
+    ) -> Result<bool, ReplayError> {
         let attached = attached(mail, self.signers, (name.seat, name.desk_size))?;
         let letter = Letter {
             to: self.addresses.of(name.seat),
@@ -122,7 +127,7 @@ impl MailRoom<'_> {
             file_name: &attachment(self.game, name.desk_size, name.seat),
             attached: &attached,
         };
-        Ok(self.outbox.put(name, &letter.to_eml())?)
+        self.outbox.put(name, &letter.to_eml()).map_err(ReplayError::Outbox)
     }
 }
 
@@ -136,7 +141,7 @@ pub fn seat_bundle(
     signers: &Signers,
     game: &MatchName,
     (seat, desk_size): (Seat, u64),
-) -> Result<Vec<u8>, MailError> {
+) -> Result<Vec<u8>, ReplayError> {
     attached(&MailLogs::read(store, registry, game)?, signers, (seat, desk_size))
 }
 
@@ -144,7 +149,7 @@ fn attached(
     mail: &MailLogs<'_>,
     signers: &Signers,
     (seat, desk_size): (Seat, u64),
-) -> Result<Vec<u8>, MailError> {
+) -> Result<Vec<u8>, ReplayError> {
     let records = LetterPart::of(mail, desk_size)?.records(mail)?;
     signed_bundle(mail, signers, &SeatRecords::of(records, Viewer::of(seat), mail.registry)?)
 }

@@ -3,7 +3,6 @@
 mod answer;
 mod desk_history;
 mod desk_turn;
-mod error;
 mod execute_turn;
 mod game_turn;
 mod host;
@@ -27,7 +26,6 @@ pub use desk_history::DeskHistory;
 pub use desk_turn::{
     AppliedEntry, DeskTurn, Execution, RecordedPaper, RolledEntry, SeatStep, TurnPlan, TurnRecord,
 };
-pub use error::MailError;
 pub use game_turn::{GameTurn, OrderEnd, PlayedBetween, RollDice, Round, TurnEnd, conceals_something};
 pub use host::{MailHost, PlayedStep, RunReport};
 pub use host_dice::TableDice;

@@ -9,8 +9,8 @@ use turnfold_core::trust::PrivateKey;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Rules, Seat, SetupError};
 use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
 
-use super::error::MailError;
 use super::pairing::DeskOf;
+use crate::error::ReplayError;
 
 /// The keys of the terms that are filled in.
 const FILLED_IN: [&str; 4] = ["match", "game", "host", "head"];
@@ -37,19 +37,19 @@ impl NewMailMatch<'_> {
     /// Makes game and desk. Completes a call that was interrupted between the two.
     ///
     /// # Errors
-    /// [`MailError::Terms`] naming the field of the terms that does not fit the game, [`MailError::Unusable`] for a
+    /// [`ReplayError::BadSetup`] naming the field of the terms that does not fit the game, [`ReplayError::Unusable`] for a
     /// setup that holds secrets, and every error of the store.
-    pub fn open(self, store: &Store, key: &PrivateKey) -> Result<(), MailError> {
-        let game = self.rules.start(&self.setup).map_err(MailError::Terms)?;
+    pub fn open(self, store: &Store, key: &PrivateKey) -> Result<(), ReplayError> {
+        let game = self.rules.start(&self.setup).map_err(ReplayError::BadSetup)?;
         self.require_open_setup(game.as_ref())?;
         let left = self.left_by_interrupted(store, key)?;
         let genesis = left.clone().unwrap_or_else(|| self.game(self.match_id, key));
         let desk = DeskOf::game(self.name, &genesis.match_id);
-        let desk = desk.map_err(|error| MailError::Unusable(error.to_string()))?;
+        let desk = desk.map_err(|error| ReplayError::Unusable(error.to_string()))?;
         let desk_genesis = self.desk(&genesis, &desk, key, game.as_ref())?;
         match store.genesis(&desk.name) {
             Err(StoreError::NoSuchMatch { .. }) => {}
-            found => return found.and_then(|_| taken(&desk.name)).map_err(MailError::from),
+            found => return found.and_then(|_| taken(&desk.name)).map_err(ReplayError::from),
         }
         if left.is_none() {
             store.create_match(self.name, &genesis, Vec::new())?;
@@ -58,11 +58,11 @@ impl NewMailMatch<'_> {
     }
 
     /// Requires that the setup, which is in every bundle, shows each player no more than it may know.
-    fn require_open_setup(&self, game: &dyn AnyState) -> Result<(), MailError> {
+    fn require_open_setup(&self, game: &dyn AnyState) -> Result<(), ReplayError> {
         for seat in game.players() {
-            if game.setup_seen(&self.setup, *seat).map_err(MailError::Terms)? != self.setup {
+            if game.setup_seen(&self.setup, *seat).map_err(ReplayError::BadSetup)? != self.setup {
                 let rules = self.rules.name();
-                return Err(MailError::Unusable(format!(
+                return Err(ReplayError::Unusable(format!(
                     "`{rules}` cannot be played by mail: its setup is in every bundle and would show {seat} secrets"
                 )));
             }
@@ -87,7 +87,7 @@ impl NewMailMatch<'_> {
     }
 
     /// Returns the game that an interrupted call left: this one, without entries and without a desk.
-    fn left_by_interrupted(&self, store: &Store, key: &PrivateKey) -> Result<Option<Genesis>, MailError> {
+    fn left_by_interrupted(&self, store: &Store, key: &PrivateKey) -> Result<Option<Genesis>, ReplayError> {
         let found = match store.genesis(self.name) {
             Err(StoreError::NoSuchMatch { .. }) => return Ok(None),
             found => found?,
@@ -107,7 +107,7 @@ impl NewMailMatch<'_> {
         desk: &DeskOf,
         key: &PrivateKey,
         game: &dyn AnyState,
-    ) -> Result<Genesis, MailError> {
+    ) -> Result<Genesis, ReplayError> {
         let match_id = MatchId::new(genesis.match_id).to_string();
         let mut filled = vec![
             ("match", match_id),
@@ -117,12 +117,12 @@ impl NewMailMatch<'_> {
         if let DicePolicy::Fair(head) = genesis.dice {
             filled.push(("head", head.to_string()));
         }
-        let setup = read_terms(self.terms, &filled).map_err(MailError::Terms)?;
+        let setup = read_terms(self.terms, &filled).map_err(ReplayError::BadSetup)?;
         let terms: desk::Setup = decode_strictly(&setup)
-            .map_err(|error| MailError::Terms(SetupError::Bytes(error.to_string())))?;
+            .map_err(|error| ReplayError::BadSetup(SetupError::Bytes(error.to_string())))?;
         let is_default_given =
             self.terms.parse::<toml::Table>().is_ok_and(|table| table.contains_key("default"));
-        require_fitting(&terms, is_default_given, self.rules, game).map_err(MailError::Terms)?;
+        require_fitting(&terms, is_default_given, self.rules, game).map_err(ReplayError::BadSetup)?;
         Ok(Genesis {
             format: Genesis::FORMAT,
             ruleset: Desk::NAME.into(),

@@ -9,7 +9,7 @@ use turnfold_core::text::{Malformed, number};
 use turnfold_core::{AnyRules, Digest, Registry, Rules, Seat};
 use turnfold_store::{BranchName, Genesis, MatchName, StoreError, StoreReader};
 
-use super::MailError;
+use crate::error::ReplayError;
 use crate::history::revision::{Revision, SourceName};
 use crate::history::{broken_setup, rules_of};
 
@@ -130,17 +130,17 @@ impl MailMatch {
     /// Finds a match and its desk in a store.
     ///
     /// # Errors
-    /// [`MailError::Unusable`] for a match without a desk, [`MailError::Refused`] for one with the desk of another, and
+    /// [`ReplayError::Unusable`] for a match without a desk, [`ReplayError::Refused`] for one with the desk of another, and
     /// every error of reading.
-    pub fn find(store: &StoreReader, name: &MatchName, registry: &Registry) -> Result<Self, MailError> {
+    pub fn find(store: &StoreReader, name: &MatchName, registry: &Registry) -> Result<Self, ReplayError> {
         let genesis = store.genesis(name)?;
         let desk = DeskOf::game(name, &genesis.match_id);
-        let desk = desk.map_err(|error| MailError::Unusable(error.to_string()))?;
+        let desk = desk.map_err(|error| ReplayError::Unusable(error.to_string()))?;
         let desk_genesis = match store.genesis(&desk.name) {
             Err(StoreError::NoSuchMatch { .. }) => {
                 let desk = desk.name;
                 let message = format!("`{name}` is not played by mail: there is no match `{desk}`");
-                return Err(MailError::Unusable(message));
+                return Err(ReplayError::Unusable(message));
             }
             found => found?,
         };
@@ -155,10 +155,10 @@ impl MailMatch {
         (name, genesis): (&MatchName, Genesis),
         (desk, desk_genesis): (DeskOf, &Genesis),
         registry: &Registry,
-    ) -> Result<Self, MailError> {
+    ) -> Result<Self, ReplayError> {
         let rules = rules_of(&genesis, &main_of(name), registry)?;
         let other =
-            || MailError::Refused(format!("`{}` is the desk of another match than `{name}`", desk.name));
+            || ReplayError::Refused(format!("`{}` is the desk of another match than `{name}`", desk.name));
         if desk_genesis.ruleset != Desk::NAME || desk_genesis.match_id != desk.match_id {
             return Err(other());
         }

@@ -6,8 +6,8 @@ use turnfold_core::Digest;
 use turnfold_core::text::{Malformed, number};
 use turnfold_core::trust::VerifierKey;
 
-use super::error::MailError;
 use super::paper_form::MailedPaper;
+use crate::error::ReplayError;
 use crate::signing::KeyMemory;
 
 const TITLE: &str = "turnfold mail 1";
@@ -31,14 +31,14 @@ pub(super) struct PlayerMemory {
 
 impl PlayerMemory {
     /// Reads the memory of a match, by its folder.
-    pub(super) fn read(memory: &KeyMemory, folder: &str) -> Result<Option<Self>, MailError> {
+    pub(super) fn read(memory: &KeyMemory, folder: &str) -> Result<Option<Self>, ReplayError> {
         let Some(bytes) = memory.kept(folder, FILE)? else { return Ok(None) };
         let read = String::from_utf8(bytes).ok().and_then(|text| Self::parse(&text).ok());
-        let damaged = || MailError::Unusable(format!("the key's memory of `{folder}` is damaged"));
+        let damaged = || ReplayError::Unusable(format!("the key's memory of `{folder}` is damaged"));
         read.map(Some).ok_or_else(damaged)
     }
 
-    pub(super) fn write(&self, memory: &KeyMemory, folder: &str) -> Result<(), MailError> {
+    pub(super) fn write(&self, memory: &KeyMemory, folder: &str) -> Result<(), ReplayError> {
         let Self { host, game, desk, number, turn, lines } = self;
         let mut text =
             format!("{TITLE}\nhost {host}\ngame {game}\ndesk {desk}\nnumber {number}\nturn {turn}\n");
@@ -72,7 +72,7 @@ impl PlayerMemory {
 }
 
 /// Keeps a sealed order until it is sent (PM-16).
-pub(super) fn keep_order(memory: &KeyMemory, folder: &str, turn: u32, mail: &str) -> Result<(), MailError> {
+pub(super) fn keep_order(memory: &KeyMemory, folder: &str, turn: u32, mail: &str) -> Result<(), ReplayError> {
     Ok(memory.keep(folder, &format!("order-{turn}"), mail.as_bytes())?)
 }
 
@@ -81,8 +81,10 @@ pub(super) fn kept_order(
     memory: &KeyMemory,
     folder: &str,
     turn: u32,
-) -> Result<Option<MailedPaper>, MailError> {
+) -> Result<Option<MailedPaper>, ReplayError> {
     let Some(bytes) = memory.kept(folder, &format!("order-{turn}"))? else { return Ok(None) };
     let found = MailedPaper::find(&bytes).pop().and_then(|found| found.paper.ok());
-    found.map(Some).ok_or_else(|| MailError::Unusable(format!("the sealed order of turn {turn} is damaged")))
+    found
+        .map(Some)
+        .ok_or_else(|| ReplayError::Unusable(format!("the sealed order of turn {turn} is damaged")))
 }

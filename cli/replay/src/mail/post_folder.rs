@@ -12,7 +12,7 @@ use turnfold_core::text::Malformed;
 use turnfold_core::{Digest, Seat};
 use turnfold_store::{MatchName, StoreReader};
 
-use super::error::MailError;
+use crate::error::ReplayError;
 use crate::error::input;
 use crate::error::limits::MAIL_ADDRESSES;
 
@@ -35,10 +35,10 @@ impl PostFolder {
     ///
     /// # Errors
     /// Errors of the store and of the file system.
-    pub fn of(host: &Path, store: &StoreReader, game: &MatchName) -> Result<Self, MailError> {
+    pub fn of(host: &Path, store: &StoreReader, game: &MatchName) -> Result<Self, ReplayError> {
         let id = MatchId::new(store.genesis(game)?.match_id).to_string();
         let others = host.join(Self::OTHERS);
-        let is_within = first(&others.join(Self::FIRST), &id)? != id;
+        let is_within = first(&others.join(Self::FIRST), &id).map_err(ReplayError::Outbox)? != id;
         Ok(Self { path: if is_within { others.join(id) } else { host.into() }, is_within })
     }
 
@@ -63,8 +63,8 @@ impl PostFolder {
     /// Reads the players' addresses. Without the file, letters have no `To:` line.
     ///
     /// # Errors
-    /// [`MailError::Input`] and [`MailError::Addresses`].
-    pub fn addresses(&self) -> Result<Addresses, MailError> {
+    /// [`ReplayError::Input`] and [`ReplayError::Addresses`].
+    pub fn addresses(&self) -> Result<Addresses, ReplayError> {
         addresses_in(&self.path)
     }
 }
@@ -73,12 +73,12 @@ impl PostFolder {
 ///
 /// # Errors
 /// As for [`PostFolder::addresses`].
-pub fn addresses_in(folder: &Path) -> Result<Addresses, MailError> {
+pub fn addresses_in(folder: &Path) -> Result<Addresses, ReplayError> {
     let path = folder.join("addresses");
     if !path.exists() {
         return Ok(Addresses::default());
     }
-    let unusable = |why: String| MailError::Addresses { path: path.clone(), why };
+    let unusable = |why: String| ReplayError::Addresses { path: path.clone(), why };
     let text = String::from_utf8(input::read_file(&path, &MAIL_ADDRESSES)?);
     let text = text.map_err(|_| unusable("expected UTF-8 text".into()))?;
     text.parse().map_err(|error: turnfold_core::Malformed| unusable(error.to_string()))

@@ -9,11 +9,11 @@ use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey};
 use turnfold_core::{AnyRules, Registry, Rules, Seat};
 
 use super::desk_history::DeskHistory;
-use super::error::MailError;
 use super::player_memory::PlayerMemory;
 use crate::audit::{self, AuditQuestion, HeldCheckpoint, RowName, RowResult};
 use crate::bundle::sizes::LineFinder;
-use crate::bundle::{BundleError, BundleFile, BundledMatch, LineRecords};
+use crate::bundle::{BundleFile, BundledMatch, LineRecords};
+use crate::error::ReplayError;
 use crate::signing::KeyMemory;
 
 /// A bundle of a match by mail that passed its audit.
@@ -45,9 +45,9 @@ impl ReceivedBundle {
         path: &Path,
         memory: &KeyMemory,
         registry: &Registry,
-    ) -> Result<(Self, Option<PlayerMemory>), MailError> {
+    ) -> Result<(Self, Option<PlayerMemory>), ReplayError> {
         let bundle = BundleFile::read(path).map_err(|error| match error {
-            error @ BundleError::Malformed { .. } => MailError::Refused(format!("bytes: {error}")),
+            error @ ReplayError::Malformed { .. } => ReplayError::Refused(format!("bytes: {error}")),
             error => error.into(),
         })?;
         let MailPair { game, desk, terms, host } = pair(&bundle)?;
@@ -60,12 +60,12 @@ impl ReceivedBundle {
         }
         let held = trusted(memory, known.as_ref())?;
         let policy = format!("log {host}\nquorum none\n");
-        let policy = TrustPolicy::read(&policy).map_err(|error| MailError::Unusable(error.to_string()))?;
+        let policy = TrustPolicy::read(&policy).map_err(|error| ReplayError::Unusable(error.to_string()))?;
         let question = AuditQuestion { policy: Some(&policy), held: &held, registry };
         for row in audit::audit(&bundle, question)? {
             let must_pass = row.row == RowName::Signature;
             if row.result == RowResult::Fail || must_pass && row.result != RowResult::Pass {
-                return Err(MailError::Refused(format!(
+                return Err(ReplayError::Refused(format!(
                     "the bundle fails the audit: {}: {}",
                     row.row, row.reason
                 )));
@@ -78,24 +78,24 @@ impl ReceivedBundle {
     }
 
     /// Returns the game.
-    pub(super) fn of_game(&self) -> Result<&BundledMatch, MailError> {
+    pub(super) fn of_game(&self) -> Result<&BundledMatch, ReplayError> {
         self.bundle.outline().matches.get(self.game).ok_or_else(no_match)
     }
 
     /// Returns the memory of a key that has written nothing for the match.
-    pub(super) fn new_memory(&self) -> Result<PlayerMemory, MailError> {
+    pub(super) fn new_memory(&self) -> Result<PlayerMemory, ReplayError> {
         let (host, game) = (self.host.clone(), self.of_game()?.genesis.link());
         let desk = self.bundle.outline().matches.get(self.desk).ok_or_else(no_match)?.genesis.link();
         Ok(PlayerMemory { host, game, desk, number: 0, turn: 0, lines: Vec::new() })
     }
 
     /// Returns the folder of the match in the key's memory.
-    pub(super) fn folder(&self) -> Result<String, MailError> {
+    pub(super) fn folder(&self) -> Result<String, ReplayError> {
         Ok(folder_of(self.of_game()?))
     }
 
     /// Remembers the host's checkpoints, and returns the origins of all lines.
-    pub(super) fn accept(&self, memory: &KeyMemory) -> Result<Vec<String>, MailError> {
+    pub(super) fn accept(&self, memory: &KeyMemory) -> Result<Vec<String>, ReplayError> {
         for (note, checkpoint) in &self.checkpoints {
             memory.accept(note, checkpoint)?;
         }
@@ -103,7 +103,7 @@ impl ReceivedBundle {
     }
 
     /// Returns the size and root of the desk.
-    pub(super) fn seen(&self) -> Result<SeenRoot, MailError> {
+    pub(super) fn seen(&self) -> Result<SeenRoot, ReplayError> {
         let size = self.history.size();
         Ok(SeenRoot { size, root: self.history.root(size).ok_or_else(no_match)? })
     }
@@ -139,8 +139,8 @@ impl ReceivedBundle {
     }
 }
 
-fn no_match() -> MailError {
-    MailError::Refused("the bundle holds no match by mail: a game and its desk".into())
+fn no_match() -> ReplayError {
+    ReplayError::Refused("the bundle holds no match by mail: a game and its desk".into())
 }
 
 fn folder_of(game: &BundledMatch) -> String {
@@ -148,7 +148,7 @@ fn folder_of(game: &BundledMatch) -> String {
 }
 
 /// Finds game and desk.
-fn pair(bundle: &BundleFile) -> Result<MailPair, MailError> {
+fn pair(bundle: &BundleFile) -> Result<MailPair, ReplayError> {
     let matches = &bundle.outline().matches;
     let mut pairs = Vec::new();
     for (desk, of) in matches.iter().enumerate().filter(|(_, of)| of.genesis.ruleset == Desk::NAME) {
@@ -172,7 +172,7 @@ fn require_known(
     game: &BundledMatch,
     desk: &BundledMatch,
     host: &VerifierKey,
-) -> Result<(), MailError> {
+) -> Result<(), ReplayError> {
     let other = if known.host != *host {
         format!("host: `{}`, not `{host}`", known.host)
     } else if known.game != game.genesis.link() || known.desk != desk.genesis.link() {
@@ -180,7 +180,7 @@ fn require_known(
     } else {
         return Ok(());
     };
-    Err(MailError::Refused(format!("`{}` is known with another {other}", game.name)))
+    Err(ReplayError::Refused(format!("`{}` is known with another {other}", game.name)))
 }
 
 /// Requires every left-out record to be one that may be concealed (PM-28): nothing in a game without secrets, and in a
@@ -191,9 +191,9 @@ fn require_concealable(
     desk: &BundledMatch,
     history: &DeskHistory,
     registry: &Registry,
-) -> Result<(), MailError> {
+) -> Result<(), ReplayError> {
     let refused = |of: &BundledMatch, what: String| {
-        MailError::Refused(format!("{what} of `{}` is left out, where nothing can be concealed", of.name))
+        ReplayError::Refused(format!("{what} of `{}` is left out, where nothing can be concealed", of.name))
     };
     let has_secrets = registry.find(&game.genesis.ruleset).is_none_or(AnyRules::has_secrets);
     if let Some(line) = game.lines.iter().find(|line| line.left_out > 0 && !has_secrets) {
@@ -226,22 +226,22 @@ fn require_concealable(
 }
 
 /// Returns the checkpoints that the key remembers of the lines of a match.
-fn trusted(memory: &KeyMemory, known: Option<&PlayerMemory>) -> Result<Vec<HeldCheckpoint>, MailError> {
+fn trusted(memory: &KeyMemory, known: Option<&PlayerMemory>) -> Result<Vec<HeldCheckpoint>, ReplayError> {
     let mut held = Vec::new();
     for origin in known.map(|known| known.lines.as_slice()).unwrap_or_default() {
         let Some(note) = memory.note_of(origin)? else { continue };
         let checkpoint = note.text().parse();
         let checkpoint =
-            checkpoint.map_err(|error: turnfold_core::Malformed| MailError::Unusable(error.to_string()))?;
+            checkpoint.map_err(|error: turnfold_core::Malformed| ReplayError::Unusable(error.to_string()))?;
         held.push(HeldCheckpoint { path: origin.into(), note, checkpoint });
     }
     Ok(held)
 }
 
 /// Reads the desk of a bundle, as far as it is shown.
-fn read_desk(bundle: &BundleFile, desk: usize, terms: &desk::Setup) -> Result<DeskHistory, MailError> {
+fn read_desk(bundle: &BundleFile, desk: usize, terms: &desk::Setup) -> Result<DeskHistory, ReplayError> {
     let of = bundle.outline().matches.get(desk).ok_or_else(no_match)?;
-    let mut history = DeskHistory::start(terms, &of.genesis.encode()).map_err(MailError::Terms)?;
+    let mut history = DeskHistory::start(terms, &of.genesis.encode()).map_err(ReplayError::BadSetup)?;
     let mut is_genesis = true;
     bundle.each(&mut |line, record| {
         if line == (desk, 0) && !std::mem::take(&mut is_genesis) {

@@ -4,9 +4,9 @@ use turnfold_core::Rules;
 use turnfold_core::Seat;
 use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
 
-use super::error::MailError;
 use super::letter::{Text, salutation, seats, time};
 use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, sentences};
+use crate::error::ReplayError;
 use crate::viewer::Viewer;
 
 /// A report to a seat, of a desk of this size.
@@ -24,7 +24,7 @@ impl Report {
         mail: &MailLogs<'_>,
         state: &State,
         attached: &str,
-    ) -> Result<(String, String), MailError> {
+    ) -> Result<(String, String), ReplayError> {
         let view = Desk::view(state, self.seat);
         let part = LetterPart::of(mail, self.size)?;
         let earlier = self.since.map(|size| LetterPart::of(mail, size)).transpose()?;

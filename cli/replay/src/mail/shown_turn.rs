@@ -11,7 +11,6 @@ use turnfold_core::{Digest, Outcome, Registry, Seat};
 use turnfold_store::Entry;
 
 use super::desk_turn::TurnRecord;
-use super::error::MailError;
 use super::game_turn::{GameTurn, OrderEnd};
 use super::received_bundle::ReceivedBundle;
 use crate::bundle::{BundledRecord, LineRecords};
@@ -125,7 +124,7 @@ pub(super) fn try_plays(
     seat: Seat,
     plays: &[String],
     registry: &Registry,
-) -> Result<Vec<String>, MailError> {
+) -> Result<Vec<String>, ReplayError> {
     let of = received.of_game()?;
     let line = of.lines.iter().position(|line| line.branch.as_str() == position.line.as_str());
     let Some(line) = line.filter(|line| !of.left_out(*line)) else { return Ok(Vec::new()) };
@@ -143,7 +142,7 @@ pub(super) fn try_plays(
     let unknown = |_: &_| Err(ReplayError::Chance(std::io::Error::other("the roll is not known yet")));
     let mut turn = GameTurn::new(state, position.game_seq, Box::new(unknown));
     match turn.order(seat, plays.iter().map(String::as_str)) {
-        Ok(OrderEnd::Refused(rejected)) => Err(MailError::Refused(format!(
+        Ok(OrderEnd::Refused(rejected)) => Err(ReplayError::Refused(format!(
             "the game would refuse the order: {}: {}",
             rejected.code, rejected.message
         ))),
@@ -159,7 +158,7 @@ fn without_effect(record: &Record) -> Option<String> {
 }
 
 /// Reads the first entries of a line, including those that it shares with its parents.
-fn entries(received: &ReceivedBundle, line: usize, to: u64) -> Result<Vec<LogEntry>, MailError> {
+fn entries(received: &ReceivedBundle, line: usize, to: u64) -> Result<Vec<LogEntry>, ReplayError> {
     let of = received.of_game()?;
     let (lines, ancestry) = (&of.lines, of.ancestry());
     // From the line itself to `main`: each line that holds entries, and the last one that counts.

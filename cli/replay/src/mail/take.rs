@@ -8,9 +8,9 @@ use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{Rules, Seat, Verdict};
 use turnfold_store::Seq;
 
-use super::error::MailError;
 use super::host::MailHost;
 use super::paper_form::{FoundPaper, MailedPaper};
+use crate::error::ReplayError;
 
 /// The most papers of a seat that are recorded between two positions (PM-26).
 const PAPERS_MAX: usize = 50;
@@ -116,7 +116,7 @@ impl MailHost<'_> {
     ///
     /// # Errors
     /// Errors of the store. What is wrong with a paper is no error.
-    pub fn take(&mut self, mail: &[u8], admitted: &[Seat]) -> Result<Vec<TakenPaper>, MailError> {
+    pub fn take(&mut self, mail: &[u8], admitted: &[Seat]) -> Result<Vec<TakenPaper>, ReplayError> {
         let take = |FoundPaper { line, paper }| match paper {
             Ok(mailed) => Ok(TakenPaper { line, ..self.take_paper(mailed.signed, admitted)? }),
             Err(error) => {
@@ -131,7 +131,7 @@ impl MailHost<'_> {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn take_paper(&mut self, signed: SignedPaper, admitted: &[Seat]) -> Result<TakenPaper, MailError> {
+    pub fn take_paper(&mut self, signed: SignedPaper, admitted: &[Seat]) -> Result<TakenPaper, ReplayError> {
         let (line, paper, digest) = (1, Some(signed.clone()), signed.paper().digest());
         if let Some(recorded) = self.desk.paper(&digest) {
             let outcome = recorded.ignored.map_or(PaperOutcome::Applied, PaperOutcome::Ignored);
@@ -141,7 +141,7 @@ impl MailHost<'_> {
             return Ok(TakenPaper { line, paper, outcome, seq: None, is_new: false });
         }
         let seat = signed.paper().head().seat;
-        let key = format!("paper:{digest}").parse().map_err(MailError::broken)?;
+        let key = format!("paper:{digest}").parse().map_err(ReplayError::not_by_mail)?;
         let applied = self.append(vec![(seat, Command::Paper(Box::new(signed)))], Some(&key))?;
         let ignored = applied.first().and_then(|applied| applied.ignored);
         let outcome =

@@ -6,24 +6,24 @@ use turnfold_core::{AnyRules, AnyState, Digest, Seat};
 use turnfold_store::{BranchName, Entry, MatchName, Seq, Store};
 
 use super::desk_turn::{DeskTurn, TurnPlan, TurnRecord};
-use super::error::MailError;
 use super::game_turn::{GameTurn, Round, TurnEnd, conceals_something};
 use super::host::MailHost;
 use super::pairing::TurnKey;
+use crate::error::ReplayError;
 use crate::history::History;
 use crate::history::entry::{CommandForm, LogEntry};
 use crate::session::is_roll;
 
 /// Requires that the game has the entry of the desk's position, with its link.
-pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), MailError> {
+pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), ReplayError> {
     let position = position_of(host, plan).and_then(|index| host.desk.positions().nth(index));
     let Some(TurnRecord { line, game_seq, link, .. }) = position else { return Ok(()) };
-    let branch: BranchName = line.as_str().parse().map_err(MailError::broken)?;
+    let branch: BranchName = line.as_str().parse().map_err(ReplayError::not_by_mail)?;
     let at = host.of.line(&branch).at(*game_seq);
     if link_at(host, &branch, *game_seq)? == *link {
         return Ok(());
     }
-    Err(MailError::Refused(format!(
+    Err(ReplayError::Refused(format!(
         "the link after `{at}` differs from the position that `{}` records",
         host.of.desk
     )))
@@ -35,9 +35,9 @@ fn position_of(host: &MailHost<'_>, plan: &TurnPlan) -> Option<usize> {
     host.desk.positions().position(|position| position.line == *line && position.game_seq == *seq)
 }
 
-fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest, MailError> {
+fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest, ReplayError> {
     let links = host.store.links(&host.of.name, branch, seq..=seq)?;
-    links.last().copied().ok_or_else(|| MailError::broken("it has no links"))
+    links.last().copied().ok_or_else(|| ReplayError::not_by_mail("it has no links"))
 }
 
 /// Returns the commands that begin the next turn: the clock, if it is later now, and the position.
@@ -47,11 +47,11 @@ pub(super) fn next_position(
     (line, game): (&LineName, GameTurn<'_>),
     (played, ends_round): (&[Seat], bool),
     at: DeskTime,
-) -> Result<Vec<Command>, MailError> {
-    let branch: BranchName = line.as_str().parse().map_err(MailError::broken)?;
+) -> Result<Vec<Command>, ReplayError> {
+    let branch: BranchName = line.as_str().parse().map_err(ReplayError::not_by_mail)?;
     let (seq, state) = (game.head(), game.state());
     let seats = due_seats(host, plan, (played, ends_round), state)?;
-    let seats: AskedSeats = names(&seats).parse().map_err(MailError::broken)?;
+    let seats: AskedSeats = names(&seats).parse().map_err(ReplayError::not_by_mail)?;
     let last = link_at(host, &branch, seq)?;
     let hash = if is_open(host, &branch, seq)? { Some(state.state_hash()) } else { None };
     let mut commands = Vec::new();
@@ -68,7 +68,7 @@ fn names(seats: &[Seat]) -> String {
 }
 
 /// PM-13: whether the position has a STATE.
-fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, MailError> {
+fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, ReplayError> {
     if host.of.terms.secret == Secret::Match {
         return Ok(false);
     }
@@ -83,7 +83,7 @@ fn due_seats(
     plan: &TurnPlan,
     (played, ends_round): (&[Seat], bool),
     game: &dyn AnyState,
-) -> Result<Vec<Seat>, MailError> {
+) -> Result<Vec<Seat>, ReplayError> {
     let together = host.of.terms.together;
     let mut rounds: Vec<Round> = Vec::new();
     for turn in host.desk.turns() {
@@ -105,9 +105,9 @@ fn round_before<'a>(host: &MailHost<'_>, rounds: &'a [Round], plan: &TurnPlan) -
 }
 
 /// Returns the seats that played in a turn that ended, and whether it ended its round.
-fn facts(host: &MailHost<'_>, turn: &DeskTurn, plan: &TurnPlan) -> Result<(Vec<Seat>, bool), MailError> {
+fn facts(host: &MailHost<'_>, turn: &DeskTurn, plan: &TurnPlan) -> Result<(Vec<Seat>, bool), ReplayError> {
     let Some(end) = &turn.end else { return Ok((Vec::new(), false)) };
-    let branch: BranchName = end.line.as_str().parse().map_err(MailError::broken)?;
+    let branch: BranchName = end.line.as_str().parse().map_err(ReplayError::not_by_mail)?;
     let of = |key: TurnKey| TurnEntry::find(host.store, &host.of.name, &branch, &key);
     let mut played = turn.executed.clone();
     for step in plan.steps.iter().filter(|step| step.order.is_none()) {
@@ -130,8 +130,8 @@ impl TurnEntry {
         name: &MatchName,
         branch: &BranchName,
         key: &TurnKey,
-    ) -> Result<Option<Self>, MailError> {
-        let key = key.to_string().parse().map_err(MailError::broken)?;
+    ) -> Result<Option<Self>, ReplayError> {
+        let key = key.to_string().parse().map_err(ReplayError::not_by_mail)?;
         let Some(range) = store.find_idempotency_key(name, branch, &key)? else { return Ok(None) };
         let entries: Result<Vec<Entry>, _> = store.entries(name, branch, range)?.collect();
         Ok(Some(Self(entries?.into_iter().map(LogEntry::from).collect())))
@@ -148,17 +148,17 @@ impl TurnEntry {
     }
 
     /// Returns the number and the text of each command.
-    pub(super) fn commands(&self, rules: &dyn AnyRules) -> Result<Vec<(Seq, String)>, MailError> {
+    pub(super) fn commands(&self, rules: &dyn AnyRules) -> Result<Vec<(Seq, String)>, ReplayError> {
         let text = |entry: &LogEntry| match &entry.command {
             CommandForm::Text(text) => Ok((entry.seq, text.clone())),
             CommandForm::Bytes(bytes) => Ok((entry.seq, rules.command_text(bytes)?)),
         };
         let read: Result<_, turnfold_core::decode::DecodeError> = self.0.iter().map(text).collect();
-        read.map_err(MailError::broken)
+        read.map_err(ReplayError::not_by_mail)
     }
 
     /// Returns `true` if a command of `between` is among them: one by the host that is no roll.
-    pub(super) fn ends_round(&self, rules: &dyn AnyRules) -> Result<bool, MailError> {
+    pub(super) fn ends_round(&self, rules: &dyn AnyRules) -> Result<bool, ReplayError> {
         let commands = self.commands(rules)?;
         let mut own = self.0.iter().zip(&commands).filter(|(entry, _)| entry.seat == Seat::Host);
         Ok(own.any(|(_, (_, command))| !is_roll(command)))

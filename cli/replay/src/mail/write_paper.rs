@@ -15,11 +15,11 @@ use turnfold_core::trust::VerifierKey;
 use turnfold_core::{Digest, Malformed, Registry, Seat};
 
 use super::desk_turn::TurnRecord;
-use super::error::MailError;
 use super::paper_form::MailedPaper;
 use super::player_memory::{PlayerMemory, keep_order, kept_order};
 use super::received_bundle::ReceivedBundle;
 use super::shown_turn::{ShownTurn, try_plays};
+use crate::error::ReplayError;
 use crate::signing::{KeyFile, KeyMemory};
 
 /// How many turns an order may come after the last one.
@@ -97,9 +97,9 @@ pub struct WrittenPaper {
 /// Writes a paper. What was accepted and written is remembered next to the key before it is returned.
 ///
 /// # Errors
-/// [`MailError::Refused`] where the bundle fails its audit or contradicts what the key remembers, or the paper could not
-/// count; nothing is written then. [`MailError::Unusable`] for a content that no paper can have.
-pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError> {
+/// [`ReplayError::Refused`] where the bundle fails its audit or contradicts what the key remembers, or the paper could not
+/// count; nothing is written then. [`ReplayError::Unusable`] for a content that no paper can have.
+pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, ReplayError> {
     let memory = KeyMemory::of(request.key)?;
     let (received, known) = ReceivedBundle::open(request.bundle, &memory, request.registry)?;
     // A `join` that did not reach its file is written again, and its host is still to be compared.
@@ -134,7 +134,7 @@ impl<'a> PaperWriter<'a> {
         memory: &'a KeyMemory,
         received: &'a ReceivedBundle,
         known: Option<PlayerMemory>,
-    ) -> Result<Self, MailError> {
+    ) -> Result<Self, ReplayError> {
         let turn = ShownTurn::of(received);
         let key = SeatKey::of(&request.key.key).map_err(unusable)?;
         let (seat, is_of_join) = match (&request.words, received.seat_of(&key)) {
@@ -154,7 +154,7 @@ impl<'a> PaperWriter<'a> {
         Ok(Self { request, memory, received, turn, key, seat, has_chain, folder, known, without_effect })
     }
 
-    fn write(&mut self) -> Result<MailedPaper, MailError> {
+    fn write(&mut self) -> Result<MailedPaper, ReplayError> {
         let content = match &self.request.words {
             PaperWords::Join(_) => self.join()?,
             PaperWords::Order { plays, wait } => return self.order(plays, *wait),
@@ -167,7 +167,7 @@ impl<'a> PaperWriter<'a> {
         self.signed(content, self.request.nonces[0])
     }
 
-    fn join(&self) -> Result<PaperContent, MailError> {
+    fn join(&self) -> Result<PaperContent, ReplayError> {
         let players = Seat::players(self.received.terms.seats.into());
         if !players.contains(&self.seat) {
             return Err(refused(format!("the match has no seat `{}`", self.seat)));
@@ -176,7 +176,7 @@ impl<'a> PaperWriter<'a> {
         Ok(PaperContent::Join(Join { key: self.key.clone(), dice }))
     }
 
-    fn order(&mut self, plays: &[PaperLine], wait: bool) -> Result<MailedPaper, MailError> {
+    fn order(&mut self, plays: &[PaperLine], wait: bool) -> Result<MailedPaper, ReplayError> {
         let owing = self.turn.owing_seals(self.received, self.seat);
         let kept = kept_order(self.memory, &self.folder, self.turn.number)?;
         let must_seal = self.turn.must_seal(self.received, self.seat);
@@ -206,7 +206,7 @@ impl<'a> PaperWriter<'a> {
     }
 
     /// Makes an order and its seal; the order is kept.
-    fn seal(&mut self, plays: &[PaperLine]) -> Result<PaperContent, MailError> {
+    fn seal(&mut self, plays: &[PaperLine]) -> Result<PaperContent, ReplayError> {
         if !self.turn.must_seal(self.received, self.seat) {
             return Err(refused("no seal is asked of you; write an `order`"));
         }
@@ -221,7 +221,7 @@ impl<'a> PaperWriter<'a> {
     }
 
     /// Makes the sealed order, and keeps it.
-    fn seal_first(&mut self, plays: &[PaperLine]) -> Result<MailedPaper, MailError> {
+    fn seal_first(&mut self, plays: &[PaperLine]) -> Result<MailedPaper, ReplayError> {
         let content = self.order_of(plays, false)?;
         let order = self.signed(content, self.request.nonces[1])?;
         let mail = order.write().map_err(unusable)?;
@@ -230,7 +230,7 @@ impl<'a> PaperWriter<'a> {
         Ok(order)
     }
 
-    fn order_of(&mut self, plays: &[PaperLine], wait: bool) -> Result<PaperContent, MailError> {
+    fn order_of(&mut self, plays: &[PaperLine], wait: bool) -> Result<PaperContent, ReplayError> {
         let turn = self.turn.number;
         let position = self.position()?;
         let link = position.link;
@@ -255,9 +255,9 @@ impl<'a> PaperWriter<'a> {
         Order::new(link, wait, dice, plays.to_vec()).map(PaperContent::Order).map_err(unusable)
     }
 
-    fn answer(&self, to: &str, agree: bool) -> Result<PaperContent, MailError> {
+    fn answer(&self, to: &str, agree: bool) -> Result<PaperContent, ReplayError> {
         if to.len() < 8 {
-            return Err(MailError::Unusable("expected at least 8 digits of the offer's digest".into()));
+            return Err(ReplayError::Unusable("expected at least 8 digits of the offer's digest".into()));
         }
         match self.turn.offers(self.received, to).as_slice() {
             [(digest, ..)] => Ok(PaperContent::Answer { to: *digest, agree }),
@@ -267,7 +267,7 @@ impl<'a> PaperWriter<'a> {
     }
 
     /// Returns the position of the turn, which must be where the bundle's game ends.
-    fn position(&self) -> Result<&TurnRecord, MailError> {
+    fn position(&self) -> Result<&TurnRecord, ReplayError> {
         let position = self.turn.position.as_ref().ok_or_else(|| refused("no turn has begun"))?;
         if let Some(asked) = self.request.turn.filter(|asked| *asked != self.turn.number) {
             return Err(refused(format!("the bundle is of turn {}, not {asked}", self.turn.number)));
@@ -285,19 +285,19 @@ impl<'a> PaperWriter<'a> {
         }
     }
 
-    fn chain(&self) -> Result<Chain, MailError> {
+    fn chain(&self) -> Result<Chain, ReplayError> {
         let match_id = self.received.of_game()?.genesis.match_id;
         Ok(self.request.key.key.dice_chain(Owner { match_id, party: self.seat }))
     }
 
     /// FD-8: the element of a turn.
-    fn element(&self, turn: u32) -> Result<Digest, MailError> {
+    fn element(&self, turn: u32) -> Result<Digest, ReplayError> {
         let index = u16::try_from(turn).map_err(|_| refused("dice_exhausted: the dice chain is used up"))?;
         Ok(self.chain()?.element(index))
     }
 
     /// Signs a paper, under the next number.
-    fn signed(&mut self, content: PaperContent, nonce: Nonce) -> Result<MailedPaper, MailError> {
+    fn signed(&mut self, content: PaperContent, nonce: Nonce) -> Result<MailedPaper, ReplayError> {
         let is_join = matches!(content, PaperContent::Join(_));
         let number = if is_join { 0 } else { self.next_number()? };
         let turn = if is_join { 0 } else { self.turn.number };
@@ -308,7 +308,7 @@ impl<'a> PaperWriter<'a> {
     }
 
     /// Returns a number above the numbers of all papers that the key knows or wrote.
-    fn next_number(&mut self) -> Result<u32, MailError> {
+    fn next_number(&mut self) -> Result<u32, ReplayError> {
         let own = self.received.papers().map(|(_, signed)| signed.paper().head());
         let recorded = own.filter(|head| head.seat == self.seat).map(|head| head.number).max();
         let last = recorded.unwrap_or(0).max(self.known.number);
@@ -317,7 +317,7 @@ impl<'a> PaperWriter<'a> {
     }
 
     /// Remembers what was accepted and what is written.
-    fn remember(&mut self, paper: &MailedPaper) -> Result<(), MailError> {
+    fn remember(&mut self, paper: &MailedPaper) -> Result<(), ReplayError> {
         for origin in self.received.accept(self.memory)? {
             if !self.known.lines.contains(&origin) {
                 self.known.lines.push(origin);
@@ -336,10 +336,10 @@ impl<'a> PaperWriter<'a> {
     }
 }
 
-fn refused(reason: impl Into<String>) -> MailError {
-    MailError::Refused(reason.into())
+fn refused(reason: impl Into<String>) -> ReplayError {
+    ReplayError::Refused(reason.into())
 }
 
-fn unusable(error: Malformed) -> MailError {
-    MailError::Unusable(error.0)
+fn unusable(error: Malformed) -> ReplayError {
+    ReplayError::Unusable(error.0)
 }

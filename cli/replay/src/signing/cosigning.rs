@@ -3,9 +3,9 @@
 use turnfold_core::trust::tree::is_consistent;
 use turnfold_core::trust::{Checkpoint, ConsistencyRequest, KeyKind, SignatureLine, Tree, VerifierKey};
 
-use super::error::SigningError;
 use super::key_file::KeyFile;
 use super::memory::KeyMemory;
+use crate::error::ReplayError;
 
 /// A cosignature, and whether it is the first of its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,24 +22,21 @@ pub struct GivenCosignature {
 /// remembers. What is cosigned is remembered before it is returned.
 ///
 /// # Errors
-/// [`SigningError::Refused`]; memory is then as it was.
+/// [`ReplayError::Refused`]; memory is then as it was.
 pub fn cosign(
     request: &ConsistencyRequest,
     witness: &KeyFile,
     log: &VerifierKey,
     time: u64,
-) -> Result<GivenCosignature, SigningError> {
-    let refused = |reason: String| Err(SigningError::Refused(format!("{reason}; nothing was cosigned")));
+) -> Result<GivenCosignature, ReplayError> {
+    let refused = |reason: String| Err(ReplayError::Refused(format!("{reason}; nothing was cosigned")));
     let checkpoint: Checkpoint = match request.note.text().parse() {
         Ok(checkpoint) => checkpoint,
-        Err(error) => return Err(SigningError::Unusable(format!("{error}"))),
+        Err(error) => return Err(ReplayError::Unusable(format!("{error}"))),
     };
     let origin = &checkpoint.origin;
     if log.kind() != KeyKind::Signer {
-        return Err(SigningError::Unusable(format!(
-            "`{}` is the key of a witness, not of a log",
-            log.name()
-        )));
+        return Err(ReplayError::Unusable(format!("`{}` is the key of a witness, not of a log", log.name())));
     }
     if !log.stands_for(origin) {
         return refused(format!("the key `{}` does not stand for the log `{origin}`", log.name()));

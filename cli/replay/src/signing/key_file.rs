@@ -1,5 +1,6 @@
 //! Key files: one line that only its owner may read (TR-9).
 
+use crate::error::ReplayError;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -7,8 +8,6 @@ use std::path::{Path, PathBuf};
 use turnfold_core::trust::{KeyKind, PrivateKey};
 use turnfold_store::draft::{DraftFile, Readers};
 use turnfold_store::open_regular;
-
-use super::error::SigningError;
 
 /// The longest key file.
 const BYTES_MAX: u64 = 1024;
@@ -26,17 +25,17 @@ impl KeyFile {
     /// Reads a key file. One that others may read is refused: they could have signed.
     ///
     /// # Errors
-    /// [`SigningError::Unusable`] and [`SigningError::Io`].
-    pub fn open(path: &Path) -> Result<Self, SigningError> {
+    /// [`ReplayError::Unusable`] and [`ReplayError::Key`].
+    pub fn open(path: &Path) -> Result<Self, ReplayError> {
         let failed = |cause: io::Error| match cause.kind() {
             io::ErrorKind::NotFound => {
                 let path = path.display();
-                SigningError::Unusable(format!("there is no key file `{path}`; `turnfold key new` makes one"))
+                ReplayError::Unusable(format!("there is no key file `{path}`; `turnfold key new` makes one"))
             }
-            _ => SigningError::Io { doing: "read key file", path: path.into(), cause },
+            _ => ReplayError::Key { doing: "read key file", path: path.into(), cause },
         };
         let unusable =
-            |reason: &str| SigningError::Unusable(format!("key file `{}`: {reason}", path.display()));
+            |reason: &str| ReplayError::Unusable(format!("key file `{}`: {reason}", path.display()));
         let file = open_regular(path).map_err(failed)?;
         if is_open_to_others(&file).map_err(failed)? {
             return Err(unusable(
@@ -56,16 +55,16 @@ impl KeyFile {
     /// Writes a new key file, for its owner alone, whole or not at all. One that is there is never overwritten.
     ///
     /// # Errors
-    /// [`SigningError::Unusable`] and [`SigningError::Io`].
-    pub fn create(path: &Path, key: PrivateKey) -> Result<Self, SigningError> {
+    /// [`ReplayError::Unusable`] and [`ReplayError::Key`].
+    pub fn create(path: &Path, key: PrivateKey) -> Result<Self, ReplayError> {
         let failed = |cause: io::Error| match cause.kind() {
             io::ErrorKind::AlreadyExists => {
-                SigningError::Unusable(format!("`{}` exists; a key is never overwritten", path.display()))
+                ReplayError::Unusable(format!("`{}` exists; a key is never overwritten", path.display()))
             }
             io::ErrorKind::NotFound => {
-                SigningError::Unusable(format!("there is no folder for `{}`", path.display()))
+                ReplayError::Unusable(format!("there is no folder for `{}`", path.display()))
             }
-            _ => SigningError::Io { doing: "write key file", path: path.into(), cause },
+            _ => ReplayError::Key { doing: "write key file", path: path.into(), cause },
         };
         let write = || {
             let mut draft = DraftFile::file_in(folder_of(path), Readers::Owner)?;
@@ -80,16 +79,16 @@ impl KeyFile {
     }
 
     /// Returns where the file itself lies, whatever links lead to it.
-    pub(super) fn real_path(&self) -> Result<PathBuf, SigningError> {
-        let failed = |cause| SigningError::Io { doing: "find", path: self.path.clone(), cause };
+    pub(super) fn real_path(&self) -> Result<PathBuf, ReplayError> {
+        let failed = |cause| ReplayError::Key { doing: "find", path: self.path.clone(), cause };
         std::fs::canonicalize(&self.path).map_err(failed)
     }
 
     /// Requires the key to be of a kind.
     ///
     /// # Errors
-    /// [`SigningError::Unusable`].
-    pub fn require(self, kind: KeyKind) -> Result<Self, SigningError> {
+    /// [`ReplayError::Unusable`].
+    pub fn require(self, kind: KeyKind) -> Result<Self, ReplayError> {
         if self.key.kind() == kind {
             return Ok(self);
         }
@@ -97,7 +96,7 @@ impl KeyFile {
             KeyKind::Signer => "it is a witness's, which only cosigns",
             KeyKind::Witness => "it signs, and a witness has a key of its own, made with `--witness`",
         };
-        Err(SigningError::Unusable(format!("key file `{}`: {reason}", self.path.display())))
+        Err(ReplayError::Unusable(format!("key file `{}`: {reason}", self.path.display())))
     }
 }
 

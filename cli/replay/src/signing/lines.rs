@@ -5,17 +5,17 @@ use std::io::Write;
 
 use turnfold_core::trust::{Checkpoint, SignedNote};
 
-use super::error::SigningError;
 use super::memory::KnownLog;
 use super::signer::{SignedLine, Signers};
-use crate::bundle::{BundleError, BundleOutline, BundleWriter, LineIndex, LineRecords, LineTrees};
+use crate::bundle::{BundleOutline, BundleWriter, LineIndex, LineRecords, LineTrees};
+use crate::error::ReplayError;
 use crate::history::revision::Revision;
 
 /// Signs every line to its end. What is signed is remembered before it is returned.
 ///
 /// # Errors
 /// Every error of [`Signers::sign`]; where one line is refused, none is signed.
-pub fn sign_lines(records: &dyn LineRecords, signers: &Signers) -> Result<Vec<SignedLine>, SigningError> {
+pub fn sign_lines(records: &dyn LineRecords, signers: &Signers) -> Result<Vec<SignedLine>, ReplayError> {
     let (lines, mut trees) = begin(records.outline(), signers)?;
     records.each(&mut |line, record| trees.take(line, record))?;
     sign(&lines, &trees, signers)
@@ -31,7 +31,7 @@ pub fn write_signed_bundle(
     records: &dyn LineRecords,
     signers: &Signers,
     others: Vec<SignedNote>,
-) -> Result<u64, SigningError> {
+) -> Result<u64, ReplayError> {
     let outline = records.outline();
     let (lines, mut trees) = begin(outline, signers)?;
     let mut writer = BundleWriter::begin(out, &outline.matches)?;
@@ -64,7 +64,7 @@ struct LineToSign {
 fn begin<'a>(
     outline: &'a BundleOutline,
     signers: &Signers,
-) -> Result<(Vec<LineToSign>, LineTrees<'a>), SigningError> {
+) -> Result<(Vec<LineToSign>, LineTrees<'a>), ReplayError> {
     let mut lines = Vec::new();
     for (of_index, of) in outline.matches.iter().enumerate() {
         for (line_index, line) in of.lines.iter().enumerate() {
@@ -78,7 +78,7 @@ fn begin<'a>(
     for line in &lines {
         if let Some(signed) = line.sizes().find(|signed| *signed > line.size) {
             let (line, found) = (line.revision.to_string(), line.size);
-            return Err(SigningError::RolledBack { line, signed, found });
+            return Err(ReplayError::RolledBack { line, signed, found });
         }
     }
     let wanted: Vec<_> = lines
@@ -93,21 +93,21 @@ fn sign(
     lines: &[LineToSign],
     trees: &LineTrees<'_>,
     signers: &Signers,
-) -> Result<Vec<SignedLine>, SigningError> {
+) -> Result<Vec<SignedLine>, ReplayError> {
     for LineToSign { index, revision, size, known, .. } in lines {
         for Checkpoint { size: signed, root, .. } in
             known.iter().flat_map(KnownLog::all).map(|known| &known.checkpoint)
         {
             if trees.root(*index, *signed) != Some(*root) {
                 let line = revision.to_string();
-                return Err(SigningError::AnotherHistory { line, signed: *signed, found: *size });
+                return Err(ReplayError::AnotherHistory { line, signed: *signed, found: *size });
             }
         }
     }
     let sign = |line: &LineToSign| {
         let LineToSign { index, revision, origin, size, known } = line;
         let root = trees.root(*index, *size);
-        let root = root.ok_or_else(|| BundleError::Changed(revision.to_string()))?;
+        let root = root.ok_or_else(|| ReplayError::Changed(revision.to_string()))?;
         let checkpoint = Checkpoint { origin: origin.clone(), size: *size, root };
         let note = signers.seal(&checkpoint, known)?;
         let revision = revision.at(size.saturating_sub(1));

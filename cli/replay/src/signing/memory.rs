@@ -13,8 +13,8 @@ use sha2::{Digest as _, Sha256};
 use turnfold_core::trust::{Checkpoint, LineOrigin, SignedNote};
 use turnfold_core::{Digest, Malformed};
 
-use super::error::SigningError;
 use super::key_file::{KeyFile, sync_folder_of};
+use crate::error::ReplayError;
 use crate::error::input::{InputError, read_file};
 use crate::error::limits::NOTE;
 
@@ -56,8 +56,8 @@ impl KeyMemory {
     /// Takes the memory next to a key file, creates it where there is none, and waits for its holder.
     ///
     /// # Errors
-    /// [`SigningError::Io`].
-    pub fn of(key: &KeyFile) -> Result<Self, SigningError> {
+    /// [`ReplayError::Key`].
+    pub fn of(key: &KeyFile) -> Result<Self, ReplayError> {
         // A link to a key has no memory of its own, or there would be two.
         let real = key.real_path()?;
         let mut folder = real.into_os_string();
@@ -65,7 +65,7 @@ impl KeyMemory {
         let folder = PathBuf::from(folder);
         make_folder(&folder)?;
         let path = folder.join("LOCK");
-        let failed = |cause| SigningError::Io { doing: "lock", path: path.clone(), cause };
+        let failed = |cause| ReplayError::Key { doing: "lock", path: path.clone(), cause };
         let lock = private().create(true).truncate(false).open(&path).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let memory = Self { folder, _lock: lock };
@@ -74,13 +74,13 @@ impl KeyMemory {
     }
 
     /// Lists the origins of all branches, where an earlier version left that undone.
-    fn list_origins(&self) -> Result<(), SigningError> {
+    fn list_origins(&self) -> Result<(), ReplayError> {
         let path = self.folder.join("FORMAT");
         if let Some(format) = read(&path)? {
-            let unknown = || SigningError::DamagedMemory { path, reason: "it has an unknown format".into() };
+            let unknown = || ReplayError::DamagedMemory { path, reason: "it has an unknown format".into() };
             return if format == FORMAT.as_bytes() { Ok(()) } else { Err(unknown()) };
         }
-        let failed = |cause| SigningError::Io { doing: "read", path: self.folder.clone(), cause };
+        let failed = |cause| ReplayError::Key { doing: "read", path: self.folder.clone(), cause };
         for item in std::fs::read_dir(&self.folder).map_err(failed)? {
             let path = item.map_err(failed)?.path().join(CHECKPOINT);
             if let Some(Remembered { checkpoint, .. }) = read_checkpoint(&path)? {
@@ -91,7 +91,7 @@ impl KeyMemory {
     }
 
     /// Adds an origin to those of its branch.
-    fn list_origin(&self, origin: &str) -> Result<(), SigningError> {
+    fn list_origin(&self, origin: &str) -> Result<(), ReplayError> {
         let Some((path, mut origins)) = self.origins(origin)? else { return Ok(()) };
         if origins.iter().any(|listed| listed == origin) {
             return Ok(());
@@ -102,12 +102,12 @@ impl KeyMemory {
 
     /// Returns the origins under which the branch of a match is remembered, and the file that lists them; `None` for
     /// another log.
-    fn origins(&self, origin: &str) -> Result<Option<(PathBuf, Vec<String>)>, SigningError> {
+    fn origins(&self, origin: &str) -> Result<Option<(PathBuf, Vec<String>)>, ReplayError> {
         let Some(LineOrigin { match_id, branch, .. }) = LineOrigin::read(origin) else { return Ok(None) };
         let path =
             self.folder_of(&format!("{:032x}/{branch}", u128::from_be_bytes(match_id))).join("origins");
         let bytes = read(&path)?.unwrap_or_default();
-        let text = String::from_utf8(bytes).map_err(|_| SigningError::DamagedMemory {
+        let text = String::from_utf8(bytes).map_err(|_| ReplayError::DamagedMemory {
             path: path.clone(),
             reason: "expected text in UTF-8".into(),
         })?;
@@ -124,20 +124,20 @@ impl KeyMemory {
     }
 
     /// Returns what it holds of a log.
-    pub(super) fn of_log(&self, origin: &str) -> Result<Option<Remembered>, SigningError> {
+    pub(super) fn of_log(&self, origin: &str) -> Result<Option<Remembered>, ReplayError> {
         let path = self.file(origin);
         let known = read_checkpoint(&path)?;
         if let Some(Remembered { checkpoint, .. }) =
             known.as_ref().filter(|known| known.checkpoint.origin != origin)
         {
             let reason = format!("it is of `{}`", checkpoint.origin);
-            return Err(SigningError::DamagedMemory { path, reason });
+            return Err(ReplayError::DamagedMemory { path, reason });
         }
         Ok(known)
     }
 
     /// Returns what it holds of a log, and of the same branch of the match under other names (TR-16).
-    pub(super) fn known(&self, origin: &str) -> Result<KnownLog, SigningError> {
+    pub(super) fn known(&self, origin: &str) -> Result<KnownLog, ReplayError> {
         let origins = self.origins(origin)?.map(|(_, origins)| origins).unwrap_or_default();
         let others = origins.iter().filter(|listed| *listed != origin);
         let others = others.filter_map(|other| self.of_log(other).transpose());
@@ -147,20 +147,20 @@ impl KeyMemory {
     /// Returns the last note of a log.
     ///
     /// # Errors
-    /// [`SigningError::DamagedMemory`] and [`SigningError::Input`].
-    pub fn note_of(&self, origin: &str) -> Result<Option<SignedNote>, SigningError> {
+    /// [`ReplayError::DamagedMemory`] and [`ReplayError::Input`].
+    pub fn note_of(&self, origin: &str) -> Result<Option<SignedNote>, ReplayError> {
         Ok(self.of_log(origin)?.map(|remembered| remembered.note))
     }
 
     /// Remembers a note of a log, durably.
-    pub(super) fn remember(&self, origin: &str, note: &SignedNote) -> Result<(), SigningError> {
+    pub(super) fn remember(&self, origin: &str, note: &SignedNote) -> Result<(), ReplayError> {
         self.list_origin(origin)?;
         write_private(&self.file(origin), note.to_string().as_bytes())
     }
 
     /// Remembers a checkpoint that was accepted, unless one of more records is remembered. The caller checks that it continues
     /// the remembered one.
-    pub(crate) fn accept(&self, note: &SignedNote, checkpoint: &Checkpoint) -> Result<(), SigningError> {
+    pub(crate) fn accept(&self, note: &SignedNote, checkpoint: &Checkpoint) -> Result<(), ReplayError> {
         let known = self.of_log(&checkpoint.origin)?;
         if known.is_some_and(|known| known.checkpoint.size >= checkpoint.size) {
             return Ok(());
@@ -169,18 +169,18 @@ impl KeyMemory {
     }
 
     /// Returns what is kept under a name in a folder of the memory, such as a paper.
-    pub(crate) fn kept(&self, folder: &str, name: &str) -> Result<Option<Vec<u8>>, SigningError> {
+    pub(crate) fn kept(&self, folder: &str, name: &str) -> Result<Option<Vec<u8>>, ReplayError> {
         read(&self.folder.join(folder).join(name))
     }
 
     /// Keeps something under a name in a folder of the memory, durably.
-    pub(crate) fn keep(&self, folder: &str, name: &str, bytes: &[u8]) -> Result<(), SigningError> {
+    pub(crate) fn keep(&self, folder: &str, name: &str, bytes: &[u8]) -> Result<(), ReplayError> {
         write_private(&self.folder.join(folder).join(name), bytes)
     }
 }
 
 /// Reads a file of the memory; `None` where it is not there.
-fn read(path: &Path) -> Result<Option<Vec<u8>>, SigningError> {
+fn read(path: &Path) -> Result<Option<Vec<u8>>, ReplayError> {
     match read_file(path, &NOTE) {
         Err(InputError::Unreadable { cause, .. })
             if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
@@ -191,18 +191,18 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, SigningError> {
     }
 }
 
-fn read_checkpoint(path: &Path) -> Result<Option<Remembered>, SigningError> {
+fn read_checkpoint(path: &Path) -> Result<Option<Remembered>, ReplayError> {
     let Some(bytes) = read(path)? else { return Ok(None) };
-    let damaged = |error: Malformed| SigningError::DamagedMemory { path: path.into(), reason: error.0 };
+    let damaged = |error: Malformed| ReplayError::DamagedMemory { path: path.into(), reason: error.0 };
     let note = SignedNote::read(&bytes).map_err(damaged)?;
     let checkpoint = note.text().parse().map_err(damaged)?;
     Ok(Some(Remembered { note, checkpoint }))
 }
 
 /// Writes a file that only its owner may read, whole and durably, in a folder that is made where there is none.
-fn write_private(path: &Path, bytes: &[u8]) -> Result<(), SigningError> {
+fn write_private(path: &Path, bytes: &[u8]) -> Result<(), ReplayError> {
     let new = path.with_extension("new");
-    let failed = |cause| SigningError::Io { doing: "write", path: path.into(), cause };
+    let failed = |cause| ReplayError::Key { doing: "write", path: path.into(), cause };
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
     }
@@ -217,7 +217,7 @@ fn write_private(path: &Path, bytes: &[u8]) -> Result<(), SigningError> {
 }
 
 /// Makes a folder that only its owner may enter, durably; it is no error that it is there.
-fn make_folder(folder: &Path) -> Result<(), SigningError> {
+fn make_folder(folder: &Path) -> Result<(), ReplayError> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -225,7 +225,7 @@ fn make_folder(folder: &Path) -> Result<(), SigningError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
         made => made.and_then(|()| sync_folder_of(folder)),
     };
-    made.map_err(|cause| SigningError::Io { doing: "make", path: folder.into(), cause })
+    made.map_err(|cause| ReplayError::Key { doing: "make", path: folder.into(), cause })
 }
 
 fn private() -> OpenOptions {

@@ -1,14 +1,12 @@
 //! Signing: keys as files, the memory next to them, and checkpoints of lines (`trust.md`, TR-9 to TR-16).
 
 mod cosigning;
-mod error;
 mod key_file;
 mod lines;
 mod memory;
 mod signer;
 
 pub use cosigning::{GivenCosignature, cosign};
-pub use error::SigningError;
 pub use key_file::KeyFile;
 pub use lines::{sign_lines, write_signed_bundle};
 pub use memory::KeyMemory;

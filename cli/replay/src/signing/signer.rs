@@ -9,7 +9,6 @@ use turnfold_core::trust::{
 };
 use turnfold_store::{BranchName, Seq, StoreReader};
 
-use super::error::SigningError;
 use super::key_file::KeyFile;
 use super::memory::{KeyMemory, KnownLog, Remembered};
 use crate::error::ReplayError;
@@ -38,8 +37,8 @@ impl Signers {
     /// Reads keys that sign together (TR-12).
     ///
     /// # Errors
-    /// [`SigningError::Unusable`] for keys of different names, and what is wrong with one of them.
-    pub fn open(paths: &[PathBuf]) -> Result<Self, SigningError> {
+    /// [`ReplayError::Unusable`] for keys of different names, and what is wrong with one of them.
+    pub fn open(paths: &[PathBuf]) -> Result<Self, ReplayError> {
         // Each once and in one order, so that no process waits for itself or for another that waits for it.
         let mut keys = BTreeMap::new();
         for path in paths {
@@ -48,26 +47,26 @@ impl Signers {
         }
         let keys: Vec<_> = keys.into_values().collect();
         let mut names = keys.iter().map(|file| file.key.name());
-        let first = names.next().ok_or_else(|| SigningError::Unusable("no key is named".into()))?;
+        let first = names.next().ok_or_else(|| ReplayError::Unusable("no key is named".into()))?;
         if let Some(other) = names.find(|name| *name != first) {
             let reason = format!("keys that sign together have one name, found `{first}` and `{other}`");
-            return Err(SigningError::Unusable(reason));
+            return Err(ReplayError::Unusable(reason));
         }
         let keys = keys.into_iter().map(|file| Ok((KeyMemory::of(&file)?, file)));
-        let keys = keys.map(|held: Result<_, SigningError>| held.map(|(memory, file)| (file, memory)));
+        let keys = keys.map(|held: Result<_, ReplayError>| held.map(|(memory, file)| (file, memory)));
         Ok(Self { keys: keys.collect::<Result<_, _>>()? })
     }
 
     /// Returns the origin of a line.
     ///
     /// # Errors
-    /// [`SigningError::Replay`] for a match that is not there.
-    pub fn origin(&self, store: &StoreReader, line: &Revision) -> Result<String, SigningError> {
+    /// [`ReplayError::Store`] for a match that is not there.
+    pub fn origin(&self, store: &StoreReader, line: &Revision) -> Result<String, ReplayError> {
         self.origin_of(&store.genesis(&line.match_name)?.match_id, &line.branch)
     }
 
     /// Returns the origin of a branch of the match with this id.
-    pub(super) fn origin_of(&self, id: &[u8; 16], branch: &BranchName) -> Result<String, SigningError> {
+    pub(super) fn origin_of(&self, id: &[u8; 16], branch: &BranchName) -> Result<String, ReplayError> {
         Ok(line_origin(self.first()?.name(), id, branch.as_str()))
     }
 
@@ -75,7 +74,7 @@ impl Signers {
     ///
     /// # Errors
     /// Every error of reading memory.
-    pub fn remembered(&self, origin: &str) -> Result<Vec<SignedNote>, SigningError> {
+    pub fn remembered(&self, origin: &str) -> Result<Vec<SignedNote>, ReplayError> {
         let notes = self.keys.iter().map(|(_, memory)| memory.note_of(origin));
         Ok(notes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
@@ -84,13 +83,13 @@ impl Signers {
     /// remembered before it is returned.
     ///
     /// # Errors
-    /// [`SigningError::RolledBack`] and [`SigningError::AnotherHistory`]; nothing is signed then.
+    /// [`ReplayError::RolledBack`] and [`ReplayError::AnotherHistory`]; nothing is signed then.
     pub fn sign(
         &self,
         store: &StoreReader,
         revision: &Revision,
         since: Option<u64>,
-    ) -> Result<SignedLine, SigningError> {
+    ) -> Result<SignedLine, ReplayError> {
         let origin = self.origin(store, revision)?;
         let known = self.known(&origin)?;
         let line = Line::of(store, revision)?;
@@ -113,23 +112,23 @@ impl Signers {
     /// Returns the first of the keys.
     ///
     /// # Errors
-    /// [`SigningError::Unusable`] where there is none.
-    pub fn first(&self) -> Result<&PrivateKey, SigningError> {
+    /// [`ReplayError::Unusable`] where there is none.
+    pub fn first(&self) -> Result<&PrivateKey, ReplayError> {
         let first = self.keys.first().map(|(file, _)| &file.key);
-        first.ok_or_else(|| SigningError::Unusable("no key is named".into()))
+        first.ok_or_else(|| ReplayError::Unusable("no key is named".into()))
     }
 
     /// Requires that a line goes on from all that has been signed of it, and signs nothing (TR-11).
     ///
     /// # Errors
-    /// [`SigningError::RolledBack`] and [`SigningError::AnotherHistory`].
-    pub fn require_unforked(&self, store: &StoreReader, line: &Revision) -> Result<(), SigningError> {
+    /// [`ReplayError::RolledBack`] and [`ReplayError::AnotherHistory`].
+    pub fn require_unforked(&self, store: &StoreReader, line: &Revision) -> Result<(), ReplayError> {
         let known = self.known(&self.origin(store, line)?)?;
         Line::of(store, line)?.compare(known.iter().flat_map(KnownLog::all), None).map(|_| ())
     }
 
     /// Returns what each key remembers of a log, whatever the name it was signed under.
-    pub(super) fn known(&self, origin: &str) -> Result<Vec<KnownLog>, SigningError> {
+    pub(super) fn known(&self, origin: &str) -> Result<Vec<KnownLog>, ReplayError> {
         self.keys.iter().map(|(_, memory)| memory.known(origin)).collect()
     }
 
@@ -138,7 +137,7 @@ impl Signers {
         &self,
         checkpoint: &Checkpoint,
         known: &[KnownLog],
-    ) -> Result<SignedNote, SigningError> {
+    ) -> Result<SignedNote, ReplayError> {
         let text = checkpoint.to_string();
         let signatures =
             self.keys.iter().map(|(file, _)| SignatureLine::sign(&file.key, &checkpoint.origin, &text));
@@ -163,25 +162,24 @@ impl Signers {
     /// Puts cosignatures below the checkpoint of a line that is in memory, and returns it.
     ///
     /// # Errors
-    /// [`SigningError::Refused`] where none is in memory, or it has too many lines.
+    /// [`ReplayError::Refused`] where none is in memory, or it has too many lines.
     pub fn add(
         &self,
         store: &StoreReader,
         revision: &Revision,
         lines: &[SignatureLine],
-    ) -> Result<SignedLine, SigningError> {
+    ) -> Result<SignedLine, ReplayError> {
         let origin = self.origin(store, revision)?;
         let mut added = None;
         for (file, memory) in &self.keys {
             let known = memory.of_log(&origin)?;
             let Remembered { note, checkpoint } = known.ok_or_else(|| unsigned_yet(revision, file))?;
             let note = note.with(lines.iter().cloned());
-            let note =
-                note.ok_or_else(|| SigningError::Refused("a note has at most 64 signatures".into()))?;
+            let note = note.ok_or_else(|| ReplayError::Refused("a note has at most 64 signatures".into()))?;
             memory.remember(&origin, &note)?;
             added = Some((note, checkpoint));
         }
-        let (note, checkpoint) = added.ok_or_else(|| SigningError::Unusable("no key is named".into()))?;
+        let (note, checkpoint) = added.ok_or_else(|| ReplayError::Unusable("no key is named".into()))?;
         Ok(SignedLine {
             revision: revision.at(checkpoint.size.saturating_sub(1)),
             checkpoint,
@@ -191,7 +189,7 @@ impl Signers {
     }
 }
 
-fn unsigned(text: String, mut lines: Vec<SignatureLine>) -> Result<SignedNote, SigningError> {
+fn unsigned(text: String, mut lines: Vec<SignatureLine>) -> Result<SignedNote, ReplayError> {
     let mut kept = Vec::new();
     lines.retain(|line| {
         let is_new = !kept.contains(line);
@@ -199,11 +197,11 @@ fn unsigned(text: String, mut lines: Vec<SignatureLine>) -> Result<SignedNote, S
         is_new
     });
     SignedNote::new(text, lines)
-        .ok_or_else(|| SigningError::Refused("a note has at most 64 signatures".into()))
+        .ok_or_else(|| ReplayError::Refused("a note has at most 64 signatures".into()))
 }
 
-fn unsigned_yet(revision: &Revision, file: &KeyFile) -> SigningError {
-    SigningError::Refused(format!(
+fn unsigned_yet(revision: &Revision, file: &KeyFile) -> ReplayError {
+    ReplayError::Refused(format!(
         "nothing of `{}` is signed by `{}`; `turnfold sign` signs it",
         Revision { seq: None, ..revision.clone() },
         file.path.display()
@@ -213,13 +211,13 @@ fn unsigned_yet(revision: &Revision, file: &KeyFile) -> SigningError {
 /// Proves that a line has an entry, under the checkpoint of it that the key remembers (TR-13).
 ///
 /// # Errors
-/// [`SigningError::Refused`] where the line was not signed or not so far, and every error of [`Signers::sign`].
+/// [`ReplayError::Refused`] where the line was not signed or not so far, and every error of [`Signers::sign`].
 pub fn prove(
     store: &StoreReader,
     revision: &Revision,
     seq: Seq,
     file: &KeyFile,
-) -> Result<InclusionProof, SigningError> {
+) -> Result<InclusionProof, ReplayError> {
     let origin = line_origin(
         file.key.name(),
         &store.genesis(&revision.match_name)?.match_id,
@@ -234,7 +232,7 @@ pub fn prove(
         if seq >= line.full {
             return no_entry(revision, seq, line.full);
         }
-        SigningError::Refused(format!(
+        ReplayError::Refused(format!(
             "`{whole}` is signed up to entry {}, not {seq}; `turnfold sign` signs the rest",
             size.saturating_sub(1)
         ))
@@ -250,7 +248,7 @@ pub fn prove(
     Ok(InclusionProof { record, index: seq, hashes: hashes.unwrap_or_default(), note: known.note })
 }
 
-fn no_entry(revision: &Revision, seq: Seq, full: u64) -> SigningError {
+fn no_entry(revision: &Revision, seq: Seq, full: u64) -> ReplayError {
     let line = SourceName::Revision(Revision { seq: None, ..revision.clone() });
     ReplayError::NoEntry { line, seq, head: full.saturating_sub(1) }.into()
 }
@@ -269,7 +267,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(store: &'a StoreReader, revision: &Revision) -> Result<Self, SigningError> {
+    fn of(store: &'a StoreReader, revision: &Revision) -> Result<Self, ReplayError> {
         let head = store.head(&revision.match_name, &revision.branch)?;
         let seq = revision.seq.unwrap_or(head);
         let full = head.saturating_add(1);
@@ -279,10 +277,10 @@ impl<'a> Line<'a> {
         Ok(Self { store, revision: revision.clone(), full, size: seq.saturating_add(1) })
     }
 
-    fn consistency(&self, old: u64) -> Result<ProofBuilder, SigningError> {
+    fn consistency(&self, old: u64) -> Result<ProofBuilder, ReplayError> {
         ProofBuilder::consistency(old, self.size).ok_or_else(|| {
             let size = self.size;
-            SigningError::Unusable(format!("expected a size of at most {size} after `--since`, found {old}"))
+            ReplayError::Unusable(format!("expected a size of at most {size} after `--since`, found {old}"))
         })
     }
 
@@ -292,11 +290,11 @@ impl<'a> Line<'a> {
         &self,
         known: impl Iterator<Item = &'k Remembered>,
         mut builder: Option<ProofBuilder>,
-    ) -> Result<(Roots, Option<Vec<TreeHash>>), SigningError> {
+    ) -> Result<(Roots, Option<Vec<TreeHash>>), ReplayError> {
         let known: Vec<_> = known.map(|known| (known.checkpoint.size, known.checkpoint.root)).collect();
         let line = || Revision { seq: None, ..self.revision.clone() }.to_string();
         if let Some((signed, _)) = known.iter().find(|(size, _)| *size > self.full) {
-            return Err(SigningError::RolledBack { line: line(), signed: *signed, found: self.full });
+            return Err(ReplayError::RolledBack { line: line(), signed: *signed, found: self.full });
         }
         let mut roots: Roots = known.iter().map(|(size, _)| (*size, Tree::default().root())).collect();
         roots.insert(self.size, Tree::default().root());
@@ -318,12 +316,12 @@ impl<'a> Line<'a> {
             take(&entry?.encode());
         }
         if let Some((signed, _)) = known.iter().find(|(size, root)| roots.get(size) != Some(root)) {
-            return Err(SigningError::AnotherHistory { line: line(), signed: *signed, found: self.full });
+            return Err(ReplayError::AnotherHistory { line: line(), signed: *signed, found: self.full });
         }
         Ok((roots, builder.map(|builder| builder.hashes())))
     }
 
-    fn root(&self, roots: &Roots) -> Result<TreeHash, SigningError> {
+    fn root(&self, roots: &Roots) -> Result<TreeHash, ReplayError> {
         roots.get(&self.size).copied().ok_or_else(|| no_entry(&self.revision, self.size, self.full))
     }
 }

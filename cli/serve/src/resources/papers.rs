@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 
 use super::statuses::{Name, PaperProblems};
 use crate::app::{App, to_end};
+use crate::desks::desk_problem;
 use crate::documents;
 use crate::folds::Reader;
 use crate::hosting::at_desk;
@@ -132,12 +133,13 @@ fn receipt(
     let (paper, signers) = (signed.paper(), &desks.mail.signers);
     let seat = paper.head().seat;
     let bundle = if taken.is_new {
-        let bundle = seat_bundle(&app.store, &app.registry, signers, game, (seat, seq + 1))?;
+        let bundle =
+            seat_bundle(&app.store, &app.registry, signers, game, (seat, seq + 1)).map_err(desk_problem)?;
         Some(STANDARD.encode(bundle))
     } else {
         None
     };
-    let signed = signers.sign(&app.store, desk, None)?;
+    let signed = signers.sign(&app.store, desk, None).map_err(desk_problem)?;
     Ok(PaperTaken {
         seat,
         kind: paper.content().kind(),

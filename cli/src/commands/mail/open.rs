@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use turnfold_core::trust::VerifierKey;
+use turnfold_replay::ReplayError;
 use turnfold_replay::history::find_rules;
 use turnfold_replay::history::revision::new_match_name;
-use turnfold_replay::mail::{MailError, MailMatch, NewMailMatch};
+use turnfold_replay::mail::{MailMatch, NewMailMatch};
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};
@@ -81,7 +82,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let store = context.open_or_create_store()?;
     new.open(&store, room.signers.first()?).map_err(|error| match error {
-        MailError::Terms(error) => bad_setup(&args.desk, &error),
+        ReplayError::BadSetup(error) => bad_setup(&args.desk, &error),
         error => error.into(),
     })?;
     let of = MailMatch::find(&store, name, &context.registry)?;

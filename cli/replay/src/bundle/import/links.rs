@@ -6,9 +6,8 @@ use turnfold_core::Digest;
 use turnfold_store::{Ancestry, BranchName, Linker, MatchName, Seq, StoreReader};
 
 use crate::bundle::sizes::LineFinder;
-use crate::bundle::{
-    BundleError, BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords, StoreRecords,
-};
+use crate::bundle::{BundledLine, BundledMatch, BundledRecord, LineIndex, LineRecords, StoreRecords};
+use crate::error::ReplayError;
 
 /// The links of every line, each kept with the line that holds the record.
 pub(super) struct BundledLinks<'a> {
@@ -17,7 +16,7 @@ pub(super) struct BundledLinks<'a> {
 }
 
 impl<'a> BundledLinks<'a> {
-    pub(super) fn read(records: &'a dyn LineRecords) -> Result<Self, BundleError> {
+    pub(super) fn read(records: &'a dyn LineRecords) -> Result<Self, ReplayError> {
         let outline = records.outline();
         let own = outline.matches.iter().map(|of| vec![Vec::new(); of.lines.len()]).collect();
         let mut links = Self { lines: LineFinder::of(outline), own };
@@ -63,9 +62,9 @@ pub(super) struct StoredLines<'a> {
 }
 
 impl<'a> StoredLines<'a> {
-    pub(super) fn of(store: &'a StoreReader, name: &MatchName) -> Result<Self, BundleError> {
+    pub(super) fn of(store: &'a StoreReader, name: &MatchName) -> Result<Self, ReplayError> {
         let of = StoreRecords::of(store, std::slice::from_ref(name))?.outline().matches.first().cloned();
-        let of = of.ok_or_else(|| BundleError::Changed(name.to_string()))?;
+        let of = of.ok_or_else(|| ReplayError::Changed(name.to_string()))?;
         let (ancestry, branches) = (of.ancestry(), of.lines.iter().map(|line| line.branch.clone()));
         Ok(Self { store, indexes: branches.zip(0..).collect(), ancestry, of })
     }
@@ -76,7 +75,7 @@ impl<'a> StoredLines<'a> {
     }
 
     /// Returns the link after an entry of a line.
-    pub(super) fn link(&self, line: usize, seq: Seq) -> Result<Option<Digest>, BundleError> {
+    pub(super) fn link(&self, line: usize, seq: Seq) -> Result<Option<Digest>, ReplayError> {
         let Some(holder) = self.of.lines.get(self.ancestry.holder(line, seq)) else { return Ok(None) };
         if holder.size() == seq.saturating_add(1) {
             return Ok(Some(holder.link));
