@@ -43,7 +43,7 @@ pub(crate) fn roll(due: &DueRoll) -> Result<Vec<i32>, Failure> {
 /// Chooses the roller for a match: seeded matches roll by themselves unless `no_auto_roll` is set.
 pub(crate) fn roller(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Result<Roller, Failure> {
     match (dice, no_auto_roll, system) {
-        (_, true, false) => Ok(Roller::Nobody),
+        (_, true, false) => Ok(Roller::Absent),
         (_, false, false) => Ok(Roller::of(dice)),
         (DicePolicy::Recorded, false, true) => {
             Ok(Roller::Outside(|due| roll(due).map_err(|failure| io::Error::other(failure.to_string()))))

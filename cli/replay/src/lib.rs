@@ -89,21 +89,19 @@ pub use golden::check::{
     AllDifferences, CheckLimits, CheckReport, Checked, FileCheck, Mismatch, MismatchReport, check,
 };
 pub use golden::verify::{Finding, FindingKind, LeftToCheck, Verification, VerifiedBranch};
-pub use history::History;
 pub use history::entry::{Attempt, CommandForm, LogEntry, ShortHash};
 pub use history::import::Imported;
 pub use history::links::QuotedLink;
 pub use history::position::{Passed, Position, Tail};
 pub use history::record::{Detail, LoggedRecord, Record};
 pub use history::revision::{EntryName, FileName, RangeName, Revision, SourceName};
-pub use history::sources::Sources;
+pub use history::{History, Sources};
 pub use page::frames::{Frame, FrameDocument, FrameLimits, FramePicture, PictureChange, Shown};
 pub use page::{Page, PageError};
 pub use render::text::{Line, TextSpan, Tone};
-pub use search::bisect::{Bisection, Flip};
+pub use search::bisect::{Bisection, Flip, Judgment, Question};
 pub use search::blame::FieldChange;
 pub use search::condition::{Condition, ConditionError};
-pub use search::question::{Judgment, Question};
 pub use search::shrink::{Least, Shrinking};
 pub use search::stepper::{Hit, SearchDirection, ShownEntry, Stepper};
 pub use session::play::NotPlayed;

@@ -77,7 +77,7 @@ impl PlayCaller for Caller<'_> {
     }
 
     fn roller(&mut self, dice: &DicePolicy) -> ApiResult<Roller> {
-        Ok(if self.append.rolls { Roller::of(dice) } else { Roller::Nobody })
+        Ok(if self.append.rolls { Roller::of(dice) } else { Roller::Absent })
     }
 
     fn may_give(&mut self, line: &ScriptLine, state: &dyn AnyState) -> ApiResult<()> {

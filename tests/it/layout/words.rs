@@ -33,7 +33,7 @@ const LEFT: [(&str, usize); 7] = [
     ("examples/nim/src", 0),
     ("store/src", 156),
     ("cli/src", 0),
-    ("cli/replay/src", 30),
+    ("cli/replay/src", 0),
     ("cli/serve/src", 0),
 ];
 /// How often they may still stand in what scripts of pages show.

@@ -283,7 +283,7 @@ fn tr_20_a_seats_bundle_is_refused_where_what_is_left_out_could_be_guessed() {
     sandbox.ok("new dealt --rules channel --setup fixtures/channel/dealt-for-two.toml");
     assert!(
         failing(&sandbox, 1, "bundle dealt --as p2 -o x")
-            .contains("the setup of `dealt` tells what is dealt")
+            .contains("the setup of `dealt` reveals what is dealt")
     );
     // Whether p1 hides anything must not be told by a refusal either.
     sandbox.ok("new shown --rules cycletap --setup fixtures/cycletap/ford.toml");

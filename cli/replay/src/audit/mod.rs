@@ -1,11 +1,10 @@
 //! The audit: eight rows that are always printed (`trust.md`, TR-21 to TR-29).
 //!
-//! A bundle, or a store read as one, goes by once. Trees, chains and states grow beside each other; where a branch
+//! A bundle, or a store read as one, goes by once. Trees, chains and states grow side by side; where a branch
 //! begins they are kept for it. A match by mail is held against its desk (PM-32, PM-33, FD-19). Nothing here reads a
 //! clock, a network or a store that the bundle does not name.
 
 mod consistency;
-mod held;
 mod mail;
 mod play;
 mod question;
@@ -17,9 +16,8 @@ use crate::bundle::sizes::{LineFinder, revision};
 use crate::bundle::{BundleOutline, LineRecords};
 use crate::error::ReplayError;
 
-pub use held::{HeldCheckpoint, read_held};
 pub use mail::FairRoll;
-pub use question::AuditQuestion;
+pub use question::{AuditQuestion, HeldCheckpoint, read_held};
 pub use rows::{AuditRow, PlayerKey, RowName, RowResult};
 
 use self::mail::MailRows;
@@ -49,7 +47,7 @@ pub fn audit(records: &dyn LineRecords, question: AuditQuestion<'_>) -> Result<V
     audit_with(records, question, &mut |_| {})
 }
 
-/// Audits matches like [`audit`], and tells each roll of fair dice with everything that it follows from (FD-20).
+/// Audits matches like [`audit`], and reports each roll of fair dice with everything that it follows from (FD-20).
 ///
 /// # Errors
 /// As for [`audit`].
@@ -85,7 +83,7 @@ pub fn audit_with(
     ])
 }
 
-/// Who gave which command: of matches with a desk (PM-32); of others nobody but the host says it (TR-28).
+/// Who gave which command: of matches with a desk (PM-32); in others only the host says so (TR-28).
 fn authorship(outline: &BundleOutline, mail: &MailRows) -> AuditRow {
     let mut row = mail.authorship.clone();
     let unsigned = "the host alone says who gave which command";

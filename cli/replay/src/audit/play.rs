@@ -88,7 +88,7 @@ impl Playing {
         }
     }
 
-    /// Goes on without an entry that is left out: nothing can be told of what follows.
+    /// Goes on without an entry that is left out: nothing is known of what follows.
     pub(super) fn leave_out(&mut self) {
         self.settle();
         self.state = None;
@@ -123,7 +123,7 @@ impl Playing {
     }
 }
 
-/// What is wrong, without the number of the entry, which is said beside it.
+/// What is wrong, without the number of the entry, which the row names.
 fn without_seq(error: &FoldError) -> String {
     let text = error.to_string();
     let prefix = format!("entry {}: ", error.seq());

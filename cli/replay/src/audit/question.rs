@@ -1,9 +1,15 @@
-//! What an audit is asked.
+//! What an audit is asked, and the checkpoints that the auditor kept.
+
+use std::path::{Path, PathBuf};
 
 use turnfold_core::Registry;
-use turnfold_core::trust::TrustPolicy;
+use turnfold_core::trust::proof::note_within;
+use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy};
 
-use super::held::HeldCheckpoint;
+use crate::bundle::{BundleFile, LineRecords, is_bundle};
+use crate::error::ReplayError;
+use crate::error::input::read_file;
+use crate::error::limits::NOTE;
 
 /// What an audit begins with.
 #[derive(Clone, Copy)]
@@ -14,4 +20,46 @@ pub struct AuditQuestion<'a> {
     pub held: &'a [HeldCheckpoint],
     /// The rulesets there are.
     pub registry: &'a Registry,
+}
+
+/// A checkpoint that the auditor kept, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldCheckpoint {
+    /// The file.
+    pub path: PathBuf,
+    /// The note.
+    pub note: SignedNote,
+    /// What it says.
+    pub checkpoint: Checkpoint,
+}
+
+/// Reads a checkpoint, a proof, or all checkpoints of a bundle.
+///
+/// # Errors
+/// [`ReplayError`] for a file that is none of them; a proof that does not prove what it says is none.
+pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, ReplayError> {
+    let notes = if is_bundle(path) {
+        let read = BundleFile::read(path).map_err(|error| match error {
+            ReplayError::Malformed { .. } => unusable(path, &error),
+            error => error,
+        });
+        read?.outline().checkpoints.clone()
+    } else {
+        let bytes = read_file(path, &NOTE)?;
+        let (note, proof) = note_within(&bytes).map_err(|error| unusable(path, &error))?;
+        if let Some(proof) = proof {
+            proof.checkpoint().map_err(|error| unusable(path, &error))?;
+        }
+        vec![note]
+    };
+    let held = notes.into_iter().map(|note| {
+        let checkpoint =
+            note.text().parse().map_err(|error: turnfold_core::Malformed| unusable(path, &error))?;
+        Ok(HeldCheckpoint { path: path.into(), note, checkpoint })
+    });
+    held.collect()
+}
+
+fn unusable(path: &Path, error: &dyn std::fmt::Display) -> ReplayError {
+    ReplayError::Unusable(format!("`{}`: {error}", path.display()))
 }

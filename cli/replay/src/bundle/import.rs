@@ -1,4 +1,4 @@
-//! Bundles taken into a store: new matches with their identity, and known ones gone on with (TR-20a).
+//! Bundles imported into a store: new matches keep their identity, known ones get their new entries (TR-20a).
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ pub struct ImportPlan<'a> {
 
 impl<'a> ImportPlan<'a> {
     /// Decides what is to be done. Nothing is taken in whose chain does not recompute, that its rules reject or this
-    /// build does not know, or of which records are left out.
+    /// build does not know, or whose records are left out in part.
     ///
     /// # Errors
     /// [`ReplayError`].
@@ -110,7 +110,7 @@ impl<'a> ImportPlan<'a> {
     /// Applies the plan. Safe to repeat after an interruption.
     ///
     /// # Errors
-    /// Those of reading and writing.
+    /// What cannot be read or written.
     pub fn carry_out(&self, store: &Store) -> Result<(), ReplayError> {
         let outline = self.records.outline();
         let mut writer = EntryWriter { store, waiting: Vec::new(), target: None };

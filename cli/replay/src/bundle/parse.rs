@@ -77,7 +77,7 @@ impl Parser<'_> {
         InputError::Unreadable { what: "bundle", path: self.path.into(), cause }.into()
     }
 
-    /// Reads the next line, of which the hash of the file learns when the one after it is read: the last is no part of it.
+    /// Reads the next line. The hash of the file takes a line when the next one is read, so the last is no part of it.
     fn next(&mut self) -> Result<(), ReplayError> {
         if self.number > 0 {
             self.hasher.update(&self.line);

@@ -8,7 +8,7 @@ use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
 use super::outline::{BundleOutline, BundledLine, BundledMatch, in_order};
 use crate::error::ReplayError;
 
-/// Which line of which match, by their indexes in the outline.
+/// A line and its match, by their indexes in the outline: the match first.
 pub type LineIndex = (usize, usize);
 
 /// A record of a line.

@@ -13,7 +13,7 @@ use crate::history::revision::{Revision, SourceName};
 use crate::history::{broken_entry, rules_of};
 use crate::viewer::Viewer;
 
-/// What a key begins with that nobody can guess: those of orders, of papers, and of turns that a desk announced.
+/// How keys begin that no one can guess: the keys of orders, papers, and turns that a desk announced.
 const UNGUESSABLE: [&str; 3] = ["order:", "paper:", "turn:"];
 
 /// Matches of a store as a seat may know them.
@@ -24,7 +24,7 @@ pub struct SeatRecords<'a> {
 }
 
 impl<'a> SeatRecords<'a> {
-    /// Finds what is to be left out: every record of which the seat may not know all at the end of some line that has it,
+    /// Finds what is to be left out: every record that the seat may not fully know at the end of some line that has it,
     /// and every other of the same append.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl Hidden {
             let mut state = rules.start(&of.genesis.setup).map_err(crate::error::ReplayError::from)?;
             let seen = state.setup_seen(&of.genesis.setup, viewer.seat());
             if seen.map_err(crate::error::ReplayError::from)? != of.genesis.setup {
-                return guessable(&format!("the setup of `{}` tells what is dealt", of.name));
+                return guessable(&format!("the setup of `{}` reveals what is dealt", of.name));
             }
             let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;
             all.extend(

@@ -9,7 +9,7 @@ use super::outline::{BundleOutline, BundledLine, BundledMatch};
 use super::records::LineIndex;
 use crate::history::revision::Revision;
 
-/// A line cut to so many records, at least one; the line is the one whose own records end it.
+/// A line cut to a number of records, at least one; the line is the one whose own records end it.
 pub(crate) type LineSize = (LineIndex, u64);
 
 /// The lines of an outline, found without a walk over all of them.

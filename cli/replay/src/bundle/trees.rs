@@ -22,7 +22,7 @@ pub(crate) struct LineTrees<'a> {
 }
 
 impl<'a> LineTrees<'a> {
-    /// Begins trees of which the roots at these sizes are wanted.
+    /// Begins trees whose roots at these sizes are wanted.
     pub(crate) fn of(outline: &'a BundleOutline, wanted: &[(LineIndex, u64)]) -> Self {
         let lines = LineFinder::of(outline);
         let (wanted, forks) = (lines.cuts(wanted), lines.forks());

@@ -5,11 +5,9 @@
 
 pub mod colors;
 pub mod place;
-pub mod reach;
 pub mod svg;
 pub mod text;
 
 pub use colors::{Ink, Scheme};
-pub use place::{Highlights, Place, Spot};
-pub use reach::named_hexes;
+pub use place::{Highlights, Place, Spot, named_hexes};
 pub use text::{DrawnLine, DrawnSpan};

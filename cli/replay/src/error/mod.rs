@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 use turnfold_core::decode::DecodeError;
-use turnfold_core::{DueRoll, FoldError, Rejected, SetupError};
+use turnfold_core::{DueRoll, FoldError, Malformed, Rejected, SetupError};
 use turnfold_store::{MatchName, StoreError};
 
 use crate::error::input::InputError;
@@ -298,6 +298,12 @@ pub enum ReplayError {
     /// A log for which the rules compute one outcome, and another for a copy of it.
     #[error("the rules give one answer in the log and another in a copy of it")]
     NotRepeatable,
+}
+
+impl From<Malformed> for ReplayError {
+    fn from(error: Malformed) -> Self {
+        Self::Unusable(error.0)
+    }
 }
 
 impl ReplayError {

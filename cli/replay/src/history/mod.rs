@@ -6,19 +6,40 @@ pub mod links;
 pub mod position;
 pub mod record;
 pub mod revision;
-pub mod sources;
 
 use std::path::Path;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Registry, Seat, SetupError, Step};
-use turnfold_store::{Genesis, Log};
+use turnfold_core::{
+    AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, Registry, Seat, SetupError, Step,
+};
+use turnfold_store::{Genesis, Log, StoreReader};
 
 use crate::error::ReplayError;
 use crate::error::limits::REPLAY_ENTRIES_MAX;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{FileName, Revision, SourceName};
-use crate::history::sources::Sources;
 use crate::tfl::{Replay, SeenBy};
+
+/// What histories are read from.
+pub trait Sources {
+    /// Returns the rulesets there are.
+    fn registry(&self) -> &Registry;
+
+    /// Opens the store, which must exist, for reading only.
+    ///
+    /// # Errors
+    /// [`ReplayError::Store`].
+    fn read_store(&self) -> Result<StoreReader, ReplayError>;
+
+    /// Reads a replay file, or standard input for `-`; also one that contains only what a seat may know.
+    ///
+    /// # Errors
+    /// [`ReplayError::Input`] and [`ReplayError::File`].
+    fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError>;
+
+    /// Returns the identity of this build. Snapshots of other builds are not used; without an identity none are.
+    fn build(&self) -> Option<Digest>;
+}
 
 /// A setup and its entries, ready to be folded.
 pub struct History {

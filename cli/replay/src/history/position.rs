@@ -4,9 +4,9 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Step};
 use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
 use crate::error::ReplayError;
+use crate::history::Sources;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{Revision, SourceName};
-use crate::history::sources::Sources;
 use crate::history::{History, broken_entry, broken_setup, rules_of};
 use crate::viewer::Viewer;
 use crate::viewer::viewed_entry::{ViewedEntry, fold_as_viewer};

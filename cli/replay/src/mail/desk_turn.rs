@@ -58,7 +58,7 @@ pub struct RolledEntry {
 /// What the desk records of the execution of an order (PM-19).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Execution {
-    /// So many of its commands were played.
+    /// The game took this many of its commands.
     Carried(u16),
     /// The game refused it for the reason of this name.
     Refused(String),

@@ -11,7 +11,7 @@ use super::desk_turn::{SeatStep, TurnPlan};
 use super::game_turn::{GameTurn, OrderEnd, PlayedBetween};
 use super::host::{MailHost, PlayedStep, RunReport};
 use super::host_dice::{FairTurn, TableDice, TurnDice};
-use super::pairing::TurnKey;
+use super::pairing::{TurnKey, branch_of};
 use super::turn_position::{self, TurnEntry};
 use crate::error::ReplayError;
 use crate::history::position::{Position, Tail};
@@ -274,8 +274,4 @@ fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Res
         }
     }
     Ok(true)
-}
-
-fn branch_of(line: &LineName) -> Result<BranchName, ReplayError> {
-    line.as_str().parse().map_err(ReplayError::not_by_mail)
 }

@@ -180,7 +180,7 @@ impl<'a> GameTurn<'a> {
 
     fn session(&self) -> Session {
         let detail = Detail::new(Viewer::HOST);
-        Session::new(self.state.fork(), DicePolicy::Recorded, Roller::Nobody, self.head + 1, detail)
+        Session::new(self.state.fork(), DicePolicy::Recorded, Roller::Absent, self.head + 1, detail)
     }
 
     fn keep(&mut self, session: Session, played: &[Record]) {

@@ -10,7 +10,7 @@ use turnfold_store::{BranchName, MatchName, Seq, StoreReader};
 use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::letter::{seat, time};
-use super::pairing::MailMatch;
+use super::pairing::{MailMatch, branch_of};
 use crate::bundle::{LineRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use crate::drawing::{Highlights, text};
 use crate::error::ReplayError;
@@ -52,7 +52,7 @@ impl<'a> MailLogs<'a> {
         let game = MatchPart { name: self.of.name.clone(), lines };
         let desk_line = (BranchName::main(), desk_size.saturating_sub(1));
         let desk = MatchPart { name: self.of.desk.clone(), lines: vec![desk_line] };
-        Ok(StoreRecords::of_parts(self.store, &[game, desk])?)
+        StoreRecords::of_parts(self.store, &[game, desk])
     }
 }
 
@@ -75,7 +75,7 @@ impl LetterPart {
         let mut lines = BTreeMap::new();
         let mut line = BranchName::main();
         for position in mail.desk.positions().take_while(|position| position.seq < size) {
-            line = position.line.as_str().parse().map_err(ReplayError::not_by_mail)?;
+            line = branch_of(&position.line)?;
             lines.insert(line.clone(), position.game_seq);
         }
         lines.entry(line.clone()).or_insert(0);

@@ -40,12 +40,11 @@ impl NewMailMatch<'_> {
     /// [`ReplayError::BadSetup`] naming the field of the terms that does not fit the game, [`ReplayError::Unusable`] for a
     /// setup that holds secrets, and every error of the store.
     pub fn open(self, store: &Store, key: &PrivateKey) -> Result<(), ReplayError> {
-        let game = self.rules.start(&self.setup).map_err(ReplayError::BadSetup)?;
+        let game = self.rules.start(&self.setup)?;
         self.require_open_setup(game.as_ref())?;
         let left = self.left_by_interrupted(store, key)?;
         let genesis = left.clone().unwrap_or_else(|| self.game(self.match_id, key));
-        let desk = DeskOf::game(self.name, &genesis.match_id);
-        let desk = desk.map_err(|error| ReplayError::Unusable(error.to_string()))?;
+        let desk = DeskOf::game(self.name, &genesis.match_id)?;
         let desk_genesis = self.desk(&genesis, &desk, key, game.as_ref())?;
         match store.genesis(&desk.name) {
             Err(StoreError::NoSuchMatch { .. }) => {}
@@ -60,7 +59,7 @@ impl NewMailMatch<'_> {
     /// Requires that the setup, which is in every bundle, shows each player no more than it may know.
     fn require_open_setup(&self, game: &dyn AnyState) -> Result<(), ReplayError> {
         for seat in game.players() {
-            if game.setup_seen(&self.setup, *seat).map_err(ReplayError::BadSetup)? != self.setup {
+            if game.setup_seen(&self.setup, *seat)? != self.setup {
                 let rules = self.rules.name();
                 return Err(ReplayError::Unusable(format!(
                     "`{rules}` cannot be played by mail: its setup is in every bundle and would show {seat} secrets"
@@ -117,12 +116,12 @@ impl NewMailMatch<'_> {
         if let DicePolicy::Fair(head) = genesis.dice {
             filled.push(("head", head.to_string()));
         }
-        let setup = read_terms(self.terms, &filled).map_err(ReplayError::BadSetup)?;
-        let terms: desk::Setup = decode_strictly(&setup)
-            .map_err(|error| ReplayError::BadSetup(SetupError::Bytes(error.to_string())))?;
+        let setup = read_terms(self.terms, &filled)?;
+        let terms: desk::Setup =
+            decode_strictly(&setup).map_err(|error| SetupError::Bytes(error.to_string()))?;
         let is_default_given =
             self.terms.parse::<toml::Table>().is_ok_and(|table| table.contains_key("default"));
-        require_fitting(&terms, is_default_given, self.rules, game).map_err(ReplayError::BadSetup)?;
+        require_fitting(&terms, is_default_given, self.rules, game)?;
         Ok(Genesis {
             format: Genesis::FORMAT,
             ruleset: Desk::NAME.into(),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use turnfold_core::decode::decode_strictly;
+use turnfold_core::paper::LineName;
 use turnfold_core::rules::desk::{self, Command, Desk};
 use turnfold_core::text::{Malformed, number};
 use turnfold_core::{AnyRules, Digest, Registry, Rules, Seat};
@@ -134,8 +135,7 @@ impl MailMatch {
     /// every error of reading.
     pub fn find(store: &StoreReader, name: &MatchName, registry: &Registry) -> Result<Self, ReplayError> {
         let genesis = store.genesis(name)?;
-        let desk = DeskOf::game(name, &genesis.match_id);
-        let desk = desk.map_err(|error| ReplayError::Unusable(error.to_string()))?;
+        let desk = DeskOf::game(name, &genesis.match_id)?;
         let desk_genesis = match store.genesis(&desk.name) {
             Err(StoreError::NoSuchMatch { .. }) => {
                 let desk = desk.name;
@@ -190,6 +190,11 @@ impl MailMatch {
 
 fn main_of(name: &MatchName) -> Revision {
     Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }
+}
+
+/// Returns the branch of the game that a record of the desk names.
+pub(super) fn branch_of(line: &LineName) -> Result<BranchName, ReplayError> {
+    line.as_str().parse().map_err(ReplayError::not_by_mail)
 }
 
 /// Returns the desk of a match, if it names this line: `main`, or one on which a turn began. One more entry there,

@@ -45,7 +45,7 @@ impl PlayerMemory {
         for line in lines {
             writeln!(text, "line {line}").expect("writing to a string cannot fail");
         }
-        Ok(memory.keep(folder, FILE, text.as_bytes())?)
+        memory.keep(folder, FILE, text.as_bytes())
     }
 
     fn parse(text: &str) -> Result<Self, Malformed> {
@@ -73,7 +73,7 @@ impl PlayerMemory {
 
 /// Keeps a sealed order until it is sent (PM-16).
 pub(super) fn keep_order(memory: &KeyMemory, folder: &str, turn: u32, mail: &str) -> Result<(), ReplayError> {
-    Ok(memory.keep(folder, &format!("order-{turn}"), mail.as_bytes())?)
+    memory.keep(folder, &format!("order-{turn}"), mail.as_bytes())
 }
 
 /// Returns the sealed order of a turn.

@@ -48,7 +48,7 @@ impl ReceivedBundle {
     ) -> Result<(Self, Option<PlayerMemory>), ReplayError> {
         let bundle = BundleFile::read(path).map_err(|error| match error {
             error @ ReplayError::Malformed { .. } => ReplayError::Refused(format!("bytes: {error}")),
-            error => error.into(),
+            error => error,
         })?;
         let MailPair { game, desk, terms, host } = pair(&bundle)?;
         let outline = bundle.outline();
@@ -230,9 +230,7 @@ fn trusted(memory: &KeyMemory, known: Option<&PlayerMemory>) -> Result<Vec<HeldC
     let mut held = Vec::new();
     for origin in known.map(|known| known.lines.as_slice()).unwrap_or_default() {
         let Some(note) = memory.note_of(origin)? else { continue };
-        let checkpoint = note.text().parse();
-        let checkpoint =
-            checkpoint.map_err(|error: turnfold_core::Malformed| ReplayError::Unusable(error.to_string()))?;
+        let checkpoint = note.text().parse()?;
         held.push(HeldCheckpoint { path: origin.into(), note, checkpoint });
     }
     Ok(held)
@@ -241,7 +239,7 @@ fn trusted(memory: &KeyMemory, known: Option<&PlayerMemory>) -> Result<Vec<HeldC
 /// Reads the desk of a bundle, as far as it is shown.
 fn read_desk(bundle: &BundleFile, desk: usize, terms: &desk::Setup) -> Result<DeskHistory, ReplayError> {
     let of = bundle.outline().matches.get(desk).ok_or_else(no_match)?;
-    let mut history = DeskHistory::start(terms, &of.genesis.encode()).map_err(ReplayError::BadSetup)?;
+    let mut history = DeskHistory::start(terms, &of.genesis.encode())?;
     let mut is_genesis = true;
     bundle.each(&mut |line, record| {
         if line == (desk, 0) && !std::mem::take(&mut is_genesis) {

@@ -132,10 +132,9 @@ pub(super) fn try_plays(
     let Some(branch) = branch else { return Ok(Vec::new()) };
     let revision = Revision { match_name: of.name.clone(), branch, seq: None };
     let rules = rules_of(&of.genesis, &revision, registry)?;
-    let mut state = rules.start(&of.genesis.setup).map_err(ReplayError::from)?;
+    let mut state = rules.start(&of.genesis.setup)?;
     let entries = entries(received, line, position.game_seq)?;
-    let folded = state.fold(&logged(&entries), &of.genesis.dice, &mut |_| {});
-    folded.map_err(ReplayError::from)?;
+    state.fold(&logged(&entries), &of.genesis.dice, &mut |_| {})?;
     if state.legal(seat).is_empty() {
         return Ok(Vec::new());
     }

@@ -8,7 +8,7 @@ use turnfold_store::{BranchName, Entry, MatchName, Seq, Store};
 use super::desk_turn::{DeskTurn, TurnPlan, TurnRecord};
 use super::game_turn::{GameTurn, Round, TurnEnd, conceals_something};
 use super::host::MailHost;
-use super::pairing::TurnKey;
+use super::pairing::{TurnKey, branch_of};
 use crate::error::ReplayError;
 use crate::history::History;
 use crate::history::entry::{CommandForm, LogEntry};
@@ -18,7 +18,7 @@ use crate::session::is_roll;
 pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), ReplayError> {
     let position = position_of(host, plan).and_then(|index| host.desk.positions().nth(index));
     let Some(TurnRecord { line, game_seq, link, .. }) = position else { return Ok(()) };
-    let branch: BranchName = line.as_str().parse().map_err(ReplayError::not_by_mail)?;
+    let branch = branch_of(line)?;
     let at = host.of.line(&branch).at(*game_seq);
     if link_at(host, &branch, *game_seq)? == *link {
         return Ok(());
@@ -48,7 +48,7 @@ pub(super) fn next_position(
     (played, ends_round): (&[Seat], bool),
     at: DeskTime,
 ) -> Result<Vec<Command>, ReplayError> {
-    let branch: BranchName = line.as_str().parse().map_err(ReplayError::not_by_mail)?;
+    let branch = branch_of(line)?;
     let (seq, state) = (game.head(), game.state());
     let seats = due_seats(host, plan, (played, ends_round), state)?;
     let seats: AskedSeats = names(&seats).parse().map_err(ReplayError::not_by_mail)?;
@@ -107,7 +107,7 @@ fn round_before<'a>(host: &MailHost<'_>, rounds: &'a [Round], plan: &TurnPlan) -
 /// Returns the seats that played in a turn that ended, and whether it ended its round.
 fn facts(host: &MailHost<'_>, turn: &DeskTurn, plan: &TurnPlan) -> Result<(Vec<Seat>, bool), ReplayError> {
     let Some(end) = &turn.end else { return Ok((Vec::new(), false)) };
-    let branch: BranchName = end.line.as_str().parse().map_err(ReplayError::not_by_mail)?;
+    let branch = branch_of(&end.line)?;
     let of = |key: TurnKey| TurnEntry::find(host.store, &host.of.name, &branch, &key);
     let mut played = turn.executed.clone();
     for step in plan.steps.iter().filter(|step| step.order.is_none()) {

@@ -12,7 +12,7 @@ use turnfold_core::paper::{
     SignedPaper,
 };
 use turnfold_core::trust::VerifierKey;
-use turnfold_core::{Digest, Malformed, Registry, Seat};
+use turnfold_core::{Digest, Registry, Seat};
 
 use super::desk_turn::TurnRecord;
 use super::paper_form::MailedPaper;
@@ -106,7 +106,7 @@ pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, ReplayErr
     let is_first = known.is_none() || matches!(request.words, PaperWords::Join(_));
     let mut writer = PaperWriter::of(request, &memory, &received, known)?;
     let paper = writer.write()?;
-    let mail = paper.write().map_err(unusable)?;
+    let mail = paper.write()?;
     writer.remember(&paper)?;
     let (game, host) = (received.of_game()?.name.to_string(), received.host.clone());
     let PaperWriter { turn, without_effect, .. } = writer;
@@ -136,7 +136,7 @@ impl<'a> PaperWriter<'a> {
         known: Option<PlayerMemory>,
     ) -> Result<Self, ReplayError> {
         let turn = ShownTurn::of(received);
-        let key = SeatKey::of(&request.key.key).map_err(unusable)?;
+        let key = SeatKey::of(&request.key.key)?;
         let (seat, is_of_join) = match (&request.words, received.seat_of(&key)) {
             (PaperWords::Join(_), Some((seat, _))) => {
                 return Err(refused(format!("`{}` has {seat} already", key.name())));
@@ -162,7 +162,7 @@ impl<'a> PaperWriter<'a> {
             PaperWords::Offer(offer) => PaperContent::Offer(offer.clone()),
             PaperWords::Answer { to, agree } => self.answer(to, *agree)?,
             PaperWords::Resign => PaperContent::Resign,
-            PaperWords::Rekey(new) => PaperContent::Rekey(SeatKey::of(&new.key).map_err(unusable)?),
+            PaperWords::Rekey(new) => PaperContent::Rekey(SeatKey::of(&new.key)?),
         };
         self.signed(content, self.request.nonces[0])
     }
@@ -224,7 +224,7 @@ impl<'a> PaperWriter<'a> {
     fn seal_first(&mut self, plays: &[PaperLine]) -> Result<MailedPaper, ReplayError> {
         let content = self.order_of(plays, false)?;
         let order = self.signed(content, self.request.nonces[1])?;
-        let mail = order.write().map_err(unusable)?;
+        let mail = order.write()?;
         self.known.turn = self.known.turn.max(self.turn.number);
         keep_order(self.memory, &self.folder, self.turn.number, &mail)?;
         Ok(order)
@@ -237,7 +237,7 @@ impl<'a> PaperWriter<'a> {
         if !position.seats.contains(&self.seat) {
             return Err(refused(format!("{} is not asked in turn {turn}", self.seat)));
         }
-        plays.iter().try_for_each(PaperLine::require_mailable).map_err(unusable)?;
+        plays.iter().try_for_each(PaperLine::require_mailable)?;
         // PM-28: a false desk with many turns would obtain elements of the dice chain.
         if turn > self.known.turn.saturating_add(TURNS_AHEAD_MAX) && self.request.turn != Some(turn) {
             return Err(refused(format!(
@@ -252,7 +252,7 @@ impl<'a> PaperWriter<'a> {
                 try_plays(self.received, position, self.seat, &plays, self.request.registry)?;
         }
         let dice = self.has_chain.then(|| self.element(turn)).transpose()?;
-        Order::new(link, wait, dice, plays.to_vec()).map(PaperContent::Order).map_err(unusable)
+        Order::new(link, wait, dice, plays.to_vec()).map(PaperContent::Order).map_err(ReplayError::from)
     }
 
     fn answer(&self, to: &str, agree: bool) -> Result<PaperContent, ReplayError> {
@@ -303,7 +303,7 @@ impl<'a> PaperWriter<'a> {
         let turn = if is_join { 0 } else { self.turn.number };
         let match_id = MatchId::new(self.received.of_game()?.genesis.match_id);
         let head = PaperHead { match_id, seat: self.seat, number, turn, seen: self.received.seen()?, nonce };
-        let signed = SignedPaper::sign(Paper::new(head, content).map_err(unusable)?, &self.request.key.key);
+        let signed = SignedPaper::sign(Paper::new(head, content)?, &self.request.key.key);
         Ok(MailedPaper { signed, name: self.request.key.key.name().clone() })
     }
 
@@ -338,8 +338,4 @@ impl<'a> PaperWriter<'a> {
 
 fn refused(reason: impl Into<String>) -> ReplayError {
     ReplayError::Refused(reason.into())
-}
-
-fn unusable(error: Malformed) -> ReplayError {
-    ReplayError::Unusable(error.0)
 }

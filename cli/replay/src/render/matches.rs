@@ -109,7 +109,7 @@ impl WhoseTurn {
     fn text(&self) -> String {
         match self {
             Self::Over => "over".into(),
-            Self::Of(seats) if seats.is_empty() => "nobody's turn".into(),
+            Self::Of(seats) if seats.is_empty() => "no one's turn".into(),
             Self::Of(seats) => {
                 let seats: Vec<_> = seats.iter().map(ToString::to_string).collect();
                 format!("turn of {}", seats.join(", "))

@@ -30,7 +30,7 @@
 //! let rules = registry.find("initiative").expect("it is one of ours");
 //! let state = rules.start(&rules.read_setup("radius = 2")?)?;
 //! let mut session =
-//!     Session::new(state, DicePolicy::Recorded, Roller::Nobody, 1, Detail::new(Viewer::HOST));
+//!     Session::new(state, DicePolicy::Recorded, Roller::Absent, 1, Detail::new(Viewer::HOST));
 //!
 //! // What `play` prints, as text and as JSON.
 //! let records = session.submit_all(&[ScriptLine::parse("host: roll 1 2 3 4")])?.expect("it is accepted");

@@ -4,6 +4,5 @@ pub mod bisect;
 pub mod blame;
 pub mod condition;
 pub mod path;
-pub mod question;
 pub mod shrink;
 pub mod stepper;

@@ -18,7 +18,7 @@ pub(crate) const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
 #[derive(Clone, Copy, Debug)]
 pub enum Roller {
     /// No source; a `roll` command must come.
-    Nobody,
+    Absent,
     /// The dice of a seeded match.
     Seeded,
     /// A source from outside, in a recorded match.
@@ -30,7 +30,7 @@ impl Roller {
     #[must_use]
     pub fn of(dice: &DicePolicy) -> Self {
         match dice {
-            DicePolicy::Recorded | DicePolicy::Fair(_) => Self::Nobody,
+            DicePolicy::Recorded | DicePolicy::Fair(_) => Self::Absent,
             DicePolicy::Seeded(_) => Self::Seeded,
         }
     }
@@ -172,7 +172,7 @@ impl Session {
     pub fn roll_once(&mut self) -> Result<Option<Record>, ReplayError> {
         let Some(due) = self.state.due_roll() else { return Ok(None) };
         let values = match self.roller {
-            Roller::Nobody => return Ok(None),
+            Roller::Absent => return Ok(None),
             Roller::Seeded => self.state.seeded_roll(&self.dice),
             Roller::Outside(roll) => Some(roll(&due).map_err(ReplayError::Chance)?),
         };

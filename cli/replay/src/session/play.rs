@@ -8,10 +8,10 @@ use turnfold_store::{IdempotencyKey, MatchName, Store, StoreReader};
 
 use crate::error::ReplayError;
 use crate::history::History;
+use crate::history::Sources;
 use crate::history::position::{Position, Tail};
 use crate::history::record::{Detail, Record};
 use crate::history::revision::Revision;
-use crate::history::sources::Sources;
 use crate::mail::desk_naming;
 use crate::render::text::error_text;
 use crate::session::script::ScriptLine;

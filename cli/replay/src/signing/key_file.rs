@@ -71,7 +71,7 @@ impl KeyFile {
             draft.file().write_all(key.to_file().as_bytes())?;
             draft.file().sync_all()?;
             draft.persist(path, false)?;
-            // A key of which nobody was told would keep the name from the next try.
+            // The caller gets an error, so the file goes: the next try can use its name.
             sync_folder_of(path).inspect_err(|_| drop(fs::remove_file(path)))
         };
         write().map_err(failed)?;

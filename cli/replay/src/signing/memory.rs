@@ -90,7 +90,7 @@ impl KeyMemory {
         write_private(&path, FORMAT.as_bytes())
     }
 
-    /// Adds an origin to those of its branch.
+    /// Adds an origin to the origins of its branch.
     fn list_origin(&self, origin: &str) -> Result<(), ReplayError> {
         let Some((path, mut origins)) = self.origins(origin)? else { return Ok(()) };
         if origins.iter().any(|listed| listed == origin) {

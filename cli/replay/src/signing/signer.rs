@@ -250,7 +250,7 @@ pub fn prove(
 
 fn no_entry(revision: &Revision, seq: Seq, full: u64) -> ReplayError {
     let line = SourceName::Revision(Revision { seq: None, ..revision.clone() });
-    ReplayError::NoEntry { line, seq, head: full.saturating_sub(1) }.into()
+    ReplayError::NoEntry { line, seq, head: full.saturating_sub(1) }
 }
 
 /// The roots of a line's trees by size.

@@ -1,4 +1,4 @@
-//! The lines of a file being read, and errors that tell line and column.
+//! The lines of a file being read, and errors with line and column.
 
 use super::error::TflError;
 use super::file::ARROW;

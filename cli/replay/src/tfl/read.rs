@@ -63,7 +63,7 @@ fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions)
             }
             Some(sign @ (b'!' | b'=')) if replay.header.view.is_some() => {
                 let what = if sign == b'!' { "attempt" } else { "closing line" };
-                return Err(line.expected(0, &format!("no {what} beside `view`"), line.text));
+                return Err(line.expected(0, &format!("no {what} next to `view`"), line.text));
             }
             Some(b'!') => replay.lines.push(ReplayLine::Attempt(attempt(&line)?)),
             Some(b'=') => replay.closing = Some(closing(&line, count)?),
@@ -71,7 +71,7 @@ fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions)
                 let entry = entry(&line, count + 1)?;
                 if let (Some(_), Some(hash)) = (replay.header.view, entry.hash) {
                     let at = line.text.len() - ShortHash::DIGITS - 1;
-                    return Err(line.expected(at, "no state hash beside `view`", &hash.to_string()));
+                    return Err(line.expected(at, "no state hash next to `view`", &hash.to_string()));
                 }
                 replay.lines.push(ReplayLine::Entry(entry));
                 count += 1;

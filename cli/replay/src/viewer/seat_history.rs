@@ -9,11 +9,11 @@ use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Step};
 use turnfold_store::NewEntry;
 
 use crate::error::ReplayError;
+use crate::history::Sources;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::position::{Position, Tail};
 use crate::history::record::Record;
 use crate::history::revision::{Revision, SourceName};
-use crate::history::sources::Sources;
 use crate::history::{History, broken_setup};
 use crate::viewer::Viewer;
 use crate::viewer::viewed_entry::ViewedEntry;

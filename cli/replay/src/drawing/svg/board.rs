@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnfold_core::Hex;
 use turnfold_core::picture::{Cell, HexBoard, Tint};
 
-use super::arrows;
-use super::hexes::{HALF_HEIGHT, SIZE, middle, outline};
+use super::hexes::{HALF_HEIGHT, SIZE, draw_arrows, middle, outline};
 use super::markup::{Fill, Fitted, Markup, Size, characters, class};
 use crate::drawing::place::{Highlights, Place};
 
@@ -53,7 +52,7 @@ pub(super) fn draw(
         draw_cell(body, cell, is_changed, highlights.reach.contains(&cell.at));
     }
     if !board.arrows.is_empty() {
-        arrows::draw(body, &board.arrows, highlights.is_changed(block, Place::Arrows));
+        draw_arrows(body, &board.arrows, highlights.is_changed(block, Place::Arrows));
     }
     body.put(format_args!("</g>\n"));
     size

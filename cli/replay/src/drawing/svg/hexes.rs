@@ -1,8 +1,9 @@
-//! Where hexes are, and their outline.
+//! Hexes and the arrows over them: where they are, and their lines.
 
 use turnfold_core::Hex;
+use turnfold_core::picture::Arrow;
 
-use super::markup::Markup;
+use super::markup::{Fill, Markup, class};
 
 /// From the middle of a hex to its left and right corners.
 pub(super) const SIZE: i32 = 20;
@@ -21,4 +22,51 @@ pub(super) fn outline(body: &mut Markup, hex: Hex) {
     body.put(format_args!(
         "M{corner},{y}l{half},-{HALF_HEIGHT}h{SIZE}l{half},{HALF_HEIGHT}l-{half},{HALF_HEIGHT}h-{SIZE}z"
     ));
+}
+
+/// How far from the middle of a hex arrows begin and end, so as not to hide what stands there.
+const START: i32 = 12;
+const END: i32 = 9;
+/// How long the sides of a head are along the arrow, and how far they spread.
+const HEAD: [i32; 2] = [7, 5];
+
+pub(super) fn draw_arrows(body: &mut Markup, arrows: &[Arrow], is_changed: bool) {
+    let changed = if is_changed { " changed" } else { "" };
+    body.put(format_args!("<g class=\"arrows{changed}\">\n"));
+    for arrow in arrows {
+        let points: Vec<[i32; 2]> = arrow.path.iter().copied().map(middle).collect();
+        if let [first, between @ .., last] = points.as_slice() {
+            let (class, stroke) = (class(arrow.tint), Fill::of(arrow.tint).stroke());
+            body.put(format_args!("<path class=\"arrow {class}\"{stroke} d=\""));
+            path(body, *first, between, *last);
+            body.put(format_args!("\"/>\n"));
+        }
+    }
+    body.put(format_args!("</g>\n"));
+}
+
+/// Draws a line through points, and a head at its end.
+fn path(body: &mut Markup, first: [i32; 2], between: &[[i32; 2]], last: [i32; 2]) {
+    let (second, before) =
+        (between.first().copied().unwrap_or(last), between.last().copied().unwrap_or(first));
+    let [x, y] = toward(first, second, START);
+    body.put(format_args!("M{x},{y}"));
+    for [x, y] in between {
+        body.put(format_args!("L{x},{y}"));
+    }
+    let [x, y] = toward(last, before, END);
+    let [along, aside] = HEAD;
+    let [back_x, back_y] = toward([x, y], before, along);
+    let ([last_x, last_y], [before_x, before_y]) = (last, before);
+    let [side_x, side_y] = toward([0, 0], [last_y - before_y, before_x - last_x], aside);
+    let [left_x, left_y, right_x, right_y] =
+        [back_x + side_x, back_y + side_y, back_x - side_x, back_y - side_y];
+    body.put(format_args!("L{x},{y}M{left_x},{left_y}L{x},{y}L{right_x},{right_y}"));
+}
+
+/// Returns the point `length` away from one point, in the direction of another.
+fn toward([x, y]: [i32; 2], [other_x, other_y]: [i32; 2], length: i32) -> [i32; 2] {
+    let (dx, dy) = (other_x - x, other_y - y);
+    let distance = (dx * dx + dy * dy).isqrt().max(1);
+    [x + dx * length / distance, y + dy * length / distance]
 }

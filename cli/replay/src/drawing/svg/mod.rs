@@ -3,7 +3,6 @@
 //! Colors are classes, but for colors of the game itself, which are attributes. A document of its own brings their
 //! colors along, light and dark; inside a page the page does.
 
-mod arrows;
 mod board;
 mod hexes;
 mod lists;

@@ -112,7 +112,7 @@ fn the_size_follows_from_the_board() {
     }
 }
 
-/// VW-22: a document has colors for light and dark, an element takes those of its page.
+/// VW-22: a document has colors for light and dark, an element takes the colors of its page.
 #[test]
 fn only_a_document_brings_colors_along() {
     let picture = Picture { blocks: vec![board(1, Vec::new(), Vec::new())] };

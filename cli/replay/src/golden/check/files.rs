@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use turnfold_core::Registry;
+use walkdir::WalkDir;
 
-use super::corpus::replays;
 use super::mismatch::Mismatch;
 use super::replay::{AllDifferences, Checked, check_replay, check_replay_to_end};
 use crate::error::ReplayError;
@@ -38,7 +39,7 @@ pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport,
 pub struct CheckLimits {
     /// None after the first that fails.
     pub fail_fast: bool,
-    /// So many at once; otherwise one for each core.
+    /// How many files are checked at once; otherwise one for each core.
     pub jobs: Option<u16>,
 }
 
@@ -247,57 +248,59 @@ fn error_with_advice(error: &ReplayError) -> String {
     error.advice().map_or_else(|| error.to_string(), |advice| format!("{error}; {advice}"))
 }
 
-/// One file as JSON; a contract.
-#[derive(Serialize)]
-struct FileJson<'a> {
-    file: &'a str,
-    ok: bool,
-    entries: Option<u64>,
-    error: Option<String>,
-    mismatch: Option<&'a Mismatch>,
-    /// How many differences there are, where all were asked for.
-    differences: Option<u64>,
-    /// The differences after the first, where all were asked for.
-    later: Vec<&'a Mismatch>,
-}
-
+/// One JSON document; a contract.
 impl Serialize for FileCheck {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let json = FileJson {
-            file: &self.file,
-            ok: self.is_good(),
-            entries: self.result.as_ref().ok().map(|checked| checked.entries),
-            error: self.result.as_ref().err().map(error_with_advice),
-            mismatch: self.mismatch(),
-            differences: self.all().map(|all| all.count),
-            later: self.all().into_iter().flat_map(|all| &all.later).collect(),
-        };
-        json.serialize(serializer)
+        let mut json = serializer.serialize_struct("FileCheck", 7)?;
+        json.serialize_field("file", &self.file)?;
+        json.serialize_field("ok", &self.is_good())?;
+        json.serialize_field("entries", &self.result.as_ref().ok().map(|checked| checked.entries))?;
+        json.serialize_field("error", &self.result.as_ref().err().map(error_with_advice))?;
+        json.serialize_field("mismatch", &self.mismatch())?;
+        json.serialize_field("differences", &self.all().map(|all| all.count))?;
+        json.serialize_field("later", self.all().map_or(&[][..], |all| &all.later))?;
+        json.end()
     }
 }
 
-/// All files as one JSON document; a contract.
-#[derive(Serialize)]
-struct ReportJson<'a> {
-    ok: bool,
-    passed: usize,
-    failed: usize,
-    not_checked: usize,
-    entries: u64,
-    files: &'a [FileCheck],
-}
-
+/// One JSON document; a contract.
 impl Serialize for CheckReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let failed = self.failed().count();
-        let json = ReportJson {
-            ok: failed == 0,
-            passed: self.files.len() - failed,
-            failed,
-            not_checked: self.not_checked,
-            entries: self.entries(),
-            files: &self.files,
-        };
-        json.serialize(serializer)
+        let mut json = serializer.serialize_struct("CheckReport", 6)?;
+        json.serialize_field("ok", &(failed == 0))?;
+        json.serialize_field("passed", &(self.files.len() - failed))?;
+        json.serialize_field("failed", &failed)?;
+        json.serialize_field("not_checked", &self.not_checked)?;
+        json.serialize_field("entries", &self.entries())?;
+        json.serialize_field("files", &self.files)?;
+        json.end()
     }
+}
+
+/// Finds the named replay files and the files in named folders, in order.
+///
+/// # Errors
+/// [`ReplayError::Folder`], and [`ReplayError::NoReplays`] since checking nothing must not pass.
+pub fn replays(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ReplayError> {
+    let mut files = Vec::new();
+    for path in paths {
+        let before = files.len();
+        for entry in WalkDir::new(path).sort_by_file_name() {
+            let entry = entry.map_err(|error| ReplayError::Folder {
+                path: error.path().unwrap_or(path).to_path_buf(),
+                cause: error.io_error().map_or_else(|| error.to_string(), ToString::to_string),
+            })?;
+            let named = entry.depth() == 0;
+            let is_replay = named || entry.path().extension().is_some_and(|it| it == "tfl");
+            // A link counts as what it leads to, and one that leads nowhere as a file, which then fails.
+            if is_replay && !entry.path().is_dir() {
+                files.push(entry.into_path());
+            }
+        }
+        if files.len() == before {
+            return Err(ReplayError::NoReplays(path.clone()));
+        }
+    }
+    Ok(files)
 }

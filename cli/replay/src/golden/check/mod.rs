@@ -1,15 +1,13 @@
 //! Checking: what a replay file says against what the rules compute.
 
 mod again;
-mod corpus;
 mod explain;
 mod files;
 mod mismatch;
 mod replay;
 mod report;
 
-pub use corpus::replays;
-pub use files::{CheckLimits, CheckReport, FileCheck, check, check_files};
+pub use files::{CheckLimits, CheckReport, FileCheck, check, check_files, replays};
 pub use mismatch::{DiceFinding, Mismatch, StateDifference};
 pub use replay::{AllDifferences, Checked, check_replay, check_replay_to_end};
 pub use report::MismatchReport;

@@ -153,7 +153,7 @@ impl Mismatch {
     #[must_use]
     pub fn brief_lines(&self) -> Vec<Line> {
         let mut lines = vec![Line::from(strong(self.headline()))];
-        // Nobody can read a mark.
+        // A mark is no text that a reader could compare.
         if self.until.is_some() || self.kind() == DivergenceKind::Header {
             return lines;
         }

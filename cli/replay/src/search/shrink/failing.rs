@@ -1,7 +1,7 @@
 //! The smallest log that still fails the check in the same way.
 
-use super::given::Given;
 use super::goal::SameAnswer;
+use super::kept::Given;
 use super::search::{Least, Progress};
 use super::shrinker::Shrinker;
 use crate::compare::divergence::DivergenceKind;

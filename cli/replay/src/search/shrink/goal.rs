@@ -4,11 +4,11 @@ use std::marker::PhantomData;
 
 use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Outcome, Rejected, Seat};
 
-use super::given::Given;
+use super::kept::Given;
 use crate::error::ReplayError;
 use crate::history::History;
+use crate::search::bisect::Judgment;
 use crate::search::condition::{Condition, Survey};
-use crate::search::question::Judgment;
 use crate::tfl::Replay;
 
 /// The commands of a log, each with its seat.

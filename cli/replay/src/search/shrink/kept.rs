@@ -6,13 +6,20 @@ use std::rc::Rc;
 
 use turnfold_core::{AnyState, AnyTrial, Seat};
 
-use super::given::Given;
-
 /// The most states that are kept of a log, however long it is.
 const KEPT_MAX: usize = 256;
 
 /// The least number of entries between two kept states: to fold fewer costs less than to compare states.
 const STRIDE_MIN: usize = 8;
+
+/// A command and the seat that gives it.
+///
+/// It is text, in which arguments are made simpler without knowing any grammar; to be folded it is read once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Given {
+    pub(super) seat: Seat,
+    pub(super) command: String,
+}
 
 /// A log and the states after some of its entries.
 pub(super) struct KeptLog {

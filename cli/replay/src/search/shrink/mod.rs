@@ -12,7 +12,6 @@
 
 mod arguments;
 mod failing;
-mod given;
 mod goal;
 mod kept;
 mod parts;

@@ -6,7 +6,7 @@ use super::goal::{Goal, Log, StillBad, When};
 use super::shrinker::Shrinker;
 use crate::error::ReplayError;
 use crate::history::History;
-use crate::search::question::Question;
+use crate::search::bisect::Question;
 use crate::tfl::Replay;
 
 /// Is called with the number of entries left and that of tries.

@@ -1,18 +1,18 @@
-//! Shrinking beside the same search done plainly: every log is folded as text, from its first entry.
+//! Shrinking compared with the same search done plainly: every log is folded as text, from its first entry.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
-use super::given::Given;
+use super::kept::Given;
 use super::parts::{self, Starts};
 use super::{Shrinking, arguments, shrink};
 use crate::error::ReplayError;
 use crate::example::random_play;
 use crate::history::History;
+use crate::search::bisect::{Judgment, Question};
 use crate::search::condition::{Condition, Survey};
-use crate::search::question::{Judgment, Question};
 use crate::tfl::Replay;
 
 /// The same search without kept states.

@@ -19,7 +19,7 @@ use crate::tfl::ReplayLine;
 
 /// What is wrong with the altered ruleset.
 const NOTHING: u8 = 0;
-/// It counts entries beside the state and ignores the fourth.
+/// It counts entries outside the state and ignores the fourth.
 const FORGETFUL: u8 = 1;
 /// Only in the first fold does it ignore `click`.
 const FICKLE: u8 = 2;
@@ -131,7 +131,7 @@ impl<const FLAW: u8> Rules for Flawed<FLAW> {
 
 const SCRIPT: &str = "1 host roll 6 6 1 1\n2 p2 click 0,-3\n3 p2 move 0,-2\n4 p1 click 0,3\n5 p1 click 2,2\n";
 
-/// Checks a good replay under the flawed ruleset, started for the first time; tells kind and entry of the mismatch.
+/// Checks a good replay under the flawed ruleset, started for the first time; returns kind and entry of the mismatch.
 fn check_flaw<const FLAW: u8>(script: &str, expected: Option<(DivergenceKind, u64)>) {
     let blessed = bless(&replay(script)).unwrap();
     STARTS.set(0);

@@ -1,4 +1,4 @@
-//! Every kind of mismatch, as it is told.
+//! Every kind of mismatch, as it is reported.
 
 use turnfold_core::{DicePolicy, Registry, Seed};
 
@@ -14,7 +14,7 @@ fn blessed() -> String {
     body(&bless(&replay(SCRIPT)).unwrap())
 }
 
-/// Changes the blessed match in one place and requires this to be told.
+/// Changes the blessed match in one place and requires this report.
 fn check_change(old: &str, new: &str, expected: &str) -> Mismatch {
     let text = blessed();
     assert_eq!(text.matches(old).count(), 1, "{text}");
