@@ -18,7 +18,7 @@ use crate::reader::appended::Appended;
 use crate::reader::found::{FoundBranch, FoundMatch};
 use crate::reader::line::{Line, Own};
 use crate::reader::named::{BranchId, NamedBranch};
-use crate::reader::report::{Damage, MatchInfo, StoreCheck, StoreStats};
+use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 
 /// Results, one after another, that end with the first error.
@@ -141,11 +141,6 @@ pub(crate) trait EngineReader: Send + Sync {
 
     /// Audits everything stored.
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError>;
-
-    /// Audits what lies beside the records.
-    fn check_watermark(&self) -> Result<Option<Damage>, StoreError> {
-        Ok(None)
-    }
 
     /// Counts what is stored.
     fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError>;

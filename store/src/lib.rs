@@ -1,4 +1,4 @@
-//! The memory of turnfold: an append-only log of every match, on sled.
+//! The memory of turnfold: an append-only log of every match, in a journal with an index, or in a database.
 //!
 //! A [`Store`] holds matches. A match begins with its [`Genesis`] and has branches; a branch is a line of [`Entry`]s,
 //! numbered from 1, each linked to all before it by a chain of digests. Entries come in atomic, durable batches
@@ -35,7 +35,7 @@
 //! [`StoreReader::find_grant`]). They are no part of the log, and no backup has them.
 //!
 //! `FORMAT.md` beside this crate says which bytes lie where. Damage is a [`StoreError`] that names the match, branch
-//! and entry; nothing here panics on what it reads. sled stays behind `local/backend`.
+//! and entry; nothing here panics on what it reads. sled stays behind `local/index`.
 
 mod names;
 
@@ -77,7 +77,6 @@ pub use local::dir::draft;
 pub use local::dir::holder::Holder;
 #[doc(hidden)]
 pub use local::dir::regular::open_regular;
-pub use local::layout::watermark::EntryRef;
 pub use local::rescue::{Compacted, LostEntries, Salvage};
 pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, NotAName};
 pub use reader::appended::Appended;

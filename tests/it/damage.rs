@@ -16,9 +16,10 @@ fn a_flipped_byte_in_a_stored_entry_is_named_by_verify() {
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel \"roll 1 2 3 4\"");
     sandbox.ok("play duel --key a-key-to-be-found confirm \"move 0,1\"");
+    let next = sandbox.ok("legal duel").lines().next().unwrap().to_owned();
+    sandbox.ok(&format!("play duel \"{next}\""));
     let log = sandbox.ok("log duel");
-    sandbox.overwrite_journal(".turnfold");
-    let file = sandbox.path(".turnfold/sled/db");
+    let file = sandbox.path(".turnfold/journal/head.b");
     let sound = fs::read(&file).unwrap();
     let entries = places(&sound, b"a-key-to-be-found");
     assert!(entries.len() >= 2, "both entries carry the key");
@@ -76,12 +77,14 @@ fn a_store_whose_format_is_damaged_or_missing_is_to_be_salvaged() {
 fn salvage_names_the_files_of_the_store_and_not_those_of_its_copy() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
-    sandbox.overwrite_journal(".turnfold");
     sandbox.ok("play duel \"roll 1 2 3 4\"");
-    fs::OpenOptions::new().write(true).open(sandbox.path(".turnfold/sled/db")).unwrap().set_len(1).unwrap();
+    for head in ["head.a", "head.b"] {
+        let file = sandbox.path(".turnfold/journal").join(head);
+        fs::OpenOptions::new().write(true).open(file).unwrap().set_len(1).unwrap();
+    }
     let output = sandbox.run("store salvage .turnfold saved");
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{stderr}");
-    assert!(stderr.contains(": sled cannot open `.turnfold/sled`: "), "{stderr}");
+    assert!(stderr.contains("`.turnfold/journal/head.a` has 1 bytes"), "{stderr}");
     assert!(!stderr.contains("draft"), "{stderr}");
 }

@@ -68,8 +68,8 @@ fn every_record() -> Sandbox {
     let bag = (1..=1000).map(|id| format!("[[energies]]\nid = {id}\ncolor = \"red\"\nat = \"bag\"\n"));
     sandbox.write("many.toml", format!("players = 1\n{plenitude}\n{board}{}", bag.collect::<String>()));
     sandbox.ok("new many --rules channel --setup many.toml");
-    // Only a service makes grants.
-    let store = Store::open(&sandbox.path(".turnfold")).unwrap();
+    // Only a service makes grants. Where no head holds a commit, all of them go into the index at once.
+    let store = Store::open_or_create_with_heads_of(&sandbox.path(".turnfold"), 1).unwrap();
     let kinds = [GrantKind::Host, GrantKind::Seat(Seat::P1), GrantKind::Spectator { delay_s: 300 }];
     let [invitation, token] = [8, 9].map(|number| Digest::new([number; 32]));
     for (number, kind) in (0..).zip(kinds).chain([(8, GrantKind::Invitation(Seat::P2))]) {
@@ -82,10 +82,10 @@ fn every_record() -> Sandbox {
     sandbox
 }
 
-/// Reads the records as sled has them, the pieces of long ones put together.
+/// Reads the records as sled has them.
 fn records(sandbox: &Sandbox) -> BTreeMap<Vec<u8>, Vec<u8>> {
     // A process that another test begins at this moment holds what this one has closed, until it is a program of its own.
-    let open = || sled::open(sandbox.path(".turnfold/sled"));
+    let open = || sled::open(sandbox.path(".turnfold/sled/1"));
     let is_held = |error: &sled::Error| error.to_string().contains("could not acquire lock");
     let mut db = open();
     for _ in 0..600 {
@@ -115,21 +115,11 @@ fn every_record_of_a_store_is_as_the_format_page_says() {
     for (key, value) in &records {
         let row = &tables[&key[0]];
         seen.insert(key[0]);
-        if row[0] == "piece" {
-            continue;
-        }
-        let mut value = value.clone();
-        if let Ok(count) = <[u8; 4]>::try_from(value.as_slice()) {
-            let pieces = (0..u32::from_be_bytes(count))
-                .map(|number| records[&[b"x", key.as_slice(), &number.to_be_bytes()].concat()].clone());
-            value = pieces.collect::<Vec<_>>().concat();
-        }
         let (body, check) = value.split_at(value.len() - 8);
         let length = u64::try_from(key.len()).unwrap().to_le_bytes();
         let expected = hash("turnfold v1 record", &[key, body, &length].concat());
         assert_eq!(check, &expected[..8], "{}", row[0]);
-        let description = if row[0] == "tail" { "`entry: Entry`" } else { &row[2] };
-        schema.read_all(description, body).unwrap_or_else(|wrong| panic!("{}: {wrong}", row[0]));
+        schema.read_all(&row[2], body).unwrap_or_else(|wrong| panic!("{}: {wrong}", row[0]));
     }
     assert_eq!(seen, tables.keys().copied().collect(), "a table has no record here, or no row");
 }
@@ -139,41 +129,31 @@ fn a_commit_in_the_journal_is_as_the_format_page_says() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel --key first \"roll 1 2 3 4\"");
-    let journal = fs::read(sandbox.path(".turnfold/sled/journal")).unwrap();
-    assert_eq!(journal.len(), 131_072);
-    // A process begins it anew, and leaves what it held when it ends.
-    let (header, rest) = journal.split_at(4 + 16 + 32);
-    let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
-    let (body, rest) = rest.split_at(number(&header[..4]) as usize);
-    let (base, padding) = (&header[20..], (header.len() + body.len()).next_multiple_of(512));
-    assert!(rest[..padding - header.len() - body.len()].iter().all(|byte| *byte == 0));
-    assert_eq!(header[4..20], hash("turnfold v1 journal", &[base, body].concat())[..16]);
-    let (before, mut rest) = body.split_at(4);
-    assert_eq!(number(before), 0, "nothing was sealed");
-    let mut changes = Vec::new();
-    while !rest.is_empty() {
-        let (key, value) = rest[8..].split_at(number(&rest[..4]) as usize);
-        let value = &value[..number(&rest[4..8]) as usize];
-        changes.push((key.to_vec(), value.to_vec()));
-        rest = &rest[8 + key.len() + value.len()..];
+    let head = fs::read(sandbox.path(".turnfold/journal/head.b")).unwrap();
+    assert_eq!(head.len(), 262_144);
+    let salt = &head[32..48];
+    assert_eq!(&head[..32], b"turnfold journal 1             \n");
+    assert_eq!(head[48..64], hash("turnfold v2 header", &[salt, &head[..32]].concat())[..16]);
+    let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
+    let mut digest = hash("turnfold v2 journal", salt);
+    let mut frames = Vec::new();
+    let mut at = 512;
+    for (kind, commits) in [(1, 0), (0, 0), (0, 1), (2, 2)] {
+        let length = u32::from_le_bytes(head[at + 16..at + 20].try_into().unwrap()) as usize;
+        let frame = &head[at..at + 73 + length];
+        assert_eq!(frame[..16], hash("turnfold v2 frame", &[salt, &frame[16..]].concat())[..16]);
+        assert_eq!((number(&frame[20..28]), frame[40]), (commits, kind));
+        assert_eq!(frame[41..73], digest);
+        let body = &frame[73..];
+        if kind == 0 {
+            digest = hash("turnfold v2 commit", &[&digest, body].concat());
+            assert_eq!(body[0], 1, "the version");
+        }
+        frames.push((number(&frame[28..36]), body));
+        at += frame.len().next_multiple_of(512);
     }
-    // Closing has brought them to sled.
-    let records = records(&sandbox);
-    assert!(changes.iter().all(|(key, value)| records[key] == *value));
-    assert!(
-        [&b"t"[..], b"h", b"k", b"s"]
-            .iter()
-            .all(|table| changes.iter().any(|(key, _)| key.starts_with(table)))
-    );
-    let (last, store) = changes.pop().unwrap();
-    assert_eq!(last, b"s");
-    let mut commit = base.to_vec();
-    for bytes in changes.iter().flat_map(|(key, value)| [key, value]) {
-        commit.extend((bytes.len() as u64).to_le_bytes());
-        commit.extend(bytes);
-    }
-    let digest = hash("turnfold v1 commit", &commit);
-    assert!(store.windows(32).any(|bytes| bytes == digest), "the store record does not continue its base");
+    assert!(frames.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0), "turns");
+    assert_eq!((frames[1].1[1], frames[2].1[1]), (0, 2), "a match is made, entries are appended");
 }
 
 #[test]
@@ -190,10 +170,31 @@ fn what_is_stored_is_chained_as_the_format_page_says() {
     let fields = schema.read_all("`genesis: Genesis`", genesis).unwrap();
     assert_eq!(fields["genesis"], *genesis);
     assert!(page.contains(&format!("`format: u16` ({})", genesis[0])));
-    let tails: Vec<_> = records.iter().filter(|(key, _)| key[0] == b't').collect();
-    let (_, tail) = tails.iter().find(|(key, _)| key.ends_with(&1_u64.to_be_bytes())).unwrap();
     let link = hash("turnfold v1 genesis", genesis);
-    let link = hash("turnfold v1 entry", &[&link, &tail[..tail.len() - 8]].concat());
+    let pages = records.iter().filter(|(key, _)| key[0] == b'p' && key.ends_with(&1_u64.to_be_bytes()));
+    // A page is its version, the link after it, and its entries, each after its length.
+    let chained = |page: &[u8]| {
+        let number = |at: &mut usize| {
+            let (mut value, mut shift) = (0, 0);
+            loop {
+                let byte = usize::from(page[*at]);
+                *at += 1;
+                value |= (byte & 0x7f) << shift;
+                shift += 7;
+                if byte < 0x80 {
+                    return value;
+                }
+            }
+        };
+        let mut at = 33;
+        (0..number(&mut at)).fold(link, |link, _| {
+            let length = number(&mut at);
+            at += length;
+            hash("turnfold v1 entry", &[&link, &page[at - length..at]].concat())
+        })
+    };
+    let link = pages.map(|(_, page)| (chained(page), &page[1..33])).find(|(link, stored)| link == stored);
+    let (link, _) = link.expect("a page that begins at the genesis of `short`");
     let link = Digest::new(link).to_string();
     let told = sandbox.ok("--format json log short --links");
     assert!(told.contains(&link), "{link} is not in {told}");

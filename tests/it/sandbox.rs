@@ -47,11 +47,20 @@ impl Sandbox {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Leaves nothing in the journal of a closed store, as later commits do: what is damaged in sled is not there again.
-    pub(crate) fn overwrite_journal(&self, store: &str) {
-        let journal = self.path(store).join("sled/journal");
-        let bytes = fs::metadata(&journal).unwrap().len();
-        fs::write(journal, vec![0; usize::try_from(bytes).unwrap()]).unwrap();
+    /// Flips a bit before each place in the heads of a store's journal where something stands; returns how many there are.
+    pub(crate) fn harm_journal(&self, store: &str, needle: &[u8]) -> usize {
+        let mut count = 0;
+        for head in ["head.a", "head.b"] {
+            let file = self.path(store).join("journal").join(head);
+            let mut bytes = fs::read(&file).unwrap();
+            let places = bytes.windows(needle.len()).enumerate().filter(|(_, found)| *found == needle);
+            for place in places.map(|(place, _)| place).collect::<Vec<_>>() {
+                bytes[place - 1] ^= 1;
+                count += 1;
+            }
+            fs::write(file, bytes).unwrap();
+        }
+        count
     }
 
     /// Makes a command that knows nothing of the machine but this folder.

@@ -1,7 +1,8 @@
-//! Stores and replay files that earlier builds wrote stay readable: `fixtures/stores/` keeps some as they were written.
+//! Backups and replay files that earlier builds wrote stay readable: `fixtures/stores/` keeps some as they were written,
+//! with the directories that builds since refuse.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::sandbox::{Sandbox, binary, copy_folder, words, workspace};
@@ -16,10 +17,11 @@ fn kept() -> Vec<PathBuf> {
     folders
 }
 
-/// Makes a copy of a kept store, as its owner would have it.
-fn copied(folder: &std::path::Path) -> Sandbox {
+/// Makes a store of a kept backup, and lays the kept directory beside it as its owner would have it.
+fn restored(folder: &Path) -> Sandbox {
     let sandbox = Sandbox::new();
-    copy_folder(&folder.join("store"), &sandbox.path(".turnfold"));
+    sandbox.ok(&format!("store restore {} .turnfold", folder.join("backup.tfb").display()));
+    copy_folder(&folder.join("store"), &sandbox.path("then"));
     sandbox
 }
 
@@ -27,13 +29,46 @@ fn first_legal(sandbox: &Sandbox, name: &str) -> String {
     sandbox.ok(&format!("legal {name}")).lines().next().unwrap().to_owned()
 }
 
+/// ST-19: a directory of an earlier format is refused with the way over, and stays as it is.
 #[test]
-fn every_kept_store_is_opened_verified_and_appended_to() {
+fn every_kept_directory_is_refused_with_the_way_over() {
     for folder in kept() {
-        let sandbox = copied(&folder);
+        let sandbox = restored(&folder);
+        let format = sandbox.read("then/FORMAT");
+        let way = "back it up with the build that wrote it and restore the backup with this one";
+        for line in
+            ["verify", "log duel", "play duel cycle", "store check", "store compact", "store backup x"]
+        {
+            let output = sandbox.run(&format!("--store then {line}"));
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(3), "{line}: {stderr}");
+            assert!(stderr.contains(format.trim_end()) && stderr.contains(way), "{line}: {stderr}");
+            assert_eq!(stderr.lines().count(), 1, "{line}: {stderr}");
+        }
+        assert_eq!(sandbox.run("store salvage then saved").status.code(), Some(3));
+        for name in ["sled/db", "WATERMARK", "FORMAT"] {
+            let kept = fs::read(folder.join("store").join(name)).unwrap();
+            assert!(fs::read(sandbox.path("then").join(name)).unwrap() == kept, "{name}");
+        }
+    }
+}
+
+/// ST-19: old backups restore, with the links and heads of then.
+#[test]
+fn every_kept_backup_is_restored_verified_and_appended_to() {
+    for folder in kept() {
+        let sandbox = restored(&folder);
         let expected = fs::read_to_string(folder.join("verify.txt")).unwrap();
         assert_eq!(sandbox.ok("verify"), expected, "{}", folder.display());
         sandbox.ok("store check");
+        sandbox.ok("store salvage .turnfold saved");
+        assert_eq!(sandbox.ok("--store saved verify"), expected);
+        sandbox.ok("store compact");
+        assert_eq!(sandbox.ok("verify"), expected);
+        let heads = sandbox.ok("store heads");
+        sandbox.ok("store backup all.tfb");
+        sandbox.ok("store restore all.tfb again");
+        assert_eq!(sandbox.ok("--store again store heads"), heads);
         for name in ["duel", "ford", "duel@flank", "long"] {
             let command = first_legal(&sandbox, name);
             let head = sandbox.ok(&format!("log {name}")).lines().count();
@@ -48,32 +83,9 @@ fn every_kept_store_is_opened_verified_and_appended_to() {
 }
 
 #[test]
-fn every_kept_store_is_salvaged_backed_up_and_compacted() {
-    for folder in kept() {
-        let sandbox = copied(&folder);
-        let expected = fs::read_to_string(folder.join("verify.txt")).unwrap();
-        sandbox.ok("store salvage .turnfold saved");
-        assert_eq!(sandbox.ok("--store saved verify"), expected);
-        sandbox.ok("store backup all.tfb");
-        sandbox.ok("store restore all.tfb restored");
-        assert_eq!(sandbox.ok("--store restored verify"), expected);
-        sandbox.ok("store restore BACKUP kept"
-            .replace("BACKUP", folder.join("backup.tfb").to_str().unwrap())
-            .as_str());
-        assert_eq!(sandbox.ok("--store kept verify"), expected);
-        // With half of its file, what is sound of it is saved.
-        let db = sandbox.path(".turnfold/sled/db");
-        let bytes = fs::read(&db).unwrap();
-        fs::write(&db, &bytes[..bytes.len() / 256]).unwrap();
-        assert_eq!(sandbox.run("verify").status.code(), Some(3));
-        assert_ne!(sandbox.run("store salvage .turnfold rest").status.code(), Some(2));
-    }
-}
-
-#[test]
 fn every_kept_replay_file_is_checked_imported_and_played_on() {
     for folder in kept() {
-        let sandbox = copied(&folder);
+        let sandbox = restored(&folder);
         for name in ["duel", "ford"] {
             let kept = fs::read_to_string(folder.join(format!("{name}.tfl"))).unwrap();
             sandbox.write("kept.tfl", &kept);

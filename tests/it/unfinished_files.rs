@@ -153,10 +153,10 @@ fn a_verb_that_goes_on_until_its_signal_ends_it_makes_nothing_anew() {
     if !can_trace() {
         return;
     }
-    for made in ["", "/scratch", "/scratch/0/sled", "/scratch/0/LOCK", "/store", "/store/sled"] {
+    for made in ["", "/store", "/store/journal", "/store/sled"] {
         check_signal("store salvage .turnfold made", made, SLOW_END, "INT", 2);
     }
-    for made in ["", "/store", "/store/sled", "/store/sled/blobs"] {
+    for made in ["", "/store", "/store/sled", "/store/sled/1"] {
         check_signal("store restore saved made", made, SLOW_END, "TERM", 15);
     }
 }

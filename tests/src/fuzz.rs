@@ -18,7 +18,6 @@ mod replay_file;
 mod sample;
 mod seeds;
 mod setup;
-mod sled_files;
 mod store;
 
 pub use backup::backup;
@@ -30,7 +29,6 @@ pub use page::page;
 pub use play::play;
 pub use replay_file::replay_file;
 pub use setup::setup;
-pub use sled_files::sled_files;
 pub use store::{entry, store};
 
 /// What a target does with any bytes.
@@ -77,7 +75,6 @@ pub fn targets() -> Vec<FuzzTarget> {
         FuzzTarget::new("page", page, page::seeds(seeds::replay_files())),
         FuzzTarget::new("replay_file", replay_file, seeds::replay_files()),
         FuzzTarget::new("setup", setup, seeds::setups()),
-        FuzzTarget::new("sled_files", sled_files, sled_files::seeds()),
         FuzzTarget::new("store", store, Vec::new()),
     ];
     let play_of = |rules: &&'static dyn AnyRules| {

@@ -20,7 +20,6 @@ impl From<StoreError> for Problem {
             E::Receded { .. } => Code::Corrupt,
             E::Conflict { .. } | E::Io { .. } => Code::Store,
             E::Corrupt { .. }
-            | E::Lost { .. }
             | E::Full { .. }
             | E::Unsettled { .. }
             | E::Failed { .. }
@@ -40,7 +39,6 @@ fn of_trouble(error: StoreError) -> Problem {
             let place = place(match_name.as_ref(), branch.as_ref(), seq);
             (Code::Corrupt, format!("corrupt store: {place}{reason}"), Some(Remedy::Salvage))
         }
-        error @ E::Lost { .. } => (Code::Corrupt, error.to_string(), Some(Remedy::Salvage)),
         E::Full { source } => {
             let detail = format!("the store's disk is full ({source}); nothing of this request was recorded");
             (Code::Full, detail, Some(Remedy::FreeSpace))

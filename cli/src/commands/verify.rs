@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde_json::json;
 use turnfold_replay::{
-    Closing, FileName, Finding, FindingKind, History, LeftToCheck, QuotedLink, Revision, SourceName, Sources,
+    Closing, FileName, FindingKind, History, LeftToCheck, QuotedLink, Revision, SourceName, Sources,
     Verification, VerifiedBranch,
     golden::check::check_replay,
     golden::verify::verify,
@@ -143,11 +143,6 @@ fn verify_matches(name: Option<&MatchName>, context: &mut Context) -> Result<Exi
         Some(name) => Box::new([Ok(name.clone())].into_iter()),
     };
     let (mut disagreeing, mut damaged) = (0, 0);
-    if let Some(damage) = store.check_watermark()? {
-        damaged += 1;
-        let found = Verification { findings: vec![Finding::from(damage)], ..Verification::default() };
-        print(None, &found, context)?;
-    }
     for match_name in matches {
         let match_name = &match_name?;
         let verification = verify(&store, match_name, &context.registry)?;

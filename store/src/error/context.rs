@@ -77,14 +77,6 @@ impl StoreError {
     pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
         Self::Io { action: format!("{action} `{}`", path.display()), source }
     }
-
-    /// Returns why something cannot be read, without where it is.
-    pub(crate) fn reason(self) -> String {
-        match self {
-            Self::Corrupt { reason, .. } => reason,
-            other => other.to_string(),
-        }
-    }
 }
 
 impl From<BackendError> for StoreError {

@@ -17,7 +17,7 @@ impl StoreError {
     /// Returns `true` if something stored is damaged or gone. What to do about that depends on where the store is.
     #[must_use]
     pub const fn is_damage(&self) -> bool {
-        matches!(self, Self::Corrupt { .. } | Self::Lost { .. })
+        matches!(self, Self::Corrupt { .. })
     }
 
     /// Sorts the error by what it means to whoever asked.
@@ -46,7 +46,6 @@ impl StoreError {
             | Self::Unreadable { .. }
             | Self::Unwritable { .. }
             | Self::UnknownFormat { .. }
-            | Self::Lost { .. }
             | Self::Corrupt { .. }
             | Self::Io { .. }
             | Self::Unopened { .. }

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use turnfold_core::Seat;
 
-use super::text::{missing, next_try, place};
+use super::text::{next_try, place};
 use crate::grant::GrantId;
 use crate::local::dir::holder::Holder;
-use crate::local::layout::watermark::EntryRef;
 use crate::names::{BranchName, MatchName};
 
 /// What a store refuses or fails to do.
@@ -55,7 +54,7 @@ pub enum StoreError {
     },
     /// The store was written by a build with another format.
     #[error(
-        "store `{}` has the format `{}`, this build knows `turnfold store 3`: use the build that wrote it",
+        "store `{}` has the format `{}`, this build knows `turnfold store 4`: back it up with the build that wrote it and restore the backup with this one",
         dir.display(), found.escape_debug()
     )]
     UnknownFormat {
@@ -63,27 +62,6 @@ pub enum StoreError {
         dir: PathBuf,
         /// The format it names.
         found: String,
-    },
-    /// The store holds less than it held before.
-    #[error(
-        "the store lost data: {}{} of {expected_commits} commits are missing, with {} of {expected_entries} entries",
-        missing(last.as_ref(), *held),
-        expected_commits.saturating_sub(*found_commits),
-        expected_entries.saturating_sub(*found_entries)
-    )]
-    Lost {
-        /// The commits its watermark counts.
-        expected_commits: u64,
-        /// The commits it holds.
-        found_commits: u64,
-        /// The entries its watermark counts.
-        expected_entries: u64,
-        /// The entries it holds.
-        found_entries: u64,
-        /// The last entry of the branch that was written to last.
-        last: Option<EntryRef>,
-        /// How many entries of that branch the store still holds.
-        held: u64,
     },
     /// The clock is one that sled cannot use.
     #[error("the clock of this machine is before 1970: set it, then try again")]

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::io;
 
-use crate::local::layout::watermark::EntryRef;
 use crate::names::{BranchName, MatchName};
 
 /// Writes where the damage is, with a colon behind it, or nothing when that is unknown.
@@ -22,19 +21,6 @@ pub(crate) fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>,
         text.push_str(": ");
     }
     text
-}
-
-/// Says what is missing of the branch that was written to last.
-pub(super) fn missing(last: Option<&EntryRef>, held: u64) -> String {
-    match last {
-        Some(EntryRef { match_name, branch, seq }) if held + 1 == *seq => {
-            format!("match `{match_name}`, branch `{branch}`, entry {seq} is gone; ")
-        }
-        Some(EntryRef { match_name, branch, seq }) if held < *seq => {
-            format!("match `{match_name}`, branch `{branch}`, entries {} to {seq} are gone; ", held + 1)
-        }
-        _ => String::new(),
-    }
 }
 
 pub(super) fn next_try(error: &io::Error) -> &'static str {

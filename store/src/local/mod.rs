@@ -1,9 +1,15 @@
-//! The engine on disk: an ordered tree of records in sled with a journal before it, and one thread that writes.
+//! The engine on disk: a journal that is kept, and an index of sled that can be built anew from it.
 
-#[doc(hidden)]
 pub mod backend;
+pub(crate) mod committed;
+mod compare;
 pub(crate) mod dir;
+pub(crate) mod index;
+pub(crate) mod journal;
 pub(crate) mod layout;
 pub(crate) mod reader;
+pub(crate) mod replay;
 pub(crate) mod rescue;
+pub(crate) mod staging;
+pub(crate) mod view;
 pub(crate) mod writer;

@@ -1,6 +1,6 @@
 //! The audit of a whole store that asks no rules, and how much a store holds.
 
-use super::report::{Damage, StoreCheck, StoreStats};
+use super::report::{StoreCheck, StoreStats};
 use super::store_reader::StoreReader;
 use crate::backup::part::Totals;
 use crate::error::StoreError;
@@ -10,25 +10,15 @@ impl StoreReader {
     /// of idempotency keys, every grant, how many matches, branches and entries there are, and that no record belongs to
     /// nothing.
     ///
-    /// What FORMAT and WATERMARK say is compared whenever a store is opened. `observe` receives the progress.
+    /// On disk every commit of the journal is read too, and what is kept of them is compared. `observe` receives the
+    /// progress.
     ///
     /// # Errors
     /// Trouble with reading that is not damage; damage is listed.
     pub fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
         // Were something deleted meanwhile, its records would seem to be missing or to belong to nothing.
         let (_matches, _branches) = (self.engine.hold_matches(), self.engine.hold_branches());
-        let mut check = self.engine.check(observe)?;
-        check.damage.splice(..0, self.check_watermark()?);
-        Ok(check)
-    }
-
-    /// Audits the file beside the records: a damaged line of WATERMARK keeps nothing from being served, but of what it
-    /// said nothing is known.
-    ///
-    /// # Errors
-    /// Trouble with reading.
-    pub fn check_watermark(&self) -> Result<Option<Damage>, StoreError> {
-        self.engine.check_watermark()
+        self.engine.check(observe)
     }
 
     /// Counts what is stored, one match after another, and returns so many of the largest matches.

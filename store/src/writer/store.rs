@@ -7,7 +7,6 @@ use std::path::Path;
 use crate::engine::{Engine, EngineReader};
 use crate::error::StoreError;
 use crate::local::backend::Backend;
-use crate::local::backend::sled::disk::DiskBackend;
 use crate::local::writer::open::{in_memory, open, open_backend, open_or_create};
 use crate::reader::store_reader::StoreReader;
 
@@ -26,7 +25,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Missing`] or [`StoreError::NotAStore`] when there is none, [`StoreError::Locked`] when it is in
-    /// use, [`StoreError::UnknownFormat`], [`StoreError::Lost`] and [`StoreError::Corrupt`] when it cannot be served.
+    /// use, [`StoreError::UnknownFormat`] and [`StoreError::Corrupt`] when it cannot be served.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         open(dir).map(Self::of)
     }
@@ -40,24 +39,14 @@ impl Store {
         open_or_create(dir, std::convert::identity).map(Self::of)
     }
 
-    /// As [`open_or_create`](Store::open_or_create), but durable as in a build in which sled's sync is not bound to
-    /// `fdatasync`; so that tests can compare.
+    /// As [`open_or_create`](Store::open_or_create), but only so many bytes of a head of the journal are used; so that
+    /// tests see it full often.
     ///
     /// # Errors
     /// As for [`open_or_create`](Store::open_or_create).
     #[doc(hidden)]
-    pub fn open_or_create_unbound(dir: &Path) -> Result<Self, StoreError> {
-        open_or_create(dir, DiskBackend::unbound).map(Self::of)
-    }
-
-    /// As [`open_or_create`](Store::open_or_create), but so many bytes of commits, rather than a journal full of them,
-    /// are moved into sled at a time; so that tests see that often.
-    ///
-    /// # Errors
-    /// As for [`open_or_create`](Store::open_or_create).
-    #[doc(hidden)]
-    pub fn open_or_create_with_journal_of(dir: &Path, bytes: usize) -> Result<Self, StoreError> {
-        open_or_create(dir, |backend| backend.with_journal_of(bytes)).map(Self::of)
+    pub fn open_or_create_with_heads_of(dir: &Path, bytes: usize) -> Result<Self, StoreError> {
+        open_or_create(dir, |backend| backend.with_heads_of(bytes)).map(Self::of)
     }
 
     /// Makes an empty store in memory.
@@ -72,7 +61,7 @@ impl Store {
     /// Opens the store that a backend holds, making it first when the backend has nothing.
     ///
     /// # Errors
-    /// Those of the backend, [`StoreError::Lost`] and [`StoreError::Corrupt`].
+    /// Those of the backend, and [`StoreError::Corrupt`].
     #[doc(hidden)]
     pub fn with_backend(backend: Box<dyn Backend>) -> Result<Self, StoreError> {
         open_backend(backend).map(Self::of)
@@ -83,7 +72,7 @@ impl Store {
         Self { engine: Box::new(engine), reader }
     }
 
-    /// Closes the store, so that everything is on disk and its watermark is up to date.
+    /// Closes the store, so that its journal says that nothing is missing at its end.
     ///
     /// # Errors
     /// What failed last; everything acknowledged was durable before.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::dice::DiceStream;
 
-use crate::tape::{Event, FileId, SyncedBy};
+use crate::tape::{Event, FileId, Synced};
 
 const SECTOR_BYTES: u64 = 512;
 
@@ -50,12 +50,10 @@ impl Loss {
 pub(crate) enum Trust {
     /// All of them.
     AllSyncs,
-    /// Not those that our `sync_file_range` makes: as if it were not bound and sled called the C library's.
-    NotTheBinding,
-    /// Not those after a flush: as if the store left all to sled.
-    NotTheFlushes,
-    /// Not those of the journal.
-    NotTheJournal,
+    /// Not those of the heads.
+    NotTheHeads,
+    /// Not those of the segments.
+    NotTheSegments,
 }
 
 #[derive(Clone, Debug)]
@@ -111,9 +109,8 @@ impl Disk {
                 self.change(*file, RecordChange::Write { at: *at, bytes: bytes.clone() });
             }
             Event::SetLength { file, length } => self.change(*file, RecordChange::SetLength(*length)),
-            Event::Sync { by: SyncedBy::SledsHandle, .. } if self.trust == Trust::NotTheBinding => {}
-            Event::Sync { by: SyncedBy::SecondHandle, .. } if self.trust == Trust::NotTheFlushes => {}
-            Event::Sync { by: SyncedBy::Journals, .. } if self.trust == Trust::NotTheJournal => {}
+            Event::Sync { of: Synced::Head, .. } if self.trust == Trust::NotTheHeads => {}
+            Event::Sync { of: Synced::Segment, .. } if self.trust == Trust::NotTheSegments => {}
             Event::Sync { file, .. } => {
                 let (content, changes) = self.files.get_mut(file).unwrap();
                 for change in changes.drain(..) {

@@ -10,10 +10,7 @@
     reason = "a test fails by panicking, also in its helpers"
 )]
 
-mod damage;
 mod disk;
-mod journal;
-mod opening;
 mod power_cut;
 mod recorded;
 mod session;

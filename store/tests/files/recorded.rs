@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::thread;
 
 use tempfile::TempDir;
-use turnfold_store::{Store, StoreError};
+use turnfold_store::{BranchInfo, Store, StoreError, StoreReader};
 
 use crate::disk::{Chance, Disk, Image, Loss, Trust, lay_out};
 use crate::session::{Open, Session, Told, entry};
-use crate::tape::{self, Event, FileId};
+use crate::tape::{self, Event};
 
 /// A session that was recorded, and the folder it happened in.
 pub(crate) struct Recorded {
@@ -55,9 +55,6 @@ impl Recorded {
     fn check_is_complete(&self) {
         let root = self.folder.path();
         let mut disk = Disk::new(root, Trust::AllSyncs);
-        // What is longer than a fraction of a segment would lie in a file that sled never syncs.
-        let is_blob = |event: &Event| matches!(event, Event::MakeFile { path, .. } if path.to_string_lossy().contains("/blobs/"));
-        assert!(!self.events.iter().any(is_blob), "sled wrote a file of its own for a value");
         self.events.iter().for_each(|event| disk.carry_out(event));
         for (path, content) in disk.image(Loss::Nothing, &mut Chance::new(0)) {
             if let Some(content) = content {
@@ -66,31 +63,11 @@ impl Recorded {
         }
     }
 
-    /// Returns the file that was made last at a path with this end.
-    pub(crate) fn file(&self, end: &str) -> FileId {
-        let mut made = self.events.iter().rev().filter_map(|event| match event {
-            Event::MakeFile { path, file } if path.ends_with(end) => Some(*file),
-            _ => None,
-        });
-        made.next().unwrap()
-    }
-
     /// Cuts the power at seeded moments and returns what is wrong with what is left.
     pub(crate) fn failures(&self, trust: Trust, count: usize, seed: u64) -> Vec<String> {
-        self.failures_within(0..self.events.len(), trust, count, seed)
-    }
-
-    /// Cuts the power at seeded moments of a part of the tape.
-    pub(crate) fn failures_within(
-        &self,
-        tape: Range<usize>,
-        trust: Trust,
-        count: usize,
-        seed: u64,
-    ) -> Vec<String> {
         let workers = thread::available_parallelism().map_or(1, usize::from);
+        let tape = &(0..self.events.len());
         thread::scope(|scope| {
-            let tape = &tape;
             let share = |worker| move || self.failures_of(tape, trust, (seed, worker..count, workers));
             let running: Vec<_> = (0..workers).map(|worker| scope.spawn(share(worker))).collect();
             running.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
@@ -119,15 +96,15 @@ impl Recorded {
             }
             done = moment;
             let loss = Loss::ALL[chance.below(Loss::ALL.len())];
-            if let Err(reason) = self.check(&disk.image(loss, &mut chance), &known, trust) {
+            if let Err(reason) = self.check(&disk.image(loss, &mut chance), &known) {
                 failures.push(format!("cut {number} after operation {moment}, {loss:?}: {reason}"));
             }
         }
         failures
     }
 
-    /// Opens what a power cut left, or what salvage makes of it without the binding, and says what is wrong with it.
-    pub(crate) fn check(&self, image: &Image, known: &Known, trust: Trust) -> Result<(), String> {
+    /// Opens what a power cut left, and says what is wrong with it.
+    pub(crate) fn check(&self, image: &Image, known: &Known) -> Result<(), String> {
         let folder = tempfile::tempdir().unwrap();
         lay_out(image, self.folder.path(), folder.path());
         let dir = folder.path().join("store");
@@ -135,16 +112,15 @@ impl Recorded {
             // It was still being made: making it again goes on from there.
             return Store::open_or_create(&dir).and_then(Store::close).map_err(|error| error.to_string());
         }
-        let store = match Store::open(&dir) {
-            // One append may then be more than is ever unsynced otherwise.
-            Err(StoreError::Corrupt { .. }) if trust == Trust::NotTheBinding => {
-                let new_dir = folder.path().join("salvaged");
-                Store::salvage(&dir, &new_dir, &mut |_| ()).map_err(|error| error.to_string())?;
-                Store::open(&new_dir)
-            }
-            opened => opened,
-        };
+        // Who reads sees the same as who writes, and changes nothing.
+        let reader = StoreReader::open(&dir).map_err(|error| error.to_string())?;
+        let before = heads(&reader)?;
+        drop(reader);
+        let store = Store::open(&dir);
         let store = store.map_err(|error| error.to_string())?;
+        if heads(&store)? != before {
+            return Err("who reads sees another store than who writes".to_owned());
+        }
         for line in 0..self.session.lines.len() {
             self.check_line(&store, line, known).map_err(|reason| format!("line {line}: {reason}"))?;
         }
@@ -195,4 +171,12 @@ impl Recorded {
         }
         Ok(())
     }
+}
+
+/// All branches of a store, with their heads.
+fn heads(store: &StoreReader) -> Result<Vec<(String, Vec<BranchInfo>)>, String> {
+    let matches = store.matches().map_err(|error| error.to_string())?;
+    let branches =
+        matches.into_iter().map(|found| Ok((found.name.to_string(), store.branches(&found.name)?)));
+    branches.collect::<Result<_, StoreError>>().map_err(|error| error.to_string())
 }

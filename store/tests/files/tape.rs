@@ -42,7 +42,7 @@ pub(crate) enum Event {
     },
     Sync {
         file: FileId,
-        by: SyncedBy,
+        of: Synced,
     },
     SyncFolder {
         path: PathBuf,
@@ -51,16 +51,14 @@ pub(crate) enum Event {
     Told(usize),
 }
 
-/// Which call asked for a sync.
+/// What was synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SyncedBy {
-    /// `fdatasync` of the very handle through which sled writes: our `sync_file_range`.
-    SledsHandle,
-    /// `fdatasync` of the store's second handle on sled's file, after a flush.
-    SecondHandle,
-    /// `fdatasync` of the journal.
-    Journals,
-    /// Any other: sled's own `fsync`, and all other files.
+pub(crate) enum Synced {
+    /// A head of the journal.
+    Head,
+    /// A segment of the journal.
+    Segment,
+    /// Any other file, such as those of the index.
     Another,
 }
 
@@ -69,8 +67,8 @@ struct Tape {
     root: PathBuf,
     events: Vec<Event>,
     files: BTreeMap<PathBuf, FileId>,
-    /// Open handles: the file, and whether it was written to at given places, as only sled and the journal are.
-    handles: BTreeMap<c_int, (FileId, bool)>,
+    /// The files of open handles.
+    handles: BTreeMap<c_int, FileId>,
     folders: BTreeMap<c_int, PathBuf>,
     next_file: FileId,
 }
@@ -121,27 +119,27 @@ impl Tape {
         if existed && flags & libc::O_TRUNC != 0 {
             self.events.push(Event::SetLength { file, length: 0 });
         }
-        self.handles.insert(handle, (file, false));
+        self.handles.insert(handle, file);
     }
 
-    fn wrote(&mut self, handle: c_int, at: u64, bytes: &[u8], at_a_place: bool) {
-        if let Some((file, is_sleds)) = self.handles.get_mut(&handle) {
-            *is_sleds |= at_a_place;
-            let file = *file;
-            self.events.push(Event::Write { file, at, bytes: bytes.to_vec() });
+    fn wrote(&mut self, handle: c_int, at: u64, bytes: &[u8]) {
+        if let Some(file) = self.handles.get(&handle) {
+            self.events.push(Event::Write { file: *file, at, bytes: bytes.to_vec() });
         }
     }
 
-    fn synced(&mut self, handle: c_int, data_only: bool) {
-        if let Some((file, is_sleds)) = self.handles.get(&handle) {
-            let is_at = |end: &str| self.files.iter().any(|(path, at)| at == file && path.ends_with(end));
-            let by = match (data_only, *is_sleds) {
-                (true, _) if is_at("sled/journal") => SyncedBy::Journals,
-                (true, true) => SyncedBy::SledsHandle,
-                (true, false) if is_at("sled/db") => SyncedBy::SecondHandle,
-                _ => SyncedBy::Another,
+    fn synced(&mut self, handle: c_int) {
+        if let Some(file) = self.handles.get(&handle) {
+            let is = |of: &str| {
+                let mut paths = self.files.iter().filter(|(_, at)| *at == file);
+                paths.any(|(path, _)| path.to_string_lossy().contains(of))
             };
-            self.events.push(Event::Sync { file: *file, by });
+            let of = match () {
+                () if is("journal/head.") => Synced::Head,
+                () if is(".seg") => Synced::Segment,
+                () => Synced::Another,
+            };
+            self.events.push(Event::Sync { file: *file, of });
         } else if let Some(path) = self.folders.get(&handle) {
             self.events.push(Event::SyncFolder { path: path.clone() });
         }
@@ -211,7 +209,7 @@ extern "C" fn write(handle: c_int, bytes: *const c_void, length: usize) -> isize
         |tape, written| {
             let end = syscall!(libc::SYS_lseek, handle, 0, libc::SEEK_CUR);
             if let Ok(end) = u64::try_from(end) {
-                tape.wrote(handle, end - written.cast_unsigned(), slice_of(bytes, written), false);
+                tape.wrote(handle, end - written.cast_unsigned(), slice_of(bytes, written));
             }
         },
     );
@@ -222,7 +220,7 @@ extern "C" fn write(handle: c_int, bytes: *const c_void, length: usize) -> isize
 extern "C" fn pwrite64(handle: c_int, bytes: *const c_void, length: usize, at: i64) -> isize {
     let result = noted(
         || syscall!(libc::SYS_pwrite64, handle, bytes, length, at),
-        |tape, written| tape.wrote(handle, at.cast_unsigned(), slice_of(bytes, written), true),
+        |tape, written| tape.wrote(handle, at.cast_unsigned(), slice_of(bytes, written)),
     );
     isize::try_from(result).unwrap_or(-1)
 }
@@ -232,7 +230,7 @@ extern "C" fn ftruncate64(handle: c_int, length: i64) -> c_int {
     let result = noted(
         || syscall!(libc::SYS_ftruncate, handle, length),
         |tape, _| {
-            if let Some((file, _)) = tape.handles.get(&handle) {
+            if let Some(file) = tape.handles.get(&handle) {
                 let event = Event::SetLength { file: *file, length: length.cast_unsigned() };
                 tape.events.push(event);
             }
@@ -243,12 +241,12 @@ extern "C" fn ftruncate64(handle: c_int, length: i64) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn fsync(handle: c_int) -> c_int {
-    as_int(noted(|| 0, |tape, _| tape.synced(handle, false)))
+    as_int(noted(|| 0, |tape, _| tape.synced(handle)))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn fdatasync(handle: c_int) -> c_int {
-    as_int(noted(|| 0, |tape, _| tape.synced(handle, true)))
+    as_int(noted(|| 0, |tape, _| tape.synced(handle)))
 }
 
 #[unsafe(no_mangle)]

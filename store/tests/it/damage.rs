@@ -5,7 +5,7 @@ use turnfold_store::{BranchName, Damage, Genesis, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, name};
 
-/// A match with a page, tails, an idempotency key and a branch.
+/// A match with pages, an idempotency key and a branch.
 fn sample() -> MemoryBackend {
     let backend = MemoryBackend::new();
     let store = Store::with_backend(Box::new(backend.clone())).unwrap();
@@ -24,7 +24,7 @@ fn findings(backend: &MemoryBackend, what: &str) -> Vec<Damage> {
     let store = match Store::with_backend(Box::new(backend.copy())) {
         Ok(store) => store,
         Err(error) => {
-            let is_named = matches!(error, StoreError::Corrupt { .. } | StoreError::Lost { .. });
+            let is_named = matches!(error, StoreError::Corrupt { .. });
             assert!(is_named, "{what}: {error}");
             return Vec::new();
         }
@@ -51,7 +51,7 @@ fn findings(backend: &MemoryBackend, what: &str) -> Vec<Damage> {
 
 /// Requires that damage to an entry is placed.
 fn check_place(key: &[u8], findings: &[Damage], what: &str) {
-    if matches!(key[0], b't' | b'p') {
+    if key[0] == b'p' {
         let placed = findings.iter().any(|finding| finding.branch.is_some() && finding.seq.is_some());
         assert!(placed, "{what}: {findings:?}");
     }
@@ -129,17 +129,15 @@ fn records_of_an_older_time_are_found() {
     let more = commands(12).split_off(10);
     store.append(&name("m"), &BranchName::main(), 10, more, None).unwrap();
     store.close().unwrap();
-    for (key, value) in older.into_iter().filter(|(key, _)| key[0] == b'h' || key == b"s") {
+    for (key, value) in older.into_iter().filter(|(key, _)| key[0] == b'h') {
         let damaged = backend.copy();
         damaged.tamper(&key, Some(value));
         match Store::with_backend(Box::new(damaged)) {
             Ok(store) => {
-                assert_eq!(store.audit(&name("m")).unwrap().damage[0].seq, Some(12));
+                let found = store.audit(&name("m")).unwrap().damage;
+                assert!(found[0].seq.is_some_and(|seq| seq > 10), "{found:?}");
             }
-            Err(error) => assert_eq!(
-                error.to_string(),
-                "the store lost data: 1 of 2 commits are missing, with 2 of 12 entries"
-            ),
+            Err(error) => panic!("{error}"),
         }
     }
 }
@@ -169,11 +167,11 @@ fn two_matches() -> MemoryBackend {
 }
 
 #[test]
-fn pages_and_tails_of_two_matches_that_change_places_are_named_in_both() {
+fn pages_of_two_matches_that_change_places_are_named_in_both() {
     let backend = two_matches();
     let records = backend.records();
-    for table in [b'p', b't'] {
-        let of_table: Vec<_> = records.iter().filter(|(key, _)| key[0] == table).collect();
+    {
+        let of_table: Vec<_> = records.iter().filter(|(key, _)| key[0] == b'p').collect();
         let (first, second) = (of_table[0], of_table[of_table.len() / 2]);
         assert_eq!(first.0[9..], second.0[9..], "the same seq of two branches");
         let seq = u64::from_be_bytes(first.0[9..].try_into().unwrap());
@@ -190,29 +188,10 @@ fn pages_and_tails_of_two_matches_that_change_places_are_named_in_both() {
                     panic!("{error}")
                 };
                 assert_eq!((found, branch), (&Some(name(match_name)), &Some(BranchName::main())));
-                // A tail with a right check is noticed where the chain meets a stored link.
-                let noticed = if with_right_checks && table == b't' { seq..=67 } else { seq..=seq };
-                assert!(at.is_some_and(|at| noticed.contains(&at)), "{error}");
+                assert_eq!(*at, Some(seq), "{error}");
                 assert!(!store.audit(&name(match_name)).unwrap().damage.is_empty());
             }
         }
-    }
-}
-
-#[test]
-fn records_in_another_order_are_named() {
-    let backend = two_matches();
-    let tails: Vec<_> = backend.records().into_iter().filter(|(key, _)| key[0] == b't').collect();
-    let (left, right) = (&tails[0], &tails[1]);
-    for with_right_checks in [false, true] {
-        let swapped = backend.copy();
-        for (to, from) in [(left, right), (right, left)] {
-            let value = if with_right_checks { with_check(&to.0, &from.1) } else { from.1.clone() };
-            swapped.tamper(&to.0, Some(value));
-        }
-        let store = Store::with_backend(Box::new(swapped)).unwrap();
-        let error = store.read(&name("m"), &BranchName::main(), None).unwrap_err();
-        assert!(error.to_string().contains("match `m`, branch `main`, entry 65"), "{error}");
     }
 }
 
@@ -222,7 +201,7 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
     let store = Store::with_backend(Box::new(backend.copy())).unwrap();
     assert_eq!(orphans(&store), [""; 0]);
     for (key, value) in
-        backend.records().into_iter().filter(|(key, _)| matches!(key[0], b'b' | b'h' | b'k' | b'p' | b't'))
+        backend.records().into_iter().filter(|(key, _)| matches!(key[0], b'b' | b'h' | b'k' | b'p'))
     {
         // As of a branch or match that there is not.
         let mut other = key.clone();
@@ -235,7 +214,7 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
         assert!(matches!(&orphans(&store)[..], [told] if told.starts_with(&place)), "{:?}", orphans(&store));
         assert_eq!(store.audit(&name("m")).unwrap().damage, []);
     }
-    for (key, value) in backend.records().into_iter().filter(|(key, _)| matches!(key[0], b'p' | b't')) {
+    for (key, value) in backend.records().into_iter().filter(|(key, _)| key[0] == b'p') {
         // As an entry behind the last.
         let behind = [&key[..9], &500_u64.to_be_bytes()].concat();
         let copied = backend.copy();

@@ -34,7 +34,7 @@ fn a_store_reads_the_same_in_another_process() {
         let store = Store::open_or_create(&dir).unwrap();
         assert_eq!(store.head(&name("m"), &BranchName::main()).unwrap(), 150);
     }
-    assert_eq!(fs::read_to_string(dir.join("FORMAT")).unwrap(), "turnfold store 3\n");
+    assert_eq!(fs::read_to_string(dir.join("FORMAT")).unwrap(), "turnfold store 4\n");
 }
 
 #[cfg(target_os = "linux")]
@@ -71,16 +71,16 @@ fn only_the_owner_may_enter_the_folders_and_read_the_files() {
     store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
     store.close().unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&dir), mode(&dir.join("sled"))), (0o700, 0o700));
-    for file in ["FORMAT", "LOCK", "WATERMARK", "sled/db", "sled/conf"] {
+    assert_eq!((mode(&dir), mode(&dir.join("journal")), mode(&dir.join("sled"))), (0o700, 0o700, 0o700));
+    for file in ["FORMAT", "LOCK", "journal/head.a", "journal/head.b"] {
         assert_eq!(mode(&dir.join(file)), 0o600, "{file}");
     }
     // Folders above it are no concern of the store's, and what its owner has allowed stays allowed.
     assert_ne!(mode(&parent.path().join("store")) & 0o055, 0);
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o750)).unwrap();
-    fs::set_permissions(dir.join("sled/db"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::set_permissions(dir.join("journal/head.a"), fs::Permissions::from_mode(0o640)).unwrap();
     Store::open_or_create(&dir).unwrap().close().unwrap();
-    assert_eq!((mode(&dir), mode(&dir.join("sled/db"))), (0o750, 0o640));
+    assert_eq!((mode(&dir), mode(&dir.join("journal/head.a"))), (0o750, 0o640));
 }
 
 fn check_open(dir: &Path, expected: &str) {
@@ -120,7 +120,7 @@ fn other_formats_and_missing_files_are_named() {
     store.close().unwrap();
 
     fs::write(dir.join("FORMAT"), "turnfold store 1\n").unwrap();
-    check_open(&dir, "has the format `turnfold store 1`, this build knows `turnfold store 3`");
+    check_open(&dir, "has the format `turnfold store 1`, this build knows `turnfold store 4`");
     fs::write(dir.join("FORMAT"), "turnfold").unwrap();
     check_open(&dir, "its file `FORMAT` does not say");
     fs::remove_file(dir.join("FORMAT")).unwrap();
@@ -128,21 +128,28 @@ fn other_formats_and_missing_files_are_named() {
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
     assert!(error.to_string().contains("it has no file `FORMAT`"), "{error}");
     let error = Store::open_or_create(&dir).unwrap_err();
-    assert!(error.to_string().contains("it holds 3 entries"), "{error}");
-    fs::write(dir.join("FORMAT"), "turnfold store 3\n").unwrap();
+    assert!(error.to_string().contains("it holds commits"), "{error}");
+    fs::write(dir.join("FORMAT"), "turnfold store 4\n").unwrap();
 
-    let watermark = fs::read(dir.join("WATERMARK")).unwrap();
-    fs::remove_file(dir.join("WATERMARK")).unwrap();
-    check_open(&dir, "the file `WATERMARK` is missing");
-    for bytes in [Vec::new(), watermark[..1023].to_vec(), vec![b'0'; 1024]] {
-        fs::write(dir.join("WATERMARK"), bytes).unwrap();
-        check_open(&dir, "has no readable watermark");
+    for head in ["journal/head.a", "journal/head.b"] {
+        let bytes = fs::read(dir.join(head)).unwrap();
+        fs::remove_file(dir.join(head)).unwrap();
+        check_open(&dir, "is missing");
+        for (other, expected) in [
+            (Vec::new(), "has 0 bytes, it should have 262144"),
+            (bytes[..9_000].to_vec(), "has 9000 bytes, it should have 262144"),
+            (vec![0; bytes.len()], "does not begin as a head does"),
+        ] {
+            fs::write(dir.join(head), other).unwrap();
+            check_open(&dir, expected);
+        }
+        fs::remove_file(dir.join(head)).unwrap();
+        fs::create_dir(dir.join(head)).unwrap();
+        check_open(&dir, "is not a regular file");
+        fs::remove_dir(dir.join(head)).unwrap();
+        fs::write(dir.join(head), bytes).unwrap();
     }
-    fs::write(dir.join("WATERMARK"), watermark).unwrap();
     assert_eq!(Store::open(&dir).unwrap().audit(&name("m")).unwrap().damage, []);
-
-    fs::rename(dir.join("sled/db"), dir.join("db")).unwrap();
-    check_open(&dir, "is missing or empty");
 }
 
 fn copy_dir(from: &Path, to: &Path) {
@@ -158,85 +165,150 @@ fn copy_dir(from: &Path, to: &Path) {
 }
 
 #[test]
-fn an_older_copy_of_the_database_is_noticed() {
+fn an_older_journal_is_noticed_by_the_index_and_the_other_half() {
     let (parent, dir) = dir();
-    let store = Store::open_or_create(&dir).unwrap();
+    let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
     store.create_match(&name("m"), &genesis(), commands(5)).unwrap();
+    for head in 5..20 {
+        store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
+    }
     store.close().unwrap();
-    copy_dir(&dir.join("sled"), &parent.path().join("older"));
-    let store = Store::open(&dir).unwrap();
-    let more = commands(8).split_off(5);
-    store.append(&name("m"), &BranchName::main(), 5, more, None).unwrap();
+    let older = parent.path().join("older");
+    copy_dir(&dir.join("journal"), &older);
+    let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
+    for head in 20..40 {
+        store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
+    }
     store.close().unwrap();
-    fs::remove_dir_all(dir.join("sled")).unwrap();
-    copy_dir(&parent.path().join("older"), &dir.join("sled"));
-    check_open(
-        &dir,
-        "match `m`, branch `main`, entries 6 to 8 are gone; 1 of 2 commits are missing, with 3 of 8 entries",
-    );
+    let check = |which: &dyn Fn(&str) -> bool| {
+        let copy = parent.path().join("copy");
+        copy_dir(&dir, &copy);
+        for name in fs::read_dir(&older).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap())
+        {
+            if which(&name) {
+                fs::copy(older.join(&name), copy.join("journal").join(&name)).unwrap();
+            }
+        }
+        let error = Store::open(&copy).unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+        fs::remove_dir_all(&copy).unwrap();
+    };
+    check(&|name| name.starts_with("head"));
+    check(&|name| name.ends_with("seg"));
+    check(&|_| true);
 }
 
+/// ST-7: whatever is done to the index is not the user's concern.
 #[test]
-fn damage_to_the_files_of_sled_is_named_and_never_panics() {
+fn damage_to_the_index_is_not_to_be_seen() {
     let (parent, dir) = dir();
-    let store = Store::open_or_create(&dir).unwrap();
+    let store = Store::open_or_create_with_heads_of(&dir, 4096).unwrap();
     store.create_match(&name("m"), &genesis(), commands(300)).unwrap();
     store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 200).unwrap();
+    for head in 300..330 {
+        store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
+    }
     store.close().unwrap();
-    let db = fs::read(dir.join("sled/db")).unwrap();
-    let used = db.iter().rposition(|byte| *byte != 0).unwrap_or_default() + 1;
-    let mut unnoticed = 0;
-    for round in 0..40 {
-        let copy = parent.path().join(format!("copy-{round}"));
-        copy_dir(&dir, &copy);
-        let mut damaged = db.clone();
-        if round % 4 == 0 {
-            damaged.truncate(used * round / 40);
-        } else {
-            damaged[used * round / 40] ^= 0x10;
-        }
-        fs::write(copy.join("sled/db"), damaged).unwrap();
-        match Store::open(&copy).and_then(|store| store.audit(&name("m"))) {
-            Ok(audit) if audit.damage.is_empty() => {
-                // Then nothing is missing either.
-                assert_eq!(audit.branches.iter().map(|found| found.entries).collect::<Vec<_>>(), [300, 200]);
-                unnoticed += 1;
+    let is_sound = |store: &Store, what: &str| {
+        let audit = store.audit(&name("m")).unwrap();
+        assert_eq!(audit.damage, [], "{what}");
+        assert_eq!(
+            audit.branches.iter().map(|found| found.entries).collect::<Vec<_>>(),
+            [330, 200],
+            "{what}"
+        );
+        assert_eq!(store.check(&mut |_| ()).unwrap().damage, [], "{what}");
+    };
+    let mut files = Vec::new();
+    files_below(&dir.join("sled"), &mut files);
+    assert!(files.iter().any(|file| file.ends_with("db")));
+    let copy = parent.path().join("copy");
+    for file in &files {
+        let bytes = fs::read(file).unwrap();
+        let used = bytes.iter().rposition(|byte| *byte != 0).unwrap_or_default() + 1;
+        let file = copy.join(file.strip_prefix(&dir).unwrap());
+        for round in 0..24 {
+            copy_dir(&dir, &copy);
+            let mut damaged = bytes.clone();
+            match round % 4 {
+                0 => damaged.truncate(used * round / 24),
+                _ => damaged[used * round / 24] ^= 0x10,
             }
-            // Then it is named.
-            Ok(_) => {}
-            Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::Trouble);
-                let text = error.to_string();
-                assert!(text.contains("match `m`, branch `") || text.contains("missing or empty"), "{text}");
+            let what = format!("{} round {round}", file.display());
+            if round == 0 {
+                fs::remove_file(&file).unwrap()
+            } else {
+                fs::write(&file, damaged).unwrap()
             }
+            let reader = turnfold_store::StoreReader::open(&copy).unwrap();
+            assert_eq!(reader.head(&name("m"), &BranchName::main()).unwrap(), 330, "{what}");
+            assert_eq!(reader.read(&name("m"), &branch("line"), None).unwrap().entries.len(), 200, "{what}");
+            drop(reader);
+            // What was damaged is built anew by whoever writes next.
+            Store::open(&copy).unwrap().close().unwrap();
+            is_sound(&Store::open(&copy).unwrap(), &what);
+            fs::remove_dir_all(&copy).unwrap();
         }
     }
-    assert!(unnoticed < 40, "no damage was noticed");
+    copy_dir(&dir, &copy);
+    fs::remove_dir_all(copy.join("sled")).unwrap();
+    is_sound(&Store::open(&copy).unwrap(), "without any index");
 }
 
+fn files_below(dir: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files_below(&path, files) } else { files.push(path) }
+    }
+}
+
+/// ST-6: the file on which a second lock lies is never replaced.
 #[test]
-fn a_snapshot_that_sled_was_writing_when_it_was_killed_does_no_harm() {
+fn a_store_whose_file_lock_is_gone_has_one_writer_all_the_same() {
     let (_parent, dir) = dir();
     let store = Store::open_or_create(&dir).unwrap();
-    store.create_match(&name("m"), &genesis(), (1..=150).map(opaque).collect()).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
+    fs::remove_file(dir.join("LOCK")).unwrap();
+    let error = Store::open(&dir).unwrap_err();
+    assert!(matches!(error, StoreError::Locked { holder: Holder::Unknown, .. }), "{error}");
+    store.append(&name("m"), &BranchName::main(), 3, vec![opaque(3)], None).unwrap();
     store.close().unwrap();
-    let read = || {
-        let told = child::run("read", &dir);
-        told.lines().find(|line| line.starts_with("read ")).map(ToString::to_string)
-    };
-    let before = read();
-    assert!(before.is_some());
-    let sled = dir.join("sled");
-    let snapshots = fs::read_dir(&sled).unwrap().map(|file| file.unwrap().path());
-    let is_snapshot = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("snap.");
-    let whole = snapshots.filter(is_snapshot).map(|path| fs::read(path).unwrap()).next().unwrap();
-    for length in [0, 5, whole.len() / 2, whole.len()] {
-        // Beyond every number that sled has given, so that it is the one that sled would read.
-        let unfinished = sled.join("snap.7FFFFFFFFFFFFFFF.generating");
-        fs::write(&unfinished, &whole[..length]).unwrap();
-        assert_eq!(read(), before, "{length} bytes");
-        assert!(!unfinished.exists());
-    }
+    assert_eq!(Store::open(&dir).unwrap().head(&name("m"), &BranchName::main()).unwrap(), 4);
+}
+
+/// ST-5, ST-16: a reader beside a writer sees all that was acknowledged when it began, and whole appends only.
+#[test]
+fn a_reader_beside_a_writer_sees_what_was_acknowledged() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    const APPENDS: u64 = 600;
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create_with_heads_of(&dir, 8192).unwrap();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    let acknowledged = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for head in (0..APPENDS * 3).step_by(3) {
+                let entries = (head + 1..=head + 3).map(opaque).collect();
+                store.append(&name("m"), &BranchName::main(), head, entries, None).unwrap();
+                acknowledged.store(head + 3, Ordering::SeqCst);
+            }
+        });
+        let mut readings = 0;
+        while acknowledged.load(Ordering::SeqCst) < APPENDS * 3 {
+            let before = acknowledged.load(Ordering::SeqCst);
+            let reader = turnfold_store::StoreReader::open(&dir).unwrap();
+            let log = reader.read(&name("m"), &BranchName::main(), None).unwrap();
+            let after = acknowledged.load(Ordering::SeqCst);
+            assert!(
+                (before..=after + 3).contains(&log.head) && log.head.is_multiple_of(3),
+                "{} of {before}",
+                log.head
+            );
+            assert_eq!(log.entries.len() as u64, log.head);
+            readings += 1;
+        }
+        assert!(readings > 3, "only {readings}");
+    });
 }
 
 #[test]

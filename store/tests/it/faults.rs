@@ -1,4 +1,4 @@
-//! Faults: a call to the backend fails, the power goes, and nothing acknowledged is lost.
+//! Faults: a call to the backend fails, and nothing acknowledged is lost.
 
 use std::collections::BTreeMap;
 
@@ -111,9 +111,9 @@ fn check_grants(told: &Told, store: &Store, what: &str) {
     assert!((told.grants.len()..=told.grants.len() + 1).contains(&listed), "{what}: {listed} grants");
 }
 
-/// Opens what a power cut leaves and requires all that was acknowledged, and at most one append more.
+/// Opens what is left and requires all that was acknowledged, and at most one append more.
 pub(crate) fn check_survives(told: &Told, backend: &MemoryBackend, what: &str) {
-    let store = Store::with_backend(Box::new(backend.after_power_cut())).unwrap();
+    let store = Store::with_backend(Box::new(backend.copy())).unwrap();
     if !told.created && store.genesis(&name("m")).is_err() {
         return;
     }
@@ -133,15 +133,7 @@ pub(crate) fn check_survives(told: &Told, backend: &MemoryBackend, what: &str) {
 #[test]
 fn nothing_acknowledged_is_lost_whichever_call_fails() {
     type Kind = fn(u64) -> Fault;
-    let kinds: [Kind; 7] = [
-        Fault::Write,
-        Fault::ShortWrite,
-        Fault::DiskFull,
-        Fault::Flush,
-        Fault::FlushLate,
-        Fault::Watermark,
-        Fault::Read,
-    ];
+    let kinds: [Kind; 4] = [Fault::Write, Fault::DiskFull, Fault::WriteLate, Fault::Read];
     for kind in kinds {
         let mut failures = 0;
         for call in 1.. {
@@ -167,15 +159,14 @@ fn create_branch(backend: FaultyBackend<MemoryBackend>) -> Result<(), StoreError
 #[test]
 fn a_branch_is_created_with_all_its_entries_or_not_at_all_whichever_call_fails() {
     type Kind = fn(u64) -> Fault;
-    let kinds: [Kind; 6] =
-        [Fault::Write, Fault::DiskFull, Fault::Flush, Fault::FlushLate, Fault::Watermark, Fault::Read];
+    let kinds: [Kind; 4] = [Fault::Write, Fault::DiskFull, Fault::WriteLate, Fault::Read];
     let whole: Vec<_> = (1..=7).chain(101..=200).collect();
     let (mut absent, mut unacknowledged) = (0, 0);
     for kind in kinds {
         for call in 1..100 {
             let memory = MemoryBackend::new();
             let acknowledged = create_branch(FaultyBackend::new(memory.clone(), [kind(call)])).is_ok();
-            let store = Store::with_backend(Box::new(memory.after_power_cut())).unwrap();
+            let store = Store::with_backend(Box::new(memory.copy())).unwrap();
             let Ok(branches) = store.branches(&name("m")) else {
                 assert!(!acknowledged, "{:?}", kind(call));
                 continue;
@@ -195,8 +186,8 @@ fn a_branch_is_created_with_all_its_entries_or_not_at_all_whichever_call_fails()
 }
 
 #[test]
-fn after_a_failed_flush_the_handle_takes_no_more_and_shows_only_what_is_durable() {
-    for fault in [Fault::Flush(4), Fault::DiskFull(4), Fault::ShortWrite(4)] {
+fn after_a_failed_write_the_handle_takes_no_more_and_shows_only_what_is_durable() {
+    for fault in [Fault::Write(4), Fault::DiskFull(4)] {
         let memory = MemoryBackend::new();
         let store = Store::with_backend(Box::new(FaultyBackend::new(memory.clone(), [fault]))).unwrap();
         let (match_name, main) = (name("m"), BranchName::main());
@@ -217,7 +208,7 @@ fn after_a_failed_flush_the_handle_takes_no_more_and_shows_only_what_is_durable(
         }
         assert!(store.close().is_err());
 
-        let store = Store::with_backend(Box::new(memory.after_power_cut())).unwrap();
+        let store = Store::with_backend(Box::new(memory.copy())).unwrap();
         assert_eq!(labels(&store, "m", "main"), [1]);
     }
 }

@@ -4,23 +4,17 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
+use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord};
 
 /// Which call fails; calls of each sort are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A write leaves nothing behind.
     Write(u64),
-    /// A write fails half-way: the first half of its changes can be read, but no flush follows.
-    ShortWrite(u64),
     /// A write finds the disk full.
     DiskFull(u64),
-    /// A flush makes nothing durable.
-    Flush(u64),
-    /// A flush makes everything durable and fails all the same.
-    FlushLate(u64),
-    /// The watermark is not replaced.
-    Watermark(u64),
+    /// A write leaves everything behind and fails all the same.
+    WriteLate(u64),
     /// A read fails.
     Read(u64),
     /// A read gives a value with a flipped bit, if it gives any.
@@ -32,16 +26,14 @@ pub(crate) struct FaultyBackend<B> {
     inner: B,
     faults: Vec<Fault>,
     writes: AtomicU64,
-    flushes: AtomicU64,
-    watermarks: AtomicU64,
     reads: AtomicU64,
 }
 
 impl<B: Backend> FaultyBackend<B> {
     /// Wraps a backend.
     pub(crate) fn new(inner: B, faults: impl Into<Vec<Fault>>) -> Self {
-        let [writes, flushes, watermarks, reads] = [(); 4].map(|()| AtomicU64::new(0));
-        Self { inner, faults: faults.into(), writes, flushes, watermarks, reads }
+        let [writes, reads] = [(); 2].map(|()| AtomicU64::new(0));
+        Self { inner, faults: faults.into(), writes, reads }
     }
 
     fn fails(&self, fault: Fault) -> bool {
@@ -100,38 +92,10 @@ impl<B: Backend> Backend for FaultyBackend<B> {
         if self.fails(Fault::DiskFull(call)) {
             return Err(failed("write", io::ErrorKind::StorageFull));
         }
-        if self.fails(Fault::ShortWrite(call)) {
-            let (first_half, _) = changes.split_at(changes.len() / 2);
-            self.inner.write(first_half)?;
-            return Err(failed("write", io::ErrorKind::WriteZero));
-        }
-        self.inner.write(changes)
-    }
-
-    fn flush(&self) -> Result<(), BackendError> {
-        let call = count(&self.flushes);
-        if self.fails(Fault::Flush(call)) {
-            return Err(failed("flush", io::ErrorKind::Other));
-        }
-        self.inner.flush()?;
-        if self.fails(Fault::FlushLate(call)) {
-            return Err(failed("flush", io::ErrorKind::Other));
+        self.inner.write(changes)?;
+        if self.fails(Fault::WriteLate(call)) {
+            return Err(failed("sync", io::ErrorKind::Other));
         }
         Ok(())
-    }
-
-    fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
-        self.read(Backend::watermark, |_| None)
-    }
-
-    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
-        self.read(Backend::watermark_damage, |_| None)
-    }
-
-    fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
-        if self.fails(Fault::Watermark(count(&self.watermarks))) {
-            return Err(failed("write the watermark", io::ErrorKind::Other));
-        }
-        self.inner.set_watermark(watermark)
     }
 }

@@ -42,7 +42,7 @@ fn a_file_that_may_not_grow_any_more_is_a_full_disk() {
 fn a_full_file_system_is_a_full_disk() {
     let parent = tempfile::tempdir().unwrap();
     // A small file system that only this process sees, and that ends with it.
-    let mount = "mount -t tmpfs -o size=4m tmpfs \"$TURNFOLD_STORE_DIR\" &&";
+    let mount = "mount -t tmpfs -o size=16m tmpfs \"$TURNFOLD_STORE_DIR\" &&";
     let unshare = "unshare --user --map-root-user --mount";
     let can_mount = child::command("nothing", parent.path(), &format!("{unshare} sh -c '{mount} true' &&"));
     if !{ can_mount }.output().unwrap().status.success() {
@@ -60,7 +60,7 @@ pub(crate) fn fill(mounted: &Path) {
     let dir = mounted.join("store");
     make(&dir);
     let ballast = mounted.join("ballast");
-    fs::write(&ballast, vec![1; 1 << 20]).unwrap();
+    fs::write(&ballast, vec![1; 8 << 20]).unwrap();
     let told = Mutex::new(Vec::new());
     let store = Store::open(&dir).unwrap();
     child::append(&store, &|line| told.lock().unwrap().push(line));

@@ -25,7 +25,6 @@ mod killed;
 mod laws;
 #[cfg(unix)]
 mod postgres;
-mod power;
 mod renames;
 mod rescue;
 mod sessions;

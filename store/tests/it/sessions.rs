@@ -223,21 +223,12 @@ fn check_holds(memory: &MemoryBackend, model: &mut Model, maybe: Option<Box<Mode
 
 fn draw_fault(chance: &mut Chance) -> Fault {
     type Kind = fn(u64) -> Fault;
-    const KINDS: [Kind; 8] = [
-        Fault::Write,
-        Fault::ShortWrite,
-        Fault::DiskFull,
-        Fault::Flush,
-        Fault::FlushLate,
-        Fault::Watermark,
-        Fault::Read,
-        Fault::FlippedBit,
-    ];
+    const KINDS: [Kind; 5] =
+        [Fault::Write, Fault::DiskFull, Fault::WriteLate, Fault::Read, Fault::FlippedBit];
     let kind = *chance.pick(&KINDS);
-    // Reads are far more frequent than writes, and watermarks far rarer.
+    // Reads are far more frequent than writes.
     let calls = match kind(0) {
         Fault::Read(_) | Fault::FlippedBit(_) => 300,
-        Fault::Watermark(_) => 4,
         _ => 25,
     };
     kind(1 + chance.below(calls) as u64)
@@ -270,7 +261,7 @@ fn play(seed: u64) -> usize {
                 failures += 1;
             }
         }
-        memory = memory.after_power_cut();
+        memory = memory.copy();
         check_holds(&memory, &mut model, maybe, &what);
     }
     failures

@@ -142,7 +142,7 @@ $ turnfold --store foreign new duel --rules initiative --setup fixtures/initiati
 stderr| error: `foreign` is not a turnfold store: it has no file `FORMAT`, but `notes.txt`; use another directory
 exit 3
 $ turnfold --store future matches
-stderr| error: store `future` has the format `turnfold store 1`, this build knows `turnfold store 3`: use the build that wrote it
+stderr| error: store `future` has the format `turnfold store 1`, this build knows `turnfold store 4`: back it up with the build that wrote it and restore the backup with this one
 exit 3
 $ turnfold --store missing matches
 stderr| error: no store at `missing`: create a match first, or name the right directory

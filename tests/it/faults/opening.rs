@@ -71,14 +71,15 @@ fn files_in(dir: &Path, found: &mut Files) {
     }
 }
 
-/// Writes sound messages behind the end of sled's log, as a commit that was not finished leaves them.
+/// Writes something behind the end of the journal, as a commit that was not finished leaves it.
 fn tear(store: &Path) {
-    let path = store.join("sled/db");
-    let mut db = fs::read(&path).unwrap();
-    let end = db.iter().rposition(|byte| *byte != 0).unwrap() + 1;
-    let sound = db[end - 600..end].to_vec();
-    db[end + 7..end + 607].copy_from_slice(&sound);
-    fs::write(path, db).unwrap();
+    let path = store.join("journal/head.b");
+    let mut head = fs::read(&path).unwrap();
+    let end = head.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    let at = end.next_multiple_of(512);
+    let sound = head[at - 512..at].to_vec();
+    head[at + 7..at + 519].copy_from_slice(&sound);
+    fs::write(path, head).unwrap();
 }
 
 /// A rig whose store was not closed in the midst of a commit, and what its files and verbs say.
@@ -94,19 +95,8 @@ impl Opening {
     fn new() -> Self {
         let rig = Rig::new();
         tear(&rig.sandbox.path("base/.turnfold"));
-        let mut opening = Self { rig, made: Vec::new(), runs: 0, outcomes: BTreeMap::new() };
-        opening.rig.reset();
-        let before = opening.files();
-        assert!(opening.rig.run(PLAY).status.success());
-        let made = opening.files().into_keys().filter(|path| !before.contains_key(path));
-        let made = made.map(|path| path.strip_prefix(opening.store()).unwrap().to_owned());
-        let drafts = |path: PathBuf| {
-            let draft = |ending| path.with_added_extension(ending);
-            [draft("generating"), path.with_extension("new"), path]
-        };
-        opening.made = made.flat_map(drafts).collect();
-        assert_eq!(opening.made.len(), 6, "a snapshot, and what lay behind the end");
-        opening
+        let made = ["sled/opening", "LOCK"].map(PathBuf::from).to_vec();
+        Self { rig, made, runs: 0, outcomes: BTreeMap::new() }
     }
 
     fn store(&self) -> PathBuf {
@@ -116,8 +106,9 @@ impl Opening {
     fn files(&self) -> Files {
         let mut found = Files::new();
         files_in(&self.store(), &mut found);
-        // It holds the number of the process meanwhile.
-        found.remove(&self.store().join("LOCK"));
+        // One holds the number of the process meanwhile, the other can be built anew.
+        let (lock, sled) = (self.store().join("LOCK"), self.store().join("sled"));
+        found.retain(|path, _| *path != lock && !path.starts_with(&sled));
         found
     }
 
@@ -127,7 +118,7 @@ impl Opening {
         let store = fs::canonicalize(self.store()).unwrap();
         let mut files = Files::new();
         files_in(&store, &mut files);
-        let folders = ["", "sled", "sled/torn"].map(|folder| store.join(folder));
+        let folders = ["", "journal", "sled", "sled/1"].map(|folder| store.join(folder));
         let mut options = vec!["-y".to_owned(), "-e".to_owned(), format!("trace={call}")];
         let made = self.made.iter().map(|path| store.join(path));
         for path in files.into_keys().chain(folders).chain(made) {
@@ -141,9 +132,9 @@ impl Opening {
         self.rig.strace(&format!("--store {} {line}", store.display()), &options)
     }
 
-    /// Counts the calls of the first thread before it reads WATERMARK, which it does once the store is open; or all.
+    /// Counts the calls of the first thread before its commit, and all of them.
     fn count(&self, line: &str, call: &str) -> (u32, u32) {
-        let (output, trace) = self.run(line, &format!("{call},openat"), None);
+        let (output, trace) = self.run(line, &format!("{call},pwrite64"), None);
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
         let thread = trace.split(' ').next().unwrap();
         let calls: Vec<_> = trace.lines().filter(|line| line.starts_with(thread)).collect();
@@ -151,10 +142,10 @@ impl Opening {
             let is_meant = |line: &&&str| line.contains(&format!(" {call}("));
             u32::try_from(calls.iter().filter(is_meant).count()).unwrap()
         };
-        let writes = calls.iter().rposition(|line| line.contains("sled/db") && line.contains("O_RDWR"));
-        let opened =
-            calls.iter().skip(writes.unwrap_or_default()).position(|line| line.contains("/WATERMARK\""));
-        let opened = opened.map_or(calls.len(), |place| place + writes.unwrap_or_default());
+        // The heads are written again first.
+        let is_write = |line: &&str| line.contains(" pwrite64(") && line.contains("/journal/head.");
+        let opened = calls.iter().enumerate().filter(|(_, line)| is_write(line)).nth(1);
+        let opened = opened.map_or(calls.len(), |(place, _)| place + 1);
         (count(&calls[..opened]), count(&calls))
     }
 
@@ -195,8 +186,7 @@ impl Opening {
             for (path, bytes) in before {
                 assert!(after.get(path) == Some(bytes), "{} has changed: {what}", path.display());
             }
-            let is_saved = |path: &Path| path.parent().is_some_and(|folder| folder.ends_with("torn"));
-            let new = after.keys().find(|path| !before.contains_key(*path) && !is_saved(path));
+            let new = after.keys().find(|path| !before.contains_key(*path));
             assert_eq!(new, None, "{what}");
         }
         let added = self.require_whole(&what);
@@ -229,7 +219,7 @@ fn whichever_read_of_opening_fails_no_byte_changes() {
     }
     eprintln!("{} calls failed, exit codes: {:?}", opening.runs, opening.outcomes);
     assert!(
-        opening.runs > 20 && opening.outcomes.contains_key("play duel cycle 3"),
+        opening.runs > 15 && opening.outcomes.contains_key("play duel cycle 3"),
         "{:?}",
         opening.outcomes
     );
@@ -248,7 +238,7 @@ fn whichever_write_of_opening_fails_no_byte_changes() {
         }
     }
     eprintln!("{} calls failed, exit codes: {:?}", opening.runs, opening.outcomes);
-    assert!(opening.runs > 10, "{:?}", opening.outcomes);
+    assert!(opening.runs > 5, "{:?}", opening.outcomes);
 }
 
 #[test]
@@ -278,7 +268,7 @@ fn killed_at_any_step_of_opening_a_store_opens_with_all_its_entries() {
 }
 
 #[test]
-fn no_verb_that_reads_makes_a_call_that_could_change_the_store() {
+fn no_verb_that_reads_makes_a_call_that_could_change_the_journal() {
     if !can_trace() {
         return;
     }
@@ -290,12 +280,12 @@ fn no_verb_that_reads_makes_a_call_that_could_change_the_store() {
         let (output, trace) = opening.rig.strace(line, &options);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(matches!(output.status.code(), Some(0 | 1)), "{line}: {stderr}");
-        let is_ours = |call: &&str| call.contains(".turnfold/") || call.contains(".turnfold\"");
+        let is_ours = |call: &&str| call.contains(".turnfold/journal") || call.contains(".turnfold/FORMAT");
         let reads =
             |call: &str| call.contains("O_RDONLY") && !call.contains("O_CREAT") && !call.contains("O_TRUNC");
         let changing = trace.lines().filter(is_ours).find(|call| !reads(call));
         assert_eq!(changing, None, "{line}");
-        assert!(trace.contains(".turnfold/sled/db"), "{line}: the trace shows nothing");
+        assert!(trace.contains(".turnfold/journal/head.a"), "{line}: the trace shows nothing");
         assert!(opening.files() == before, "{line}");
     }
 }
@@ -332,9 +322,11 @@ fn verbs_that_read_do_so_on_read_only_and_on_full_disks_and_play_changes_nothing
                 words.join(" ")
             )
         });
+        // A commit needs no room that is not there already, so only a disk that may not be written to refuses it.
+        let refuses = if prepare.contains("size=") { "true" } else { "exit 8" };
         let play = format!(
-            "\"$TURNFOLD\" {PLAY} && exit 8; for file in FORMAT WATERMARK sled/db sled/conf $(cd .turnfold && echo sled/snap.*); \
-             do cmp .turnfold/$file ../base/.turnfold/$file || exit 7; done"
+            "{{ \"$TURNFOLD\" {PLAY} && {refuses}; true; }} && \
+             for file in FORMAT journal/head.a; do cmp .turnfold/$file ../base/.turnfold/$file || exit 7; done"
         );
         let script = format!("{prepare} && {} && {play}", reading.join(" && "));
         let Some(output) = mounted(&opening.rig, &script) else {
@@ -345,7 +337,7 @@ fn verbs_that_read_do_so_on_read_only_and_on_full_disks_and_play_changes_nothing
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "{prepare}: {:?}\n{told}{errors}", output.status);
         let errors: Vec<_> = errors.lines().filter(|line| line.starts_with("error: ")).collect();
-        assert!(errors.len() == 1, "{errors:?}");
+        assert_eq!(errors.len(), usize::from(!prepare.contains("size=")), "{errors:?}");
         assert!(opening.files() == before, "{prepare}");
         fs::remove_dir(opening.rig.sandbox.path("mounted")).unwrap();
     }

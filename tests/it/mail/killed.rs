@@ -9,7 +9,7 @@ use turnfold_core::paper::DeskTime;
 use turnfold_replay::bundle::{StoreRecords, write_bundle};
 use turnfold_store::Store;
 use turnfold_store::backend::memory::MemoryBackend;
-use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
+use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord};
 
 use super::post::{Post, day, fixture};
 
@@ -38,22 +38,6 @@ impl Backend for Ending {
             return Err(BackendError::Damaged("the process is gone".into()));
         }
         self.inner.write(changes)
-    }
-
-    fn flush(&self) -> Result<(), BackendError> {
-        self.inner.flush()
-    }
-
-    fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
-        self.inner.watermark()
-    }
-
-    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
-        Ok(None)
-    }
-
-    fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
-        self.inner.set_watermark(watermark)
     }
 }
 

@@ -17,8 +17,8 @@ const RESTORE: &str = "restore a backup that has what is missing";
 
 /// Audit the store itself: records, chains, counts; without rules
 ///
-/// Reads every record, recomputes the link of every entry, counts matches and branches, and looks for records that belong
-/// to no match. `turnfold verify` also folds every command by the rules. Exits with 3 if something is wrong.
+/// Reads every commit of the journal and every record of its index, and compares them. Recomputes the link of every entry,
+/// counts matches and branches, and looks for records that belong to no match. `turnfold verify` also folds every command by the rules. Exits with 3 if something is wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store check --format json")]
 pub(crate) struct Args {

@@ -8,10 +8,9 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, Report};
 
-/// Rewrite the store in fewer bytes
+/// Rewrite the store without what was deleted
 ///
-/// No match changes; a store that would not become smaller is left as it is. Needs room for the old and the new store at
-/// once. After a crash, the next command completes or rolls back the compaction.
+/// No match changes, and no byte of what was deleted remains. Needs room for the old and the new store at once. After a crash, the next command completes or rolls back the compaction.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store compact --store archive")]
 pub(crate) struct Args {}

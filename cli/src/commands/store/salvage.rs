@@ -13,9 +13,9 @@ use crate::signals;
 
 /// Save what is readable of a damaged store to a new one
 ///
-/// Copies the damaged store first and never opens the original. Saves all entries of every branch up to the first damaged
-/// one, and lists every match and branch that could not be saved whole. Exits with 0 if everything was saved, with 1 if
-/// something is lost, with 3 if nothing can be read.
+/// Changes nothing in the damaged store. Saves every sound commit, except what follows a gap in its own branch; a sound
+/// index fills gaps. Lists what could not be saved, and every damaged file. Exits with 0 if everything is sound and saved,
+/// with 1 if something is lost or damaged, with 3 if nothing can be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store salvage .turnfold rescued")]
 pub(crate) struct Args {

@@ -31,12 +31,16 @@ struct Measured {
     entry_bytes: u64,
     /// Null for a database.
     bytes_on_disk: Option<u64>,
+    /// Of these, the bytes of the journal and of its index.
+    journal_bytes: Option<u64>,
+    index_bytes: Option<u64>,
     largest: Vec<MatchStats>,
 }
 
 impl Report for Measured {
     fn lines(&self) -> Vec<Line> {
-        let Self { totals, pages, entries_on_pages, tails, entry_bytes, bytes_on_disk, largest } = self;
+        let Self { totals, pages, entry_bytes, bytes_on_disk, journal_bytes, index_bytes, largest, .. } =
+            self;
         let each = |bytes: u64| match totals.entries {
             0 => String::new(),
             entries => format!(", {} an entry", bytes.div_ceil(entries)),
@@ -44,10 +48,12 @@ impl Report for Measured {
         let pages = counted(*pages, "page", "pages");
         let mut lines = vec![
             Line::from(in_words(*totals)),
-            format!("{entries_on_pages} on {pages}, {tails} not yet on a page").into(),
-            format!("{entry_bytes} bytes of entries{}", each(*entry_bytes)).into(),
+            format!("{entry_bytes} bytes of entries on {pages}{}", each(*entry_bytes)).into(),
         ];
         lines.extend(bytes_on_disk.map(|bytes| Line::from(format!("{bytes} bytes on disk{}", each(bytes)))));
+        if let (Some(journal), Some(index)) = (journal_bytes, index_bytes) {
+            lines.push(format!("{journal} bytes journal, {index} bytes index").into());
+        }
         let width = largest.iter().map(|found| found.name.as_str().len()).max().unwrap_or(0);
         lines.extend(largest.iter().map(|MatchStats { name, branches, entries, entry_bytes }| {
             let entries = counted(*entries, "entry", "entries");
@@ -64,10 +70,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let progress = Progress::new("counting");
     let stats = store.stats(args.top, &mut progress.observer())?;
     drop(progress);
-    let bytes_on_disk = match context.fleet() {
-        None => Some(Store::bytes_on_disk(context.store_dir()?)?),
-        Some(_) => None,
-    };
+    let (mut bytes_on_disk, mut journal_bytes, mut index_bytes) = (None, None, None);
+    if context.fleet().is_none() {
+        let dir = context.store_dir()?;
+        let (journal, index) = Store::journal_and_index_bytes(dir)?;
+        bytes_on_disk = Some(Store::bytes_on_disk(dir)?);
+        (journal_bytes, index_bytes) = (Some(journal), Some(index));
+    }
     let StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, largest } = stats;
     context.output.report(&Measured {
         totals,
@@ -76,6 +85,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         tails,
         entry_bytes,
         bytes_on_disk,
+        journal_bytes,
+        index_bytes,
         largest,
     })?;
     Ok(ExitStatus::Yes)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Backend, BackendError, RecordChange, StoredRecord, Watermark};
+use super::{Backend, BackendError, RecordChange, StoredRecord};
 
 /// Records in memory. Clones share them, so that a test can look at and change what a store holds.
 #[derive(Clone, Debug, Default)]
@@ -14,11 +14,7 @@ pub struct MemoryBackend {
 
 #[derive(Clone, Debug, Default)]
 struct Contents {
-    visible: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// Changes that a power cut would undo.
-    unflushed: Vec<RecordChange>,
-    durable: BTreeMap<Vec<u8>, Vec<u8>>,
-    watermark: Option<Watermark>,
+    records: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl MemoryBackend {
@@ -31,24 +27,12 @@ impl MemoryBackend {
     /// Returns every record, in the order of their keys.
     #[must_use]
     pub fn records(&self) -> Vec<StoredRecord> {
-        self.contents().visible.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+        self.contents().records.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
     /// Writes or removes a record behind the store's back.
     pub fn tamper(&self, key: &[u8], value: Option<Vec<u8>>) {
-        let change = RecordChange { key: key.to_vec(), value };
-        let mut contents = self.contents();
-        apply(&mut contents.visible, &change);
-        apply(&mut contents.durable, &change);
-    }
-
-    /// Returns what a power cut would leave: everything flushed, and nothing else.
-    #[must_use]
-    pub fn after_power_cut(&self) -> Self {
-        let contents = self.contents();
-        let (durable, watermark) = (contents.durable.clone(), contents.watermark.clone());
-        let left = Contents { visible: durable.clone(), unflushed: Vec::new(), durable, watermark };
-        Self { shared: Arc::new(Mutex::new(left)) }
+        apply(&mut self.contents().records, &RecordChange { key: key.to_vec(), value });
     }
 
     /// Returns an independent copy of everything.
@@ -76,7 +60,12 @@ fn is_empty(range: &Range<Vec<u8>>) -> bool {
 
 impl Backend for MemoryBackend {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        Ok(self.contents().visible.get(key).cloned())
+        Ok(self.contents().records.get(key).cloned())
+    }
+
+    fn get_all(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, BackendError> {
+        let contents = self.contents();
+        Ok(keys.iter().map(|key| contents.records.get(key).cloned()).collect())
     }
 
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
@@ -84,7 +73,7 @@ impl Backend for MemoryBackend {
             return Ok(Vec::new());
         }
         let contents = self.contents();
-        let found = contents.visible.range(range.clone()).take(limit);
+        let found = contents.records.range(range.clone()).take(limit);
         Ok(found.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
@@ -93,38 +82,15 @@ impl Backend for MemoryBackend {
             return Ok(None);
         }
         let contents = self.contents();
-        let found = contents.visible.range(range.clone()).next_back();
+        let found = contents.records.range(range.clone()).next_back();
         Ok(found.map(|(key, value)| (key.clone(), value.clone())))
     }
 
     fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
         let mut contents = self.contents();
         for change in changes {
-            apply(&mut contents.visible, change);
-            contents.unflushed.push(change.clone());
+            apply(&mut contents.records, change);
         }
-        Ok(())
-    }
-
-    fn flush(&self) -> Result<(), BackendError> {
-        let mut contents = self.contents();
-        let Contents { unflushed, durable, .. } = &mut *contents;
-        for change in unflushed.drain(..) {
-            apply(durable, &change);
-        }
-        Ok(())
-    }
-
-    fn watermark(&self) -> Result<Option<Watermark>, BackendError> {
-        Ok(self.contents().watermark.clone())
-    }
-
-    fn watermark_damage(&self) -> Result<Option<String>, BackendError> {
-        Ok(None)
-    }
-
-    fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError> {
-        self.contents().watermark = Some(watermark.clone());
         Ok(())
     }
 }

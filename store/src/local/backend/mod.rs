@@ -4,10 +4,12 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-pub use crate::local::layout::watermark::{EntryRef, Watermark};
+pub use crate::local::committed::Committed;
 
+mod base;
+pub(crate) mod disk;
 pub mod memory;
-pub mod sled;
+pub(crate) mod overlay;
 
 /// A record's key and value.
 pub type StoredRecord = (Vec<u8>, Vec<u8>);
@@ -50,7 +52,7 @@ impl BackendError {
     }
 }
 
-/// Ordered records that are written in atomic batches, and a watermark beside them.
+/// Ordered records that are written in atomic batches.
 ///
 /// There is one writer, the committer; readers read at the same time.
 pub trait Backend: Send + Sync {
@@ -59,6 +61,14 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`BackendError`] when it cannot be read.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
+
+    /// Returns the values of records as they are at one moment.
+    ///
+    /// # Errors
+    /// [`BackendError`] when one cannot be read.
+    fn get_all(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, BackendError> {
+        keys.iter().map(|key| self.get(key)).collect()
+    }
 
     /// Returns the first records in a range of keys, at most `limit`.
     ///
@@ -72,61 +82,33 @@ pub trait Backend: Send + Sync {
     /// [`BackendError`] when it cannot be read.
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError>;
 
-    /// Makes changes all together or not at all, and durable.
-    ///
-    /// # Errors
-    /// [`BackendError`] after which nothing more may be written.
-    fn commit(&self, changes: Vec<RecordChange>) -> Result<(), BackendError> {
-        self.write(&changes)?;
-        self.flush()
-    }
-
-    /// Returns `true` if a [`flush`](Backend::flush) is due: the next commits would have to wait for one.
-    fn wants_flush(&self) -> bool {
-        false
-    }
-
-    /// Makes changes all together or not at all; they are visible at once and durable after [`flush`](Backend::flush).
-    /// What is committed meanwhile may be durable without them.
+    /// Makes changes all together or not at all, and durable as far as there is something to be durable on.
     ///
     /// # Errors
     /// [`BackendError`] after which nothing more may be written.
     fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError>;
 
-    /// Makes every change so far durable.
+    /// Makes a commit durable, and then what it changes to be seen.
     ///
     /// # Errors
     /// [`BackendError`] after which nothing more may be written.
-    fn flush(&self) -> Result<(), BackendError>;
-
-    /// Returns the watermark, or `None` when there never was one.
-    ///
-    /// # Errors
-    /// [`BackendError`] when it cannot be read.
-    fn watermark(&self) -> Result<Option<Watermark>, BackendError>;
-
-    /// Returns what is wrong with the watermark although it can be read, such as a damaged line.
-    ///
-    /// # Errors
-    /// [`BackendError`] when it cannot be read.
-    fn watermark_damage(&self) -> Result<Option<String>, BackendError>;
-
-    /// Returns what may be damage that hides records; only an audit of all of them can tell.
-    fn doubt(&self) -> Option<BackendError> {
-        None
+    fn commit(&self, _commit: Committed, changes: Vec<RecordChange>) -> Result<(), BackendError> {
+        self.write(&changes)
     }
 
-    /// Replaces the watermark, durably.
+    /// Compares what is kept twice, and says what differs.
     ///
     /// # Errors
-    /// [`BackendError`] when it cannot be written; the one before is then still there.
-    fn set_watermark(&self, watermark: &Watermark) -> Result<(), BackendError>;
+    /// [`BackendError`] when something cannot be read for another reason than damage.
+    fn compare(&self) -> Result<Vec<String>, BackendError> {
+        Ok(Vec::new())
+    }
 
-    /// Makes every change durable and lets go of the files.
+    /// Lets go of the files.
     ///
     /// # Errors
-    /// [`BackendError`] when what was written since the last flush may be missing.
+    /// [`BackendError`] when not everything could be finished; what was acknowledged is durable all the same.
     fn close(self: Box<Self>) -> Result<(), BackendError> {
-        self.flush()
+        Ok(())
     }
 }

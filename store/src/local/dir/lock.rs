@@ -1,19 +1,20 @@
-//! The lock on a store's directory.
+//! The locks on a store's directory (ST-6).
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use super::holder::holder;
+use super::holder::{Holder, holder};
 use super::places::LOCK_FILE;
 use super::private;
 use super::regular::require_regular;
 use crate::error::StoreError;
+use crate::local::journal::head;
 
-/// How often, and how long apart, the lock is tried. A process about to end, or one that is being started by the holder
-/// and has not yet closed the files it got from it, should not fail anyone.
-const LOCK_TRIES: u32 = 25;
+/// How often, and how long apart, a lock is tried (ST-22). A process about to end, or one that is being started by the
+/// holder and has not yet closed the files it got from it, should not fail anyone.
+const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The operating system's lock on a directory's file `LOCK`, which names this process meanwhile.
@@ -21,53 +22,86 @@ pub(crate) struct Lock {
     file: File,
 }
 
-impl Lock {
-    /// Returns a second handle, which keeps the lock when this one is dropped.
-    pub(crate) fn try_clone(&self) -> io::Result<File> {
-        self.file.try_clone()
+/// The locks that whoever writes holds: on `LOCK`, and on a file of the journal that is never replaced.
+pub(crate) struct Locks {
+    _journal: File,
+    lock: Lock,
+}
+
+impl Locks {
+    /// Takes the lock of a journal beside the one that is held already.
+    pub(crate) fn take(dir: &Path, journal: &Path, lock: Lock) -> Result<Self, StoreError> {
+        let file = open_head(dir, journal)?;
+        match try_for_a_while(|| file.try_lock()) {
+            Ok(()) => Ok(Self { _journal: file, lock }),
+            // Somebody took `LOCK` away, so nothing says who it is.
+            Err(TryLockError::WouldBlock) => {
+                Err(StoreError::Locked { dir: dir.to_owned(), holder: Holder::Unknown })
+            }
+            Err(TryLockError::Error(error)) => Err(StoreError::in_dir(dir, "lock", journal, error)),
+        }
     }
 
+    /// Returns a second handle, which keeps the lock on the directory when this one is dropped.
+    pub(crate) fn try_clone(&self) -> io::Result<File> {
+        self.lock.file.try_clone()
+    }
+
+    /// Takes all locks if they are free at once and may be taken.
+    pub(crate) fn take_if_free(dir: &Path, journal: &Path) -> Option<Self> {
+        let lock = Lock::open(dir).ok()?;
+        lock.file.try_lock().ok()?;
+        let file = open_head(dir, journal).ok()?;
+        file.try_lock().ok()?;
+        lock.name_holder();
+        Some(Self { _journal: file, lock })
+    }
+}
+
+fn open_head(dir: &Path, journal: &Path) -> Result<File, StoreError> {
+    let path = head::NAMES.first().map_or_else(|| journal.to_owned(), |name| journal.join(name));
+    let opened = super::regular::open_regular(&path);
+    opened.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => StoreError::damaged(format!("`{}` is missing", path.display())),
+        io::ErrorKind::InvalidInput => {
+            StoreError::damaged(format!("`{}` is not a regular file", path.display()))
+        }
+        _ => StoreError::in_dir(dir, "read", &path, error),
+    })
+}
+
+impl Lock {
     /// Takes the lock of a directory.
     pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(LOCK_FILE);
-        let mut options = private::options();
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
-        let file = options.create(true).truncate(false).read(true).write(true).open(&path);
-        let file = file.and_then(|file| require_regular(&file).map(|()| file));
-        let mut file = file.map_err(|error| StoreError::in_dir(dir, "open", &path, error))?;
-        match try_for_a_while(|| file.try_lock()) {
+        let opened = Self::open(dir);
+        let mut lock = opened.map_err(|error| StoreError::in_dir(dir, "open", &path, error))?;
+        match try_for_a_while(|| lock.file.try_lock()) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut file) });
+                return Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut lock.file) });
             }
             Err(TryLockError::Error(error)) => return Err(StoreError::in_dir(dir, "lock", &path, error)),
         }
+        lock.name_holder();
+        Ok(lock)
+    }
+
+    fn open(dir: &Path) -> io::Result<Self> {
+        let mut options = private::options();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+        let file = options.create(true).truncate(false).read(true).write(true).open(dir.join(LOCK_FILE))?;
+        require_regular(&file)?;
+        Ok(Self { file })
+    }
+
+    fn name_holder(&self) {
         // On a full disk the lock holds all the same, only nobody knows by whom.
+        let mut file = &self.file;
         let named = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         if let Err(error) = named {
             tracing::debug!(%error, "the lock cannot be given the holder's name");
-        }
-        Ok(Self { file })
-    }
-}
-
-/// The operating system's lock on a directory, shared with others who only read. Nothing is written for it.
-pub(crate) struct SharedLock {
-    _file: File,
-}
-
-impl SharedLock {
-    /// Takes the shared lock of a directory on the first of these files that is there; `None` when none is.
-    pub(crate) fn take(dir: &Path, files: &[PathBuf]) -> Result<Option<Self>, StoreError> {
-        let Some(path) = files.iter().find(|path| path.is_file()) else { return Ok(None) };
-        let mut file = File::open(path).map_err(|source| StoreError::io("open", path, source))?;
-        match try_for_a_while(|| file.try_lock_shared()) {
-            Ok(()) => Ok(Some(Self { _file: file })),
-            Err(TryLockError::WouldBlock) => {
-                Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut file) })
-            }
-            Err(TryLockError::Error(source)) => Err(StoreError::io("lock", path, source)),
         }
     }
 }
@@ -85,7 +119,10 @@ fn try_for_a_while(take: impl Fn() -> Result<(), TryLockError>) -> Result<(), Tr
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // The name is only a help, and wrong from now on. The lock goes with the file.
-        let _ = self.file.set_len(0);
+        // The name is only a help, and wrong from now on. The lock goes with the file. One that was never taken is
+        // somebody else's.
+        if self.file.try_lock().is_ok() {
+            let _ = self.file.set_len(0);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! A store's directory: its lock, its format, and every file in it that is not sled's.
+//! A store's directory: its lock, its format, what lies where in it, and files not yet named.
 
 pub mod draft;
 pub(crate) mod format;
@@ -9,4 +9,3 @@ pub(crate) mod places;
 pub(crate) mod private;
 pub(crate) mod regular;
 pub(crate) mod swap;
-pub(crate) mod watermark;

@@ -2,19 +2,22 @@
 
 use std::path::PathBuf;
 
+use crate::local::{index, journal};
+
 /// The file on which the lock is.
 pub(crate) const LOCK_FILE: &str = "LOCK";
 
-/// The folder of sled's files.
-pub(crate) const SLED_DIR: &str = "sled";
+/// The folder of the journal.
+pub(crate) const JOURNAL_DIR: &str = journal::DIR;
 
-/// The file beside it that says how much there should be.
-pub(crate) const WATERMARK_FILE: &str = "WATERMARK";
+/// The folder of the indexes.
+pub(crate) const SLED_DIR: &str = index::DIR;
 
-/// Where the records of a store lie.
+/// Where what a store holds lies.
+#[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// The folder of sled's files.
+    /// The folder of the journal.
+    pub(crate) journal: PathBuf,
+    /// The folder of the indexes.
     pub(crate) sled: PathBuf,
-    /// The file that says how much there should be.
-    pub(crate) watermark: PathBuf,
 }

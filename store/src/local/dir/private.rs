@@ -26,18 +26,6 @@ pub(crate) fn options() -> OpenOptions {
     options
 }
 
-/// Takes a file that another library has made from everyone but its owner.
-pub(crate) fn restrict(file: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600))?;
-    }
-    #[cfg(not(unix))]
-    let _ = file;
-    Ok(())
-}
-
 /// Makes the names in a directory durable.
 pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     // A relative path of one part has the empty path as its parent.

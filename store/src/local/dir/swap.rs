@@ -1,44 +1,46 @@
-//! Swapping the records of a store for others that say the same, so that a crash leaves the old or the new.
+//! Swapping the journal of a store for another that says the same, so that a crash leaves the old or the new (ST-18).
 //!
-//! The new store is made in `compact.new`. Renaming that to `compact.ready` decides: from then on the new records
-//! count, and whoever has the store's lock next finishes what is left to do.
+//! The new store is made in `compact.new`. Renaming that to `compact.ready` decides: from then on the new journal
+//! counts, and whoever has the store's lock next finishes what is left to do.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::places::{Places, SLED_DIR, WATERMARK_FILE};
+use super::places::{JOURNAL_DIR, Places, SLED_DIR};
 use super::private::sync_dir;
 
 const NEW: &str = "compact.new";
 const READY: &str = "compact.ready";
 
-/// Where the records they replace go, within `compact.ready`, until they are removed.
+/// Where the journal goes that is replaced, within `compact.ready`, until it is removed.
 const OLD: &str = "old";
 
-/// The names that a swap uses.
-pub(crate) const NAMES: [&str; 3] = [NEW, READY, OLD];
-
-/// The directory in which new records are made.
+/// The directory in which the new store is made.
 pub(crate) fn draft(dir: &Path) -> PathBuf {
     dir.join(NEW)
 }
 
-/// Puts the records of the store in [`draft`], which is closed and durable, in the place of those in `dir`, which is
-/// closed too but locked.
+/// Puts the store in [`draft`], which is closed and durable, in the place of the one in `dir`, which is closed too but
+/// locked.
 pub(crate) fn replace(dir: &Path) -> io::Result<()> {
+    // An index of the old journal must not be there beside the new one.
+    match fs::remove_dir_all(dir.join(SLED_DIR)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => sync_dir(dir)?,
+    }
     fs::rename(dir.join(NEW), dir.join(READY))?;
     sync_dir(dir)?;
     finish(dir)
 }
 
-/// Returns where the records lie, also while a swap is cut short: there where [`finish`] would take them from.
+/// Returns where what a store holds lies, also while a swap is cut short: there where [`finish`] would take it from.
 pub(crate) fn places(dir: &Path) -> Places {
     let place = |name: &str| {
         let ready = dir.join(READY).join(name);
         if ready.exists() { ready } else { dir.join(name) }
     };
-    Places { sled: place(SLED_DIR), watermark: place(WATERMARK_FILE) }
+    Places { journal: place(JOURNAL_DIR), sled: place(SLED_DIR) }
 }
 
 /// Returns `true` if a swap was cut short.
@@ -56,18 +58,17 @@ pub(crate) fn finish(dir: &Path) -> io::Result<()> {
     if !ready.exists() {
         return Ok(());
     }
-    let (sled, watermark) = (dir.join(SLED_DIR), dir.join(WATERMARK_FILE));
-    if ready.join(SLED_DIR).exists() {
-        if sled.exists() {
-            fs::rename(&sled, ready.join(OLD))?;
+    for name in [SLED_DIR, JOURNAL_DIR] {
+        let (from, to) = (ready.join(name), dir.join(name));
+        if !from.exists() {
+            continue;
         }
-        fs::rename(ready.join(SLED_DIR), &sled)?;
+        if to.exists() {
+            fs::rename(&to, ready.join([OLD, name].join(".")))?;
+        }
+        fs::rename(from, to)?;
         sync_dir(dir)?;
         sync_dir(&ready)?;
-    }
-    if ready.join(WATERMARK_FILE).exists() {
-        fs::rename(ready.join(WATERMARK_FILE), &watermark)?;
-        sync_dir(dir)?;
     }
     fs::remove_dir_all(&ready)?;
     sync_dir(dir)

@@ -29,15 +29,6 @@ pub(crate) fn of_page(branch_id: u64, first: u64) -> Vec<u8> {
     [b"p", &branch_id.to_be_bytes()[..], &first.to_be_bytes()].concat()
 }
 
-pub(crate) fn of_tail(branch_id: u64, seq: u64) -> Vec<u8> {
-    [b"t", &branch_id.to_be_bytes()[..], &seq.to_be_bytes()].concat()
-}
-
-/// The key of a record that says which name a match or branch lost in a commit.
-pub(crate) fn of_gone(id: u64, commit: u64) -> Vec<u8> {
-    [b"g", &id.to_be_bytes()[..], &commit.to_be_bytes()].concat()
-}
-
 /// The key of a grant, by the hash of its token.
 pub(crate) fn of_grant(hash: &Digest) -> Vec<u8> {
     [b"a", &hash.as_bytes()[..]].concat()
@@ -50,10 +41,6 @@ pub(crate) fn of_match_grant(match_id: u64, hash: &Digest) -> Vec<u8> {
 
 pub(crate) fn all_grants() -> Range<Vec<u8>> {
     b"a".to_vec()..b"b".to_vec()
-}
-
-pub(crate) fn all_gone() -> Range<Vec<u8>> {
-    b"g".to_vec()..b"h".to_vec()
 }
 
 pub(crate) fn all_matches() -> Range<Vec<u8>> {
@@ -74,10 +61,6 @@ pub(crate) fn idempotency_of(branch_id: u64) -> Range<Vec<u8>> {
 
 pub(crate) fn pages_of(branch_id: u64) -> Range<Vec<u8>> {
     within(b'p', branch_id)
-}
-
-pub(crate) fn tails_of(branch_id: u64) -> Range<Vec<u8>> {
-    within(b't', branch_id)
 }
 
 /// Returns the text with which a key ends after its table, or after its table and id.
@@ -106,7 +89,7 @@ pub(crate) fn id_of(key: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(id))
 }
 
-/// Returns the seq in the key of a page or tail, or the commit in the key of a name that is gone.
+/// Returns the seq in the key of a page.
 pub(crate) fn seq_of(key: &[u8]) -> Option<u64> {
     let seq = key.get(ID_PREFIX..)?.try_into().ok()?;
     Some(u64::from_be_bytes(seq))
@@ -130,10 +113,10 @@ mod tests {
     fn keys_sort_as_their_numbers_do_and_stay_in_their_range() {
         let seqs = [0, 1, 255, 256, u64::MAX];
         for id in [0, 7, u64::MAX] {
-            let keys: Vec<_> = seqs.iter().map(|&seq| of_tail(id, seq)).collect();
+            let keys: Vec<_> = seqs.iter().map(|&seq| of_page(id, seq)).collect();
             assert!(keys.is_sorted());
-            assert!(keys.iter().all(|key| tails_of(id).contains(key)));
-            assert!(!tails_of(id).contains(&of_page(id, 1)));
+            assert!(keys.iter().all(|key| pages_of(id).contains(key)));
+            assert!(!pages_of(id).contains(&of_head(id)));
             assert_eq!(keys.iter().map(|key| seq_of(key).unwrap()).collect::<Vec<_>>(), seqs);
         }
         assert_eq!(seq_of(b"t123"), None);

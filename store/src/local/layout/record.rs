@@ -1,16 +1,13 @@
 //! Records: the bodies of the small tables, and the check that every value carries.
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::Seat;
 use turnfold_core::decode::decode_strictly;
+use turnfold_core::{Digest, Seat};
 
-use super::key;
-use super::watermark::Watermark;
 use crate::entry::encode;
 use crate::error::StoreError;
 use crate::grant::Grant;
-use crate::local::backend::RecordChange;
-use crate::names::{BranchName, MatchName};
+use crate::local::backend::{BackendError, RecordChange};
 use crate::reader::found::Parent;
 
 const CHECK_BYTES: usize = 8;
@@ -18,15 +15,25 @@ const CHECK_BYTES: usize = 8;
 /// The record about the store as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoreRecord {
-    pub(crate) now: Watermark,
-    pub(crate) marked: Watermark,
+    /// The salt of the journal of which it is made, and up to which commit.
+    pub(crate) journal: [u8; 16],
+    pub(crate) commits: u64,
+    pub(crate) digest: Digest,
+    pub(crate) entries: u64,
     pub(crate) matches: u64,
     pub(crate) next_id: u64,
 }
 
 impl StoreRecord {
-    pub(crate) const EMPTY: Self =
-        Self { now: Watermark::NOTHING, marked: Watermark::NOTHING, matches: 0, next_id: 1 };
+    /// The record of a store without any commit; in memory there is no journal.
+    pub(crate) const EMPTY: Self = Self {
+        journal: [0; 16],
+        commits: 0,
+        digest: Digest::new([0; 32]),
+        entries: 0,
+        matches: 0,
+        next_id: 1,
+    };
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,18 +54,6 @@ pub(crate) struct BranchRecord {
 pub(crate) struct IdempotencyRecord {
     pub(crate) first: u64,
     pub(crate) last: u64,
-}
-
-/// A name that is gone: its match or branch was deleted, or got another name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct GoneRecord {
-    pub(crate) match_name: MatchName,
-    /// The branch; `None` when it was the match.
-    pub(crate) branch: Option<BranchName>,
-    /// The name it got; `None` when it was deleted.
-    pub(crate) became: Option<String>,
-    /// The entries that were deleted with it.
-    pub(crate) entries: u64,
 }
 
 /// A grant, and the id of its match: one made later under the same name is another.
@@ -84,12 +79,7 @@ pub(crate) fn with_check(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
 
 /// Makes the change that writes a record.
 pub(crate) fn put(key: Vec<u8>, record: &impl Serialize) -> RecordChange {
-    put_bytes(key, encode(record))
-}
-
-/// Makes the change that writes a record whose body is encoded already.
-pub(crate) fn put_bytes(key: Vec<u8>, body: Vec<u8>) -> RecordChange {
-    let value = with_check(&key, body);
+    let value = with_check(&key, encode(record));
     RecordChange { key, value: Some(value) }
 }
 
@@ -106,11 +96,6 @@ pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], Strin
     }
 }
 
-/// Returns the body of a value whatever its check says, for what is left of a damaged record.
-pub(crate) fn unchecked(value: &[u8]) -> Option<&[u8]> {
-    value.len().checked_sub(CHECK_BYTES).and_then(|at| value.get(..at))
-}
-
 /// Reads a record.
 ///
 /// # Errors
@@ -121,12 +106,18 @@ pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
     value: &'a [u8],
 ) -> Result<T, StoreError> {
     let body = body_of(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))?;
-    decode_strictly(body).map_err(|error| StoreError::damaged(format!("{what}: {error}")))
+    Ok(read_body(what, body)?)
 }
 
-/// Reads a store record, whatever its key leaves out; `None` if the value is none.
-pub(crate) fn read_store(value: &[u8]) -> Option<StoreRecord> {
-    read("the store record", key::STORE, value).ok()
+/// Reads the body of a record.
+///
+/// # Errors
+/// [`BackendError::Damaged`] naming `what`.
+pub(crate) fn read_body<'a, T: Deserialize<'a> + Serialize>(
+    what: &str,
+    body: &'a [u8],
+) -> Result<T, BackendError> {
+    decode_strictly(body).map_err(|error| BackendError::Damaged(format!("{what}: {error}")))
 }
 
 fn check(key: &[u8], body: &[u8]) -> [u8; CHECK_BYTES] {
@@ -136,7 +127,6 @@ fn check(key: &[u8], body: &[u8]) -> [u8; CHECK_BYTES] {
     hasher.finalize_xof().fill(&mut check);
     check
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,7 +18,7 @@ use crate::local::rescue::check::check;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::found::{FoundBranch, FoundMatch};
 use crate::reader::line::{Line, Own};
-use crate::reader::report::{Damage, MatchInfo, StoreCheck, StoreStats};
+use crate::reader::report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 
 impl EngineReader for Records {
@@ -135,12 +135,6 @@ impl EngineReader for Records {
 
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
         check(self, observe)
-    }
-
-    fn check_watermark(&self) -> Result<Option<Damage>, StoreError> {
-        let damage = self.backend.watermark_damage();
-        let damage = damage.map_err(|error| StoreError::from(error).unopened())?;
-        Ok(damage.map(|reason| Damage { match_name: None, branch: None, seq: None, reason }))
     }
 
     fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {

@@ -43,15 +43,13 @@ impl Records {
     pub(super) fn audit_strays(&self, line: &Line) -> Result<Option<Found>, StoreError> {
         let Line { branch, head, .. } = line;
         let last_page = self.page_at(branch.id, 0, Seq::MAX - 1)?;
-        let last_tail = self.backend.last(&key::tails_of(branch.id))?;
-        let paged = match &last_page {
+        let last = match &last_page {
             Some(stored) => Some(stored.next(&stored.read()?) - 1),
             None => None,
         };
-        let tail = last_tail.and_then(|(key, _)| key::seq_of(&key));
-        let last = paged.max(tail).filter(|last| *last > head.seq);
+        let last = last.filter(|last| *last > head.seq);
         // Someone may have appended since we read the head; what counts is the head as it is now.
-        let last = last.filter(|_| self.stored_head(branch).is_ok_and(|now| now == *head));
+        let last = last.filter(|_| self.head(branch).is_ok_and(|now| now == *head));
         Ok(last.map(|last| (Some(last), format!("it lies behind the head, which is {}", head.seq))))
     }
 }

@@ -57,14 +57,17 @@ impl Records {
 
     /// Returns the lines of all branches of a match, up to the heads that they have at one moment.
     pub(crate) fn lines_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Line>), StoreError> {
-        let heads = self.hold_heads();
         let (of, branches) = self.branches_of(name)?;
-        let line = |branch: FoundBranch| {
-            let head = self.head_among(&heads, &branch);
-            let head = head.map_err(|error| error.within(&of.name, Some(&branch.name)))?;
-            Ok(Line { of: of.clone(), branch, head })
+        let heads = match self.heads(&branches) {
+            Ok(heads) => heads,
+            // One after another they say which it is.
+            Err(_) => branches
+                .iter()
+                .map(|branch| Ok(self.line(&of, branch.clone())?.head))
+                .collect::<Result<_, StoreError>>()?,
         };
-        let lines = branches.into_iter().map(line).collect::<Result<_, StoreError>>()?;
+        let line = |(branch, head)| Line { of: of.clone(), branch, head };
+        let lines = branches.into_iter().zip(heads).map(line).collect();
         Ok((of, lines))
     }
 

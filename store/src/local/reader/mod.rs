@@ -3,7 +3,6 @@
 mod engine;
 pub(crate) mod found;
 pub(crate) mod grants;
-pub(crate) mod history;
 mod kept;
 pub(crate) mod lookup;
 pub(crate) mod matches;

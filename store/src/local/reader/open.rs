@@ -1,20 +1,56 @@
 //! Opening the records of a store for reading only.
 
 use std::path::Path;
+use std::time::SystemTime;
 
-use super::history::checked;
 use super::records::Records;
 use crate::error::StoreError;
-use crate::local::backend::sled::read_only::ReadOnlyBackend;
+use crate::local::backend::disk::DiskBackend;
+use crate::local::backend::{Backend, BackendError};
+use crate::local::compare::Beside;
 use crate::local::dir::format;
-use crate::local::rescue::doubt::require_no_loss;
+use crate::local::dir::lock::Locks;
+use crate::local::journal::image::{Image, read_beside};
+use crate::local::rescue::losses::locate;
 use crate::snapshots::Snapshots;
 
-/// Opens the records of an existing store for reading only.
+/// Opens the records of an existing store for reading only (ST-5, ST-16).
+///
+/// The index is read where it may be used at once; otherwise, beside a writer for example, the journal is.
 pub(crate) fn open(dir: &Path) -> Result<Records, StoreError> {
-    let (lock, places) = format::hold_for_reading(dir)?;
-    let backend = Box::new(ReadOnlyBackend::open(&places, lock)?);
-    let (records, _) = checked(backend, Some(Snapshots::of(dir)))?;
-    require_no_loss(&records)?;
-    Ok(records)
+    let places = format::find_existing(dir)?;
+    let read = |error: BackendError| locate(&places.journal, error).unopened();
+    let locks = Locks::take_if_free(dir, &places.journal).filter(|_| is_clock_usable());
+    let image = read_beside(&places.journal).map_err(read)?;
+    // A writer may have begun with files that a compaction replaces.
+    let backend = match locks {
+        Some(locks) if image.is_closed => open_index(&places, &image, locks),
+        _ => None,
+    };
+    let backend: Box<dyn Backend> = match backend {
+        Some(backend) => Box::new(backend),
+        None => Box::new(Beside::read(&image).map_err(read)?),
+    };
+    Ok(Records::new(backend, Some(Snapshots::of(dir))))
+}
+
+/// Opens the index, if it is sound; whatever is wrong with it is found again when the store is written to.
+fn open_index(
+    places: &crate::local::dir::places::Places,
+    image: &Image,
+    locks: Locks,
+) -> Option<DiskBackend> {
+    match DiskBackend::open_for_reading(places, image, locks) {
+        Ok(backend) => backend,
+        Err(error) => {
+            tracing::warn!(%error, "the index cannot be used; the journal is read instead");
+            None
+        }
+    }
+}
+
+/// Returns `true` for a clock with which sled does not panic.
+#[expect(clippy::disallowed_methods, reason = "sled reads it, and panics when it is before 1970")]
+pub(crate) fn is_clock_usable() -> bool {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).is_ok()
 }

@@ -1,6 +1,5 @@
 //! Records: what a backend holds, as those who read see it beside the committer.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -18,8 +17,6 @@ pub(crate) struct Records {
     pub(crate) backend: Box<dyn Backend>,
     /// Beside a log on disk.
     pub(crate) snapshots: Option<Snapshots>,
-    /// The acknowledged heads of branches while newer ones are written but not yet durable.
-    acknowledged: RwLock<BTreeMap<u64, Head>>,
     /// Held for reading by who needs the matches to stay under their names, for writing while one is renamed or deleted.
     /// Taken before `branches`.
     matches: RwLock<()>,
@@ -38,7 +35,6 @@ impl Records {
         Self {
             backend,
             snapshots,
-            acknowledged: RwLock::default(),
             matches: RwLock::default(),
             branches: RwLock::default(),
             walks: RwLock::default(),
@@ -81,16 +77,6 @@ impl Records {
         self.grants.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets readers see these heads, by the ids of their branches, whatever is written from now on.
-    pub(crate) fn hold_back(&self, heads: BTreeMap<u64, Head>) {
-        self.acknowledged.write().unwrap_or_else(PoisonError::into_inner).extend(heads);
-    }
-
-    /// Lets readers see the heads as they are written.
-    pub(crate) fn acknowledge_all(&self) {
-        self.acknowledged.write().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
     /// Reads the store's own record.
     pub(crate) fn store_record(&self) -> Result<StoreRecord, StoreError> {
         let record = find_store_record(self.backend.as_ref())?;
@@ -107,37 +93,26 @@ impl Records {
         self.scan(range).collect()
     }
 
-    /// Keeps all heads where they are: the committer cannot begin to write newer ones meanwhile.
-    pub(super) fn hold_heads(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Head>> {
-        self.acknowledged.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the acknowledged head of a branch.
+    /// Returns the head of a branch.
     pub(crate) fn head(&self, branch: &FoundBranch) -> Result<Head, StoreError> {
-        self.head_among(&self.hold_heads(), branch)
-    }
-
-    /// Returns the acknowledged head of a branch while all are held.
-    pub(super) fn head_among(
-        &self,
-        acknowledged: &BTreeMap<u64, Head>,
-        branch: &FoundBranch,
-    ) -> Result<Head, StoreError> {
-        match acknowledged.get(&branch.id) {
-            Some(head) => Ok(*head),
-            None => self.stored_head(branch),
-        }
-    }
-
-    /// Returns the head of a branch as it is written, durable or not.
-    pub(crate) fn stored_head(&self, branch: &FoundBranch) -> Result<Head, StoreError> {
         let key = key::of_head(branch.id);
-        let value = self.backend.get(&key)?;
-        let value = value.ok_or_else(|| StoreError::damaged("its head record is missing"))?;
-        let head: Head = record::read("its head record", &key, &value)?;
-        if !(branch.forked_at()..=COUNT_MAX).contains(&head.seq) {
-            return Err(StoreError::damaged(format!("its head cannot be at {}", head.seq)));
-        }
-        Ok(head)
+        read_head(branch, &key, self.backend.get(&key)?)
     }
+
+    /// Returns the heads of branches at one moment.
+    pub(crate) fn heads(&self, branches: &[FoundBranch]) -> Result<Vec<Head>, StoreError> {
+        let keys: Vec<_> = branches.iter().map(|branch| key::of_head(branch.id)).collect();
+        let values = self.backend.get_all(&keys)?;
+        let read = |((branch, key), value): ((&FoundBranch, &Vec<u8>), _)| read_head(branch, key, value);
+        branches.iter().zip(&keys).zip(values).map(read).collect()
+    }
+}
+
+fn read_head(branch: &FoundBranch, key: &[u8], value: Option<Vec<u8>>) -> Result<Head, StoreError> {
+    let value = value.ok_or_else(|| StoreError::damaged("its head record is missing"))?;
+    let head: Head = record::read("its head record", key, &value)?;
+    if !(branch.forked_at()..=COUNT_MAX).contains(&head.seq) {
+        return Err(StoreError::damaged(format!("its head cannot be at {}", head.seq)));
+    }
+    Ok(head)
 }

@@ -6,7 +6,7 @@ use crate::audit::{Audited, audit};
 use crate::backup::part::Totals;
 use crate::error::StoreError;
 use crate::local::layout::key;
-use crate::local::layout::record::{self, GoneRecord, StoreRecord};
+use crate::local::layout::record::StoreRecord;
 use crate::local::reader::found::{match_name_in, read_match};
 use crate::local::reader::records::Records;
 use crate::names::MatchName;
@@ -14,13 +14,14 @@ use crate::reader::report::{Damage, StoreCheck};
 
 /// Audits all records; nobody deletes anything meanwhile.
 pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
-    let StoreRecord { next_id, now, .. } = records.store_record()?;
+    let StoreRecord { next_id, entries, .. } = records.store_record()?;
     let owners = Owners { next_id, ..Owners::default() };
-    let mut check = Check { records, sound: Totals::default(), deleted: 0, damage: Vec::new(), owners };
+    let found = |reason| Damage { match_name: None, branch: None, seq: None, reason };
+    let damage = records.backend.compare()?.into_iter().map(found).collect();
+    let mut check = Check { records, sound: Totals::default(), damage, owners };
     check.matches(observe)?;
     check.grants()?;
-    check.gone()?;
-    check.count(now.entries);
+    check.count(entries);
     check.strays()?;
     Ok(StoreCheck { sound: check.sound, damage: check.damage })
 }
@@ -28,8 +29,6 @@ pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Resul
 struct Check<'a> {
     records: &'a Records,
     sound: Totals,
-    /// How many entries were deleted.
-    deleted: u64,
     damage: Vec<Damage>,
     owners: Owners,
 }
@@ -68,29 +67,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Requires the records of names that are gone to be readable, and what was deleted not to be there.
-    fn gone(&mut self) -> Result<(), StoreError> {
-        for record in self.records.scan(key::all_gone()) {
-            let read = record.and_then(|(key, value)| {
-                let what = format!("the record `{}` of a name that is gone", key.escape_ascii());
-                let record: GoneRecord = record::read(&what, &key, &value)?;
-                let id = key::id_of(&key).unwrap_or_default();
-                let is_there = self.owners.matches.contains(&id) || self.owners.branches.contains(&id);
-                if is_there && record.became.is_none() {
-                    let branch = record.branch.as_ref();
-                    let error = StoreError::damaged("it was deleted, and is there again");
-                    return Err(error.within(&record.match_name, branch));
-                }
-                self.deleted = self.deleted.saturating_add(record.entries);
-                Ok(())
-            });
-            if let Err(error) = read {
-                self.record(None, error)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Requires every grant to be readable, and to be listed for its match.
     fn grants(&mut self) -> Result<(), StoreError> {
         for damage in grants::damage(self.records) {
@@ -99,12 +75,11 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Requires all entries to be there, unless it is known which are not. A compacted store does not count those that
-    /// were deleted before.
-    fn count(&mut self, appended: u64) {
-        let missing = appended.saturating_sub(self.sound.entries.saturating_add(self.deleted));
-        if missing > 0 && self.damage.is_empty() {
-            let reason = format!("{missing} of {appended} entries are in no branch");
+    /// Requires as many entries to be there as the store counts.
+    fn count(&mut self, expected: u64) {
+        let found = self.sound.entries;
+        if found < expected && self.damage.is_empty() {
+            let reason = format!("{} of {expected} entries are in no branch", expected - found);
             self.damage.push(Damage { match_name: None, branch: None, seq: None, reason });
         }
     }

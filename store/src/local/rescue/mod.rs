@@ -4,23 +4,13 @@
 
 pub(crate) mod check;
 mod compact;
-mod copy;
-mod damaged;
-pub(crate) mod doubt;
-mod found;
-mod gone;
 mod grants;
-mod lenient;
+pub(crate) mod losses;
 mod lost;
-mod marks;
-mod nameless;
 pub(crate) mod new_store;
 mod orphan;
-mod plan;
 mod salvage;
-mod source;
 mod stats;
-mod whole;
 
 pub use compact::Compacted;
 pub use lost::LostEntries;

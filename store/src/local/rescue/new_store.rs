@@ -1,14 +1,13 @@
 //! New stores: made beside their place, and named only when they are whole.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::backup::error::RescueError;
-use crate::local::backend::sled::closing::lock_released;
 use crate::local::dir::draft::{self, DraftDir};
-use crate::local::dir::places::SLED_DIR;
 use crate::local::dir::private::sync_dir;
+use crate::local::index::tree::sync_all;
 use crate::local::writer::engine::Local;
 use crate::local::writer::open::open_or_create;
 
@@ -69,27 +68,7 @@ fn require_nothing(dir: &Path) -> Result<(), RescueError> {
 
 /// Makes all of a closed store durable.
 pub(crate) fn settle(dir: &Path) -> Result<(), RescueError> {
-    wait_until_released(dir)?;
     sync_all(dir).map_err(|source| RescueError::io("sync", dir, source))
-}
-
-/// Waits until sled, whose threads may outlive its handle, has let go of a closed store.
-pub(crate) fn wait_until_released(dir: &Path) -> Result<(), RescueError> {
-    let db = dir.join(SLED_DIR).join("db");
-    let file = File::open(&db).map_err(|source| RescueError::io("open", &db, source))?;
-    if lock_released(&file).map_err(|source| RescueError::io("lock", &db, source))? {
-        return Ok(());
-    }
-    let source = io::Error::new(io::ErrorKind::ResourceBusy, "sled still uses it");
-    Err(RescueError::io("close", &db, source))
-}
-
-fn sync_all(dir: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.is_dir() { sync_all(&path)? } else { File::open(&path)?.sync_all()? }
-    }
-    sync_dir(dir)
 }
 
 /// Opens a new store in a directory of our own.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::StoreError;
-use crate::local::backend::sled::pieces;
 use crate::local::layout::key;
 use crate::local::reader::records::Records;
 
@@ -28,24 +27,10 @@ pub(super) struct Orphans {
 /// Nothing refers to them, so no other audit sees them; a store that was only ever written to by this crate has none.
 pub(super) fn orphans(records: &Records, owners: &Owners) -> Result<BTreeMap<String, Orphans>, StoreError> {
     let mut orphans: BTreeMap<(Option<u64>, String), Orphans> = BTreeMap::new();
-    // Whether the record is there that the last piece belongs to: reading it for every piece would take long.
-    let mut last_owner: Option<(Vec<u8>, bool)> = None;
     for record in records.scan(vec![0]..vec![u8::MAX]) {
         let (key, _) = record?;
-        let of_piece = pieces::owner_of(&key);
-        if let Some(owner) =
-            of_piece.filter(|owner| last_owner.as_ref().is_none_or(|(last, _)| last != owner))
-        {
-            last_owner = Some((owner.to_vec(), records.backend.get(owner)?.is_some()));
-        }
-        let is_stray = of_piece.is_some() && last_owner.as_ref().is_some_and(|(_, is_there)| !is_there);
-        let reason = if is_stray {
-            Some("it is a piece of a record that is not there".to_owned())
-        } else {
-            owners.reason_against(of_piece.unwrap_or(&key))
-        };
-        if let Some(reason) = reason {
-            let id = key::id_of(of_piece.unwrap_or(&key));
+        if let Some(reason) = owners.reason_against(&key) {
+            let id = key::id_of(&key);
             orphans.entry((id, reason)).or_insert(Orphans { first_key: key, count: 0 }).count += 1;
         }
     }
@@ -61,25 +46,15 @@ impl Owners {
         let (owner, ids) = match key.first() {
             Some(b's') if key == key::STORE => return None,
             Some(b'm') => return None,
-            Some(b'g') => return self.reason_against_gone(key),
             Some(b'a') => {
                 let has_hash = key::hash_after(key, key::GRANT_PREFIX).is_some();
                 return (!has_hash).then(|| "it names no grant".to_owned());
             }
             Some(b'b' | b'i') => ("match", &self.matches),
-            Some(b'h' | b'k' | b'p' | b't') => ("branch", &self.branches),
+            Some(b'h' | b'k' | b'p') => ("branch", &self.branches),
             _ => return Some("there is no such table".to_owned()),
         };
         let Some(id) = key::id_of(key) else { return Some(format!("it names no {owner}")) };
         (!ids.contains(&id)).then(|| format!("there is no {owner} with the id {id}"))
-    }
-
-    /// Says why a record of a name that is gone is none.
-    fn reason_against_gone(&self, key: &[u8]) -> Option<String> {
-        match (key::id_of(key), key::seq_of(key)) {
-            (Some(id), Some(_)) if id < self.next_id => None,
-            (Some(id), Some(_)) => Some(format!("there never was a match or branch with the id {id}")),
-            _ => Some("it names no match or branch".to_owned()),
-        }
     }
 }

@@ -1,33 +1,34 @@
-//! Salvage: a new store of all that still verifies in a damaged one, and a list of what does not.
+//! Salvage: a new store of all that is sound in a damaged one, and a list of what is not (ST-4).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
-use super::damaged::{self, Damaged};
-use super::lenient::scan_leniently;
+use super::check::check;
+use super::losses::{Left, losses, read_left};
 use super::lost::LostEntries;
-use super::marks::Marks;
-use super::nameless;
 use super::new_store::{self, NewStore};
-use super::plan::{MatchPlan, Named, plan_match};
 use crate::backup::error::RescueError;
-use crate::backup::part::{MatchPart, Part, Totals};
+use crate::backup::part::Totals;
 use crate::backup::rebuild::Rebuild;
+use crate::backup::walk::walk;
 use crate::engine::Engine;
-#[cfg(doc)]
 use crate::error::StoreError;
-use crate::local::backend::Backend;
-use crate::local::layout::key;
-use crate::local::reader::found::match_name_in;
+use crate::local::backend::memory::MemoryBackend;
+use crate::local::backend::{Backend, BackendError};
+use crate::local::dir::holder::holder;
+use crate::local::dir::places::{LOCK_FILE, Places};
+use crate::local::dir::regular::open_regular;
+use crate::local::dir::{draft, format, private, swap};
+use crate::local::index::open::open_newest;
+use crate::local::journal::image::Image;
+use crate::local::journal::lenient::Remains;
 use crate::local::reader::records::Records;
-use crate::local::writer::open::in_memory;
-use crate::names::MatchName;
+use crate::local::replay::{Misfit, replay};
+use crate::local::staging::{Staging, scan_all};
+use crate::local::view::View;
 use crate::writer::store::Store;
-
-/// What else may be wrong where records were looked for one by one.
-const ONE_BY_ONE: &str = "its records were looked for one by one, so the newest entries of a branch may be missing \
-                          without a sign, and deleted branches may be back";
 
 /// How many names an error lists.
 const NAMES_MAX: usize = 8;
@@ -41,11 +42,17 @@ pub struct Salvage {
     pub lost: Vec<LostEntries>,
 }
 
+/// What a damaged store still shows.
+struct Found {
+    records: Records,
+    lost: Vec<LostEntries>,
+}
+
 impl Store {
-    /// Makes a new store in `new_dir` of everything that still verifies in `dir`, and lists what does not.
+    /// Makes a new store in `new_dir` of everything that is sound in `dir`, and lists what is not.
     ///
-    /// The damaged store is copied first and never opened itself. Of every branch all entries up to the first that is
-    /// damaged are saved: what follows a gap proves nothing. Rules are not asked. `observe` receives the progress.
+    /// Nothing in the damaged store changes. Every commit is saved whose frame is sound, less what follows a gap of its
+    /// own branch; a sound index fills gaps. Rules are not asked. `observe` receives the progress.
     ///
     /// # Errors
     /// [`RescueError::NotEmpty`], [`RescueError::NothingReadable`], [`StoreError::Locked`], and those of reading and
@@ -56,30 +63,22 @@ impl Store {
         observe: &mut dyn FnMut(Totals),
     ) -> Result<Salvage, RescueError> {
         let new = NewStore::at(new_dir)?;
-        let damaged = damaged::open(dir, &new.scratch())?;
+        if !dir.is_dir() {
+            return Err(StoreError::Missing { dir: dir.to_owned() }.into());
+        }
+        format::require_no_other(dir)?;
+        let _lock = hold(dir)?;
+        let found = find(dir, &swap::places(dir), &new.scratch())?;
         let store = new_store::create(&new.draft())?;
-        let salvage = Salvager::new(&damaged, &store).run(observe)?;
+        let saved = save(&found.records, &store, observe)?;
         store.close()?;
+        let salvage = Salvage { saved, lost: found.lost };
         if salvage.saved.matches == 0 && !salvage.lost.is_empty() {
             return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason: salvage.reason() });
         }
-        let Damaged { records, .. } = damaged;
-        drop(records);
+        drop(found.records);
         new.publish()?;
         Ok(salvage)
-    }
-
-    /// Makes a new store in memory of everything that still verifies in a backend.
-    ///
-    /// # Errors
-    /// As for [`salvage`](Store::salvage).
-    #[doc(hidden)]
-    pub fn salvage_in_memory(backend: Box<dyn Backend>) -> Result<(Self, Salvage), RescueError> {
-        let marks = Marks::read(backend.watermark());
-        let damaged = Damaged::of_records(Records::new(backend, None), marks);
-        let store = in_memory();
-        let salvage = Salvager::new(&damaged, &store).run(&mut |_| {})?;
-        Ok((Self::of(store), salvage))
     }
 }
 
@@ -99,131 +98,114 @@ impl Salvage {
     }
 }
 
-struct Salvager<'a> {
-    damaged: &'a Damaged,
-    rebuild: Rebuild<'a>,
-    lost: Vec<LostEntries>,
-    /// The ids of the matches and branches whose names are known.
-    ids: BTreeSet<u64>,
+/// Keeps writers out, as far as there is a file for that.
+fn hold(dir: &Path) -> Result<Option<File>, StoreError> {
+    let Ok(mut file) = open_regular(&dir.join(LOCK_FILE)) else { return Ok(None) };
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => {
+            Err(StoreError::Locked { dir: dir.to_owned(), holder: holder(&mut file) })
+        }
+        _ => Ok(Some(file)),
+    }
 }
 
-impl<'a> Salvager<'a> {
-    fn new(damaged: &'a Damaged, store: &'a dyn Engine) -> Self {
-        let lost = damaged.marks.damage.iter().map(LostEntries::of_store).collect();
-        Self { damaged, rebuild: Rebuild::new(store), lost, ids: BTreeSet::new() }
-    }
-
-    fn run(mut self, observe: &mut dyn FnMut(Totals)) -> Result<Salvage, RescueError> {
-        let mut told = self.told();
-        let mut found = 0;
-        for (key, value) in scan_leniently(&self.damaged.records, &key::all_matches()) {
-            let Ok(name) = match_name_in(&key) else { continue };
-            found += 1;
-            let told = told.remove(&name).unwrap_or_default();
-            self.save_match(name, (&key, &value), &told, observe)?;
-        }
-        let saved = self.rebuild.totals();
-        self.rebuild.take(&Part::End(saved))?;
-        for (match_name, branches) in told {
-            for (branch, seq) in branches {
-                self.lost.push(LostEntries {
-                    match_name: Some(match_name.clone()),
-                    branch: Some(branch),
-                    from: (seq > 0).then_some(1),
-                    to: (seq > 0).then_some(seq),
-                    reason: "its match is gone".to_owned(),
-                });
-            }
-        }
-        self.lost.extend(nameless::find(self.damaged, &self.ids));
-        self.compare_counts(found, saved);
-        if !self.lost.is_empty()
-            && let Some(reason) = &self.damaged.reason
-        {
-            self.lost.insert(0, LostEntries::of_store(format!("{reason}; {ONE_BY_ONE}")));
-        }
-        Ok(Salvage { saved, lost: self.lost })
-    }
-
-    /// Returns how far the branches of every match went, as far as WATERMARK and old records tell.
-    fn told(&self) -> BTreeMap<MatchName, Named> {
-        let mut told: BTreeMap<MatchName, Named> = BTreeMap::new();
-        for (commit, place) in &self.damaged.places {
-            let Some(place) = self.damaged.gone.follow(place.clone(), *commit) else { continue };
-            let seq = told.entry(place.match_name).or_default().entry(place.branch).or_default();
-            *seq = place.seq.max(*seq);
-        }
-        told
-    }
-
-    fn save_match(
-        &mut self,
-        name: MatchName,
-        record: (&[u8], &[u8]),
-        told: &Named,
-        observe: &mut dyn FnMut(Totals),
-    ) -> Result<(), RescueError> {
-        let old = &self.damaged.records;
-        let MatchPlan { id, genesis, branches, lost, ids } = plan_match(old, &name, record, told);
-        self.lost.extend(lost);
-        self.ids.extend(ids);
-        self.ids.extend(id);
-        let Some(genesis) = genesis else { return Ok(()) };
-        let branch_count = branches.len() as u64;
-        self.rebuild.take(&Part::Match(MatchPart { name, branches: branch_count, genesis: &genesis }))?;
-        for branch in &branches {
-            self.rebuild.take(&Part::Branch(branch.part.clone()))?;
-            branch.read(old, &mut |part| self.rebuild.take(part).map(|_| ()))?;
-            observe(self.rebuild.totals());
-        }
+/// Gives a new store what another holds.
+fn save(
+    records: &Records,
+    store: &dyn Engine,
+    observe: &mut dyn FnMut(Totals),
+) -> Result<Totals, RescueError> {
+    let mut rebuild = Rebuild::new(store);
+    walk(records, &mut |part| {
+        rebuild.take(part)?;
+        observe(rebuild.totals());
         Ok(())
-    }
+    })?;
+    Ok(rebuild.totals())
+}
 
-    /// Compares what was found with what the store should hold according to its own record and its watermark.
-    fn compare_counts(&mut self, found: u64, saved: Totals) {
-        let record = match self.damaged.records.store_record() {
-            Ok(record) => record,
-            Err(error) => {
-                let reason = format!("{}; what else is missing is not known", error.reason());
-                self.lost.push(LostEntries::of_store(reason));
-                return;
-            }
-        };
-        let expected = record.matches;
-        match expected.checked_sub(found) {
-            Some(0) => {}
-            Some(missing) => self.lose(format!("{missing} of {expected} matches are gone with their names")),
-            None => self.lose(format!(
-                "it should hold {expected} matches, so some of these {found} may be deleted ones"
-            )),
-        }
-        let newest = self.damaged.marks.newest();
-        if let Some(marked) = newest.filter(|marked| marked.commits > record.now.commits) {
-            return self.lose(format!(
-                "{} of {} commits are missing, with {} of {} entries",
-                marked.commits.saturating_sub(record.now.commits),
-                marked.commits,
-                marked.entries.saturating_sub(record.now.entries),
-                marked.entries
-            ));
-        }
-        if newest.is_some_and(|marked| *marked != record.now && *marked != record.marked) {
-            self.lose("the file `WATERMARK` belongs to another history".to_owned());
-        }
-        let (ever, known) = (record.now.entries, saved.entries.saturating_add(self.damaged.gone.entries()));
-        match ever.checked_sub(known) {
-            Some(0) => {}
-            Some(missing) => {
-                self.lose(format!("{missing} of {ever} entries are neither saved nor recorded as deleted"));
-            }
-            None => self.lose(format!(
-                "{} entries more are there than were recorded; deleted ones may be back",
-                known - ever
-            )),
-        }
+/// Finds what is sound: in the journal, and where that has gaps in an index too.
+fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<Found, RescueError> {
+    let whole = Image::read(&places.journal).and_then(|image| View::read(&image, u64::MAX, true));
+    let reason = match whole {
+        Ok(view) => return Ok(Found { records: Records::new(Box::new(view), None), lost: Vec::new() }),
+        Err(BackendError::Damaged(reason)) => reason,
+        Err(error) => return Err(StoreError::from(error).into()),
+    };
+    let left = read_left(&places.journal).map_err(StoreError::from)?;
+    let indexed = indexed(places, scratch);
+    let Some(Left { view, misfits, notes }) = left else {
+        return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason });
+    };
+    let mut notes: Vec<_> = notes.into_iter().map(LostEntries::of_store).collect();
+    if notes.is_empty() {
+        notes.push(LostEntries::of_store(reason));
     }
+    let records = Records::new(Box::new(view), None);
+    let lost = losses(&misfits, &records);
+    let (records, mut lost) = match indexed {
+        // Both begin with the same commits; whichever has more entries lacks fewer.
+        Some((others, misfits)) if count(&others) >= count(&records) => {
+            let lost = losses(&misfits, &others);
+            (others, lost)
+        }
+        _ => (records, lost),
+    };
+    lost.extend(notes);
+    Ok(Found { records, lost })
+}
 
-    fn lose(&mut self, reason: String) {
-        self.lost.push(LostEntries::of_store(reason));
+fn count(records: &Records) -> u64 {
+    records.store_record().map_or(0, |record| record.entries)
+}
+
+/// Reads a copy of the newest index and the sound commits behind it, if the index is sound and of this journal.
+fn indexed(places: &Places, scratch: &Path) -> Option<(Records, Vec<(u64, Misfit)>)> {
+    copy_all(&places.sled, scratch).ok()?;
+    let (tree, record) = open_newest(scratch)?;
+    let mut remains = Remains::find(&places.journal).ok()??;
+    if record.journal != remains.salt {
+        return None;
     }
+    let memory = MemoryBackend::new();
+    for (key, value) in scan_all(&tree, vec![0]..vec![u8::MAX]).ok()? {
+        memory.tamper(&key, Some(value));
+    }
+    let records = Records::new(Box::new(memory.clone()), None);
+    if !check(&records, &mut |_| {}).ok()?.damage.is_empty() {
+        return None;
+    }
+    let mut misfits = Vec::new();
+    let mut store = record.clone();
+    let carried = remains.each_commit(&mut |point, _, body| {
+        if point.number <= record.commits {
+            return Ok(());
+        }
+        let mut staging = Staging::over(&memory, store.clone());
+        replay(&mut staging, point, body, &mut |misfit| {
+            misfits.push((point.number, misfit));
+            Ok(())
+        })?;
+        let (changes, after) = staging.take_changes();
+        store = after;
+        memory.write(&changes)
+    });
+    carried.ok()?;
+    Some((records, misfits))
+}
+
+/// Copies the folder of the indexes, of which only regular files are any.
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    draft::uninterrupted(|| fs::create_dir_all(to))?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, target, kind) = (entry.path(), to.join(entry.file_name()), entry.file_type()?);
+        if kind.is_dir() {
+            copy_all(&path, &target)?;
+        } else if kind.is_file() {
+            let mut copy = private::options().write(true).create_new(true).open(&target)?;
+            std::io::copy(&mut open_regular(&path)?, &mut copy)?;
+        }
+    }
+    Ok(())
 }

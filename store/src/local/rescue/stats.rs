@@ -6,6 +6,8 @@ use std::path::Path;
 
 use crate::backup::part::Totals;
 use crate::error::StoreError;
+use crate::local::dir::places::Places;
+use crate::local::dir::swap;
 use crate::local::layout::key;
 use crate::local::reader::pages::read_page;
 use crate::local::reader::records::Records;
@@ -39,6 +41,16 @@ impl Records {
 }
 
 impl Store {
+    /// Returns the bytes of the journal and of its index in a store's directory.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when it cannot be read.
+    pub fn journal_and_index_bytes(dir: &Path) -> Result<(u64, u64), StoreError> {
+        let Places { journal, sled, .. } = swap::places(dir);
+        let bytes = |dir: &Path| if dir.exists() { Self::bytes_on_disk(dir) } else { Ok(0) };
+        Ok((bytes(&journal)?, bytes(&sled)?))
+    }
+
     /// Returns the bytes of all files in a store's directory.
     ///
     /// # Errors
@@ -55,22 +67,18 @@ fn count_match(records: &Records, name: MatchName, stats: &mut StoreStats) -> Re
     for branch in branches {
         let here = |error: StoreError| error.within(&of_match.name, Some(&branch.name));
         of_match.branches += 1;
-        let mut paged_to = branch.forked_at();
+        let mut counted_to = branch.forked_at();
         for record in records.scan(key::pages_of(branch.id)) {
             let (key, value) = record.map_err(here)?;
             let first = key::seq_of(&key).unwrap_or_default();
             let page = read_page(&key, &value).map_err(|error| here(error.at(first)))?;
-            let count = page.records.len() as u64;
-            paged_to = first.saturating_add(count).saturating_sub(1);
+            let last = first.saturating_add(page.records.len() as u64).saturating_sub(1);
+            // While a head is packed its entries may be on two pages.
+            let count = last.saturating_sub(counted_to.max(first.saturating_sub(1)));
+            counted_to = counted_to.max(last);
             stats.pages += 1;
             stats.entries_on_pages += count;
             of_match.entries += count;
-            of_match.entry_bytes += (key.len() + value.len()) as u64;
-        }
-        for record in records.scan(key::of_tail(branch.id, paged_to + 1)..key::tails_of(branch.id).end) {
-            let (key, value) = record.map_err(here)?;
-            stats.tails += 1;
-            of_match.entries += 1;
             of_match.entry_bytes += (key.len() + value.len()) as u64;
         }
     }

@@ -1,12 +1,9 @@
 //! Appending: the expected head, and keys that make repeating harmless.
 
-use super::branch_state::BranchState;
 use super::committer::{Committer, Order};
-use super::ledger::{Ledger, Staged};
+use super::ledger::{BranchState, Ledger, Staged};
 use crate::engine::{Append, Then};
 use crate::error::StoreError;
-use crate::local::layout::key;
-use crate::local::layout::record::IdempotencyRecord;
 use crate::reader::appended::Appended;
 
 /// Appends entries, which may share a flush with others.
@@ -27,11 +24,13 @@ fn order(append: &Append) -> Order {
 fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<Appended, StoreError> {
     let Append { match_name, branch, expected_id, expected_head, entries, idempotency_key } = append;
     let names = (match_name, branch);
-    if !ledger.branches.contains_key(&names) {
-        let line = ledger.records.find(&names.0, &names.1)?;
-        ledger.branches.insert(names.clone(), BranchState::load(&ledger.records, &line)?);
-    }
-    let state = ledger.branches.get_mut(&names).expect("it was there or has just been put there");
+    let mut state = match ledger.branches.get(&names) {
+        Some(state) => *state,
+        None => {
+            let line = ledger.records.find(&names.0, &names.1)?;
+            BranchState { id: line.branch.id, head: line.head }
+        }
+    };
     if expected_id.is_some_and(|expected| expected.branch != state.id) {
         let (match_name, branch) = names;
         return Err(StoreError::NoSuchBranch { match_name, branch });
@@ -48,12 +47,7 @@ fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<App
         let (match_name, branch) = names;
         return Err(StoreError::Conflict { match_name, branch, expected: expected_head, head: before.seq });
     }
-    staged.append(names, state, entries, idempotency_key.as_ref());
-    staged.keep_head(state.id, before);
-    let (first, last) = (before.seq + 1, state.head.seq);
-    if let Some(idempotency_key) = &idempotency_key {
-        let key = key::of_idempotency(state.id, idempotency_key);
-        staged.put(key, &IdempotencyRecord { first, last });
-    }
-    Ok(Appended { first, last, repeated: false })
+    staged.append(&mut state, entries, idempotency_key.as_ref());
+    ledger.branches.insert(names, state);
+    Ok(Appended { first: before.seq + 1, last: state.head.seq, repeated: false })
 }

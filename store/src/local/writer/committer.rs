@@ -1,4 +1,4 @@
-//! The committer: the one thread that writes. It stages what many callers want, makes it durable with one flush, and
+//! The committer: the one thread that writes. It stages what many callers want, makes it durable with one sync, and
 //! answers them all.
 
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ use crate::local::layout::record::StoreRecord;
 use crate::local::reader::records::Records;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 
-/// The most requests that wait, and the most that one flush serves.
+/// The most requests that wait, and the most that one sync serves.
 const QUEUE_MAX: usize = 256;
 
-/// What may share a flush.
+/// What may share a sync.
 pub(crate) enum Order {
     /// This may, but not with an append of the same idempotency key: its entries must be stored before they can be
     /// compared.
@@ -169,7 +169,7 @@ fn serve(ledger: &mut Ledger, requests: Vec<Request>) {
     group.commit(ledger);
 }
 
-/// What waits for one flush.
+/// What waits for one sync.
 #[derive(Default)]
 struct Group {
     staged: Staged,
@@ -178,10 +178,9 @@ struct Group {
 }
 
 impl Group {
-    /// Makes what is staged durable and answers everyone; then seals what fills pages.
+    /// Makes what is staged durable and answers everyone.
     fn commit(self, ledger: &mut Ledger) {
         let Self { staged, replies, .. } = self;
-        let touched = staged.touched.clone();
         let committed = ledger.commit(staged);
         for (reply, answer) in replies {
             let answer = match (&committed, answer) {
@@ -190,7 +189,5 @@ impl Group {
             };
             reply(answer);
         }
-        ledger.seal(touched);
-        ledger.settle();
     }
 }

@@ -1,14 +1,15 @@
 //! Creating matches and branches.
 
-use super::branch_state::BranchState;
 use super::committer::{Committer, Order};
+use super::ledger::BranchState;
+use crate::chain;
 use crate::engine::NewBranch;
 use crate::entry::NewEntry;
 use crate::error::StoreError;
+use crate::local::journal::op::Op;
 use crate::local::layout::key;
-use crate::local::layout::record::BranchRecord;
 use crate::names::{BranchName, MatchName};
-use crate::reader::found::{FoundMatch, MatchId, Parent};
+use crate::reader::found::Head;
 
 /// Creates a match with its first entries, all or nothing.
 pub(super) fn create_match(
@@ -22,15 +23,11 @@ pub(super) fn create_match(
             return Err(StoreError::AlreadyExists { match_name: name });
         }
         let id = ledger.take_ids(2);
-        let of = FoundMatch { name, id: MatchId(id.into()), branches: 1, genesis };
-        staged.put_match(&of, 1);
-        let main = BranchName::main();
-        let branch_id = id + 1;
-        staged.put(key::of_branch(id, &main), &BranchRecord { id: branch_id, parent: None });
-        let mut state = BranchState::new(branch_id, 0, of.link());
-        staged.append((of.name.clone(), main.clone()), &mut state, entries, None);
-        ledger.branches.insert((of.name, main), state);
-        ledger.record.matches += 1;
+        staged.add(&Op::CreateMatch { id, name: name.clone(), genesis: &genesis });
+        let head = Head { seq: 0, link: chain::genesis_link(&genesis) };
+        let mut state = BranchState { id: id + 1, head };
+        staged.append(&mut state, entries, None);
+        ledger.branches.insert((name, BranchName::main()), state);
         Ok(())
     })
 }
@@ -50,13 +47,12 @@ pub(super) fn create_branch(
         parent.require(at)?;
         let link = parent.link_at(ledger.records.as_ref(), at)?;
         let id = ledger.take_ids(1);
-        let begin = Parent { name: from.to_string(), id: parent.branch.id, at, link };
-        let record = BranchRecord { id, parent: Some(begin) };
-        staged.put(key::of_branch(parent.of.number(), &name), &record);
-        staged.put_match(&parent.of, parent.of.branches + 1);
-        let mut state = BranchState::new(id, at, link);
-        staged.append((match_name.clone(), name.clone()), &mut state, entries, None);
-        ledger.branches.insert((match_name, name), state);
+        let mut state = BranchState { id, head: Head { seq: at, link } };
+        let names = (match_name, name);
+        let (match_name, name) = names.clone();
+        staged.add(&Op::CreateBranch { id, match_name, name, parent: from, at, link });
+        staged.append(&mut state, entries, None);
+        ledger.branches.insert(names, state);
         Ok(())
     })
 }

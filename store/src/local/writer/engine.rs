@@ -12,7 +12,6 @@ use crate::entry::NewEntry;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::local::backend::Backend;
-use crate::local::reader::history::checked;
 use crate::local::reader::records::Records;
 use crate::names::{BranchName, MatchName};
 use crate::reader::appended::Appended;
@@ -27,8 +26,8 @@ pub(crate) struct Local {
 
 impl Local {
     pub(crate) fn start(backend: Box<dyn Backend>, snapshots: Option<Snapshots>) -> Result<Self, StoreError> {
-        let (records, record) = checked(backend, snapshots)?;
-        let records = Arc::new(records);
+        let records = Arc::new(Records::new(backend, snapshots));
+        let record = records.store_record()?;
         let committer = Committer::start(Arc::clone(&records), record)?;
         Ok(Self { committer, records })
     }
@@ -46,12 +45,7 @@ impl Local {
         grants::keep(&self.committer, match_name, grants)
     }
 
-    /// Ends the committer; then we are the only one who writes.
-    pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
-        self.committer.stop()
-    }
-
-    /// Closes it, so that everything is on disk and its watermark is up to date.
+    /// Closes it, so that its journal says that nothing is missing at its end.
     pub(crate) fn close(self) -> Result<(), StoreError> {
         let Self { mut committer, records } = self;
         committer.stop()?;

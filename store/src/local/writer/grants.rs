@@ -7,8 +7,7 @@ use super::ledger::Staged;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::granting::{self, Spent};
-use crate::local::layout::key;
-use crate::local::layout::record::{GrantRecord, MatchGrantRecord};
+use crate::local::journal::op::Op;
 use crate::local::reader::records::Records;
 use crate::names::MatchName;
 use crate::reader::found::FoundMatch;
@@ -49,7 +48,7 @@ pub(super) fn join(
         };
         let of = records.find_match(&spent.match_name)?;
         stage_new(records, staged, (&of, Some(invitation)), (token, joined.clone()))?;
-        stage(staged, of.number(), (invitation, spent));
+        stage(staged, (invitation, spent));
         Ok(JoinedSeat::Now(joined))
     })
 }
@@ -70,7 +69,7 @@ pub(super) fn revoke(
             return Err(StoreError::NoSuchGrant { id });
         };
         if grant.revoked_at_ms.is_none() {
-            stage(staged, of.number(), (hash, Grant { revoked_at_ms: Some(now_ms), ..grant }));
+            stage(staged, (hash, Grant { revoked_at_ms: Some(now_ms), ..grant }));
         }
         Ok(hash)
     })
@@ -84,9 +83,9 @@ pub(super) fn keep(
 ) -> Result<(), StoreError> {
     let match_name = match_name.clone();
     committer.perform(Order::Alone, move |ledger, staged| {
-        let of = ledger.records.find_match(&match_name)?;
+        ledger.records.find_match(&match_name)?;
         for grant in grants {
-            stage(staged, of.number(), grant);
+            stage(staged, grant);
         }
         Ok(())
     })
@@ -105,29 +104,13 @@ fn stage_new(
     let others = records.listed_grants(of.number()).collect::<Result<Vec<_>, _>>()?;
     let read = |other: &Digest| records.grant(of, other);
     for other in granting::make_room(&of.name, (&hash, &grant), replaced, others, read)? {
-        remove(staged, of.number(), &other);
+        staged.add(&Op::RemoveGrant { match_name: of.name.clone(), hash: other });
     }
-    stage(staged, of.number(), (hash, grant));
+    stage(staged, (hash, grant));
     Ok(())
 }
 
-/// Removes the grants of a match.
-pub(super) fn stage_removal(records: &Records, staged: &mut Staged, match_id: u64) -> Result<(), StoreError> {
-    for listed in records.listed_grants(match_id) {
-        remove(staged, match_id, &listed?.0);
-    }
-    Ok(())
-}
-
-/// Writes a grant of a match, and that it is one.
-pub(super) fn stage(staged: &mut Staged, match_id: u64, (hash, grant): (Digest, Grant)) {
-    let seat = grant.kind.seat();
-    staged.put(key::of_match_grant(match_id, &hash), &MatchGrantRecord { seat });
-    staged.put(key::of_grant(&hash), &GrantRecord { match_id, grant });
-}
-
-/// Removes a grant of a match.
-fn remove(staged: &mut Staged, match_id: u64, hash: &Digest) {
-    staged.remove(key::of_match_grant(match_id, hash));
-    staged.remove(key::of_grant(hash));
+/// Writes a grant of the match that it names.
+fn stage(staged: &mut Staged, (hash, grant): (Digest, Grant)) {
+    staged.add(&Op::SetGrant { hash, grant });
 }

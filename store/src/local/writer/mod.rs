@@ -1,7 +1,6 @@
 //! Writing to a store on disk: one committer, and the work that it is given.
 
 mod append;
-pub(crate) mod branch_state;
 mod committer;
 mod create;
 mod delete;

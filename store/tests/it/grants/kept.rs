@@ -74,8 +74,8 @@ fn no_backup_and_no_salvage_has_grants() {
     let saved = salvage(&at("store"), &at("saved")).unwrap();
     assert_eq!(saved.lost, []);
     assert_eq!(grants_in(&at("saved")), []);
-    // Also when records have to be looked for one by one.
-    fs::remove_file(at("store").join("WATERMARK")).unwrap();
+    // Also where the journal is damaged.
+    fs::remove_file(at("store").join("journal/head.a")).unwrap();
     let saved = salvage(&at("store"), &at("again")).unwrap();
     assert_eq!(saved.saved.entries, 300, "{:?}", saved.lost);
     assert_eq!(grants_in(&at("again")), []);
@@ -93,8 +93,7 @@ fn a_compacted_store_has_the_same_grants() {
     store.join(&token(1), &token(3), NOW).unwrap();
     store.close().unwrap();
     let before = grants_in(&dir);
-    let compacted = Store::compact(&dir, &mut unobserved()).unwrap();
-    assert!(compacted.bytes_after < compacted.bytes_before, "{compacted:?}");
+    Store::compact(&dir, &mut unobserved()).unwrap();
     assert_eq!(grants_in(&dir), before);
     let store = Store::open(&dir).unwrap();
     assert!(matches!(store.join(&token(1), &token(3), NOW).unwrap(), JoinedSeat::Again(_)));

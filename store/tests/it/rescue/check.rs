@@ -10,7 +10,7 @@ fn findings(backend: MemoryBackend) -> Vec<String> {
     let store = match Store::with_backend(Box::new(backend)) {
         Ok(store) => store,
         Err(error) => {
-            assert!(matches!(error, StoreError::Corrupt { .. } | StoreError::Lost { .. }), "{error}");
+            assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
             return vec![error.to_string()];
         }
     };
@@ -33,8 +33,8 @@ fn every_missing_and_every_changed_record_is_found() {
         let what = key.escape_ascii().to_string();
         let damaged = backend.copy();
         damaged.tamper(&key, None);
-        // That a name is gone does not keep anything from being read; only salvage counts what was deleted.
-        assert!(!findings(damaged).is_empty() || key[0] == b'g', "{what} is missing");
+        // Without the record about the store there is none, and so an empty one.
+        assert!(!findings(damaged).is_empty() || key == b"s", "{what} is missing");
         for place in 0..value.len() {
             let damaged = backend.copy();
             let mut flipped = value.clone();
@@ -57,14 +57,13 @@ fn records_that_belong_to_nothing_are_found() {
     // Branch 7 was deleted.
     let of_branch = |table: u8| [&[table], &7_u64.to_be_bytes()[..], &1_u64.to_be_bytes()].concat();
     check(&of_branch(b'p'), "there is no branch with the id 7");
-    check(&of_branch(b't'), "there is no branch with the id 7");
     check(&of_branch(b'k'), "there is no branch with the id 7");
     check(&of_branch(b'h')[..9], "there is no branch with the id 7");
     let of_match = [&b"b"[..], &7_u64.to_be_bytes(), b"line"].concat();
     check(&of_match, "there is no match with the id 7");
     let of_grant = [&b"i"[..], &7_u64.to_be_bytes(), &[1; 32]].concat();
     check(&of_grant, "there is no match with the id 7");
-    check(b"tx", ": it names no branch");
+    check(b"px", ": it names no branch");
     check(b"a!", ": it names no grant");
     check(b"zoo", "the first is `zoo`: there is no such table");
     check(b"m!", ": a match record has no proper name");
@@ -76,7 +75,7 @@ fn statistics_count_what_is_there() {
     fill(&store);
     let stats = store.stats(1, &mut unobserved()).unwrap();
     assert_eq!(stats.totals, Totals { matches: 2, branches: 5, entries: 71 });
-    assert_eq!((stats.pages, stats.entries_on_pages, stats.tails), (1, 64, 7));
+    assert_eq!((stats.entries_on_pages, stats.tails), (71, 0));
     assert_eq!(stats.largest.len(), 1);
     assert_eq!((stats.largest[0].name.as_str(), stats.largest[0].entries), ("m", 71));
     assert_eq!(stats.entry_bytes, stats.largest[0].entry_bytes);

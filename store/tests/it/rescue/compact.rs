@@ -40,7 +40,6 @@ fn a_compacted_store_says_the_same_in_fewer_bytes() {
     assert_eq!(told(&dir), before);
     assert!(names(&dir).iter().all(|name| !name.starts_with("compact")), "{:?}", names(&dir));
     let store = Store::open(&dir).unwrap();
-    assert_eq!(store.stats(0, &mut unobserved()).unwrap().tails, 0);
     // And it goes on after pages that are not full.
     let line = branch("line");
     let head = store.head(&name("m"), &line).unwrap();
@@ -62,7 +61,7 @@ fn a_compaction_cut_short_anywhere_leaves_the_old_or_the_new() {
     let (old, new) = (at("old"), at("new"));
     let finish = |dir: &Path, what: &str| {
         assert_eq!(told(dir), before, "{what}");
-        assert_eq!(names(dir), ["FORMAT", "LOCK", "WATERMARK", "sled"], "{what}");
+        assert_eq!(names(dir), ["FORMAT", "LOCK", "journal", "sled"], "{what}");
     };
 
     copy_dir(&old, &at("1"));
@@ -76,19 +75,58 @@ fn a_compaction_cut_short_anywhere_leaves_the_old_or_the_new() {
 
     copy_dir(&old, &at("3"));
     copy_dir(&new, &at("3/compact.ready"));
-    fs::rename(at("3/sled"), at("3/compact.ready/old")).unwrap();
-    finish(&at("3"), "when the old records are aside");
+    fs::remove_dir_all(at("3/sled")).unwrap();
+    finish(&at("3"), "when the old index is gone");
 
     copy_dir(&old, &at("4"));
     copy_dir(&new, &at("4/compact.ready"));
-    fs::rename(at("4/sled"), at("4/compact.ready/old")).unwrap();
+    fs::remove_dir_all(at("4/sled")).unwrap();
     fs::rename(at("4/compact.ready/sled"), at("4/sled")).unwrap();
-    finish(&at("4"), "when the new records are in place");
+    fs::rename(at("4/journal"), at("4/compact.ready/old.journal")).unwrap();
+    finish(&at("4"), "when the old journal is aside");
 
     copy_dir(&new, &at("5"));
     fs::create_dir(at("5/compact.ready")).unwrap();
-    copy_dir(&at("old/sled"), &at("5/compact.ready/old"));
-    finish(&at("5"), "when the new watermark is in place");
+    copy_dir(&at("old/journal"), &at("5/compact.ready/old.journal"));
+    finish(&at("5"), "when the new journal is in place");
+}
+
+/// ST-9: no byte of what was deleted is left in any file.
+#[test]
+fn nothing_of_a_deleted_match_is_left_after_a_compaction() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("store");
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("stays"), &genesis(), commands(5)).unwrap();
+    let secret = turnfold_store::Genesis { title: "the title of it".to_owned(), ..genesis() };
+    store.create_match(&name("vanishes"), &secret, Vec::new()).unwrap();
+    let command = turnfold_store::NewEntry { command: b"a secret command".to_vec(), ..opaque(1) };
+    store.append(&name("vanishes"), &BranchName::main(), 0, vec![command], None).unwrap();
+    let grant = crate::grants::new(turnfold_store::GrantKind::Host);
+    let grant = turnfold_store::NewGrant { match_name: name("vanishes"), ..grant };
+    store.grant(&crate::grants::token(9), grant, 0).unwrap();
+    store.delete_match(&name("vanishes")).unwrap();
+    store.close().unwrap();
+    let found = |dir: &Path, needle: &[u8]| {
+        let mut files = Vec::new();
+        all_files(dir, &mut files);
+        files.iter().any(|file| fs::read(file).unwrap().windows(needle.len()).any(|bytes| bytes == needle))
+    };
+    let token = crate::grants::token(9);
+    let needles = [&b"the title of it"[..], b"a secret command", b"vanishes", token.as_bytes()];
+    assert!(needles.iter().all(|needle| found(&dir, needle)), "they are in the journal");
+    Store::compact(&dir, &mut unobserved()).unwrap();
+    for needle in needles {
+        assert!(!found(&dir, needle), "{}", needle.escape_ascii());
+    }
+    assert_eq!(Store::open(&dir).unwrap().matches().unwrap().len(), 1);
+}
+
+fn all_files(dir: &Path, files: &mut Vec<std::path::PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { all_files(&path, files) } else { files.push(path) }
+    }
 }
 
 #[test]
@@ -100,10 +138,10 @@ fn a_store_in_use_or_damaged_is_left_as_it_is() {
     let error = Store::compact(&dir, &mut unobserved()).unwrap_err();
     assert!(matches!(error, RescueError::Store(StoreError::Locked { .. })), "{error}");
     store.close().unwrap();
-    let watermark = fs::read(dir.join("WATERMARK")).unwrap();
-    fs::write(dir.join("WATERMARK"), "").unwrap();
+    let head = fs::read(dir.join("journal/head.b")).unwrap();
+    fs::write(dir.join("journal/head.b"), "").unwrap();
     Store::compact(&dir, &mut unobserved()).unwrap_err();
-    fs::write(dir.join("WATERMARK"), watermark).unwrap();
+    fs::write(dir.join("journal/head.b"), head).unwrap();
     assert_eq!(Store::open(&dir).unwrap().head(&name("m"), &BranchName::main()).unwrap(), 10);
     let error = Store::compact(&parent.path().join("nothing"), &mut unobserved()).unwrap_err();
     assert!(error.to_string().starts_with("no store at"), "{error}");

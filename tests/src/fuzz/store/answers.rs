@@ -114,7 +114,7 @@ impl Told {
 }
 
 fn check_is_damage(error: &StoreError) {
-    let is_damage = matches!(error, StoreError::Corrupt { .. } | StoreError::Lost { .. });
+    let is_damage = matches!(error, StoreError::Corrupt { .. });
     assert!(is_damage && error.kind() == ErrorKind::Trouble, "damage is told as: {error}");
 }
 

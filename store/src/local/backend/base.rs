@@ -1,0 +1,95 @@
+//! What lies below the commits that only the heads have: an index, or where that turns out to be damaged a view.
+
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Backend, BackendError, RecordChange, StoredRecord};
+use crate::local::index::open::mark;
+use crate::local::index::tree::Tree;
+use crate::local::journal::image::read_beside;
+use crate::local::view::View;
+
+/// An index as long as it is sound.
+pub(super) struct Base {
+    pub(super) tree: Tree,
+    sled: PathBuf,
+    journal: PathBuf,
+    /// The commit up to which the index was when it was opened.
+    up_to: u64,
+    has_absorbed: AtomicBool,
+    /// What answers once the index is known to be damaged.
+    view: OnceLock<View>,
+}
+
+impl Base {
+    pub(super) fn of(tree: Tree, (sled, journal): (PathBuf, PathBuf), up_to: u64) -> Self {
+        Self { tree, sled, journal, up_to, has_absorbed: AtomicBool::new(false), view: OnceLock::new() }
+    }
+
+    /// Writes changes into the index, durably.
+    pub(super) fn absorb(&self, changes: Vec<RecordChange>) -> Result<(), BackendError> {
+        if self.view.get().is_some() {
+            return Err(broken("it was damaged"));
+        }
+        self.has_absorbed.store(true, Ordering::SeqCst);
+        let done = self.tree.absorb(changes).and_then(|()| self.tree.settle());
+        done.map_err(|error| match error {
+            BackendError::Damaged(reason) => {
+                self.distrust();
+                broken(&reason)
+            }
+            error => error,
+        })
+    }
+
+    /// Lets the next opening build the index anew (ST-8).
+    fn distrust(&self) {
+        if let Err(error) = mark(&self.sled) {
+            tracing::debug!(%error, "the index cannot be marked as damaged");
+        }
+    }
+
+    fn read<T>(&self, ask: impl Fn(&dyn Backend) -> Result<T, BackendError>) -> Result<T, BackendError> {
+        if let Some(view) = self.view.get() {
+            return ask(view);
+        }
+        let reason = match ask(&self.tree) {
+            Err(BackendError::Damaged(reason)) => reason,
+            answer => return answer,
+        };
+        self.distrust();
+        if self.has_absorbed.load(Ordering::SeqCst) {
+            return Err(broken(&reason));
+        }
+        tracing::warn!(reason, "the index is damaged; the journal is read instead");
+        let view = read_beside(&self.journal).and_then(|image| View::read(&image, self.up_to, false))?;
+        ask(self.view.get_or_init(|| view))
+    }
+}
+
+/// Says that the index failed under an open handle.
+fn broken(reason: &str) -> BackendError {
+    let source = io::Error::other(format!("{reason}; it is built anew when the store is opened again"));
+    BackendError::Io { action: "use the index".to_owned(), source }
+}
+
+impl Backend for Base {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        self.read(|below| below.get(key))
+    }
+
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
+        self.read(|below| below.scan(range, limit))
+    }
+
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
+        self.read(|below| below.last(range))
+    }
+
+    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
+        self.absorb(changes.to_vec())
+    }
+}

@@ -1,0 +1,12 @@
+//! The index: the records in sled. It is built from the journal, and built anew whenever it is not what it should be.
+
+mod building;
+mod closing;
+mod database;
+mod flushing;
+mod guard;
+pub(crate) mod open;
+pub(crate) mod tree;
+
+/// The folder of the indexes in a store's directory.
+pub(crate) const DIR: &str = "sled";

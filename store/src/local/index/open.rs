@@ -1,0 +1,137 @@
+//! Opening an index, or building the next one where the one there is is not what it should be.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::building::build;
+use super::closing::OpenDb;
+use super::database::{folder, open_db};
+use super::tree::Tree;
+use crate::local::backend::{Backend, BackendError};
+use crate::local::dir::private;
+use crate::local::journal::image::{Image, damaged};
+use crate::local::layout::key;
+use crate::local::layout::record::{self, StoreRecord};
+
+/// The file that is there while sled opens an index: it died in there when it stays.
+const OPENING_FILE: &str = "opening";
+
+/// An index that was opened.
+pub(crate) enum Opened {
+    /// It is what the journal says.
+    Sound(Tree),
+    /// It had to be built anew; the journal does not say so yet.
+    Built(Tree),
+}
+
+/// Returns the numbers of the indexes that are there, complete or not.
+fn numbers(sled: &Path) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir(sled) else { return Vec::new() };
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Opens the index of which the journal says that nothing was written to it since it was synced (ST-15); `None` when the
+/// journal names none.
+///
+/// # Errors
+/// [`BackendError::Damaged`] when it has to be built anew.
+pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Option<Tree>, BackendError> {
+    // With the file there, an earlier process did not come to the end of opening it, or found it damaged.
+    if image.index == 0 || sled.join(OPENING_FILE).exists() {
+        return Ok(None);
+    }
+    let dir = folder(sled, image.index);
+    if !dir.join("db").is_file() {
+        return Err(BackendError::Damaged(format!("`{}` is missing", dir.display())));
+    }
+    mark(sled)?;
+    let opened = open_db(&dir).and_then(|db| {
+        let tree = Tree::of(OpenDb::new(db), dir.clone(), image.index);
+        let store = stored(&tree)?;
+        Ok((tree, store))
+    });
+    unmark(sled);
+    let (tree, store) = opened?;
+    match store {
+        Some(store) if store.journal != image.salt => {
+            Err(BackendError::Damaged("it belongs to another journal".to_owned()))
+        }
+        Some(store) if (store.commits, store.digest) == (image.packed.number, image.packed.digest) => {
+            Ok(Some(tree))
+        }
+        _ => Err(BackendError::Damaged("it is not up to where the journal says".to_owned())),
+    }
+}
+
+/// Opens the newest index, whatever the journal says; it must be a copy, or one that is built anew otherwise.
+pub(crate) fn open_newest(sled: &Path) -> Option<(Tree, StoreRecord)> {
+    let number =
+        numbers(sled).into_iter().filter(|number| folder(sled, *number).join("db").is_file()).max()?;
+    let dir = folder(sled, number);
+    let tree = Tree::of(OpenDb::new(open_db(&dir).ok()?), dir, number);
+    let store = stored(&tree).ok()??;
+    Some((tree, store))
+}
+
+/// Requires the journal to have the commits that a sound index says there were (ST-15).
+fn require_commits(sled: &Path, image: &Image) -> Result<(), BackendError> {
+    match open_newest(sled) {
+        Some((_, store)) if store.journal == image.salt && store.commits > image.end.number => {
+            let missing = store.commits - image.end.number;
+            Err(damaged(format!("the last {missing} of {} commits are missing", store.commits)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn stored(tree: &Tree) -> Result<Option<StoreRecord>, BackendError> {
+    let Some(value) = tree.get(key::STORE)? else { return Ok(None) };
+    let body = record::body_of(key::STORE, &value).map_err(BackendError::Damaged)?;
+    record::read_body("the record about the store", body).map(Some)
+}
+
+/// Opens the index of a store that is held for writing, and builds it anew where it is not sound (ST-7).
+pub(crate) fn open_or_build(sled: &Path, image: &Image) -> Result<Opened, BackendError> {
+    match open_sound(sled, image) {
+        Ok(Some(tree)) => return Ok(Opened::Sound(tree)),
+        Ok(None) if image.end.number > 0 => {
+            tracing::info!("the index is built anew from the journal: the store was not closed");
+        }
+        Ok(None) => {}
+        Err(BackendError::Damaged(reason)) => {
+            require_commits(sled, image)?;
+            tracing::warn!(reason, "the index is built anew from the journal");
+        }
+        Err(error) => return Err(error),
+    }
+    private::create_dir(sled).map_err(|source| BackendError::io("create", sled, source))?;
+    let number = numbers(sled).into_iter().max().unwrap_or(0).max(image.index) + 1;
+    build(sled, number, image).map(Opened::Built)
+}
+
+/// Removes every index but one, and the mark that opening one left.
+pub(crate) fn keep_only(sled: &Path, number: u32) {
+    for other in numbers(sled).into_iter().filter(|other| *other != number) {
+        if let Err(error) = fs::remove_dir_all(folder(sled, other)) {
+            tracing::debug!(%error, "an earlier index stays");
+        }
+    }
+    unmark(sled);
+}
+
+/// Notes that no index may be trusted the next time: sled failed in one, or is about to open it.
+pub(crate) fn mark(sled: &Path) -> Result<(), BackendError> {
+    let path = sled.join(OPENING_FILE);
+    let made = private::options().write(true).create(true).truncate(true).open(&path);
+    made.map(|_| ()).map_err(|source| BackendError::io("create", &path, source))
+}
+
+fn unmark(sled: &Path) {
+    match fs::remove_file(sled.join(OPENING_FILE)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::debug!(%error, "the index will be built anew");
+        }
+        _ => {}
+    }
+}

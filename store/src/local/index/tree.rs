@@ -1,0 +1,147 @@
+//! An index: one database of sled, its records as their checks say they are.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::closing::OpenDb;
+use super::guard::guarded;
+use crate::local::backend::{Backend, BackendError, RecordChange, StoredRecord};
+use crate::local::dir::private::sync_dir;
+use crate::local::layout::page::Part;
+use crate::local::layout::{key, record};
+
+/// How many bytes are written at once: too much that is not flushed can make sled wait for itself for ever.
+const BATCH_BYTES: usize = 128 * 1024;
+
+/// An open index.
+pub(crate) struct Tree {
+    db: OpenDb,
+    pub(crate) dir: PathBuf,
+    /// Which of the indexes that were ever built it is.
+    pub(crate) number: u32,
+}
+
+impl Tree {
+    pub(super) fn of(db: OpenDb, dir: PathBuf, number: u32) -> Self {
+        Self { db, dir, number }
+    }
+
+    /// Writes changes, a few at a time; what follows the entries of a branch joins its last page.
+    pub(crate) fn absorb(&self, changes: Vec<RecordChange>) -> Result<(), BackendError> {
+        let (mut others, mut parts): (_, BTreeMap<u64, Vec<Part>>) = (Vec::new(), BTreeMap::new());
+        for change in changes {
+            match (change.key.first(), key::id_of(&change.key), &change.value) {
+                (Some(b'p'), Some(branch), Some(value)) => {
+                    parts.entry(branch).or_default().push(Part::read(&change.key, value)?);
+                }
+                _ => others.push(change),
+            }
+        }
+        // The record about the store is the last: it says up to which commit all others are.
+        let store = others.iter().position(|change| change.key == key::STORE).map(|at| others.remove(at));
+        for (branch, parts) in parts {
+            let last = self.last(&key::pages_of(branch))?;
+            let last = last.map(|(key, value)| Part::read(&key, &value)).transpose()?;
+            others.extend(joined(last, parts).iter().map(|page| page.put(branch)));
+        }
+        others.extend(store);
+        let (mut batch, mut bytes) = (sled::Batch::default(), 0);
+        for RecordChange { key, value } in others {
+            bytes += key.len() + value.as_ref().map_or(0, Vec::len) + 16;
+            match value {
+                Some(value) => batch.insert(key, value),
+                None => batch.remove(key),
+            }
+            if bytes >= BATCH_BYTES {
+                self.apply(std::mem::take(&mut batch))?;
+                self.db.flush()?;
+                bytes = 0;
+            }
+        }
+        self.apply(batch)
+    }
+
+    fn apply(&self, batch: sled::Batch) -> Result<(), BackendError> {
+        guarded("write the index", || self.db.apply_batch(batch))
+    }
+
+    /// Makes everything that was written durable.
+    pub(crate) fn settle(&self) -> Result<(), BackendError> {
+        self.db.flush()?;
+        sync_all(&self.dir).map_err(|source| BackendError::io("sync", &self.dir, source))
+    }
+}
+
+impl Backend for Tree {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        let stored = guarded("read the index", || self.db.get(key))?;
+        stored.map(|stored| sound(key, stored.to_vec()).map(|(_, value)| value)).transpose()
+    }
+
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
+        if range.start >= range.end {
+            return Ok(Vec::new());
+        }
+        let read = || self.db.range(range.clone()).take(limit).collect::<Result<Vec<_>, _>>();
+        let found = guarded("read the index", read)?;
+        found.into_iter().map(|(key, stored)| sound(&key, stored.to_vec())).collect()
+    }
+
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
+        if range.start >= range.end {
+            return Ok(None);
+        }
+        let found = guarded("read the index", || self.db.get_lt(&range.end))?;
+        let found = found.filter(|(key, _)| key.as_ref() >= range.start.as_slice());
+        found.map(|(key, stored)| sound(&key, stored.to_vec())).transpose()
+    }
+
+    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
+        self.absorb(changes.to_vec())
+    }
+}
+
+/// Joins parts to the last page of a branch; returns the pages that are new or have grown.
+fn joined(last: Option<Part>, parts: Vec<Part>) -> Vec<Part> {
+    let before = last.as_ref().map(Part::next);
+    let mut pages: Vec<Part> = last.into_iter().collect();
+    for part in parts {
+        let rest = match pages.last_mut() {
+            Some(page) => page.join(part),
+            None => Some(part),
+        };
+        pages.extend(rest);
+    }
+    if pages.first().map(Part::next) == before {
+        pages.remove(0);
+    }
+    pages
+}
+
+/// Requires a value to belong to its key.
+fn sound(key: &[u8], value: Vec<u8>) -> Result<StoredRecord, BackendError> {
+    match record::body_of(key, &value) {
+        Ok(_) => Ok((key.to_vec(), value)),
+        Err(reason) => {
+            Err(BackendError::Damaged(format!("the record `{}` of the index: {reason}", key.escape_ascii())))
+        }
+    }
+}
+
+/// Makes all files of a folder durable, and their names.
+pub(crate) fn sync_all(dir: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        let synced =
+            if path.is_dir() { sync_all(&path) } else { File::open(&path).and_then(|file| file.sync_all()) };
+        match synced {
+            // sled replaces files of its own while it is at work.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            synced => synced?,
+        }
+    }
+    sync_dir(dir)
+}

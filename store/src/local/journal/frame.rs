@@ -1,0 +1,111 @@
+//! Frames: one commit each on sectors of its own, or a note on where the journal is.
+
+use turnfold_core::Digest;
+
+use super::commit::{Checker, Fields, Point, Salt};
+
+/// Every frame begins on a sector, so that writing one touches no other.
+pub(crate) const SECTOR_BYTES: usize = 512;
+
+const CHECK_BYTES: usize = 16;
+
+/// The bytes before the body.
+const PREFIX_BYTES: usize = CHECK_BYTES + 4 + 8 + 8 + 4 + 1 + 32;
+
+/// What a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It is a commit.
+    Commit,
+    /// It says up to where the journal goes; others follow it.
+    Note,
+    /// The same, and that the store was closed; the next frame takes its place.
+    Closed,
+}
+
+/// A frame in a head.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub(crate) kind: Kind,
+    /// Grows by one with every frame, so that those of an earlier use of the head are told apart.
+    pub(crate) turn: u64,
+    /// The index that was synced and not been written to since; 0 for none.
+    pub(crate) index: u32,
+    /// The commit before it; for a note, the last one.
+    pub(crate) before: Point,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Writes and reads frames of one journal.
+#[derive(Clone)]
+pub(crate) struct Framing(Checker);
+
+impl Framing {
+    pub(crate) fn new(salt: &Salt) -> Self {
+        Self(Checker::new("turnfold v2 frame", salt))
+    }
+
+    /// Encodes a frame up to the end of its last sector; `None` if it is too long for any.
+    pub(crate) fn encode(&self, frame: &Frame) -> Option<Vec<u8>> {
+        let Frame { kind, turn, index, before, body } = frame;
+        let kind = match kind {
+            Kind::Commit => 0,
+            Kind::Note => 1,
+            Kind::Closed => 2,
+        };
+        let mut rest = u32::try_from(body.len()).ok()?.to_le_bytes().to_vec();
+        rest.extend(before.number.to_le_bytes());
+        rest.extend(turn.to_le_bytes());
+        rest.extend(index.to_le_bytes());
+        rest.push(kind);
+        rest.extend(before.digest.as_bytes());
+        rest.extend(body);
+        let check: [u8; CHECK_BYTES] = self.0.check(&[&rest]);
+        let mut bytes = [&check[..], &rest].concat();
+        bytes.resize(bytes.len().next_multiple_of(SECTOR_BYTES), 0);
+        Some(bytes)
+    }
+
+    /// Reads the frame at the beginning of `bytes`; `None` if there is no sound one.
+    pub(crate) fn read(&self, bytes: &[u8]) -> Option<Frame> {
+        let (found, rest) = bytes.split_first_chunk::<CHECK_BYTES>()?;
+        let mut fields = Fields(rest);
+        let length = usize::try_from(fields.u32()?).ok()?;
+        let (number, turn, index) = (fields.u64()?, fields.u64()?, fields.u32()?);
+        let [kind] = fields.take()?;
+        let digest: Digest = fields.digest()?;
+        let body = fields.bytes(length)?;
+        let all = rest.get(..PREFIX_BYTES - CHECK_BYTES + length)?;
+        let kind = match kind {
+            0 => Kind::Commit,
+            1 => Kind::Note,
+            2 => Kind::Closed,
+            _ => return None,
+        };
+        let is_sound = self.0.check::<CHECK_BYTES>(&[all]) == *found;
+        let before = Point { number, digest };
+        is_sound.then(|| Frame { kind, turn, index, before, body: body.to_vec() })
+    }
+}
+
+impl Frame {
+    /// Returns the bytes it takes, up to the end of its last sector.
+    pub(crate) fn bytes(&self) -> usize {
+        (PREFIX_BYTES + self.body.len()).next_multiple_of(SECTOR_BYTES)
+    }
+
+    /// Returns `true` if it can stand behind another frame; a note may tell of large commits that went past the heads.
+    pub(crate) fn follows(&self, point: Point) -> bool {
+        self.before == point || self.kind != Kind::Commit && self.before.number > point.number
+    }
+
+    /// Returns the last commit once it is there.
+    pub(crate) fn end(&self) -> Point {
+        if self.kind == Kind::Commit { self.before.after(&self.body) } else { self.before }
+    }
+
+    /// Returns the number of the last commit once it is there.
+    pub(crate) fn last(&self) -> u64 {
+        self.before.number.saturating_add(u64::from(self.kind == Kind::Commit))
+    }
+}

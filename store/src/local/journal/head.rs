@@ -1,0 +1,133 @@
+//! Heads: the two files into which commits go first.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use super::commit::{HEADER_BYTES, Point, Salt, header, read_header};
+use super::frame::{Frame, Framing, Kind, SECTOR_BYTES};
+use crate::local::backend::BackendError;
+use crate::local::dir::private;
+use crate::local::dir::regular::{open_regular, read_at_most};
+
+/// The names of the two files.
+pub(crate) const NAMES: [&str; 2] = ["head.a", "head.b"];
+
+/// The length of each, of which the first sector is its header.
+pub(crate) const HEAD_BYTES: usize = 256 * 1024;
+
+/// Where the first frame is.
+pub(crate) const FIRST_FRAME: usize = SECTOR_BYTES;
+
+/// What a head holds.
+pub(crate) struct Head {
+    pub(crate) salt: Salt,
+    /// The sound frames from the first on, each of which continues the one before.
+    pub(crate) frames: Vec<Frame>,
+    /// Where what follows them begins; a note that the store was closed is overwritten.
+    pub(crate) end: usize,
+    /// The sound frames behind the first one that is not: of an earlier use, or behind damage.
+    pub(crate) strays: Vec<Frame>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Makes a head of a new journal, durable but for its name.
+pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
+    let mut bytes = vec![0; HEAD_BYTES];
+    let note = Frame { kind: Kind::Closed, turn, index: 0, before: Point::start(salt), body: Vec::new() };
+    let frame = Framing::new(salt).encode(&note).unwrap_or_default();
+    let parts = [(0, &header(salt)[..]), (FIRST_FRAME, &frame)];
+    for (at, part) in parts {
+        for (to, from) in bytes.iter_mut().skip(at).zip(part) {
+            *to = *from;
+        }
+    }
+    // Space that was never written would have to be noted by the file system with each commit.
+    let file = private::options().write(true).create(true).truncate(true).open(path)?;
+    write_at(&file, 0, &bytes)?;
+    file.sync_all()
+}
+
+/// Reads the bytes of a head, if it is one as far as its name, kind and length tell.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, BackendError> {
+    let shown = path.display();
+    let length = match open_regular(path).and_then(|file| file.metadata()) {
+        Ok(found) => found.len(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(BackendError::Damaged(format!("`{shown}` is missing")));
+        }
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            return Err(BackendError::Damaged(format!("`{shown}` is not a regular file")));
+        }
+        Err(error) => return Err(BackendError::io("read", path, error)),
+    };
+    if length != HEAD_BYTES as u64 {
+        return Err(BackendError::Damaged(format!(
+            "`{shown}` has {length} bytes, it should have {HEAD_BYTES}"
+        )));
+    }
+    let bytes = read_at_most(path, HEAD_BYTES as u64);
+    let bytes = bytes.map_err(|source| BackendError::io("read", path, source))?;
+    if bytes.len() == HEAD_BYTES {
+        return Ok(bytes);
+    }
+    Err(BackendError::Damaged(format!("`{shown}` ends after {} bytes", bytes.len())))
+}
+
+impl Head {
+    /// Reads a head.
+    pub(crate) fn read(path: &Path) -> Result<Self, BackendError> {
+        let bytes = read_bytes(path)?;
+        let salt = bytes.get(..HEADER_BYTES).and_then(read_header);
+        let Some(salt) = salt else {
+            return Err(BackendError::Damaged(format!("`{}` does not begin as a head does", path.display())));
+        };
+        Ok(Self::of(salt, bytes))
+    }
+
+    /// Finds the frames in the bytes of a head.
+    pub(crate) fn of(salt: Salt, bytes: Vec<u8>) -> Self {
+        let framing = Framing::new(&salt);
+        let mut head = Self { salt, frames: Vec::new(), end: FIRST_FRAME, strays: Vec::new(), bytes };
+        let mut at = FIRST_FRAME;
+        let mut end: Option<(Point, u64)> = None;
+        while let Some(frame) = head.bytes.get(at..).and_then(|bytes| framing.read(bytes)) {
+            if end.is_some_and(|(point, turn)| frame.turn != turn + 1 || !frame.follows(point)) {
+                break;
+            }
+            at += frame.bytes();
+            let is_last = frame.kind == Kind::Closed;
+            if !is_last {
+                head.end = at;
+            }
+            end = Some((frame.end(), frame.turn));
+            head.frames.push(frame);
+            if is_last {
+                break;
+            }
+        }
+        while let Some(bytes) = head.bytes.get(at..).filter(|bytes| !bytes.is_empty()) {
+            let stray = framing.read(bytes);
+            at += stray.as_ref().map_or(SECTOR_BYTES, Frame::bytes);
+            head.strays.extend(stray);
+        }
+        head
+    }
+
+    /// Returns how far the frames have come that count here.
+    pub(crate) fn turn(&self) -> Option<u64> {
+        self.frames.last().map(|frame| frame.turn)
+    }
+}
+
+#[cfg(unix)]
+pub(crate) fn write_at(file: &File, at: usize, bytes: &[u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at as u64)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn write_at(mut file: &File, at: usize, bytes: &[u8]) -> io::Result<()> {
+    use std::io::{Seek, SeekFrom, Write};
+    file.seek(SeekFrom::Start(at as u64))?;
+    file.write_all(bytes)
+}

@@ -1,0 +1,274 @@
+//! What a journal holds: its heads as they are, its segments by their ends, and all commits in their order.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::commit::{HEADER_BYTES, Point, Salt};
+use super::frame::{Frame, Kind};
+use super::head::{self, Head};
+use super::pack::{PREFIX_BYTES, Packing};
+use super::segment::{self, FoundPack, Segment};
+use crate::local::backend::BackendError;
+
+/// How often, and how long apart, a journal is read again that its writer changes meanwhile.
+const READ_TRIES: u32 = 1000;
+const READ_PAUSE: Duration = Duration::from_millis(1);
+
+/// What a journal holds.
+pub(crate) struct Image {
+    pub(crate) dir: PathBuf,
+    pub(crate) salt: Salt,
+    pub(crate) heads: [Head; 2],
+    pub(crate) segments: Vec<Segment>,
+    /// A file behind the segments that holds no whole pack.
+    pub(crate) torn: Option<PathBuf>,
+    /// The last commit in the segments.
+    pub(crate) packed: Point,
+    /// The commits behind it, and in which head each is.
+    pub(crate) tail: Vec<(usize, Frame)>,
+    /// The last commit of all.
+    pub(crate) end: Point,
+    /// The head into which the next frame goes.
+    pub(crate) current: usize,
+    pub(crate) turn: u64,
+    pub(crate) is_closed: bool,
+    /// The index that nothing was written to since it was synced; 0 for none.
+    pub(crate) index: u32,
+}
+
+/// Where a commit is read again: in a segment, or among those that only the heads have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct At(u64);
+
+/// A part of a segment's place in [`At`] that is the number of the segment.
+const SEGMENT_SHIFT: u32 = 44;
+
+impl At {
+    /// Says that a commit is the one of so many that only the heads have.
+    const IN_HEADS: u64 = 1 << 63;
+
+    pub(crate) fn in_segment(segment: usize, at: u64) -> Self {
+        Self((segment as u64) << SEGMENT_SHIFT | at)
+    }
+
+    pub(crate) fn in_heads(place: usize) -> Self {
+        Self(place as u64 | Self::IN_HEADS)
+    }
+
+    /// Returns the place among those in the heads, or the segment and the place in it.
+    pub(crate) fn place(self) -> Result<usize, (usize, u64)> {
+        let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        if self.0 & Self::IN_HEADS != 0 {
+            Ok(number(self.0 ^ Self::IN_HEADS))
+        } else {
+            Err((number(self.0 >> SEGMENT_SHIFT), self.0 & ((1 << SEGMENT_SHIFT) - 1)))
+        }
+    }
+}
+
+/// What is handed each commit: which it is, where it is, and its body.
+pub(crate) type Each<'a> = &'a mut dyn FnMut(Point, At, &[u8]) -> Result<(), BackendError>;
+
+/// Reads what a journal holds while its writer may go on; damage is named when it stays (ST-16).
+pub(crate) fn read_beside(journal: &Path) -> Result<Image, BackendError> {
+    let mut before: Option<[Vec<u8>; 2]> = None;
+    let mut tries = 1;
+    loop {
+        let heads = head::NAMES.map(|name| head::read_bytes(&journal.join(name)));
+        let error = match Image::read(journal) {
+            Ok(image) => return Ok(image),
+            Err(error) => error,
+        };
+        let [Ok(first), Ok(second)] = heads else { return Err(error) };
+        let now = [first, second];
+        if before.as_ref() == Some(&now) || tries >= READ_TRIES {
+            return Err(error);
+        }
+        before = Some(now);
+        tries += 1;
+        std::thread::sleep(READ_PAUSE);
+    }
+}
+
+impl Image {
+    /// Reads what a journal holds: its heads first, then the ends of its segments (ST-15).
+    pub(crate) fn read(journal: &Path) -> Result<Self, BackendError> {
+        let [first, second] = head::NAMES.map(|name| Head::read(&journal.join(name)));
+        let heads = [first?, second?];
+        let salt = heads[0].salt;
+        if heads[1].salt != salt {
+            return Err(damaged("its two heads belong to different journals"));
+        }
+        let (segments, torn) = read_segments(journal, &salt)?;
+        let packed = segments.last().map_or_else(|| Point::start(&salt), |last| last.end);
+        let last = heads.iter().enumerate().max_by_key(|(_, head)| head.turn());
+        let Some((current, Some(last))) = last.map(|(which, head)| (which, head.frames.last())) else {
+            return Err(damaged("no head has a sound beginning"));
+        };
+        let (turn, index, is_closed) = (last.turn, last.index, last.kind == Kind::Closed);
+        let mut image = Self {
+            dir: journal.to_owned(),
+            salt,
+            heads,
+            segments,
+            torn,
+            packed,
+            tail: Vec::new(),
+            end: packed,
+            current,
+            turn,
+            is_closed,
+            index,
+        };
+        image.find_tail()?;
+        image.require_all()?;
+        Ok(image)
+    }
+
+    /// Finds the commits that only the heads have.
+    fn find_tail(&mut self) -> Result<(), BackendError> {
+        let frames = self.heads.iter().enumerate();
+        let frames = frames.flat_map(|(which, head)| head.frames.iter().map(move |frame| (which, frame)));
+        let mut commits: Vec<_> = frames.filter(|(_, frame)| frame.kind == Kind::Commit).collect();
+        commits.sort_by_key(|(_, frame)| frame.turn);
+        for (which, frame) in commits {
+            let end = frame.end();
+            if end.number < self.packed.number {
+                continue;
+            }
+            if end.number == self.packed.number {
+                if end != self.packed {
+                    return Err(damaged("its heads and its segments belong to different histories"));
+                }
+                continue;
+            }
+            if frame.before != self.end {
+                return Err(damaged(format!("commit {} is missing or unreadable", self.end.number + 1)));
+            }
+            self.end = end;
+            self.tail.push((which, frame.clone()));
+        }
+        Ok(())
+    }
+
+    /// Requires nothing to tell of more than there is (ST-11).
+    fn require_all(&self) -> Result<(), BackendError> {
+        let sound = self.heads.iter().flat_map(|head| head.frames.iter().chain(&head.strays));
+        let highest = sound.map(Frame::last).max().unwrap_or(0);
+        if highest > self.end.number {
+            return Err(damaged(format!("commit {} is missing or unreadable", self.end.number + 1)));
+        }
+        let last = self.heads.get(self.current).and_then(|head| head.frames.last());
+        if last.is_some_and(|last| {
+            last.kind != Kind::Commit && last.last() == self.end.number && last.before != self.end
+        }) {
+            return Err(damaged("its heads and its segments belong to different histories"));
+        }
+        // A large commit goes into a segment before a head says so.
+        let one_more = self.segments.last().is_some_and(|last| last.last_count == 1);
+        let told = highest + u64::from(one_more);
+        if told < self.packed.number {
+            return Err(damaged(format!(
+                "its heads know of {highest} commits, its segments have {}",
+                self.packed.number
+            )));
+        }
+        Ok(())
+    }
+
+    /// Hands on every commit behind one, each checked, and each pack's digest if `proves` (ST-17).
+    pub(crate) fn each_commit(&self, from: u64, proves: bool, each: Each<'_>) -> Result<(), BackendError> {
+        for (number, segment) in self.segments.iter().enumerate() {
+            if segment.end.number > from {
+                self.each_in_segment((number, segment), from, proves, each)?;
+            }
+        }
+        for (place, (_, frame)) in self.tail.iter().enumerate() {
+            if frame.last() > from {
+                each(frame.end(), At::in_heads(place), &frame.body)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn each_in_segment(
+        &self,
+        (number, segment): (usize, &Segment),
+        from: u64,
+        proves: bool,
+        each: Each<'_>,
+    ) -> Result<(), BackendError> {
+        let packing = Packing::new(&self.salt);
+        let (mut at, mut end) = (HEADER_BYTES as u64, segment.before);
+        while end.number < segment.end.number {
+            let pack = segment::pack_at(&segment.file, &packing, at);
+            let pack = pack.map_err(|source| BackendError::io("read", &segment.path, source))?;
+            let Some(pack) = pack.filter(|pack| pack.front.point == end) else {
+                return Err(unreadable(end.number + 1, segment));
+            };
+            let back = pack.back.ok_or_else(|| unreadable(pack.front.first, segment))?;
+            if back.point.number > from {
+                let after = each_in_pack((number, segment), &pack, &packing, proves, from, each)?;
+                if proves && after != back.point {
+                    return Err(unreadable(pack.front.first, segment));
+                }
+            }
+            at += back.bytes();
+            end = back.point;
+        }
+        Ok(())
+    }
+}
+
+/// Hands on the commits of a pack; returns the last, whose digest is right only if `proves`.
+fn each_in_pack(
+    (number, segment): (usize, &Segment),
+    pack: &FoundPack,
+    packing: &Packing,
+    proves: bool,
+    from: u64,
+    each: Each<'_>,
+) -> Result<Point, BackendError> {
+    let (mut place, mut end) = (0, pack.front.point);
+    for _ in 0..pack.front.count {
+        let frame = pack.bytes.get(place..).and_then(|bytes| packing.read_frame(end.number + 1, bytes));
+        let Some((body, bytes)) = frame else { return Err(unreadable(end.number + 1, segment)) };
+        end = if proves { end.after(&body) } else { Point { number: end.number + 1, ..end } };
+        if end.number > from {
+            each(end, At::in_segment(number, pack.at + (PREFIX_BYTES + place) as u64), &body)?;
+        }
+        place += bytes;
+    }
+    if place == pack.bytes.len() { Ok(end) } else { Err(unreadable(end.number + 1, segment)) }
+}
+
+fn unreadable(number: u64, segment: &Segment) -> BackendError {
+    damaged(format!("commit {number} is unreadable in `{}`", segment.path.display()))
+}
+
+pub(crate) fn damaged(reason: impl Into<String>) -> BackendError {
+    BackendError::Damaged(format!("the journal: {}", reason.into()))
+}
+
+/// Reads the ends of all segments, each of which must continue the one before; only the last may be torn (ST-12, ST-13).
+fn read_segments(journal: &Path, salt: &Salt) -> Result<(Vec<Segment>, Option<PathBuf>), BackendError> {
+    let listed = segment::list(journal).map_err(|source| BackendError::io("read", journal, source))?;
+    let count = listed.len();
+    let (mut segments, mut torn): (Vec<Segment>, _) = (Vec::new(), None);
+    for (number, (first, path)) in listed.into_iter().enumerate() {
+        let found = match Segment::read(&path, salt, first)? {
+            None if number + 1 == count => Segment::read_torn(&path, salt)?,
+            found => found,
+        };
+        let before = segments.last().map_or_else(|| Point::start(salt), |last| last.end);
+        match found {
+            Some(found) if found.before == before => segments.push(found),
+            Some(_) => {
+                return Err(damaged(format!("`{}` does not continue what is before it", path.display())));
+            }
+            None if number + 1 == count => torn = Some(path),
+            None => return Err(damaged(format!("`{}` does not end as a segment does", path.display()))),
+        }
+    }
+    Ok((segments, torn))
+}

@@ -1,0 +1,238 @@
+//! Reading a damaged journal: every commit whose frame is sound, wherever it lies, and what is wrong with the rest (ST-4).
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::commit::{HEADER_BYTES, Point, Salt, read_header};
+use super::frame::{Frame, Kind};
+use super::head::{self, HEAD_BYTES, Head};
+use super::image::At;
+use super::pack::{self, PREFIX_BYTES, Packing};
+use super::segment::{self, pack_at, read_at};
+use crate::local::backend::BackendError;
+use crate::local::dir::regular::read_at_most;
+
+/// How much is searched at a time for the next pack.
+const SEARCH_BYTES: usize = 1 << 20;
+
+/// What is left of a journal.
+pub(crate) struct Remains {
+    pub(crate) salt: Salt,
+    /// The commits in the heads, also those that a segment may have too.
+    heads: BTreeMap<u64, Frame>,
+    segments: Vec<(u64, PathBuf)>,
+    /// Up to which commit anything says that there were some.
+    told: u64,
+    /// What is wrong with its files.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What is handed each commit: its number, where it is, and its body.
+pub(crate) type EachSound<'a> = &'a mut dyn FnMut(Point, At, &[u8]) -> Result<(), BackendError>;
+
+impl Remains {
+    /// Finds what is left; `None` where nothing tells even whose journal it is.
+    pub(crate) fn find(journal: &Path) -> Result<Option<Self>, BackendError> {
+        let mut notes = Vec::new();
+        let mut found = Vec::new();
+        for name in head::NAMES {
+            let path = journal.join(name);
+            if let Err(error) = head::read_bytes(&path) {
+                notes.push(error.to_string());
+            }
+            let mut bytes = read_at_most(&path, HEAD_BYTES as u64).unwrap_or_default();
+            bytes.resize(HEAD_BYTES, 0);
+            found.push((name, bytes));
+        }
+        let segments = segment::list(journal).unwrap_or_default();
+        let salts = found.iter().map(|(_, bytes)| read_header(bytes));
+        let in_segments =
+            segments.iter().map(|(_, path)| read_header(&read_at_most(path, HEADER_BYTES as u64).ok()?));
+        let Some(salt) = salts.chain(in_segments).flatten().next() else { return Ok(None) };
+        let mut remains = Self { salt, heads: BTreeMap::new(), segments, told: 0, notes };
+        for (name, bytes) in found {
+            if read_header(&bytes) != Some(salt) && !remains.notes.iter().any(|note| note.contains(name)) {
+                remains
+                    .notes
+                    .push(format!("`{}` does not begin as a head does", journal.join(name).display()));
+            }
+            remains.add_head(Head::of(salt, bytes));
+        }
+        Ok(Some(remains))
+    }
+
+    fn add_head(&mut self, head: Head) {
+        for frame in head.frames.into_iter().chain(head.strays) {
+            self.told = self.told.max(frame.last());
+            if frame.kind != Kind::Commit {
+                continue;
+            }
+            let known = self.heads.get(&frame.last());
+            if known.is_none_or(|known| known.turn < frame.turn) {
+                self.heads.insert(frame.last(), frame);
+            }
+        }
+    }
+
+    /// Opens the segments, as far as they can be.
+    pub(crate) fn files(&self) -> Vec<File> {
+        self.segments.iter().filter_map(|(_, path)| segment::open(path).ok().map(|(file, _)| file)).collect()
+    }
+
+    /// Hands on every sound commit in the order of their numbers, and notes what is missing between and behind them.
+    pub(crate) fn each_commit(&mut self, each: EachSound<'_>) -> Result<(), BackendError> {
+        let heads = std::mem::take(&mut self.heads);
+        let mut next = Next { number: 1, heads, notes: Vec::new() };
+        let mut number = 0;
+        for (first, path) in self.segments.clone() {
+            let opened = match segment::open(&path) {
+                Ok((file, _)) => Some(file),
+                Err(error) => {
+                    next.notes.push(error.to_string());
+                    None
+                }
+            };
+            if first > next.number {
+                next.fill_up_to(first, each)?;
+            }
+            if let Some(file) = opened {
+                self.each_in_segment((number, &path, &file), &mut next, each)?;
+                number += 1;
+            }
+        }
+        let packed = next.number - 1;
+        let end = next.heads.keys().next_back().map_or(next.number, |last| last + 1);
+        next.fill_up_to(end.max(next.number), each)?;
+        if self.told >= next.number {
+            next.notes.push(missing(next.number, self.told));
+        }
+        if self.told + 1 < packed {
+            let told = self.told;
+            next.notes.push(format!("its heads know of {told} commits, its segments have {packed}"));
+        }
+        self.notes.extend(next.notes);
+        Ok(())
+    }
+
+    fn each_in_segment(
+        &self,
+        (number, path, file): (usize, &Path, &File),
+        next: &mut Next,
+        each: EachSound<'_>,
+    ) -> Result<(), BackendError> {
+        let packing = Packing::new(&self.salt);
+        let failed = |source| BackendError::io("read", path, source);
+        let header = read_at(file, 0, HEADER_BYTES).map_err(failed)?;
+        if read_header(&header) != Some(self.salt) {
+            next.notes.push(format!("`{}` does not begin as a segment of this journal does", path.display()));
+        }
+        let mut at = HEADER_BYTES as u64;
+        loop {
+            let Some(pack) = pack_at(file, &packing, at).map_err(failed)? else {
+                let found = find_pack(file, &packing, at).map_err(failed)?;
+                let Some(found) = found else { break };
+                next.notes.push(format!("{} bytes of `{}` are unreadable", found - at, path.display()));
+                at = found;
+                continue;
+            };
+            if pack.front.first > next.number {
+                next.fill_up_to(pack.front.first, each)?;
+            }
+            let lengths = if pack.back.is_some() { Packing::read_lengths(&pack.trailer) } else { Vec::new() };
+            let mut place = 0;
+            for (which, commit) in (pack.front.first..=pack.front.last()).enumerate() {
+                let Some(bytes) = pack.bytes.get(place..) else { break };
+                let length = match packing.read_frame(commit, bytes) {
+                    Some((body, length)) => {
+                        let at = At::in_segment(number, at + (PREFIX_BYTES + place) as u64);
+                        next.take(commit, at, &body, each)?;
+                        Some(length)
+                    }
+                    None => lengths.get(which).copied().or_else(|| pack::frame_bytes(bytes)),
+                };
+                let Some(length) = length.or_else(|| lengths.get(which).copied()) else { break };
+                place += length;
+            }
+            at += PREFIX_BYTES as u64 + pack.bytes.len() as u64 + pack.trailer.len() as u64;
+            if pack.back.is_none() && find_pack(file, &packing, at).map_err(failed)?.is_some() {
+                next.notes.push(format!("the end of a pack in `{}` is unreadable", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if anything says that there were commits.
+    pub(crate) fn tells_of_commits(&self) -> bool {
+        self.told > 0 || !self.segments.is_empty()
+    }
+}
+
+/// The commits that come next.
+struct Next {
+    number: u64,
+    heads: BTreeMap<u64, Frame>,
+    notes: Vec<String>,
+}
+
+impl Next {
+    /// Hands on a commit, once those before it that the heads have are handed on.
+    fn take(&mut self, number: u64, at: At, body: &[u8], each: EachSound<'_>) -> Result<(), BackendError> {
+        if number < self.number {
+            return Ok(());
+        }
+        self.fill_up_to(number, each)?;
+        self.number = number + 1;
+        each(point(number), at, body)
+    }
+
+    /// Hands on those commits before one that only the heads have, and notes which nothing has.
+    fn fill_up_to(&mut self, number: u64, each: EachSound<'_>) -> Result<(), BackendError> {
+        let mut gap = self.number;
+        let waiting: Vec<_> = self.heads.range(self.number..number).map(|(_, frame)| frame.clone()).collect();
+        for frame in waiting {
+            let found = frame.last();
+            if found > gap {
+                self.notes.push(missing(gap, found - 1));
+            }
+            each(point(found), At::in_heads(0), &frame.body)?;
+            gap = found + 1;
+        }
+        if number > gap {
+            self.notes.push(missing(gap, number - 1));
+        }
+        self.number = number.max(self.number);
+        Ok(())
+    }
+}
+
+/// A commit of which only the number is known.
+fn point(number: u64) -> Point {
+    Point { number, ..Point::start(&[0; 16]) }
+}
+
+fn missing(from: u64, to: u64) -> String {
+    if from == to {
+        format!("commit {from} is missing or unreadable")
+    } else {
+        format!("commits {from} to {to} are missing or unreadable")
+    }
+}
+
+/// Finds the next pack from a place on.
+fn find_pack(file: &File, packing: &Packing, from: u64) -> std::io::Result<Option<u64>> {
+    let mut at = from;
+    loop {
+        let bytes = read_at(file, at, SEARCH_BYTES + PREFIX_BYTES)?;
+        for place in 0..bytes.len().min(SEARCH_BYTES) {
+            let rest = bytes.get(place..).unwrap_or_default();
+            if rest.starts_with(b"pack") && packing.read_front(rest).is_some() {
+                return Ok(Some(at + place as u64));
+            }
+        }
+        if bytes.len() <= SEARCH_BYTES {
+            return Ok(None);
+        }
+        at += SEARCH_BYTES as u64;
+    }
+}

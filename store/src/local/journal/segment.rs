@@ -1,0 +1,260 @@
+//! Segments: files of packs, each continuing the one before, to which commits go from the heads.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::commit::{HEADER_BYTES, Point, Salt, header, read_header};
+use super::pack::{FOOTER_BYTES, PREFIX_BYTES, PackEnd, Packing};
+use crate::local::backend::BackendError;
+use crate::local::dir::private::{self, sync_dir};
+use crate::local::dir::regular::open_regular;
+
+/// From so many bytes on a segment ends with its present pack.
+const SEGMENT_BYTES: u64 = 16 * 1024 * 1024;
+
+/// A segment as far as its ends tell what it holds.
+pub(crate) struct Segment {
+    pub(crate) path: PathBuf,
+    pub(crate) file: File,
+    /// Before its first commit.
+    pub(crate) before: Point,
+    /// After its last one.
+    pub(crate) end: Point,
+    /// How many commits the last pack has.
+    pub(crate) last_count: u32,
+    /// The bytes up to the end of its last sound pack.
+    pub(crate) bytes: u64,
+    pub(crate) is_full: bool,
+}
+
+/// A pack as it was read: where it begins in its segment, its front, its bytes and its back if that is sound.
+pub(crate) struct FoundPack {
+    pub(crate) at: u64,
+    pub(crate) front: PackEnd,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) trailer: Vec<u8>,
+    pub(crate) back: Option<PackEnd>,
+}
+
+/// Returns the name of the segment that begins with a commit.
+pub(crate) fn name(first: u64) -> String {
+    format!("{first:020}.seg")
+}
+
+/// Lists the segments in the folder of a journal in the order of their first commits.
+pub(crate) fn list(journal: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(journal)? {
+        let path = entry?.path();
+        let first = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".seg")?.parse().ok());
+        found.extend(first.filter(|first| path.ends_with(name(*first))).map(|first| (first, path)));
+    }
+    found.sort();
+    Ok(found)
+}
+
+pub(crate) fn open(path: &Path) -> Result<(File, u64), BackendError> {
+    let opened = open_regular(path).and_then(|file| file.metadata().map(|found| (file, found.len())));
+    opened.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => BackendError::Damaged(format!("`{}` is missing", path.display())),
+        io::ErrorKind::InvalidInput => {
+            BackendError::Damaged(format!("`{}` is not a regular file", path.display()))
+        }
+        _ => BackendError::io("read", path, error),
+    })
+}
+
+/// Reads so many bytes at a place of a file, or fewer where it ends.
+pub(crate) fn read_at(file: &File, at: u64, count: usize) -> io::Result<Vec<u8>> {
+    // What a damaged length claims may not be there.
+    let left = file.metadata()?.len().saturating_sub(at);
+    let mut bytes = vec![0; count.min(usize::try_from(left).unwrap_or(usize::MAX))];
+    let mut read = 0;
+    while let Some(rest) = bytes.get_mut(read..).filter(|rest| !rest.is_empty()) {
+        match read_some(file, at + read as u64, rest) {
+            Ok(0) => break,
+            Ok(some) => read += some,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+fn read_some(file: &File, at: u64, to: &mut [u8]) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, to, at)
+}
+
+#[cfg(not(unix))]
+fn read_some(mut file: &File, at: u64, to: &mut [u8]) -> io::Result<usize> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(at))?;
+    file.read(to)
+}
+
+/// Reads the pack that begins at a place; `None` if none does.
+pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Option<FoundPack>> {
+    let Some(front) = packing.read_front(&read_at(file, at, PREFIX_BYTES)?) else { return Ok(None) };
+    let count = usize::try_from(front.frame_bytes).unwrap_or(usize::MAX);
+    // The lengths take at most 5 bytes a frame.
+    let behind = usize::try_from(front.count).unwrap_or(usize::MAX).saturating_mul(5) + FOOTER_BYTES;
+    let mut bytes = read_at(file, at + PREFIX_BYTES as u64, count.saturating_add(behind))?;
+    let rest = bytes.split_off(count.min(bytes.len()));
+    let (mut place, mut lengths) = (0, 0);
+    while lengths < front.count && place < rest.len() {
+        lengths += u32::from(rest.get(place).is_some_and(|byte| byte & 0x80 == 0));
+        place += 1;
+    }
+    let trailer = rest.get(..place + FOOTER_BYTES).unwrap_or_default().to_vec();
+    let back = packing.read_back(&trailer, front.frame_bytes);
+    let back = back.filter(|back| (back.first, back.count) == (front.first, front.count));
+    Ok(Some(FoundPack { at, front, bytes, trailer, back }))
+}
+
+impl Segment {
+    /// Reads the ends of the segment that is to begin with a commit; `None` if it has no sound pack at its end.
+    pub(crate) fn read(path: &Path, salt: &Salt, first: u64) -> Result<Option<Self>, BackendError> {
+        let (file, length) = open(path)?;
+        let read =
+            |at, count| read_at(&file, at, count).map_err(|source| BackendError::io("read", path, source));
+        let packing = Packing::new(salt);
+        if read_header(&read(0, HEADER_BYTES)?) != Some(*salt) {
+            return Ok(None);
+        }
+        let Some(front) = packing.read_front(&read(HEADER_BYTES as u64, PREFIX_BYTES)?) else {
+            return Ok(None);
+        };
+        let footer_at = length.saturating_sub(FOOTER_BYTES as u64);
+        let Some(length_bytes) = Packing::length_bytes(&read(footer_at, FOOTER_BYTES)?) else {
+            return Ok(None);
+        };
+        let trailer_at = footer_at.saturating_sub(u64::from(length_bytes));
+        let trailer = read(trailer_at, usize::try_from(length - trailer_at).unwrap_or(usize::MAX))?;
+        // The length of the frames stands at the front only; the back is checked with it.
+        let Some(back) = Self::find_back(&file, &packing, (&trailer, trailer_at), path)? else {
+            return Ok(None);
+        };
+        if front.first != first {
+            return Err(BackendError::Damaged(format!(
+                "`{}` begins with commit {}",
+                path.display(),
+                front.first
+            )));
+        }
+        Ok(Some(Self {
+            path: path.to_owned(),
+            file,
+            before: front.point,
+            end: back.point,
+            last_count: back.count,
+            bytes: length,
+            is_full: back.is_last,
+        }))
+    }
+
+    fn find_back(
+        file: &File,
+        packing: &Packing,
+        (trailer, trailer_at): (&[u8], u64),
+        path: &Path,
+    ) -> Result<Option<PackEnd>, BackendError> {
+        let bytes: u64 = Packing::read_lengths(trailer).iter().map(|length| *length as u64).sum();
+        let Ok(frame_bytes) = u32::try_from(bytes) else { return Ok(None) };
+        let Some(back) = packing.read_back(trailer, frame_bytes) else { return Ok(None) };
+        let Some(at) = trailer_at.checked_sub(PREFIX_BYTES as u64 + bytes) else { return Ok(None) };
+        let prefix =
+            read_at(file, at, PREFIX_BYTES).map_err(|source| BackendError::io("read", path, source))?;
+        let front = packing.read_front(&prefix);
+        Ok(front.filter(|front| (front.first, front.count) == (back.first, back.count)).map(|_| back))
+    }
+
+    /// Reads a segment whose end is torn, up to its last sound pack; `None` if it has none.
+    pub(crate) fn read_torn(path: &Path, salt: &Salt) -> Result<Option<Self>, BackendError> {
+        let (file, _) = open(path)?;
+        let failed = |source| BackendError::io("read", path, source);
+        let packing = Packing::new(salt);
+        if read_header(&read_at(&file, 0, HEADER_BYTES).map_err(failed)?) != Some(*salt) {
+            return Ok(None);
+        }
+        let (mut at, mut found) = (HEADER_BYTES as u64, None);
+        while let Some(pack) = pack_at(&file, &packing, at).map_err(failed)? {
+            let Some(back) = pack.back else { break };
+            at += back.bytes();
+            let before = found.map_or(pack.front.point, |(before, _): (Point, PackEnd)| before);
+            found = Some((before, back));
+        }
+        Ok(found.map(|(before, back)| Self {
+            path: path.to_owned(),
+            file,
+            before,
+            end: back.point,
+            last_count: back.count,
+            bytes: at,
+            is_full: back.is_last,
+        }))
+    }
+}
+
+/// The segment that is written to.
+pub(crate) struct Appending {
+    journal: PathBuf,
+    salt: Salt,
+    packing: Packing,
+    /// The last segment, its length, and whether it takes no more; `None` in a journal without any.
+    last: Option<(File, PathBuf, u64, bool)>,
+    pub(crate) end: Point,
+}
+
+impl Appending {
+    /// Goes on behind the last segment.
+    pub(crate) fn of(journal: &Path, salt: Salt, last: Option<&Segment>) -> Result<Self, BackendError> {
+        let end = last.map_or_else(|| Point::start(&salt), |last| last.end);
+        let last = last.map(|last| {
+            let file = File::options().write(true).open(&last.path);
+            let file = file.map_err(|source| BackendError::io("open", &last.path, source))?;
+            Ok((file, last.path.clone(), last.bytes, last.is_full))
+        });
+        let packing = Packing::new(&salt);
+        Ok(Self { journal: journal.to_owned(), salt, packing, last: last.transpose()?, end })
+    }
+
+    /// Appends commits, durably. There may be none in a head that holds only notes since a large commit.
+    pub(crate) fn append(&mut self, bodies: &[Vec<u8>]) -> Result<(), BackendError> {
+        if bodies.is_empty() {
+            return Ok(());
+        }
+        let first = self.end.number + 1;
+        let is_new = !self.last.as_ref().is_some_and(|(.., is_full)| !is_full);
+        if is_new {
+            let path = self.journal.join(name(first));
+            let created = private::options().write(true).create(true).truncate(true).open(&path);
+            let file = created.map_err(|source| BackendError::io("create", &path, source))?;
+            self.last = Some((file, path, 0, false));
+        }
+        let Some((file, path, length, is_full)) = &mut self.last else { return Ok(()) };
+        let before: u64 = bodies.iter().map(|body| body.len() as u64).sum();
+        let ends = *length + before >= SEGMENT_BYTES;
+        let Some((pack, end)) = self.packing.encode(self.end, bodies, ends) else {
+            let source = io::Error::from(io::ErrorKind::FileTooLarge);
+            return Err(BackendError::Io { action: "write so large a commit".to_owned(), source });
+        };
+        let bytes = if is_new { [&header(&self.salt)[..], &pack].concat() } else { pack };
+        let at = usize::try_from(*length).unwrap_or(usize::MAX);
+        // What a torn write left behind the end goes first.
+        let written = file.set_len(*length).and_then(|()| super::head::write_at(file, at, &bytes));
+        if let Err(source) = written {
+            // A pack that is there by half would be in the way of nothing but space.
+            let _ = file.set_len(*length);
+            return Err(BackendError::io("write", path, source));
+        }
+        let synced = file.sync_data().and_then(|()| if is_new { sync_dir(&self.journal) } else { Ok(()) });
+        synced.map_err(|source| BackendError::Unsynced { source })?;
+        *length += bytes.len() as u64;
+        *is_full = ends;
+        self.end = end;
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! Writing to the journal: a commit is one write and one sync of a head (ST-11).
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use super::commit::Point;
+use super::frame::{Frame, Framing, Kind};
+use super::head::{self, FIRST_FRAME, HEAD_BYTES, write_at};
+use super::image::Image;
+use super::segment::Appending;
+use crate::local::backend::BackendError;
+
+/// The heads of an open store, and the segment behind them.
+pub(crate) struct JournalWriter {
+    heads: Vec<(File, PathBuf)>,
+    framing: Framing,
+    current: usize,
+    /// Where the next frame goes.
+    at: usize,
+    /// How much of a head is used.
+    limit: usize,
+    turn: u64,
+    pub(crate) end: Point,
+    /// The commits in the current head that no segment has.
+    waiting: Vec<Vec<u8>>,
+    pub(crate) segments: Arc<Mutex<Appending>>,
+}
+
+impl JournalWriter {
+    /// Goes on where a journal ends. What counts in its heads is written again: a sync may have failed before, and a
+    /// second one may not notice (ST-15).
+    pub(crate) fn open(image: &Image) -> Result<Self, BackendError> {
+        let mut heads = Vec::new();
+        for (name, found) in head::NAMES.iter().zip(&image.heads) {
+            let path = image.dir.join(name);
+            let file = File::options().read(true).write(true).open(&path);
+            let file = file.map_err(|source| BackendError::io("open", &path, source))?;
+            let used = found.frames.iter().map(Frame::bytes).sum::<usize>() + FIRST_FRAME;
+            let written = write_at(&file, 0, found.bytes.get(..used).unwrap_or_default());
+            written.map_err(|source| BackendError::io("write", &path, source))?;
+            file.sync_data().map_err(|source| BackendError::Unsynced { source })?;
+            heads.push((file, path));
+        }
+        if let Some(torn) = &image.torn {
+            std::fs::remove_file(torn).map_err(|source| BackendError::io("remove", torn, source))?;
+        }
+        let in_current = image.tail.iter().filter(|(head, _)| *head == image.current);
+        let waiting = in_current.map(|(_, frame)| frame.body.clone()).collect();
+        let at = image.heads.get(image.current).map_or(FIRST_FRAME, |head| head.end);
+        let segments = Appending::of(&image.dir, image.salt, image.segments.last())?;
+        Ok(Self {
+            heads,
+            framing: Framing::new(&image.salt),
+            current: image.current,
+            at,
+            limit: HEAD_BYTES,
+            turn: image.turn - u64::from(image.is_closed),
+            end: image.end,
+            waiting,
+            segments: Arc::new(Mutex::new(segments)),
+        })
+    }
+
+    /// Uses only so many bytes of a head, so that tests see it full.
+    pub(crate) fn limit(&mut self, bytes: usize) {
+        self.limit = (FIRST_FRAME + bytes).min(HEAD_BYTES);
+    }
+
+    /// Encodes the next commit; `None` if no head can hold it.
+    pub(crate) fn encode(&self, index: u32, body: &[u8]) -> Option<Vec<u8>> {
+        self.frame(Kind::Commit, index, body).filter(|frame| FIRST_FRAME + frame.len() <= self.limit)
+    }
+
+    fn frame(&self, kind: Kind, index: u32, body: &[u8]) -> Option<Vec<u8>> {
+        self.framing.encode(&Frame {
+            kind,
+            turn: self.turn + 1,
+            index,
+            before: self.end,
+            body: body.to_vec(),
+        })
+    }
+
+    /// Returns `true` if the current head has room for a frame.
+    pub(crate) fn has_room(&self, frame: &[u8]) -> bool {
+        self.at + frame.len() <= self.limit
+    }
+
+    /// Goes over to the other head, whose commits the segments have; returns those that were in this one.
+    pub(crate) fn switch(&mut self) -> Vec<Vec<u8>> {
+        self.current = 1 - self.current;
+        self.at = FIRST_FRAME;
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// Writes a commit that has room, durably.
+    pub(crate) fn write(&mut self, frame: &[u8], body: Vec<u8>) -> Result<(), BackendError> {
+        self.put(frame)?;
+        self.at += frame.len();
+        self.turn += 1;
+        self.end = self.end.after(&body);
+        self.waiting.push(body);
+        Ok(())
+    }
+
+    /// Takes the commits out that no segment has; they stay in the head.
+    pub(crate) fn take_waiting(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// Writes a note on where the journal ends and which index is sound, durably. Nothing may be waiting in the other head.
+    pub(crate) fn note(&mut self, kind: Kind, index: u32) -> Result<(), BackendError> {
+        let Some(mut frame) = self.frame(kind, index, &[]) else { return Ok(()) };
+        if self.at + frame.len() > HEAD_BYTES {
+            // What waits here stays here: the other head has nothing that is needed.
+            self.current = 1 - self.current;
+            self.at = FIRST_FRAME;
+            frame = self.frame(kind, index, &[]).unwrap_or(frame);
+        }
+        self.put(&frame)?;
+        if kind != Kind::Closed {
+            self.at += frame.len();
+            self.turn += 1;
+        }
+        Ok(())
+    }
+
+    fn put(&self, frame: &[u8]) -> Result<(), BackendError> {
+        let Some((file, path)) = self.heads.get(self.current) else { return Ok(()) };
+        write_at(file, self.at, frame).map_err(|source| BackendError::io("write", path, source))?;
+        file.sync_data().map_err(|source| BackendError::Unsynced { source })
+    }
+}

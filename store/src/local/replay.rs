@@ -1,0 +1,339 @@
+//! The replay: from the operations of commits to records, for whoever needs them (ST-17).
+
+use turnfold_core::Digest;
+
+use super::backend::{BackendError, StoredRecord};
+use super::journal::commit::Point;
+use super::journal::op::{self, EntryHead, Op};
+use super::layout::key;
+use super::layout::record::{
+    self, BranchRecord, GrantRecord, IdempotencyRecord, MatchGrantRecord, MatchRecord, StoreRecord,
+};
+use crate::chain;
+use crate::entry::{Seq, encode};
+use crate::grant::Grant;
+use crate::names::{BranchName, MatchName};
+use crate::reader::found::{Head, Parent};
+
+/// Where the records go that a replay makes, and where it finds those that there are.
+pub(crate) trait Target {
+    /// Returns the body of a record of a match, branch or grant.
+    fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
+
+    /// Returns such records in a range of keys.
+    fn records(&self, range: std::ops::Range<Vec<u8>>) -> Result<Vec<StoredRecord>, BackendError>;
+
+    /// Writes such a record, or removes it.
+    fn put(&mut self, key: Vec<u8>, body: Option<Vec<u8>>);
+
+    /// Returns the head of a branch.
+    fn head(&self, branch: u64) -> Result<Option<Head>, BackendError>;
+
+    /// Begins a branch.
+    fn begin(&mut self, branch: u64, head: Head);
+
+    /// Adds entries to a branch.
+    fn append(&mut self, branch: u64, added: &Added<'_, '_>) -> Result<(), BackendError>;
+
+    /// Writes which entries an idempotency key stands for.
+    fn put_key(&mut self, branch: u64, key: &str, entries: IdempotencyRecord);
+
+    /// Removes everything that belongs to a branch.
+    fn forget(&mut self, branch: u64) -> Result<(), BackendError>;
+
+    /// The record about the store as a whole.
+    fn store(&mut self) -> &mut StoreRecord;
+}
+
+/// Entries that follow a head.
+pub(crate) struct Added<'a, 'b> {
+    pub(crate) before: Head,
+    pub(crate) after: Head,
+    pub(crate) entries: &'b [&'a [u8]],
+}
+
+/// Something in a commit that does not follow from those before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// Entries of a branch whose entries before them, or whose beginning, are missing.
+    Entries { branch: u64, expected: Option<Seq>, first: Seq, last: Seq },
+    /// What it is about is not there, or there already.
+    Named { match_name: MatchName, branch: Option<BranchName> },
+    /// It is nothing that this build writes.
+    Unreadable,
+}
+
+impl Misfit {
+    /// Says what is wrong with a commit.
+    pub(crate) fn within(&self, commit: u64) -> BackendError {
+        let what = match self {
+            Self::Entries { first, .. } => {
+                format!("entry {first} of a branch does not follow what is before it")
+            }
+            Self::Named { match_name, branch: None } => format!("match `{match_name}` is not as it was"),
+            Self::Named { match_name, branch: Some(branch) } => {
+                format!("branch `{branch}` of match `{match_name}` is not as it was")
+            }
+            Self::Unreadable => "it is not what this build writes".to_owned(),
+        };
+        super::journal::image::damaged(format!("commit {commit}: {what}"))
+    }
+}
+
+/// What is told of each misfit; it says whether to go on.
+pub(crate) type OnMisfit<'a> = &'a mut dyn FnMut(Misfit) -> Result<(), BackendError>;
+
+/// Carries a commit out. What does not fit is left out, once `misfit` has allowed it.
+pub(crate) fn replay(
+    target: &mut dyn Target,
+    commit: Point,
+    body: &[u8],
+    misfit: OnMisfit<'_>,
+) -> Result<(), BackendError> {
+    for read in op::read(body) {
+        let done = match read {
+            Ok(op) => carry_out(target, op)?,
+            Err(()) => Err(Misfit::Unreadable),
+        };
+        if let Err(found) = done {
+            misfit(found)?;
+        }
+    }
+    let store = target.store();
+    (store.commits, store.digest) = (commit.number, commit.digest);
+    Ok(())
+}
+
+/// The same where everything has to fit.
+pub(crate) fn replay_strictly(
+    target: &mut dyn Target,
+    commit: Point,
+    body: &[u8],
+) -> Result<(), BackendError> {
+    replay(target, commit, body, &mut |misfit| Err(misfit.within(commit.number)))
+}
+
+type Done = Result<Result<(), Misfit>, BackendError>;
+
+fn carry_out(target: &mut dyn Target, op: Op<'_>) -> Done {
+    match op {
+        Op::CreateMatch { id, name, genesis } => create_match(target, id, &name, genesis),
+        Op::CreateBranch { id, match_name, name, parent, at, link } => {
+            create_branch(target, id, (match_name, name), (parent, at, link))
+        }
+        Op::Append { branch, link, entries } => append(target, branch, link, &entries),
+        Op::RenameMatch { name, new } => rename_match(target, name, &new),
+        Op::RenameBranch { match_name, name, new } => rename_branch(target, match_name, name, &new),
+        Op::DeleteMatch { name } => delete_match(target, name),
+        Op::DeleteBranch { match_name, name } => delete_branch(target, match_name, name),
+        Op::SetGrant { hash, grant } => set_grant(target, &hash, grant),
+        Op::RemoveGrant { match_name, hash } => remove_grant(target, match_name, &hash),
+    }
+}
+
+/// A match's record, read.
+struct Match {
+    key: Vec<u8>,
+    id: u64,
+    branches: u64,
+    genesis: Vec<u8>,
+}
+
+fn find_match(target: &dyn Target, name: &MatchName) -> Result<Option<Match>, BackendError> {
+    let key = key::of_match(name);
+    let Some(body) = target.body(&key)? else { return Ok(None) };
+    let read = record::read_body::<MatchRecord<'_>>("a match record", &body)?;
+    let MatchRecord { id, branches, genesis } = read;
+    let genesis = genesis.to_vec();
+    Ok(Some(Match { key, id, branches, genesis }))
+}
+
+fn put_match(target: &mut dyn Target, found: &Match, key: Vec<u8>, branches: u64) {
+    let record = MatchRecord { id: found.id, branches, genesis: &found.genesis };
+    target.put(key, Some(encode(&record)));
+}
+
+fn find_branch(
+    target: &dyn Target,
+    of: u64,
+    name: &BranchName,
+) -> Result<Option<BranchRecord>, BackendError> {
+    let body = target.body(&key::of_branch(of, name))?;
+    body.map(|body| record::read_body("a branch record", &body)).transpose()
+}
+
+fn branches_of(target: &dyn Target, of: u64) -> Result<Vec<(Vec<u8>, BranchRecord)>, BackendError> {
+    let read = |(key, body): StoredRecord| Ok((key, record::read_body("a branch record", &body)?));
+    target.records(key::branches_of(of))?.into_iter().map(read).collect()
+}
+
+fn named(match_name: MatchName, branch: Option<BranchName>) -> Done {
+    Ok(Err(Misfit::Named { match_name, branch }))
+}
+
+fn create_match(target: &mut dyn Target, id: u64, name: &MatchName, genesis: &[u8]) -> Done {
+    let key = key::of_match(name);
+    if target.body(&key)?.is_some() {
+        return named(name.clone(), None);
+    }
+    target.put(key, Some(encode(&MatchRecord { id, branches: 1, genesis })));
+    let main = BranchRecord { id: id + 1, parent: None };
+    target.put(key::of_branch(id, &BranchName::main()), Some(encode(&main)));
+    target.begin(main.id, Head { seq: 0, link: chain::genesis_link(genesis) });
+    let store = target.store();
+    store.matches += 1;
+    store.next_id = store.next_id.max(id + 2);
+    Ok(Ok(()))
+}
+
+fn create_branch(
+    target: &mut dyn Target,
+    id: u64,
+    (match_name, name): (MatchName, BranchName),
+    (parent, at, link): (BranchName, Seq, Digest),
+) -> Done {
+    let Some(of) = find_match(target, &match_name)? else { return named(match_name, Some(name)) };
+    let found = find_branch(target, of.id, &parent)?;
+    // Behind a gap of the parent nothing is proven.
+    let head = found.as_ref().map(|parent| target.head(parent.id)).transpose()?.flatten();
+    let (Some(found), Some(_)) = (found, head.filter(|head| head.seq >= at)) else {
+        return named(match_name, Some(name));
+    };
+    if find_branch(target, of.id, &name)?.is_some() {
+        return named(match_name, Some(name));
+    }
+    let parent = Some(Parent { name: parent.into(), id: found.id, at, link });
+    target.put(key::of_branch(of.id, &name), Some(encode(&BranchRecord { id, parent })));
+    target.begin(id, Head { seq: at, link });
+    put_match(target, &of, of.key.clone(), of.branches + 1);
+    let store = target.store();
+    store.next_id = store.next_id.max(id + 1);
+    Ok(Ok(()))
+}
+
+fn append(target: &mut dyn Target, branch: u64, link: Digest, entries: &[&[u8]]) -> Done {
+    let first = entries.first().and_then(|entry| EntryHead::read(entry));
+    let Some(EntryHead { seq: first, .. }) = first else { return Ok(Err(Misfit::Unreadable)) };
+    let last = first.saturating_add(entries.len() as u64 - 1);
+    let before = target.head(branch)?;
+    let Some(before) = before.filter(|before| before.seq + 1 == first) else {
+        let expected = before.map(|before| before.seq + 1);
+        return Ok(Err(Misfit::Entries { branch, expected, first, last }));
+    };
+    let after = Head { seq: last, link };
+    target.append(branch, &Added { before, after, entries })?;
+    let mut keyed: Option<(&str, IdempotencyRecord)> = None;
+    for entry in entries {
+        let Some(EntryHead { seq, idempotency_key, .. }) = EntryHead::read(entry) else {
+            return Ok(Err(Misfit::Unreadable));
+        };
+        match (&mut keyed, idempotency_key) {
+            (Some((key, entries)), Some(found)) if *key == found => entries.last = seq,
+            (_, found) => {
+                if let Some((key, entries)) = keyed.take() {
+                    target.put_key(branch, key, entries);
+                }
+                keyed = found.map(|key| (key, IdempotencyRecord { first: seq, last: seq }));
+            }
+        }
+    }
+    if let Some((key, entries)) = keyed {
+        target.put_key(branch, key, entries);
+    }
+    target.store().entries += entries.len() as u64;
+    Ok(Ok(()))
+}
+
+fn rename_match(target: &mut dyn Target, name: MatchName, new: &MatchName) -> Done {
+    let key = key::of_match(new);
+    let Some(of) = find_match(target, &name)? else { return named(name, None) };
+    if target.body(&key)?.is_some() {
+        return named(new.clone(), None);
+    }
+    target.put(of.key.clone(), None);
+    put_match(target, &of, key, of.branches);
+    for (listed, _) in target.records(key::grants_of(of.id))? {
+        let Some(hash) = key::hash_after(&listed, key::ID_PREFIX) else { continue };
+        let key = key::of_grant(&hash);
+        let Some(body) = target.body(&key)? else { continue };
+        let GrantRecord { match_id, grant } = record::read_body("a grant", &body)?;
+        let grant = Grant { match_name: new.clone(), ..grant };
+        target.put(key, Some(encode(&GrantRecord { match_id, grant })));
+    }
+    use_up_an_id(target);
+    Ok(Ok(()))
+}
+
+fn rename_branch(target: &mut dyn Target, match_name: MatchName, name: BranchName, new: &BranchName) -> Done {
+    let Some(of) = find_match(target, &match_name)? else { return named(match_name, Some(name)) };
+    let found = find_branch(target, of.id, &name)?;
+    let (Some(found), None) = (found, find_branch(target, of.id, new)?) else {
+        return named(match_name, Some(name));
+    };
+    for (key, child) in branches_of(target, of.id)? {
+        if let Some(parent) = child.parent.filter(|parent| parent.id == found.id) {
+            let parent = Some(Parent { name: new.to_string(), ..parent });
+            target.put(key, Some(encode(&BranchRecord { id: child.id, parent })));
+        }
+    }
+    target.put(key::of_branch(of.id, &name), None);
+    target.put(key::of_branch(of.id, new), Some(encode(&found)));
+    use_up_an_id(target);
+    Ok(Ok(()))
+}
+
+/// Leaves out an id, so that who counts names meanwhile notices that one has moved.
+fn use_up_an_id(target: &mut dyn Target) {
+    target.store().next_id += 1;
+}
+
+fn delete_match(target: &mut dyn Target, name: MatchName) -> Done {
+    let Some(of) = find_match(target, &name)? else { return named(name, None) };
+    for (key, branch) in branches_of(target, of.id)? {
+        remove_branch(target, key, &branch)?;
+    }
+    for (listed, _) in target.records(key::grants_of(of.id))? {
+        if let Some(hash) = key::hash_after(&listed, key::ID_PREFIX) {
+            target.put(key::of_grant(&hash), None);
+        }
+        target.put(listed, None);
+    }
+    target.put(of.key, None);
+    let store = target.store();
+    store.matches = store.matches.saturating_sub(1);
+    Ok(Ok(()))
+}
+
+fn delete_branch(target: &mut dyn Target, match_name: MatchName, name: BranchName) -> Done {
+    let Some(of) = find_match(target, &match_name)? else { return named(match_name, Some(name)) };
+    let Some(found) = find_branch(target, of.id, &name)? else { return named(match_name, Some(name)) };
+    remove_branch(target, key::of_branch(of.id, &name), &found)?;
+    let key = of.key.clone();
+    put_match(target, &of, key, of.branches.saturating_sub(1));
+    Ok(Ok(()))
+}
+
+fn remove_branch(target: &mut dyn Target, key: Vec<u8>, branch: &BranchRecord) -> Result<(), BackendError> {
+    let forked_at = branch.parent.as_ref().map_or(0, |parent| parent.at);
+    let own = target.head(branch.id)?.map_or(0, |head| head.seq.saturating_sub(forked_at));
+    target.put(key, None);
+    target.forget(branch.id)?;
+    let store = target.store();
+    store.entries = store.entries.saturating_sub(own);
+    Ok(())
+}
+
+fn set_grant(target: &mut dyn Target, hash: &Digest, grant: Grant) -> Done {
+    let Some(of) = find_match(target, &grant.match_name)? else { return named(grant.match_name, None) };
+    let listed = MatchGrantRecord { seat: grant.kind.seat() };
+    target.put(key::of_match_grant(of.id, hash), Some(encode(&listed)));
+    target.put(key::of_grant(hash), Some(encode(&GrantRecord { match_id: of.id, grant })));
+    Ok(Ok(()))
+}
+
+fn remove_grant(target: &mut dyn Target, match_name: MatchName, hash: &Digest) -> Done {
+    let Some(of) = find_match(target, &match_name)? else { return named(match_name, None) };
+    target.put(key::of_match_grant(of.id, hash), None);
+    target.put(key::of_grant(hash), None);
+    Ok(Ok(()))
+}

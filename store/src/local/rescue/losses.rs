@@ -1,0 +1,120 @@
+//! What is missing where a journal is damaged, named as far as what is left tells.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::lost::LostEntries;
+use crate::entry::Seq;
+use crate::error::StoreError;
+use crate::local::backend::BackendError;
+use crate::local::journal::commit::Point;
+use crate::local::journal::lenient::Remains;
+use crate::local::layout::key;
+use crate::local::layout::record::{self, BranchRecord};
+use crate::local::reader::found::match_name_in;
+use crate::local::reader::records::Records;
+use crate::local::replay::Misfit;
+use crate::local::view::View;
+use crate::names::{BranchName, MatchName};
+
+/// What is left of a journal, carried out.
+pub(crate) struct Left {
+    pub(crate) view: View,
+    pub(crate) misfits: Vec<(u64, Misfit)>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Reads what is left of a journal; `None` where nothing is.
+pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
+    let Some(mut remains) = Remains::find(journal)? else { return Ok(None) };
+    let salt = remains.salt;
+    let mut view = View::before(Point::start(&salt), salt, remains.files());
+    let mut misfits = Vec::new();
+    remains.each_commit(&mut |point, at, body| {
+        view.take((point, at), body, &mut |misfit| {
+            misfits.push((point.number, misfit));
+            Ok(())
+        })
+    })?;
+    Ok(Some(Left { view, misfits, notes: remains.notes }))
+}
+
+/// Says which match, branch and entry damage to a journal concerns, where what is left tells it (ST-3).
+pub(crate) fn locate(journal: &Path, error: BackendError) -> StoreError {
+    let is_damage = matches!(error, BackendError::Damaged(_));
+    let error = StoreError::from(error);
+    let left = if is_damage { read_left(journal).ok().flatten() } else { None };
+    let Some(left) = left else { return error };
+    let mut lost = losses(&left.misfits, &Records::new(Box::new(left.view), None));
+    lost.sort_by_key(|lost| lost.from.is_none());
+    let named = lost.into_iter().find_map(|lost| Some((lost.match_name?, lost.branch, lost.from)));
+    match named {
+        Some((match_name, branch, from)) => {
+            let error = error.within(&match_name, branch.as_ref());
+            match from {
+                Some(from) => error.at(from),
+                None => error,
+            }
+        }
+        None => error,
+    }
+}
+
+/// Lists what could not be carried out, by the names that there are in the end.
+pub(crate) fn losses(misfits: &[(u64, Misfit)], records: &Records) -> Vec<LostEntries> {
+    let names = names(records);
+    let mut entries: BTreeMap<u64, (Seq, Seq)> = BTreeMap::new();
+    let mut lost = Vec::new();
+    for (commit, misfit) in misfits {
+        match misfit {
+            Misfit::Entries { branch, expected, first, last } => {
+                let from = expected.unwrap_or(*first);
+                let range = entries.entry(*branch).or_insert((from, *last));
+                *range = (range.0.min(from), range.1.max(*last));
+            }
+            Misfit::Named { match_name, branch } => lost.push(LostEntries {
+                match_name: Some(match_name.clone()),
+                branch: branch.clone(),
+                from: None,
+                to: None,
+                reason: format!("what commit {commit} does to it follows from what is missing"),
+            }),
+            Misfit::Unreadable => {
+                lost.push(LostEntries::of_store(format!("commit {commit} cannot be understood")))
+            }
+        }
+    }
+    for (branch, (from, to)) in entries {
+        let Some((match_name, name)) = names.get(&branch) else {
+            lost.push(LostEntries::of_store(format!(
+                "entries {from} to {to} of a branch that is gone with its name"
+            )));
+            continue;
+        };
+        lost.push(LostEntries {
+            match_name: Some(match_name.clone()),
+            branch: Some(name.clone()),
+            from: Some(from),
+            to: Some(to),
+            reason: "a commit with entries of it is missing or unreadable".to_owned(),
+        });
+    }
+    lost
+}
+
+/// Returns the names of all branches by their ids.
+fn names(records: &Records) -> BTreeMap<u64, (MatchName, BranchName)> {
+    let mut names = BTreeMap::new();
+    for (key, _) in records.scan(key::all_matches()).flatten() {
+        let Ok(match_name) = match_name_in(&key) else { continue };
+        let Ok(of) = records.find_match(&match_name) else { continue };
+        for (key, value) in records.scan(key::branches_of(of.number())).flatten() {
+            let read = record::read::<BranchRecord>("a branch", &key, &value);
+            let name = key::text_after(&key, key::ID_PREFIX).and_then(|name| name.parse().ok());
+            if let (Ok(branch), Some(name)) = (read, name) {
+                names.insert(branch.id, (match_name.clone(), name));
+            }
+        }
+    }
+    names
+}

@@ -1,0 +1,159 @@
+//! Staging: the records that a replay makes, as changes of those that a backend holds.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::backend::{Backend, BackendError, RecordChange, StoredRecord};
+use super::layout::key;
+use super::layout::page::{Part, cut};
+use super::layout::record::{self, IdempotencyRecord, StoreRecord};
+use super::replay::{Added, Target};
+use crate::entry::encode;
+use crate::reader::found::Head;
+
+/// How many records are read at a time.
+const SCAN_MAX: usize = 256;
+
+/// Changes over the records of a backend.
+pub(crate) struct Staging<'a> {
+    below: &'a dyn Backend,
+    /// Bodies of records; none where one is removed.
+    bodies: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    heads: BTreeMap<u64, Option<Head>>,
+    pages: BTreeMap<u64, Vec<Part>>,
+    store: StoreRecord,
+    bytes: usize,
+}
+
+impl<'a> Staging<'a> {
+    pub(crate) fn over(below: &'a dyn Backend, store: StoreRecord) -> Self {
+        let (bodies, heads, pages) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { below, bodies, heads, pages, store, bytes: 0 }
+    }
+
+    /// Returns about how many bytes of changes there are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Takes all changes out, the record about the store last.
+    pub(crate) fn take_changes(&mut self) -> (Vec<RecordChange>, StoreRecord) {
+        let mut changes = Vec::new();
+        for (key, body) in std::mem::take(&mut self.bodies) {
+            let value = body.map(|body| record::with_check(&key, body));
+            changes.push(RecordChange { key, value });
+        }
+        for (branch, head) in std::mem::take(&mut self.heads) {
+            let key = key::of_head(branch);
+            changes.push(match head {
+                Some(head) => record::put(key, &head),
+                None => RecordChange { key, value: None },
+            });
+        }
+        for (branch, parts) in std::mem::take(&mut self.pages) {
+            changes.extend(parts.iter().map(|part| part.put(branch)));
+        }
+        changes.push(record::put(key::STORE.to_vec(), &self.store));
+        self.bytes = 0;
+        (changes, self.store.clone())
+    }
+}
+
+/// Reads all records in a range of keys.
+pub(crate) fn scan_all(
+    backend: &dyn Backend,
+    range: Range<Vec<u8>>,
+) -> Result<Vec<StoredRecord>, BackendError> {
+    let (mut rest, mut all) = (range, Vec::new());
+    loop {
+        let found = backend.scan(&rest, SCAN_MAX)?;
+        let is_last = found.len() < SCAN_MAX;
+        if let Some((last, _)) = found.last() {
+            rest.start = [last.as_slice(), &[0]].concat();
+        }
+        all.extend(found);
+        if is_last {
+            return Ok(all);
+        }
+    }
+}
+
+/// Returns the body of a value, which must be sound.
+pub(crate) fn sound_body(key: &[u8], value: &[u8]) -> Result<Vec<u8>, BackendError> {
+    let body = record::body_of(key, value).map(<[u8]>::to_vec);
+    body.map_err(|reason| BackendError::Damaged(format!("the record `{}`: {reason}", key.escape_ascii())))
+}
+
+impl Target for Staging<'_> {
+    fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        match self.bodies.get(key) {
+            Some(body) => Ok(body.clone()),
+            None => self.below.get(key)?.map(|value| sound_body(key, &value)).transpose(),
+        }
+    }
+
+    fn records(&self, range: Range<Vec<u8>>) -> Result<Vec<StoredRecord>, BackendError> {
+        let mut merged = BTreeMap::new();
+        for (key, value) in scan_all(self.below, range.clone())? {
+            let body = sound_body(&key, &value)?;
+            merged.insert(key, Some(body));
+        }
+        merged.extend(self.bodies.range(range).map(|(key, body)| (key.clone(), body.clone())));
+        Ok(merged.into_iter().filter_map(|(key, body)| Some((key, body?))).collect())
+    }
+
+    fn put(&mut self, key: Vec<u8>, body: Option<Vec<u8>>) {
+        self.bytes += key.len() + body.as_ref().map_or(0, Vec::len) + 32;
+        self.bodies.insert(key, body);
+    }
+
+    fn head(&self, branch: u64) -> Result<Option<Head>, BackendError> {
+        if let Some(head) = self.heads.get(&branch) {
+            return Ok(*head);
+        }
+        let key = key::of_head(branch);
+        let Some(value) = self.below.get(&key)? else { return Ok(None) };
+        record::read_body("a head", &sound_body(&key, &value)?).map(Some)
+    }
+
+    fn begin(&mut self, branch: u64, head: Head) {
+        self.heads.insert(branch, Some(head));
+    }
+
+    fn append(&mut self, branch: u64, added: &Added<'_, '_>) -> Result<(), BackendError> {
+        let Added { before, after, entries } = added;
+        self.heads.insert(branch, Some(*after));
+        let parts = self.pages.entry(branch).or_default();
+        for part in cut(*before, *after, entries) {
+            self.bytes += part.records.iter().map(Vec::len).sum::<usize>() + 64;
+            let rest = match parts.last_mut() {
+                Some(last) => last.join(part),
+                None => Some(part),
+            };
+            parts.extend(rest);
+        }
+        Ok(())
+    }
+
+    fn put_key(&mut self, branch: u64, key: &str, entries: IdempotencyRecord) {
+        let key = [key::idempotency_of(branch).start.as_slice(), key.as_bytes()].concat();
+        self.put(key, Some(encode(&entries)));
+    }
+
+    fn forget(&mut self, branch: u64) -> Result<(), BackendError> {
+        self.heads.insert(branch, None);
+        self.pages.remove(&branch);
+        for range in [key::idempotency_of(branch), key::pages_of(branch)] {
+            let staged: Vec<_> = self.bodies.range(range.clone()).map(|(key, _)| key.clone()).collect();
+            let stored = scan_all(self.below, range)?.into_iter().map(|(key, _)| key);
+            for key in stored.chain(staged).collect::<Vec<_>>() {
+                self.put(key, None);
+            }
+        }
+        Ok(())
+    }
+
+    fn store(&mut self) -> &mut StoreRecord {
+        &mut self.store
+    }
+}

@@ -1,0 +1,323 @@
+//! A view: the records of a store, made of its journal in memory. Of entries it keeps only where they are (ST-16).
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::backend::{Backend, BackendError, RecordChange, StoredRecord};
+use super::journal::commit::Point;
+use super::journal::image::{At, Image, damaged};
+use super::journal::op::{self, EntryHead, Op};
+use super::journal::pack;
+use super::journal::segment::read_at;
+use super::layout::key;
+use super::layout::page::{Page, VERSION};
+use super::layout::record::{self, IdempotencyRecord, StoreRecord};
+use super::replay::{Added, Misfit, OnMisfit, Target, replay};
+use crate::entry::{Seq, encode};
+use crate::reader::found::Head;
+
+/// How much of a segment is read at a time.
+const WINDOW_BYTES: usize = 256 * 1024;
+
+/// The records of a store in memory.
+pub(crate) struct View {
+    store: StoreRecord,
+    /// The bodies of the records of matches, branches and grants.
+    bodies: BTreeMap<Vec<u8>, Vec<u8>>,
+    heads: BTreeMap<u64, Head>,
+    /// Where the entries of each branch are, by the first of each commit.
+    pages: BTreeMap<u64, Vec<(Seq, At)>>,
+    /// Where the commit is that is carried out.
+    at: At,
+    files: Vec<File>,
+    /// The commits that only the heads have.
+    in_heads: Vec<Vec<u8>>,
+    window: Mutex<Option<Window>>,
+}
+
+/// A part of a segment.
+struct Window {
+    segment: usize,
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl View {
+    /// An empty one, before any commit of a journal.
+    pub(crate) fn before(start: Point, salt: [u8; 16], files: Vec<File>) -> Self {
+        let store = StoreRecord { journal: salt, digest: start.digest, ..StoreRecord::EMPTY };
+        let (bodies, heads, pages) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let at = At::in_heads(0);
+        let (in_heads, window) = (Vec::new(), Mutex::new(None));
+        Self { store, bodies, heads, pages, at, files, in_heads, window }
+    }
+
+    /// Reads the commits of a journal, up to one or all.
+    pub(crate) fn read(image: &Image, up_to: u64, proves: bool) -> Result<Self, BackendError> {
+        let files = image.segments.iter().map(|segment| segment.file.try_clone());
+        let files =
+            files.collect::<io::Result<_>>().map_err(|error| BackendError::io("read", &image.dir, error))?;
+        let mut view = Self::before(Point::start(&image.salt), image.salt, files);
+        image.each_commit(0, proves, &mut |point, at, body| {
+            if point.number > up_to {
+                return Ok(());
+            }
+            view.take((point, at), body, &mut |misfit: Misfit| Err(misfit.within(point.number)))
+        })?;
+        if up_to >= image.end.number {
+            view.store.digest = image.end.digest;
+        }
+        Ok(view)
+    }
+
+    /// Carries out one more commit.
+    pub(crate) fn take(
+        &mut self,
+        (point, at): (Point, At),
+        body: &[u8],
+        misfit: OnMisfit<'_>,
+    ) -> Result<(), BackendError> {
+        self.at = match at.place() {
+            Ok(_) => {
+                self.in_heads.push(body.to_vec());
+                At::in_heads(self.in_heads.len() - 1)
+            }
+            Err(_) => at,
+        };
+        replay(self, point, body, misfit)
+    }
+
+    /// Returns the bytes of the small tables, for a comparison.
+    pub(crate) fn small(&self) -> impl Iterator<Item = StoredRecord> {
+        let heads = self.heads.iter().map(|(branch, head)| (key::of_head(*branch), encode(head)));
+        self.bodies.iter().map(|(key, body)| (key.clone(), body.clone())).chain(heads)
+    }
+
+    pub(crate) fn record(&self) -> &StoreRecord {
+        &self.store
+    }
+
+    /// Reads the body of a commit again.
+    fn body_at(&self, at: At) -> Result<Vec<u8>, BackendError> {
+        let gone = || damaged("a commit cannot be read again");
+        let (segment, at) = match at.place() {
+            Ok(place) => return self.in_heads.get(place).cloned().ok_or_else(gone),
+            Err(place) => place,
+        };
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let within = |window: &Window, at: u64| {
+            let place = usize::try_from(at.checked_sub(window.at)?).ok()?;
+            let bytes = window.bytes.get(place..).filter(|_| window.segment == segment)?;
+            (pack::frame_bytes(bytes)? <= bytes.len()).then(|| pack::read_again(bytes))?
+        };
+        if let Some(body) = window.as_ref().and_then(|window| within(window, at)) {
+            return Ok(body);
+        }
+        let file = self.files.get(segment).ok_or_else(gone)?;
+        let failed = |source| BackendError::Io { action: "read the journal".to_owned(), source };
+        let mut bytes = read_at(file, at, WINDOW_BYTES).map_err(failed)?;
+        if let Some(length) = pack::frame_bytes(&bytes).filter(|length| *length > bytes.len()) {
+            bytes = read_at(file, at, length).map_err(failed)?;
+        }
+        let read = Window { segment, at, bytes };
+        let body = within(&read, at).ok_or_else(gone);
+        *window = Some(read);
+        body
+    }
+
+    /// Reads the entries that a commit added to a branch, from one on.
+    fn entries<T>(
+        &self,
+        branch: u64,
+        (first, at): (Seq, At),
+        use_them: impl FnOnce(&Page<'_>) -> T,
+    ) -> Result<T, BackendError> {
+        let body = self.body_at(at)?;
+        for op in op::read(&body) {
+            if let Ok(Op::Append { branch: found, link, entries }) = op
+                && found == branch
+                && entries
+                    .first()
+                    .and_then(|entry| EntryHead::read(entry))
+                    .is_some_and(|entry| entry.seq == first)
+            {
+                return Ok(use_them(&Page { version: VERSION, link, records: entries }));
+            }
+        }
+        Err(damaged("a commit is not what it was"))
+    }
+
+    fn page(&self, branch: u64, place: (Seq, At)) -> Result<StoredRecord, BackendError> {
+        let body = self.entries(branch, place, |page| encode(page))?;
+        let key = key::of_page(branch, place.0);
+        let value = record::with_check(&key, body);
+        Ok((key, value))
+    }
+
+    /// Finds the idempotency keys of a branch.
+    fn keys(&self, branch: u64) -> Result<BTreeMap<Vec<u8>, IdempotencyRecord>, BackendError> {
+        let mut keys: BTreeMap<Vec<u8>, IdempotencyRecord> = BTreeMap::new();
+        let prefix = key::idempotency_of(branch).start;
+        for place in self.pages.get(&branch).into_iter().flatten() {
+            self.entries(branch, *place, |page| {
+                for entry in page.records.iter().filter_map(|entry| EntryHead::read(entry)) {
+                    let Some(key) = entry.idempotency_key else { continue };
+                    let key = [prefix.as_slice(), key.as_bytes()].concat();
+                    let seq = entry.seq;
+                    keys.entry(key).or_insert(IdempotencyRecord { first: seq, last: seq }).last = seq;
+                }
+            })?;
+        }
+        Ok(keys)
+    }
+
+    /// Adds the first records of a table that lie in a range.
+    fn scan_table(
+        &self,
+        table: u8,
+        range: &Range<Vec<u8>>,
+        limit: usize,
+        found: &mut Vec<StoredRecord>,
+    ) -> Result<(), BackendError> {
+        let whole = vec![table]..vec![table + 1];
+        let range = range.start.clone().max(whole.start)..range.end.clone().min(whole.end);
+        if range.start >= range.end {
+            return Ok(());
+        }
+        let put = |key: Vec<u8>, body: Vec<u8>| {
+            let value = record::with_check(&key, body);
+            (key, value)
+        };
+        let id = |key: &[u8]| {
+            let mut id = [0; 8];
+            for (to, from) in id.iter_mut().zip(key.iter().skip(1)) {
+                *to = *from;
+            }
+            u64::from_be_bytes(id)
+        };
+        let left = limit.saturating_sub(found.len());
+        let (from, to) = (id(&range.start), if range.end.len() > 1 { id(&range.end) } else { u64::MAX });
+        match table {
+            b'h' => {
+                let heads =
+                    self.heads.range(from..=to).map(|(branch, head)| (key::of_head(*branch), encode(head)));
+                let heads = heads.filter(|(key, _)| range.contains(key)).take(left);
+                found.extend(heads.map(|(key, body)| put(key, body)));
+            }
+            b'k' => {
+                for branch in self.pages.range(from..=to).map(|(branch, _)| *branch) {
+                    let keys = self.keys(branch)?.into_iter().filter(|(key, _)| range.contains(key));
+                    let left = limit.saturating_sub(found.len());
+                    found.extend(keys.take(left).map(|(key, entries)| put(key, encode(&entries))));
+                }
+            }
+            b'p' => {
+                for (branch, places) in self.pages.range(from..=to) {
+                    let start =
+                        places.partition_point(|(first, _)| key::of_page(*branch, *first) < range.start);
+                    for place in places.iter().skip(start) {
+                        if found.len() >= limit || key::of_page(*branch, place.0) >= range.end {
+                            break;
+                        }
+                        found.push(self.page(*branch, *place)?);
+                    }
+                }
+            }
+            b's' => {
+                let all = [(key::STORE.to_vec(), encode(&self.store))].into_iter();
+                found.extend(
+                    all.filter(|(key, _)| range.contains(key)).take(left).map(|(key, body)| put(key, body)),
+                );
+            }
+            _ => {
+                let bodies = self.bodies.range(range).take(left);
+                found.extend(bodies.map(|(key, body)| put(key.clone(), body.clone())));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Target for View {
+    fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        Ok(self.bodies.get(key).cloned())
+    }
+
+    fn records(&self, range: Range<Vec<u8>>) -> Result<Vec<StoredRecord>, BackendError> {
+        Ok(self.bodies.range(range).map(|(key, body)| (key.clone(), body.clone())).collect())
+    }
+
+    fn put(&mut self, key: Vec<u8>, body: Option<Vec<u8>>) {
+        match body {
+            Some(body) => self.bodies.insert(key, body),
+            None => self.bodies.remove(&key),
+        };
+    }
+
+    fn head(&self, branch: u64) -> Result<Option<Head>, BackendError> {
+        Ok(self.heads.get(&branch).copied())
+    }
+
+    fn begin(&mut self, branch: u64, head: Head) {
+        self.heads.insert(branch, head);
+        self.pages.insert(branch, Vec::new());
+    }
+
+    fn append(&mut self, branch: u64, added: &Added<'_, '_>) -> Result<(), BackendError> {
+        self.heads.insert(branch, added.after);
+        self.pages.entry(branch).or_default().push((added.before.seq + 1, self.at));
+        Ok(())
+    }
+
+    fn put_key(&mut self, _branch: u64, _key: &str, _entries: IdempotencyRecord) {
+        // They are found among the entries.
+    }
+
+    fn forget(&mut self, branch: u64) -> Result<(), BackendError> {
+        self.heads.remove(&branch);
+        self.pages.remove(&branch);
+        Ok(())
+    }
+
+    fn store(&mut self) -> &mut StoreRecord {
+        &mut self.store
+    }
+}
+
+impl Backend for View {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        let after = [key, &[0]].concat();
+        Ok(self.scan(&(key.to_vec()..after), 1)?.pop().map(|(_, value)| value))
+    }
+
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
+        let mut found = Vec::new();
+        for table in *b"abhikmps" {
+            if found.len() < limit {
+                self.scan_table(table, range, limit, &mut found)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
+        // Asked for pages of one branch, of which there may be many.
+        if let (Some(b'p'), Some(branch)) = (range.start.first(), key::id_of(&range.start))
+            && let Some(places) = self.pages.get(&branch)
+        {
+            let end = places.partition_point(|(first, _)| key::of_page(branch, *first) < range.end);
+            let last = end.checked_sub(1).and_then(|last| places.get(last));
+            let last = last.filter(|(first, _)| key::of_page(branch, *first) >= range.start);
+            return last.map(|place| self.page(branch, *place)).transpose();
+        }
+        Ok(self.scan(range, usize::MAX)?.pop())
+    }
+
+    fn write(&self, _changes: &[RecordChange]) -> Result<(), BackendError> {
+        let source = io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "it was opened for reading only");
+        Err(BackendError::Io { action: "write to the store".to_owned(), source })
+    }
+}
