@@ -7,6 +7,7 @@ pub(crate) mod dir;
 pub(crate) mod index;
 pub(crate) mod journal;
 pub(crate) mod layout;
+pub(crate) mod misfit;
 pub(crate) mod reader;
 pub(crate) mod replay;
 pub(crate) mod rescue;

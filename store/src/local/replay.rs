@@ -9,6 +9,7 @@ use super::layout::key;
 use super::layout::record::{
     self, BranchRecord, GrantRecord, IdempotencyRecord, MatchGrantRecord, MatchRecord, StoreRecord,
 };
+use super::misfit::{Misfit, Stop};
 use crate::chain;
 use crate::entry::{Seq, encode};
 use crate::grant::Grant;
@@ -52,34 +53,6 @@ pub(crate) struct Added<'a, 'b> {
     pub(crate) entries: &'b [&'a [u8]],
 }
 
-/// Something in a commit that does not follow from those before it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Misfit {
-    /// Entries of a branch whose entries before them, or whose beginning, are missing.
-    Entries { branch: u64, expected: Option<Seq>, first: Seq, last: Seq },
-    /// What it is about is not there, or there already.
-    Named { match_name: MatchName, branch: Option<BranchName> },
-    /// It is nothing that this build writes.
-    Unreadable,
-}
-
-impl Misfit {
-    /// Says what is wrong with a commit.
-    pub(crate) fn within(&self, commit: u64) -> BackendError {
-        let what = match self {
-            Self::Entries { first, .. } => {
-                format!("entry {first} of a branch does not follow what is before it")
-            }
-            Self::Named { match_name, branch: None } => format!("match `{match_name}` is not as it was"),
-            Self::Named { match_name, branch: Some(branch) } => {
-                format!("branch `{branch}` of match `{match_name}` is not as it was")
-            }
-            Self::Unreadable => "it is not what this build writes".to_owned(),
-        };
-        super::journal::image::damaged(format!("commit {commit}: {what}"))
-    }
-}
-
 /// What is told of each misfit; it says whether to go on.
 pub(crate) type OnMisfit<'a> = &'a mut dyn FnMut(Misfit) -> Result<(), BackendError>;
 
@@ -92,11 +65,13 @@ pub(crate) fn replay(
 ) -> Result<(), BackendError> {
     for read in op::read(body) {
         let done = match read {
-            Ok(op) => carry_out(target, op)?,
-            Err(()) => Err(Misfit::Unreadable),
+            Ok(op) => carry_out(target, op),
+            Err(()) => Err(Stop::Misfit(Misfit::Unreadable)),
         };
-        if let Err(found) = done {
-            misfit(found)?;
+        match done {
+            Ok(()) => {}
+            Err(Stop::Misfit(found)) => misfit(found)?,
+            Err(Stop::Failed(error)) => return Err(error),
         }
     }
     let store = target.store();
@@ -113,21 +88,21 @@ pub(crate) fn replay_strictly(
     replay(target, commit, body, &mut |misfit| Err(misfit.within(commit.number)))
 }
 
-type Done = Result<Result<(), Misfit>, BackendError>;
+type Done = Result<(), Stop>;
 
 fn carry_out(target: &mut dyn Target, op: Op<'_>) -> Done {
     match op {
         Op::CreateMatch { id, name, genesis } => create_match(target, id, &name, genesis),
         Op::CreateBranch { id, match_name, name, parent, at, link } => {
-            create_branch(target, id, (match_name, name), (parent, at, link))
+            create_branch(target, id, (&match_name, &name), (parent, at, link))
         }
         Op::Append { branch, link, entries } => append(target, branch, link, &entries),
-        Op::RenameMatch { name, new } => rename_match(target, name, &new),
-        Op::RenameBranch { match_name, name, new } => rename_branch(target, match_name, name, &new),
-        Op::DeleteMatch { name } => delete_match(target, name),
-        Op::DeleteBranch { match_name, name } => delete_branch(target, match_name, name),
+        Op::RenameMatch { name, new } => rename_match(target, &name, &new),
+        Op::RenameBranch { match_name, name, new } => rename_branch(target, &match_name, &name, &new),
+        Op::DeleteMatch { name } => delete_match(target, &name),
+        Op::DeleteBranch { match_name, name } => delete_branch(target, &match_name, &name),
         Op::SetGrant { hash, grant } => set_grant(target, &hash, grant),
-        Op::RemoveGrant { match_name, hash } => remove_grant(target, match_name, &hash),
+        Op::RemoveGrant { match_name, hash } => remove_grant(target, &match_name, &hash),
     }
 }
 
@@ -167,14 +142,21 @@ fn branches_of(target: &dyn Target, of: u64) -> Result<Vec<(Vec<u8>, BranchRecor
     target.records(key::branches_of(of))?.into_iter().map(read).collect()
 }
 
-fn named(match_name: MatchName, branch: Option<BranchName>) -> Done {
-    Ok(Err(Misfit::Named { match_name, branch }))
+/// Finds the match that an operation is about, and the branch if it is about one.
+fn the_match(target: &dyn Target, name: &MatchName, branch: Option<&BranchName>) -> Result<Match, Stop> {
+    find_match(target, name)?.ok_or_else(|| Stop::named(name, branch))
+}
+
+fn the_branch(target: &dyn Target, of: &MatchName, name: &BranchName) -> Result<(Match, BranchRecord), Stop> {
+    let found = the_match(target, of, Some(name))?;
+    let branch = find_branch(target, found.id, name)?.ok_or_else(|| Stop::named(of, Some(name)))?;
+    Ok((found, branch))
 }
 
 fn create_match(target: &mut dyn Target, id: u64, name: &MatchName, genesis: &[u8]) -> Done {
     let key = key::of_match(name);
     if target.body(&key)?.is_some() {
-        return named(name.clone(), None);
+        return Err(Stop::named(name, None));
     }
     target.put(key, Some(encode(&MatchRecord { id, branches: 1, genesis })));
     let main = BranchRecord { id: id + 1, parent: None };
@@ -183,49 +165,46 @@ fn create_match(target: &mut dyn Target, id: u64, name: &MatchName, genesis: &[u
     let store = target.store();
     store.matches += 1;
     store.next_id = store.next_id.max(id + 2);
-    Ok(Ok(()))
+    Ok(())
 }
 
 fn create_branch(
     target: &mut dyn Target,
     id: u64,
-    (match_name, name): (MatchName, BranchName),
+    (match_name, name): (&MatchName, &BranchName),
     (parent, at, link): (BranchName, Seq, Digest),
 ) -> Done {
-    let Some(of) = find_match(target, &match_name)? else { return named(match_name, Some(name)) };
-    let found = find_branch(target, of.id, &parent)?;
+    let of = the_match(target, match_name, Some(name))?;
+    let found = find_branch(target, of.id, &parent)?.ok_or_else(|| Stop::named(match_name, Some(name)))?;
     // Behind a gap of the parent nothing is proven.
-    let head = found.as_ref().map(|parent| target.head(parent.id)).transpose()?.flatten();
-    let (Some(found), Some(_)) = (found, head.filter(|head| head.seq >= at)) else {
-        return named(match_name, Some(name));
-    };
-    if find_branch(target, of.id, &name)?.is_some() {
-        return named(match_name, Some(name));
+    let has_entry = target.head(found.id)?.is_some_and(|head| head.seq >= at);
+    if !has_entry || find_branch(target, of.id, name)?.is_some() {
+        return Err(Stop::named(match_name, Some(name)));
     }
     let parent = Some(Parent { name: parent.into(), id: found.id, at, link });
-    target.put(key::of_branch(of.id, &name), Some(encode(&BranchRecord { id, parent })));
+    target.put(key::of_branch(of.id, name), Some(encode(&BranchRecord { id, parent })));
     target.begin(id, Head { seq: at, link });
     put_match(target, &of, of.key.clone(), of.branches + 1);
     let store = target.store();
     store.next_id = store.next_id.max(id + 1);
-    Ok(Ok(()))
+    Ok(())
 }
 
 fn append(target: &mut dyn Target, branch: u64, link: Digest, entries: &[&[u8]]) -> Done {
     let first = entries.first().and_then(|entry| EntryHead::read(entry));
-    let Some(EntryHead { seq: first, .. }) = first else { return Ok(Err(Misfit::Unreadable)) };
+    let Some(EntryHead { seq: first, .. }) = first else { return Err(Stop::Misfit(Misfit::Unreadable)) };
     let last = first.saturating_add(entries.len() as u64 - 1);
     let before = target.head(branch)?;
     let Some(before) = before.filter(|before| before.seq + 1 == first) else {
         let expected = before.map(|before| before.seq + 1);
-        return Ok(Err(Misfit::Entries { branch, expected, first, last }));
+        return Err(Stop::Misfit(Misfit::Entries { branch, expected, first, last }));
     };
     let after = Head { seq: last, link };
     target.append(branch, &Added { before, after, entries })?;
     let mut keyed: Option<(&str, IdempotencyRecord)> = None;
     for entry in entries {
         let Some(EntryHead { seq, idempotency_key, .. }) = EntryHead::read(entry) else {
-            return Ok(Err(Misfit::Unreadable));
+            return Err(Stop::Misfit(Misfit::Unreadable));
         };
         match (&mut keyed, idempotency_key) {
             (Some((key, entries)), Some(found)) if *key == found => entries.last = seq,
@@ -241,14 +220,14 @@ fn append(target: &mut dyn Target, branch: u64, link: Digest, entries: &[&[u8]])
         target.put_key(branch, key, entries);
     }
     target.store().entries += entries.len() as u64;
-    Ok(Ok(()))
+    Ok(())
 }
 
-fn rename_match(target: &mut dyn Target, name: MatchName, new: &MatchName) -> Done {
+fn rename_match(target: &mut dyn Target, name: &MatchName, new: &MatchName) -> Done {
     let key = key::of_match(new);
-    let Some(of) = find_match(target, &name)? else { return named(name, None) };
+    let of = the_match(target, name, None)?;
     if target.body(&key)?.is_some() {
-        return named(new.clone(), None);
+        return Err(Stop::named(new, None));
     }
     target.put(of.key.clone(), None);
     put_match(target, &of, key, of.branches);
@@ -261,25 +240,29 @@ fn rename_match(target: &mut dyn Target, name: MatchName, new: &MatchName) -> Do
         target.put(key, Some(encode(&GrantRecord { match_id, grant })));
     }
     use_up_an_id(target);
-    Ok(Ok(()))
+    Ok(())
 }
 
-fn rename_branch(target: &mut dyn Target, match_name: MatchName, name: BranchName, new: &BranchName) -> Done {
-    let Some(of) = find_match(target, &match_name)? else { return named(match_name, Some(name)) };
-    let found = find_branch(target, of.id, &name)?;
-    let (Some(found), None) = (found, find_branch(target, of.id, new)?) else {
-        return named(match_name, Some(name));
-    };
+fn rename_branch(
+    target: &mut dyn Target,
+    match_name: &MatchName,
+    name: &BranchName,
+    new: &BranchName,
+) -> Done {
+    let (of, found) = the_branch(target, match_name, name)?;
+    if find_branch(target, of.id, new)?.is_some() {
+        return Err(Stop::named(match_name, Some(name)));
+    }
     for (key, child) in branches_of(target, of.id)? {
         if let Some(parent) = child.parent.filter(|parent| parent.id == found.id) {
             let parent = Some(Parent { name: new.to_string(), ..parent });
             target.put(key, Some(encode(&BranchRecord { id: child.id, parent })));
         }
     }
-    target.put(key::of_branch(of.id, &name), None);
+    target.put(key::of_branch(of.id, name), None);
     target.put(key::of_branch(of.id, new), Some(encode(&found)));
     use_up_an_id(target);
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Leaves out an id, so that who counts names meanwhile notices that one has moved.
@@ -287,8 +270,8 @@ fn use_up_an_id(target: &mut dyn Target) {
     target.store().next_id += 1;
 }
 
-fn delete_match(target: &mut dyn Target, name: MatchName) -> Done {
-    let Some(of) = find_match(target, &name)? else { return named(name, None) };
+fn delete_match(target: &mut dyn Target, name: &MatchName) -> Done {
+    let of = the_match(target, name, None)?;
     for (key, branch) in branches_of(target, of.id)? {
         remove_branch(target, key, &branch)?;
     }
@@ -301,16 +284,15 @@ fn delete_match(target: &mut dyn Target, name: MatchName) -> Done {
     target.put(of.key, None);
     let store = target.store();
     store.matches = store.matches.saturating_sub(1);
-    Ok(Ok(()))
+    Ok(())
 }
 
-fn delete_branch(target: &mut dyn Target, match_name: MatchName, name: BranchName) -> Done {
-    let Some(of) = find_match(target, &match_name)? else { return named(match_name, Some(name)) };
-    let Some(found) = find_branch(target, of.id, &name)? else { return named(match_name, Some(name)) };
-    remove_branch(target, key::of_branch(of.id, &name), &found)?;
+fn delete_branch(target: &mut dyn Target, match_name: &MatchName, name: &BranchName) -> Done {
+    let (of, found) = the_branch(target, match_name, name)?;
+    remove_branch(target, key::of_branch(of.id, name), &found)?;
     let key = of.key.clone();
     put_match(target, &of, key, of.branches.saturating_sub(1));
-    Ok(Ok(()))
+    Ok(())
 }
 
 fn remove_branch(target: &mut dyn Target, key: Vec<u8>, branch: &BranchRecord) -> Result<(), BackendError> {
@@ -324,16 +306,16 @@ fn remove_branch(target: &mut dyn Target, key: Vec<u8>, branch: &BranchRecord) -
 }
 
 fn set_grant(target: &mut dyn Target, hash: &Digest, grant: Grant) -> Done {
-    let Some(of) = find_match(target, &grant.match_name)? else { return named(grant.match_name, None) };
+    let of = the_match(target, &grant.match_name, None)?;
     let listed = MatchGrantRecord { seat: grant.kind.seat() };
     target.put(key::of_match_grant(of.id, hash), Some(encode(&listed)));
     target.put(key::of_grant(hash), Some(encode(&GrantRecord { match_id: of.id, grant })));
-    Ok(Ok(()))
+    Ok(())
 }
 
-fn remove_grant(target: &mut dyn Target, match_name: MatchName, hash: &Digest) -> Done {
-    let Some(of) = find_match(target, &match_name)? else { return named(match_name, None) };
+fn remove_grant(target: &mut dyn Target, match_name: &MatchName, hash: &Digest) -> Done {
+    let of = the_match(target, match_name, None)?;
     target.put(key::of_match_grant(of.id, hash), None);
     target.put(key::of_grant(hash), None);
-    Ok(Ok(()))
+    Ok(())
 }

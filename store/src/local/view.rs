@@ -15,7 +15,8 @@ use super::journal::segment::read_at;
 use super::layout::key;
 use super::layout::page::{Page, VERSION};
 use super::layout::record::{self, IdempotencyRecord, StoreRecord};
-use super::replay::{Added, Misfit, OnMisfit, Target, replay};
+use super::misfit::Misfit;
+use super::replay::{Added, OnMisfit, Target, replay};
 use crate::entry::{Seq, encode};
 use crate::reader::found::Head;
 

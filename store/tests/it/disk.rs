@@ -236,9 +236,9 @@ fn damage_to_the_index_is_not_to_be_seen() {
             }
             let what = format!("{} round {round}", file.display());
             if round == 0 {
-                fs::remove_file(&file).unwrap()
+                fs::remove_file(&file).unwrap();
             } else {
-                fs::write(&file, damaged).unwrap()
+                fs::write(&file, damaged).unwrap();
             }
             let reader = turnfold_store::StoreReader::open(&copy).unwrap();
             assert_eq!(reader.head(&name("m"), &BranchName::main()).unwrap(), 330, "{what}");

@@ -38,8 +38,6 @@ const LEFT: [(&str, usize); 7] = [
 ];
 /// How often they may still stand in what scripts of pages show.
 const LEFT_IN_PAGES: [(&str, usize); 2] = [("cli/replay/src/page", 0), ("cli/serve/src/page", 0)];
-/// How often they may still stand in a document; all others have none.
-const LEFT_IN_DOCUMENTS: [(&str, usize); 1] = [("store/FORMAT.md", 21)];
 
 /// Finds the banned words of a text, in lower or upper case, also where a phrase is broken by a line.
 fn banned_in(text: &str) -> Vec<&'static str> {
@@ -173,8 +171,7 @@ fn documents_have_no_banned_words() {
     assert!(documents.len() > 20);
     require_none(documents.into_iter().filter_map(|document| {
         let name = document.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
-        let left = LEFT_IN_DOCUMENTS.iter().find(|(left, _)| *left == name).map_or(0, |(_, left)| *left);
-        report(&name, &[document], left, |text| vec![without_consoles(text)])
+        report(&name, &[document], 0, |text| vec![without_consoles(text)])
     }));
 }
 

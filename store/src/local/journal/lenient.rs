@@ -33,7 +33,7 @@ pub(crate) type EachSound<'a> = &'a mut dyn FnMut(Point, At, &[u8]) -> Result<()
 
 impl Remains {
     /// Finds what is left; `None` where nothing tells even whose journal it is.
-    pub(crate) fn find(journal: &Path) -> Result<Option<Self>, BackendError> {
+    pub(crate) fn find(journal: &Path) -> Option<Self> {
         let mut notes = Vec::new();
         let mut found = Vec::new();
         for name in head::NAMES {
@@ -49,7 +49,7 @@ impl Remains {
         let salts = found.iter().map(|(_, bytes)| read_header(bytes));
         let in_segments =
             segments.iter().map(|(_, path)| read_header(&read_at_most(path, HEADER_BYTES as u64).ok()?));
-        let Some(salt) = salts.chain(in_segments).flatten().next() else { return Ok(None) };
+        let salt = salts.chain(in_segments).flatten().next()?;
         let mut remains = Self { salt, heads: BTreeMap::new(), segments, told: 0, notes };
         for (name, bytes) in found {
             if read_header(&bytes) != Some(salt) && !remains.notes.iter().any(|note| note.contains(name)) {
@@ -59,7 +59,7 @@ impl Remains {
             }
             remains.add_head(Head::of(salt, bytes));
         }
-        Ok(Some(remains))
+        Some(remains)
     }
 
     fn add_head(&mut self, head: Head) {

@@ -94,15 +94,8 @@ pub(crate) fn read(body: &[u8]) -> impl Iterator<Item = Result<Op<'_>, ()>> {
             Some([]) => return None,
             Some(left) => left,
         };
-        match postcard::take_from_bytes(left) {
-            Ok((op, after)) => {
-                rest = Some(after);
-                Some(Ok(op))
-            }
-            Err(_) => {
-                (rest, has_ended) = (None, true);
-                Some(Err(()))
-            }
-        }
+        let read = postcard::take_from_bytes(left).map_err(|_| ());
+        (rest, has_ended) = read.as_ref().map_or((None, true), |(_, after)| (Some(*after), has_ended));
+        Some(read.map(|(op, _)| op))
     })
 }

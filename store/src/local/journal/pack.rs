@@ -207,10 +207,10 @@ fn unpacked(stored: &[u8], is_compressed: bool) -> Option<Cow<'_, [u8]>> {
 
 fn put_varint(to: &mut Vec<u8>, mut value: u32) {
     while value >= 0x80 {
-        to.push((value & 0x7f) as u8 | 0x80);
+        to.push(value.to_le_bytes()[0] | 0x80);
         value >>= 7;
     }
-    to.push(value as u8);
+    to.push(value.to_le_bytes()[0]);
 }
 
 fn take_varint(from: &mut &[u8]) -> Option<u32> {

@@ -227,7 +227,7 @@ impl Appending {
             return Ok(());
         }
         let first = self.end.number + 1;
-        let is_new = !self.last.as_ref().is_some_and(|(.., is_full)| !is_full);
+        let is_new = self.last.as_ref().is_none_or(|(.., is_full)| *is_full);
         if is_new {
             let path = self.journal.join(name(first));
             let created = private::options().write(true).create(true).truncate(true).open(&path);

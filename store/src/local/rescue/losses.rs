@@ -11,9 +11,9 @@ use crate::local::journal::commit::Point;
 use crate::local::journal::lenient::Remains;
 use crate::local::layout::key;
 use crate::local::layout::record::{self, BranchRecord};
+use crate::local::misfit::Misfit;
 use crate::local::reader::found::match_name_in;
 use crate::local::reader::records::Records;
-use crate::local::replay::Misfit;
 use crate::local::view::View;
 use crate::names::{BranchName, MatchName};
 
@@ -26,7 +26,7 @@ pub(crate) struct Left {
 
 /// Reads what is left of a journal; `None` where nothing is.
 pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
-    let Some(mut remains) = Remains::find(journal)? else { return Ok(None) };
+    let Some(mut remains) = Remains::find(journal) else { return Ok(None) };
     let salt = remains.salt;
     let mut view = View::before(Point::start(&salt), salt, remains.files());
     let mut misfits = Vec::new();
@@ -80,7 +80,7 @@ pub(crate) fn losses(misfits: &[(u64, Misfit)], records: &Records) -> Vec<LostEn
                 reason: format!("what commit {commit} does to it follows from what is missing"),
             }),
             Misfit::Unreadable => {
-                lost.push(LostEntries::of_store(format!("commit {commit} cannot be understood")))
+                lost.push(LostEntries::of_store(format!("commit {commit} cannot be understood")));
             }
         }
     }

@@ -24,8 +24,9 @@ use crate::local::dir::{draft, format, private, swap};
 use crate::local::index::open::open_newest;
 use crate::local::journal::image::Image;
 use crate::local::journal::lenient::Remains;
+use crate::local::misfit::Misfit;
 use crate::local::reader::records::Records;
-use crate::local::replay::{Misfit, replay};
+use crate::local::replay::replay;
 use crate::local::staging::{Staging, scan_all};
 use crate::local::view::View;
 use crate::writer::store::Store;
@@ -163,7 +164,7 @@ fn count(records: &Records) -> u64 {
 fn indexed(places: &Places, scratch: &Path) -> Option<(Records, Vec<(u64, Misfit)>)> {
     copy_all(&places.sled, scratch).ok()?;
     let (tree, record) = open_newest(scratch)?;
-    let mut remains = Remains::find(&places.journal).ok()??;
+    let mut remains = Remains::find(&places.journal)?;
     if record.journal != remains.salt {
         return None;
     }

@@ -24,12 +24,11 @@ fn order(append: &Append) -> Order {
 fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<Appended, StoreError> {
     let Append { match_name, branch, expected_id, expected_head, entries, idempotency_key } = append;
     let names = (match_name, branch);
-    let mut state = match ledger.branches.get(&names) {
-        Some(state) => *state,
-        None => {
-            let line = ledger.records.find(&names.0, &names.1)?;
-            BranchState { id: line.branch.id, head: line.head }
-        }
+    let mut state = if let Some(state) = ledger.branches.get(&names) {
+        *state
+    } else {
+        let line = ledger.records.find(&names.0, &names.1)?;
+        BranchState { id: line.branch.id, head: line.head }
     };
     if expected_id.is_some_and(|expected| expected.branch != state.id) {
         let (match_name, branch) = names;

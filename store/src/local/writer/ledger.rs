@@ -79,7 +79,7 @@ pub(crate) struct Ledger {
     next_id: u64,
     pub(crate) branches: BTreeMap<Names, BranchState>,
     /// What failed, after which nothing is written any more.
-    failed: Option<String>,
+    failed: Option<StoreError>,
 }
 
 impl Ledger {
@@ -90,8 +90,8 @@ impl Ledger {
 
     /// Requires that nothing has failed, before something more is staged.
     pub(crate) fn require_working(&mut self, staged: &Staged) -> Result<(), StoreError> {
-        if let Some(reason) = &self.failed {
-            return Err(StoreError::Failed { reason: reason.clone() });
+        if let Some(failed) = &self.failed {
+            return Err(failed.repeated());
         }
         if self.branches.len() > BRANCHES_MAX && staged.ops.is_empty() {
             self.branches.clear();
@@ -107,7 +107,7 @@ impl Ledger {
     }
 
     /// Makes what is staged durable. What is then read is made of the very bytes that the journal has (ST-17).
-    pub(crate) fn commit(&mut self, staged: Staged) -> Result<(), StoreError> {
+    pub(crate) fn commit(&mut self, staged: &Staged) -> Result<(), StoreError> {
         if staged.ops.is_empty() {
             return Ok(());
         }
@@ -129,14 +129,15 @@ impl Ledger {
 
     /// Returns what kept the committer from going on, if anything did; the last thing before the store is closed.
     pub(crate) fn finish(&mut self) -> Result<(), StoreError> {
-        self.failed.take().map_or(Ok(()), |reason| Err(StoreError::Failed { reason }))
+        self.failed.take().map_or(Ok(()), Err)
     }
 
+    // ST-8: a full disk stays a full disk, anything else says that the store is to be opened again.
     fn fail(&mut self, error: &StoreError) {
         tracing::debug!(%error, "the store stops accepting writes");
         self.failed.get_or_insert_with(|| match error {
-            StoreError::Full { source } => format!("its disk is full ({source}); free some space"),
-            error => error.to_string(),
+            StoreError::Full { .. } => error.repeated(),
+            error => StoreError::Failed { reason: error.to_string() },
         });
     }
 }

@@ -173,13 +173,13 @@ fn harm(dir: &Path, older: &Path, chance: &mut Chance) -> String {
     if which & 2 != 0 {
         flip(&journal.join("head.b"));
     }
-    let segments = super::names(&journal).into_iter().filter(|name| name.ends_with("seg"));
-    if let Some(segment) = segments.last().filter(|_| which & 4 != 0) {
+    let mut segments = super::names(&journal).into_iter().filter(|name| name.ends_with("seg"));
+    if let Some(segment) = segments.next_back().filter(|_| which & 4 != 0) {
         flip(&journal.join(segment));
     }
     for index in super::names(&dir.join("sled")) {
         let db = dir.join("sled").join(index).join("db");
-        if which & 12 == 12 && db.exists() {
+        if which & 0b1100 == 0b1100 && db.exists() {
             flip(&db);
         }
     }

@@ -85,6 +85,9 @@ fn packed(dir: &Path) -> Branches {
     held
 }
 
+/// What is done to a file.
+type Harm<'a> = &'a dyn Fn(&Path);
+
 /// ST-4, and what issue 32 found: whatever file of the journal is gone, emptied, cut or of holes, salvage says so.
 #[test]
 fn a_journal_file_that_is_missing_short_or_empty_is_never_everything() {
@@ -95,7 +98,7 @@ fn a_journal_file_that_is_missing_short_or_empty_is_never_everything() {
     assert!(segments.len() > 2, "{segments:?}");
     for file in &segments {
         let bytes = fs::read(at("store/journal").join(file)).unwrap();
-        let harms: [(&str, &dyn Fn(&Path)); 5] = [
+        let harms: [(&str, Harm<'_>); 5] = [
             ("missing", &|path| fs::remove_file(path).unwrap()),
             ("empty", &|path| fs::write(path, "").unwrap()),
             ("cut", &|path| fs::write(path, &bytes[..bytes.len() / 2]).unwrap()),

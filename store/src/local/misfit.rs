@@ -1,0 +1,53 @@
+//! Misfits: operations of a commit that do not follow from the commits before it.
+
+use super::backend::BackendError;
+use super::journal::image::damaged;
+use crate::entry::Seq;
+use crate::names::{BranchName, MatchName};
+
+/// Something in a commit that does not follow from those before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// Entries of a branch whose entries before them, or whose beginning, are missing.
+    Entries { branch: u64, expected: Option<Seq>, first: Seq, last: Seq },
+    /// What it is about is not there, or there already.
+    Named { match_name: MatchName, branch: Option<BranchName> },
+    /// It is nothing that this build writes.
+    Unreadable,
+}
+
+impl Misfit {
+    /// Says what is wrong with a commit.
+    pub(crate) fn within(&self, commit: u64) -> BackendError {
+        let what = match self {
+            Self::Entries { first, .. } => {
+                format!("entry {first} of a branch does not follow what is before it")
+            }
+            Self::Named { match_name, branch: None } => format!("match `{match_name}` is not as it was"),
+            Self::Named { match_name, branch: Some(branch) } => {
+                format!("branch `{branch}` of match `{match_name}` is not as it was")
+            }
+            Self::Unreadable => "it is not what this build writes".to_owned(),
+        };
+        damaged(format!("commit {commit}: {what}"))
+    }
+}
+
+/// Why an operation is not carried out.
+pub(super) enum Stop {
+    Misfit(Misfit),
+    Failed(BackendError),
+}
+
+impl From<BackendError> for Stop {
+    fn from(error: BackendError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Stop {
+    /// Says that a match or branch is not as an operation needs it.
+    pub(super) fn named(match_name: &MatchName, branch: Option<&BranchName>) -> Self {
+        Self::Misfit(Misfit::Named { match_name: match_name.clone(), branch: branch.cloned() })
+    }
+}
