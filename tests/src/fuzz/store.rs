@@ -18,6 +18,9 @@ const CHANGES_MAX: usize = 8;
 /// The bytes at the end of a record's value that are its check.
 const CHECK_BYTES: usize = 8;
 
+/// What the body of a page begins with.
+const PAGE_VERSION: u8 = 1;
+
 /// Changes records of a sound store as the bytes say, then asks it everything.
 pub fn store(bytes: &[u8]) {
     let mut choices = Unstructured::new(bytes);
@@ -107,8 +110,8 @@ pub fn entry(bytes: &[u8]) {
 fn check_entry(bytes: &[u8]) {
     let backend = SMALL.copy();
     let before = link("turnfold v1 genesis", &[&postcard::to_allocvec(&sample::genesis()).unwrap()]);
-    replace(&backend, b't', bytes.to_vec());
     let after = link("turnfold v1 entry", &[&before, bytes]);
+    replace(&backend, b'p', postcard::to_allocvec(&(PAGE_VERSION, after, [bytes].as_slice())).unwrap());
     replace(&backend, b'h', postcard::to_allocvec(&(1_u64, after)).unwrap());
     let answers = Answers::of(&backend);
     answers.check_errors();
@@ -173,9 +176,14 @@ fn link(context: &str, parts: &[&[u8]]) -> [u8; 32] {
 pub(super) fn entry_seeds() -> Vec<Vec<u8>> {
     let genesis = postcard::to_allocvec(&sample::genesis()).unwrap();
     let records = SMALL.records();
-    let (_, tail) = records.iter().find(|(key, _)| key[0] == b't').unwrap();
-    let tail = &tail[..tail.len() - CHECK_BYTES];
+    let (_, page) = records.iter().find(|(key, _)| key[0] == b'p').unwrap();
+    let page = postcard::from_bytes(&page[..page.len() - CHECK_BYTES]);
+    let (_, _, entries): (u8, [u8; 32], Vec<&[u8]>) = page.unwrap();
     let keyed = (1_u64, turnfold_core::Seat::Host, &[0, 4, 2, 2, 2, 2][..], 5_i64, Some("a-key"));
     let keyed = postcard::to_allocvec(&keyed).unwrap();
-    vec![[&[0], tail].concat(), [&[0], keyed.as_slice()].concat(), [&[255], genesis.as_slice()].concat()]
+    vec![
+        [&[0], entries[0]].concat(),
+        [&[0], keyed.as_slice()].concat(),
+        [&[255], genesis.as_slice()].concat(),
+    ]
 }
