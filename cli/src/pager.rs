@@ -3,7 +3,9 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::process::Command;
+use std::process::{ChildStdin, Command};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
 
 use anstream::AutoStream;
 
@@ -38,8 +40,9 @@ impl Pager {
             // Quit if one screen holds it all, let colors through, and leave the text on the screen.
             command.env("LESS", "FRX");
         }
-        let stdin = match signals::lend_terminal(&mut command) {
-            Ok(Some(stdin)) => stdin,
+        let queue = match signals::lend_terminal(&mut command).map(|stdin| stdin.map(Queue::before)) {
+            Ok(Some(Ok(queue))) => queue,
+            Ok(Some(Err(error))) => return Err(format!("cannot write to the pager ({error})")),
             Err(error) if is_chosen => {
                 let (program, cause) = (program.escape_debug(), error.kind());
                 return Err(format!(
@@ -50,8 +53,33 @@ impl Pager {
         };
         // Colors go to the terminal in the end, so it decides on them.
         let colors = AutoStream::choice(&stdout);
-        let stdin: Box<dyn Write> = Box::new(stdin);
-        Ok(Some((Self(()), Box::new(AutoStream::new(stdin, colors)))))
+        let queue: Box<dyn Write> = Box::new(queue);
+        Ok(Some((Self(()), Box::new(AutoStream::new(queue, colors)))))
+    }
+}
+
+/// What is written to a pager, without waiting until it is read: so a verb is done, and has let go of its store, while
+/// the person still reads (ST-16).
+struct Queue(Sender<Vec<u8>>);
+
+impl Queue {
+    fn before(mut pager: ChildStdin) -> io::Result<Self> {
+        let (queue, written) = mpsc::channel::<Vec<u8>>();
+        let thread = thread::Builder::new().name("pager".into());
+        // It ends when all is written, or with the first write that fails: then the person has read enough.
+        thread.spawn(move || written.iter().try_for_each(|bytes| pager.write_all(&bytes)))?;
+        Ok(Self(queue))
+    }
+}
+
+impl Write for Queue {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let queued = self.0.send(bytes.to_vec());
+        queued.map(|()| bytes.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

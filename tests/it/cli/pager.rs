@@ -101,6 +101,21 @@ fn a_pager_that_is_closed_ends_the_answer_quietly() {
     assert_eq!(found, (String::new(), Some(0)));
 }
 
+/// ST-16: the person may take their time; the store is free as soon as all is read.
+#[test]
+fn while_the_pager_waits_for_the_person_the_store_is_free() {
+    let sandbox = duel();
+    sandbox.write("script", "tick\n".repeat(8_000));
+    sandbox.ok("new long --rules hexcapture --setup fixtures/hexcapture/generated-world.toml");
+    sandbox.ok("play long --script script");
+    assert!(sandbox.ok("log long").len() > 300_000, "more than pipes and buffers hold");
+    // It plays before it reads anything.
+    let play = format!("'{}' play long tick > /dev/null", crate::sandbox::binary().display());
+    sandbox.write("pager", format!("sleep 1; {play} && echo '[played]'; cat > /dev/null"));
+    let Some((text, code)) = shown(&sandbox, "log long", &[("PAGER", "sh pager")]) else { return };
+    assert_eq!((text.as_str(), code), ("[played]\n", Some(0)));
+}
+
 /// Whoever started us reads from the terminal again once we have ended, and must be alone there.
 #[test]
 fn a_signal_ends_the_answer_only_after_the_pager_has_ended() {
