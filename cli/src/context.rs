@@ -18,6 +18,7 @@ use crate::failure::{DamagedStore, Failure};
 use crate::files;
 use crate::output::Output;
 use crate::remote::client::Client;
+use crate::stderr::progress;
 use turnfold_serve::TokenKind;
 
 /// The store to work on, where to print, the grammar of the command line and the rulesets.
@@ -72,7 +73,7 @@ impl Context {
     /// Opens the store, which must exist, for writing.
     pub(crate) fn open_store(&self) -> Result<Store, Failure> {
         Ok(match &self.store {
-            StoreAddress::Dir(dir) => Store::open(dir)?,
+            StoreAddress::Dir(dir) => Store::open_observed(dir, &mut building())?,
             StoreAddress::Fleet(address) => Store::open_fleet(address)?,
             StoreAddress::Service(origin) => return Err(unserved(origin).into()),
         })
@@ -81,7 +82,7 @@ impl Context {
     /// Opens the store, making it where there is none.
     pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
         Ok(match &self.store {
-            StoreAddress::Dir(dir) => Store::open_or_create(dir)?,
+            StoreAddress::Dir(dir) => Store::open_or_create_observed(dir, &mut building())?,
             StoreAddress::Fleet(address) => Store::open_or_create_fleet(address)?,
             StoreAddress::Service(origin) => return Err(unserved(origin).into()),
         })
@@ -117,6 +118,15 @@ impl Context {
             Some((token, kind)) => Client::new(origin.clone(), token, kind),
             None => Err(Failure::usage(format!("`{}` holds no token", files::shown(path)))),
         }
+    }
+}
+
+/// Shows how far the index of a store is built, where that takes a while (ST-15).
+fn building() -> impl FnMut(u64, u64) {
+    let mut bar = None;
+    move |done, all| {
+        let show = || progress(all, "building the index {bar:30} {pos}/{len} commits {eta}");
+        bar.get_or_insert_with(show).set_position(done);
     }
 }
 

@@ -27,7 +27,16 @@ impl Store {
     /// [`StoreError::Missing`] or [`StoreError::NotAStore`] when there is none, [`StoreError::Locked`] when it is in
     /// use, [`StoreError::UnknownFormat`] and [`StoreError::Corrupt`] when it cannot be served.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        open(dir).map(Self::of)
+        Self::open_observed(dir, &mut |_, _| {})
+    }
+
+    /// As [`open`](Store::open). While the index is built from the journal, it calls `observe` now and then with how many
+    /// commits are done, and how many there are.
+    ///
+    /// # Errors
+    /// As for [`open`](Store::open).
+    pub fn open_observed(dir: &Path, observe: &mut dyn FnMut(u64, u64)) -> Result<Self, StoreError> {
+        open(dir, observe).map(Self::of)
     }
 
     /// Opens a store, making it first when `dir` does not exist or is empty.
@@ -36,7 +45,18 @@ impl Store {
     /// As for [`open`](Store::open); [`StoreError::NotAStore`] when the directory belongs to something else, which is
     /// then left as it is.
     pub fn open_or_create(dir: &Path) -> Result<Self, StoreError> {
-        open_or_create(dir, std::convert::identity).map(Self::of)
+        Self::open_or_create_observed(dir, &mut |_, _| {})
+    }
+
+    /// As [`open_or_create`](Store::open_or_create), observed as in [`open_observed`](Store::open_observed).
+    ///
+    /// # Errors
+    /// As for [`open_or_create`](Store::open_or_create).
+    pub fn open_or_create_observed(
+        dir: &Path,
+        observe: &mut dyn FnMut(u64, u64),
+    ) -> Result<Self, StoreError> {
+        open_or_create(dir, std::convert::identity, observe).map(Self::of)
     }
 
     /// As [`open_or_create`](Store::open_or_create), but only so many bytes of a head of the journal are used; so that
@@ -46,7 +66,7 @@ impl Store {
     /// As for [`open_or_create`](Store::open_or_create).
     #[doc(hidden)]
     pub fn open_or_create_with_heads_of(dir: &Path, bytes: usize) -> Result<Self, StoreError> {
-        open_or_create(dir, |backend| backend.with_heads_of(bytes)).map(Self::of)
+        open_or_create(dir, |backend| backend.with_heads_of(bytes), &mut |_, _| {}).map(Self::of)
     }
 
     /// Makes an empty store in memory.

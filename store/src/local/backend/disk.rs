@@ -10,6 +10,7 @@ use super::{Backend, BackendError, Committed, RecordChange, StoredRecord};
 use crate::local::compare::compare;
 use crate::local::dir::lock::Locks;
 use crate::local::dir::places::Places;
+use crate::local::index::building::OnBuilding;
 use crate::local::index::open::{Opened, keep_only, open_or_build, open_sound};
 use crate::local::journal::frame::{Frame, Kind};
 use crate::local::journal::image::Image;
@@ -148,9 +149,14 @@ impl DiskBackend {
     }
 
     /// Opens the records of a store for writing (ST-15).
-    pub(crate) fn open(places: &Places, image: &Image, locks: Locks) -> Result<Self, BackendError> {
+    pub(crate) fn open(
+        places: &Places,
+        image: &Image,
+        locks: Locks,
+        observe: OnBuilding<'_>,
+    ) -> Result<Self, BackendError> {
         let mut journal = JournalWriter::open(image)?;
-        let opened = open_or_build(&places.sled, image)?;
+        let opened = open_or_build(&places.sled, image, observe)?;
         let (tree, is_built) = match opened {
             Opened::Sound(tree) => (tree, false),
             Opened::Built(tree) => (tree, true),

@@ -11,11 +11,19 @@ use crate::local::layout::record::StoreRecord;
 use crate::local::replay::replay_strictly;
 use crate::local::staging::Staging;
 
+/// What is called while an index is built, with how many commits are in it, and how many will be.
+pub(crate) type OnBuilding<'a> = &'a mut dyn FnMut(u64, u64);
+
 /// How many bytes of changes are collected before they are written.
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// Builds an index of all that lies in the segments, durably (ST-7, ST-17).
-pub(super) fn build(sled: &Path, number: u32, image: &Image) -> Result<Tree, BackendError> {
+pub(super) fn build(
+    sled: &Path,
+    number: u32,
+    image: &Image,
+    observe: OnBuilding<'_>,
+) -> Result<Tree, BackendError> {
     let tree = create(sled, number)?;
     let start = Point::start(&image.salt);
     let store = StoreRecord { journal: image.salt, digest: start.digest, ..StoreRecord::EMPTY };
@@ -27,6 +35,7 @@ pub(super) fn build(sled: &Path, number: u32, image: &Image) -> Result<Tree, Bac
         replay_strictly(&mut staging, point, body)?;
         if staging.bytes() >= CHUNK_BYTES {
             tree.absorb(staging.take_changes().0)?;
+            observe(point.number, image.packed.number);
         }
         Ok(())
     })?;

@@ -1,6 +1,6 @@
 //! The index: the records in sled. It is built from the journal, and built anew whenever it is not what it should be.
 
-mod building;
+pub(crate) mod building;
 mod closing;
 mod database;
 mod flushing;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::building::build;
+use super::building::{OnBuilding, build};
 use super::closing::OpenDb;
 use super::database::{folder, open_db};
 use super::tree::Tree;
@@ -92,7 +92,11 @@ fn stored(tree: &Tree) -> Result<Option<StoreRecord>, BackendError> {
 }
 
 /// Opens the index of a store that is held for writing, and builds it anew where it is not sound (ST-7).
-pub(crate) fn open_or_build(sled: &Path, image: &Image) -> Result<Opened, BackendError> {
+pub(crate) fn open_or_build(
+    sled: &Path,
+    image: &Image,
+    observe: OnBuilding<'_>,
+) -> Result<Opened, BackendError> {
     match open_sound(sled, image) {
         Ok(Some(tree)) => return Ok(Opened::Sound(tree)),
         Ok(None) if image.end.number > 0 => {
@@ -107,7 +111,7 @@ pub(crate) fn open_or_build(sled: &Path, image: &Image) -> Result<Opened, Backen
     }
     private::create_dir(sled).map_err(|source| BackendError::io("create", sled, source))?;
     let number = numbers(sled).into_iter().max().unwrap_or(0).max(image.index) + 1;
-    build(sled, number, image).map(Opened::Built)
+    build(sled, number, image, observe).map(Opened::Built)
 }
 
 /// Removes every index but one, and the mark that opening one left.

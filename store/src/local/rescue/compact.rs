@@ -36,7 +36,7 @@ impl Store {
         let (locks, places) = format::hold_existing(dir)?;
         // The second handle keeps the directory locked while neither store is open.
         let still_locked = locks.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;
-        let old = Local::start(Box::new(open_disk(&places, locks)?), None)?;
+        let old = Local::start(Box::new(open_disk(&places, locks, &mut |_, _| {})?), None)?;
         let draft = swap::draft(dir);
         let built = build(&old, &draft, observe);
         let totals = built.and_then(|totals| {

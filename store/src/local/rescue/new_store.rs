@@ -73,5 +73,5 @@ pub(crate) fn settle(dir: &Path) -> Result<(), RescueError> {
 
 /// Opens a new store in a directory of our own.
 pub(crate) fn create(dir: &Path) -> Result<Local, RescueError> {
-    Ok(draft::uninterrupted(|| open_or_create(dir, std::convert::identity))?)
+    Ok(draft::uninterrupted(|| open_or_create(dir, std::convert::identity, &mut |_, _| {}))?)
 }

@@ -10,6 +10,7 @@ use crate::local::backend::memory::MemoryBackend;
 use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
 use crate::local::dir::places::Places;
+use crate::local::index::building::OnBuilding;
 use crate::local::journal::image::Image;
 use crate::local::layout::record::StoreRecord;
 use crate::local::layout::{key, record};
@@ -19,9 +20,9 @@ use crate::local::rescue::losses::locate;
 use crate::snapshots::Snapshots;
 
 /// Opens an existing store for writing.
-pub(crate) fn open(dir: &Path) -> Result<Local, StoreError> {
+pub(crate) fn open(dir: &Path, observe: OnBuilding<'_>) -> Result<Local, StoreError> {
     require_clock()?;
-    let opened = format::hold_existing(dir).and_then(|(locks, places)| open_disk(&places, locks));
+    let opened = format::hold_existing(dir).and_then(|(locks, places)| open_disk(&places, locks, observe));
     Local::start(Box::new(opened.map_err(StoreError::unopened)?), Some(Snapshots::of(dir)))
 }
 
@@ -29,13 +30,14 @@ pub(crate) fn open(dir: &Path) -> Result<Local, StoreError> {
 pub(crate) fn open_or_create(
     dir: &Path,
     adapt: impl FnOnce(DiskBackend) -> DiskBackend,
+    observe: OnBuilding<'_>,
 ) -> Result<Local, StoreError> {
     require_clock()?;
     let held = format::hold_or_create(dir)?;
     if !held.is_complete {
         format::create_journal(dir)?;
     }
-    let opened = format::hold(dir, held.lock).and_then(|(locks, places)| open_disk(&places, locks));
+    let opened = format::hold(dir, held.lock).and_then(|(locks, places)| open_disk(&places, locks, observe));
     let opened = opened.map_err(StoreError::unopened)?;
     if !held.is_complete {
         format::complete(dir)?;
@@ -65,7 +67,11 @@ pub(crate) fn in_memory() -> Local {
 }
 
 /// Opens the records of a store on which the locks are held.
-pub(crate) fn open_disk(places: &Places, locks: Locks) -> Result<DiskBackend, StoreError> {
+pub(crate) fn open_disk(
+    places: &Places,
+    locks: Locks,
+    observe: OnBuilding<'_>,
+) -> Result<DiskBackend, StoreError> {
     let image = Image::read(&places.journal).map_err(|error| locate(&places.journal, error))?;
-    DiskBackend::open(places, &image, locks).map_err(|error| locate(&places.journal, error))
+    DiskBackend::open(places, &image, locks, observe).map_err(|error| locate(&places.journal, error))
 }
