@@ -1,5 +1,7 @@
 //! What is judged of grants as they are written, whichever engine keeps them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use turnfold_core::{Digest, Seat};
 
 use crate::error::StoreError;
@@ -47,46 +49,126 @@ pub(crate) fn spend(
     }
 }
 
-/// Judges whether a match may have one more grant. `others` has the seats of the present grants and `read` the rest.
-/// Returns the grants that no longer count and make room for it.
-///
-/// One of them may be `replaced` by it, and does not count.
-pub(crate) fn make_room(
-    match_name: &MatchName,
-    (hash, grant): (&Digest, &Grant),
-    replaced: Option<Digest>,
-    mut others: Vec<(Digest, Option<Seat>)>,
-    mut read: impl FnMut(&Digest) -> Result<Grant, StoreError>,
-) -> Result<Vec<Digest>, StoreError> {
-    let (id, seat, now_ms) = (GrantId::of(hash), grant.kind.seat(), grant.created_at_ms);
-    if seat == Some(Seat::Host) {
-        return Err(StoreError::NotAPlayer { seat: Seat::Host });
+/// The grants of a match, as far as judging one more needs them, which then takes no longer the more there are.
+#[derive(Debug, Default)]
+pub(crate) struct MatchGrants {
+    ids: BTreeMap<GrantId, Digest>,
+    /// Those that are neither revoked nor spent, nor known to have expired.
+    live: BTreeMap<Digest, LiveGrant>,
+    /// The same by the player's seat that they are for.
+    seats: BTreeMap<Seat, BTreeSet<Digest>>,
+    /// The same by when they expire.
+    ends: BTreeSet<(i64, Digest)>,
+    /// All others by when they were made.
+    dead: BTreeSet<(i64, Digest)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LiveGrant {
+    seat: Option<Seat>,
+    created_at_ms: i64,
+    expires_at_ms: Option<i64>,
+}
+
+impl FromIterator<(Digest, Grant)> for MatchGrants {
+    fn from_iter<T: IntoIterator<Item = (Digest, Grant)>>(grants: T) -> Self {
+        let mut all = Self::default();
+        grants.into_iter().for_each(|(hash, grant)| all.set(hash, &grant));
+        all
     }
-    // By its name a grant is revoked, so no two of a match may share one.
-    if others.iter().any(|(other, _)| GrantId::of(other) == id) {
-        return Err(StoreError::GrantExists { id });
+}
+
+impl MatchGrants {
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
     }
-    others.retain(|(other, _)| Some(*other) != replaced);
-    let too_many =
-        |seat, limit| Err(StoreError::TooManyGrants { match_name: match_name.clone(), seat, limit });
-    if seat.is_some() {
-        let of_seat = others.iter().filter(|(_, other)| *other == seat);
-        let of_seat = of_seat.map(|(other, _)| read(other)).collect::<Result<Vec<_>, _>>()?;
-        if of_seat.iter().filter(|other| other.is_live(now_ms)).count() >= Grant::LIVE_MAX_PER_SEAT {
-            return too_many(seat, Grant::LIVE_MAX_PER_SEAT);
+
+    /// Returns the hash of the grant with an id.
+    pub(crate) fn find(&self, id: GrantId) -> Option<Digest> {
+        self.ids.get(&id).copied()
+    }
+
+    /// Returns `true` if a player's seat has a live grant or an invitation that was not spent.
+    pub(crate) fn is_taken(&self, seat: Seat, now_ms: i64) -> bool {
+        let is_live =
+            |hash| self.live.get(hash).is_some_and(|grant| grant.expires_at_ms.is_none_or(|at| at > now_ms));
+        self.seats.get(&seat).is_some_and(|hashes| hashes.iter().any(is_live))
+    }
+
+    /// Adds a grant, or takes it as it is now.
+    pub(crate) fn set(&mut self, hash: Digest, grant: &Grant) {
+        let Grant { created_at_ms, expires_at_ms, .. } = *grant;
+        self.bury(&hash);
+        self.ids.insert(GrantId::of(&hash), hash);
+        if grant.revoked_at_ms.is_some() || grant.became.is_some() {
+            self.dead.insert((created_at_ms, hash));
+            return;
+        }
+        self.dead.remove(&(created_at_ms, hash));
+        let seat = grant.kind.seat();
+        self.live.insert(hash, LiveGrant { seat, created_at_ms, expires_at_ms });
+        if let Some(seat) = seat {
+            self.seats.entry(seat).or_default().insert(hash);
+        }
+        if let Some(at) = expires_at_ms {
+            self.ends.insert((at, hash));
         }
     }
-    // As long as there are so few, no more of them can be live.
-    if others.len() < Grant::LIVE_MAX {
-        return Ok(Vec::new());
+
+    /// Counts a grant among the dead, if it is not.
+    fn bury(&mut self, hash: &Digest) {
+        let Some(LiveGrant { seat, created_at_ms, expires_at_ms }) = self.live.remove(hash) else { return };
+        if let Some(hashes) = seat.and_then(|seat| self.seats.get_mut(&seat)) {
+            hashes.remove(hash);
+        }
+        if let Some(at) = expires_at_ms {
+            self.ends.remove(&(at, *hash));
+        }
+        self.dead.insert((created_at_ms, *hash));
     }
-    let all = others.iter().map(|(other, _)| Ok((*other, read(other)?)));
-    let all = all.collect::<Result<Vec<_>, StoreError>>()?;
-    let (live, mut dead): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, other)| other.is_live(now_ms));
-    if live.len() >= Grant::LIVE_MAX {
-        return too_many(None, Grant::LIVE_MAX);
+
+    /// Judges whether the match may have one more grant. Returns the grants that no longer count and make room for it.
+    ///
+    /// One of the others may be `replaced` by it, and does not count.
+    pub(crate) fn make_room(
+        &mut self,
+        match_name: &MatchName,
+        (hash, grant): (&Digest, &Grant),
+        replaced: Option<Digest>,
+    ) -> Result<Vec<Digest>, StoreError> {
+        let (id, seat, now_ms) = (GrantId::of(hash), grant.kind.seat(), grant.created_at_ms);
+        if seat == Some(Seat::Host) {
+            return Err(StoreError::NotAPlayer { seat: Seat::Host });
+        }
+        // By its name a grant is revoked, so no two of a match may share one.
+        if self.ids.contains_key(&id) {
+            return Err(StoreError::GrantExists { id });
+        }
+        while let Some((_, expired)) = self.ends.first().copied().filter(|(at, _)| *at <= now_ms) {
+            self.bury(&expired);
+        }
+        let replaced = replaced.and_then(|hash| self.live.get(&hash));
+        let of_seat = seat.and_then(|seat| self.seats.get(&seat)).map_or(0, BTreeSet::len);
+        let of_seat = of_seat.saturating_sub(usize::from(replaced.is_some_and(|other| other.seat == seat)));
+        let replaced = usize::from(replaced.is_some());
+        let too_many =
+            |seat, limit| Err(StoreError::TooManyGrants { match_name: match_name.clone(), seat, limit });
+        if seat.is_some() && of_seat >= Grant::LIVE_MAX_PER_SEAT {
+            return too_many(seat, Grant::LIVE_MAX_PER_SEAT);
+        }
+        if self.live.len() - replaced >= Grant::LIVE_MAX {
+            return too_many(None, Grant::LIVE_MAX);
+        }
+        let surplus = (self.len() + 1).saturating_sub(KEPT_MAX);
+        Ok(self.dead.iter().take(surplus).map(|(_, other)| *other).collect())
     }
-    dead.sort_by_key(|(other, grant)| (grant.created_at_ms, *other));
-    let surplus = (others.len() + 1).saturating_sub(KEPT_MAX);
-    Ok(dead.into_iter().take(surplus).map(|(other, _)| other).collect())
+
+    /// Forgets the first of those that no longer count, once they are removed as [`make_room`](Self::make_room) said.
+    pub(crate) fn forget_dead(&mut self, count: usize) {
+        for _ in 0..count {
+            if let Some((_, hash)) = self.dead.pop_first() {
+                self.ids.remove(&GrantId::of(&hash));
+            }
+        }
+    }
 }

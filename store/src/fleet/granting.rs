@@ -1,7 +1,5 @@
 //! Grants: judged in the transaction that writes them.
 
-use std::collections::BTreeMap;
-
 use postgres::Row;
 use turnfold_core::Digest;
 use turnfold_core::decode::decode_strictly;
@@ -15,7 +13,7 @@ use crate::engine::EngineReader as _;
 use crate::entry::encode;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
-use crate::granting::{self, Spent};
+use crate::granting::{self, MatchGrants, Spent};
 use crate::names::MatchName;
 use crate::reader::found::{FoundMatch, MatchId};
 
@@ -144,15 +142,11 @@ fn insert(
     }
     let rows = connection.query(OF_MATCH, &[&uuid(of.id)])?;
     let read = |row: &Row| Ok((digest(row, 0)?, read(row, &of.name)?));
-    let others = rows.iter().map(read).collect::<Result<BTreeMap<_, _>, StoreError>>()?;
+    let mut others = rows.iter().map(read).collect::<Result<MatchGrants, StoreError>>()?;
     if found(connection, hash)?.is_some() {
         return Ok(Err(StoreError::GrantExists { id: GrantId::of(hash) }));
     }
-    let seats = others.iter().map(|(other, grant)| (*other, grant.kind.seat())).collect();
-    let read = |other: &Digest| {
-        others.get(other).cloned().ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(other) })
-    };
-    match granting::make_room(&of.name, (hash, grant), replaced, seats, read) {
+    match others.make_room(&of.name, (hash, grant), replaced) {
         Err(error) => return Ok(Err(error)),
         Ok(dead) => {
             for other in dead {

@@ -2,15 +2,18 @@
 
 mod kept;
 
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use turnfold_core::{Digest, Seat};
 use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use turnfold_store::{
     ErrorKind, Grant, GrantId, GrantKind, GrantLabel, JoinedSeat, NewGrant, Store, StoreError,
 };
 
-use crate::damage::with_check;
 use crate::engines::fleet;
 use crate::game::{commands, genesis, name};
 use crate::rescue::unobserved;
@@ -207,33 +210,21 @@ fn a_seat_has_eight_live_grants_and_what_counts_no_more_makes_room() {
     });
 }
 
-/// Copies a grant behind the store's back; to make so many takes long.
-fn copy(backend: &MemoryBackend, from: u64, to: std::ops::Range<u64>) {
-    let templates: Vec<_> =
-        backend.records().into_iter().filter(|(key, _)| key.ends_with(token(from).as_bytes())).collect();
-    assert_eq!(templates.len(), 2);
-    for number in to {
-        for (key, value) in &templates {
-            let key = [&key[..key.len() - 32], token(number).as_bytes()].concat();
-            backend.tamper(&key, Some(with_check(&key, value)));
-        }
-    }
-}
-
 #[test]
 fn a_match_has_a_thousand_live_grants_and_keeps_no_more_than_two_thousand() {
-    let backend = MemoryBackend::new();
-    let store = Store::with_backend(Box::new(backend.clone())).unwrap();
+    let store = Store::in_memory();
     store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
-    store.grant(&token(0), expiring(SPECTATOR, NOW + 100), NOW).unwrap();
-    copy(&backend, 0, 1..999);
+    for number in 0..999 {
+        store.grant(&token(number), expiring(SPECTATOR, NOW + 100), NOW).unwrap();
+    }
     store.grant(&token(999), new(SPECTATOR), NOW).unwrap();
     for kind in [GrantKind::Host, SPECTATOR, GrantKind::Seat(Seat::P1)] {
         let told = refusal(&store, store.grant(&token(5_000), new(kind), NOW + 99), ErrorKind::Negative);
         assert_eq!(told, "match `m` has 1000 live grants, as many as there may be: revoke one first");
     }
-    store.grant(&token(1_000), expiring(SPECTATOR, NOW + 200), NOW + 100).unwrap();
-    copy(&backend, 1_000, 1_001..1_998);
+    for number in 1_000..1_998 {
+        store.grant(&token(number), expiring(SPECTATOR, NOW + 200), NOW + 100).unwrap();
+    }
     let live = |now_ms| {
         let grants = store.grants_of(&name("m")).unwrap();
         (grants.len(), grants.iter().filter(|(_, grant)| grant.is_live(now_ms)).count())
@@ -249,6 +240,63 @@ fn a_match_has_a_thousand_live_grants_and_keeps_no_more_than_two_thousand() {
     assert_eq!(first.iter().filter(|(_, grant)| grant.created_at_ms == NOW).count(), 997);
     assert!(first.iter().any(|(hash, _)| *hash == token(999)), "the one that does not expire is kept");
     is_sound(&store);
+}
+
+/// A backend that counts the records that are read from it.
+struct Counting(MemoryBackend, Arc<AtomicUsize>);
+
+impl Counting {
+    fn count<T>(
+        &self,
+        read: Result<T, BackendError>,
+        records: impl Fn(&T) -> usize,
+    ) -> Result<T, BackendError> {
+        read.inspect(|read| {
+            self.1.fetch_add(records(read), Ordering::Relaxed);
+        })
+    }
+}
+
+impl Backend for Counting {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        self.count(self.0.get(key), |_| 1)
+    }
+
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
+        self.count(self.0.scan(range, limit), Vec::len)
+    }
+
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
+        self.count(self.0.last(range), |_| 1)
+    }
+
+    fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
+        self.0.write(changes)
+    }
+}
+
+/// However many grants a match has, making, spending or revoking one and asking for a seat read a few records.
+#[test]
+fn a_grant_costs_the_same_however_many_there_are() {
+    let reads = Arc::new(AtomicUsize::new(0));
+    let backend = Counting(MemoryBackend::new(), Arc::clone(&reads));
+    let store = Store::with_backend(Box::new(backend)).unwrap();
+    store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
+    let round = |number: u64| {
+        reads.store(0, Ordering::Relaxed);
+        store.grant(&token(number), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
+        store.join(&token(number), &token(number + 1), NOW).unwrap();
+        assert!(store.is_taken(&name("m"), Seat::P1, NOW).unwrap());
+        store.revoke_grant(&name("m"), GrantId::of(&token(number + 1)), NOW).unwrap();
+        reads.load(Ordering::Relaxed)
+    };
+    round(0);
+    let first = round(2);
+    for number in 10..1_000 {
+        store.grant(&token(number), new(SPECTATOR), NOW).unwrap();
+    }
+    (0..600).for_each(|pair| assert!(round(1_000 + 2 * pair) <= first + 2));
+    assert_eq!(store.grants_of(&name("m")).unwrap().len(), 2_000);
 }
 
 #[test]

@@ -94,7 +94,6 @@ impl EngineReader for Records {
     }
 
     fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
-        let _grants = self.hold_grants();
         self.is_seat_taken(match_name, seat, now_ms)
     }
 

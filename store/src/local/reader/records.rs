@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::found::{COUNT_MAX, find_store_record};
+use super::grants::GrantBooks;
 use super::scan::Scan;
 use crate::error::StoreError;
 use crate::local::backend::{Backend, StoredRecord};
@@ -27,7 +28,7 @@ pub(crate) struct Records {
     walks: RwLock<()>,
     /// Held for reading by who needs the grants of a match as they are at one time, for writing while one changes. Taken
     /// after `branches`.
-    grants: RwLock<()>,
+    grants: RwLock<GrantBooks>,
 }
 
 impl Records {
@@ -68,12 +69,12 @@ impl Records {
     }
 
     /// Keeps all grants as they are.
-    pub(crate) fn hold_grants(&self) -> RwLockReadGuard<'_, ()> {
+    pub(crate) fn hold_grants(&self) -> RwLockReadGuard<'_, GrantBooks> {
         self.grants.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until nobody holds the grants.
-    pub(crate) fn change_grants(&self) -> RwLockWriteGuard<'_, ()> {
+    pub(crate) fn change_grants(&self) -> RwLockWriteGuard<'_, GrantBooks> {
         self.grants.write().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -32,7 +32,8 @@ pub(super) fn delete_matches(
 ) -> Result<(), StoreError> {
     let _names = records.change_matches();
     let _alone = records.change_branches();
-    let _grants = records.change_grants();
+    let mut grants = records.change_grants();
+    grants.clear();
     let links = committer.perform(Order::Alone, move |ledger, staged| {
         let mut links = Vec::new();
         for name in names {

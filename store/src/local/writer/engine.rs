@@ -42,7 +42,7 @@ impl Local {
         match_name: &MatchName,
         grants: Vec<(Digest, Grant)>,
     ) -> Result<(), StoreError> {
-        grants::keep(&self.committer, match_name, grants)
+        grants::keep(self.both(), match_name, grants)
     }
 
     /// Closes it, so that its journal says that nothing is missing at its end.

@@ -3,11 +3,11 @@
 use turnfold_core::Digest;
 
 use super::committer::{Committer, Order};
-use super::ledger::Staged;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::granting::{self, Spent};
 use crate::local::journal::op::Op;
+use crate::local::reader::grants::GrantBooks;
 use crate::local::reader::records::Records;
 use crate::names::MatchName;
 use crate::reader::found::FoundMatch;
@@ -19,14 +19,10 @@ pub(super) fn grant(
     new: NewGrant,
     now_ms: i64,
 ) -> Result<(), StoreError> {
-    let _grants = records.change_grants();
-    let hash = *hash;
-    committer.perform(Order::Alone, move |ledger, staged| {
-        let records = &ledger.records;
-        let of = records.find_match(&new.match_name)?;
-        let grant = new.made(now_ms);
-        stage_new(records, staged, (&of, None), (hash, grant))
-    })
+    let mut books = records.change_grants();
+    let of = records.find_match(&new.match_name)?;
+    let made = (*hash, new.made(now_ms));
+    make(committer, records, &mut books, (&of, made, None))
 }
 
 /// Spends an invitation.
@@ -36,21 +32,15 @@ pub(super) fn join(
     token: &Digest,
     now_ms: i64,
 ) -> Result<JoinedSeat, StoreError> {
-    let _grants = records.change_grants();
-    let (invitation, token) = (*invitation, *token);
-    committer.perform(Order::Alone, move |ledger, staged| {
-        let records = &ledger.records;
-        let found = records.grant_record(&invitation)?.map(|record| record.grant);
-        let Some(Spent { invitation: spent, joined }) = granting::spend(found, &invitation, &token, now_ms)?
-        else {
-            let joined = records.grant_record(&token)?.map(|joined| JoinedSeat::Again(joined.grant));
-            return joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(&token) });
-        };
-        let of = records.find_match(&spent.match_name)?;
-        stage_new(records, staged, (&of, Some(invitation)), (token, joined.clone()))?;
-        stage(staged, (invitation, spent));
-        Ok(JoinedSeat::Now(joined))
-    })
+    let mut books = records.change_grants();
+    let found = records.grant_record(invitation)?.map(|record| record.grant);
+    let Some(Spent { invitation: spent, joined }) = granting::spend(found, invitation, token, now_ms)? else {
+        let joined = records.grant_record(token)?.map(|joined| JoinedSeat::Again(joined.grant));
+        return joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) });
+    };
+    let of = records.find_match(&spent.match_name)?;
+    make(committer, records, &mut books, (&of, (*token, joined.clone()), Some((*invitation, spent))))?;
+    Ok(JoinedSeat::Now(joined))
 }
 
 /// Revokes a grant.
@@ -60,57 +50,67 @@ pub(super) fn revoke(
     id: GrantId,
     now_ms: i64,
 ) -> Result<Digest, StoreError> {
-    let _grants = records.change_grants();
-    let match_name = match_name.clone();
-    committer.perform(Order::Alone, move |ledger, staged| {
-        let of = ledger.records.find_match(&match_name)?;
-        let mut grants = ledger.records.grants(&of)?.into_iter();
-        let Some((hash, grant)) = grants.find(|(hash, _)| GrantId::of(hash) == id) else {
-            return Err(StoreError::NoSuchGrant { id });
-        };
-        if grant.revoked_at_ms.is_none() {
-            stage(staged, (hash, Grant { revoked_at_ms: Some(now_ms), ..grant }));
-        }
-        Ok(hash)
-    })
+    let mut books = records.change_grants();
+    let of = records.find_match(match_name)?;
+    let grants = books.of(records, &of)?;
+    let hash = grants.find(id).ok_or(StoreError::NoSuchGrant { id })?;
+    let found = records.grant(&of, &hash)?;
+    if found.revoked_at_ms.is_none() {
+        let grant = Grant { revoked_at_ms: Some(now_ms), ..found };
+        write(committer, (match_name, Vec::new()), vec![(hash, grant.clone())])?;
+        grants.set(hash, &grant);
+    }
+    Ok(hash)
 }
 
 /// Writes grants of a match as they were in another store.
 pub(super) fn keep(
-    committer: &Committer,
+    (committer, records): (&Committer, &Records),
     match_name: &MatchName,
     grants: Vec<(Digest, Grant)>,
 ) -> Result<(), StoreError> {
+    let mut books = records.change_grants();
+    records.find_match(match_name)?;
+    books.clear();
+    write(committer, (match_name, Vec::new()), grants)
+}
+
+/// Removes grants of a match, and writes others.
+fn write(
+    committer: &Committer,
+    (match_name, removed): (&MatchName, Vec<Digest>),
+    written: Vec<(Digest, Grant)>,
+) -> Result<(), StoreError> {
     let match_name = match_name.clone();
-    committer.perform(Order::Alone, move |ledger, staged| {
-        ledger.records.find_match(&match_name)?;
-        for grant in grants {
-            stage(staged, grant);
+    committer.perform(Order::Alone, move |_, staged| {
+        for hash in removed {
+            staged.add(&Op::RemoveGrant { match_name: match_name.clone(), hash });
+        }
+        for (hash, grant) in written {
+            staged.add(&Op::SetGrant { hash, grant });
         }
         Ok(())
     })
 }
 
 /// Makes a grant of a match, if it may have one more but for the one that is replaced. What counts no more makes room.
-fn stage_new(
+fn make(
+    committer: &Committer,
     records: &Records,
-    staged: &mut Staged,
-    (of, replaced): (&FoundMatch, Option<Digest>),
-    (hash, grant): (Digest, Grant),
+    books: &mut GrantBooks,
+    (of, (hash, grant), replaced): (&FoundMatch, (Digest, Grant), Option<(Digest, Grant)>),
 ) -> Result<(), StoreError> {
     if records.grant_record(&hash)?.is_some() {
         return Err(StoreError::GrantExists { id: GrantId::of(&hash) });
     }
-    let others = records.listed_grants(of.number()).collect::<Result<Vec<_>, _>>()?;
-    let read = |other: &Digest| records.grant(of, other);
-    for other in granting::make_room(&of.name, (&hash, &grant), replaced, others, read)? {
-        staged.add(&Op::RemoveGrant { match_name: of.name.clone(), hash: other });
+    let grants = books.of(records, of)?;
+    let is_replaced = replaced.as_ref().map(|(replaced, _)| *replaced);
+    let dead = grants.make_room(&of.name, (&hash, &grant), is_replaced)?;
+    grants.forget_dead(dead.len());
+    let written: Vec<_> = [Some((hash, grant)), replaced].into_iter().flatten().collect();
+    for (hash, grant) in &written {
+        grants.set(*hash, grant);
     }
-    stage(staged, (hash, grant));
-    Ok(())
-}
-
-/// Writes a grant of the match that it names.
-fn stage(staged: &mut Staged, (hash, grant): (Digest, Grant)) {
-    staged.add(&Op::SetGrant { hash, grant });
+    // What was not written is not known.
+    write(committer, (&of.name, dead), written).inspect_err(|_| books.clear())
 }
