@@ -172,3 +172,42 @@ impl MatchGrants {
         }
     }
 }
+
+/// The grants of matches that are held in memory at once; beyond them those of each match are read again.
+const HELD_MAX: usize = 100_000;
+
+/// The grants of matches, by the matches' numbers: those of a match are read once.
+#[derive(Default)]
+pub(crate) struct GrantBooks {
+    books: BTreeMap<u64, MatchGrants>,
+    held: usize,
+}
+
+impl GrantBooks {
+    /// Returns the grants of a match, if they are in memory.
+    pub(crate) fn known(&self, number: u64) -> Option<&MatchGrants> {
+        self.books.get(&number)
+    }
+
+    /// Returns the grants of a match, which are read if they are not in memory.
+    pub(crate) fn of(
+        &mut self,
+        number: u64,
+        read: impl FnOnce() -> Result<MatchGrants, StoreError>,
+    ) -> Result<&mut MatchGrants, StoreError> {
+        if !self.books.contains_key(&number) {
+            let read = read()?;
+            if self.held + read.len() > HELD_MAX {
+                self.clear();
+            }
+            self.held += read.len();
+            self.books.insert(number, read);
+        }
+        Ok(self.books.entry(number).or_default())
+    }
+
+    /// Forgets all, which are read again.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

@@ -37,6 +37,8 @@
 //! `FORMAT.md` beside this crate says which bytes lie where. Damage is a [`StoreError`] that names the match, branch
 //! and entry; nothing here panics on what it reads. sled stays behind `local/index`.
 
+#![forbid(unsafe_code)] // ST-20
+
 mod names;
 
 mod entry;
@@ -56,10 +58,12 @@ mod writer;
 mod backup;
 mod snapshots;
 
-#[cfg(feature = "postgres")]
-mod fleet;
 mod local;
+#[cfg(feature = "postgres")]
+mod postgres;
 
+#[cfg(feature = "postgres")]
+pub use self::postgres::address::{FleetAddress, NotAFleetAddress};
 pub use ancestry::Ancestry;
 pub use audit::{Audited, BegunFork, MatchAudit, SoundBranch};
 pub use backup::error::RescueError;
@@ -67,8 +71,6 @@ pub use backup::part::Totals;
 pub use chain::Linker;
 pub use entry::{COMMAND_BYTES_MAX, Entry, GENESIS_BYTES_MAX, Genesis, NewEntry, Seq};
 pub use error::{ErrorKind, StoreError};
-#[cfg(feature = "postgres")]
-pub use fleet::address::{FleetAddress, NotAFleetAddress};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};
 #[doc(hidden)]
 pub use local::backend;

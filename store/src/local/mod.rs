@@ -1,4 +1,4 @@
-//! The engine on disk: a journal that is kept, and an index of sled that can be built anew from it.
+//! The engine on disk: a journal that is kept, and an index of sled that can be built again from it (ST-10).
 
 pub mod backend;
 pub(crate) mod committed;

@@ -1,4 +1,5 @@
-//! Power cuts: every acknowledged entry is there, and the rest is a whole batch or nothing.
+//! Power cuts: every acknowledged entry is there (ST-1), and the rest is a whole batch or nothing (ST-2). While heads are
+//! packed, the index is behind what is durable, never ahead of it (ST-12, ST-14).
 
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use turnfold_store::{BranchName, ErrorKind, Holder, Store, StoreError};
+use turnfold_store::{BranchName, ErrorKind, Holder, NewEntry, Store, StoreError};
 
 use crate::child;
 use crate::game::{branch, commands, genesis, labels, name, opaque};
@@ -208,13 +208,18 @@ fn damage_to_the_index_is_not_to_be_seen() {
     for head in 300..330 {
         store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
     }
+    // What is large sled keeps in files of its own.
+    for head in 330..338 {
+        let large = NewEntry { command: vec![7; 60_000], ..opaque(head) };
+        store.append(&name("m"), &BranchName::main(), head, vec![large], None).unwrap();
+    }
     store.close().unwrap();
     let is_sound = |store: &Store, what: &str| {
         let audit = store.audit(&name("m")).unwrap();
         assert_eq!(audit.damage, [], "{what}");
         assert_eq!(
             audit.branches.iter().map(|found| found.entries).collect::<Vec<_>>(),
-            [330, 200],
+            [338, 200],
             "{what}"
         );
         assert_eq!(store.check(&mut |_| ()).unwrap().damage, [], "{what}");
@@ -222,6 +227,7 @@ fn damage_to_the_index_is_not_to_be_seen() {
     let mut files = Vec::new();
     files_below(&dir.join("sled"), &mut files);
     assert!(files.iter().any(|file| file.ends_with("db")));
+    assert!(files.iter().any(|file| file.parent().is_some_and(|folder| folder.ends_with("blobs"))));
     let copy = parent.path().join("copy");
     for file in &files {
         let bytes = fs::read(file).unwrap();
@@ -241,8 +247,9 @@ fn damage_to_the_index_is_not_to_be_seen() {
                 fs::write(&file, damaged).unwrap();
             }
             let reader = turnfold_store::StoreReader::open(&copy).unwrap();
-            assert_eq!(reader.head(&name("m"), &BranchName::main()).unwrap(), 330, "{what}");
-            assert_eq!(reader.read(&name("m"), &branch("line"), None).unwrap().entries.len(), 200, "{what}");
+            assert_eq!(reader.head(&name("m"), &BranchName::main()).unwrap(), 338, "{what}");
+            let read = |branch| reader.read(&name("m"), branch, None).unwrap().entries.len();
+            assert_eq!((read(&BranchName::main()), read(&branch("line"))), (338, 200), "{what}");
             drop(reader);
             // What was damaged is built anew by whoever writes next.
             Store::open(&copy).unwrap().close().unwrap();
@@ -344,4 +351,49 @@ fn readers_see_whole_appends_while_others_write_and_pages_are_sealed() {
     drop(store);
     let told = Store::open(&dir).unwrap().matches().unwrap();
     assert!(told.iter().all(|found| found.head == APPENDS * 3));
+}
+
+/// ST-22: a handle that is about to be closed makes nobody `Locked`; one that stays open does, after a second.
+#[test]
+fn an_open_waits_for_a_lock_that_is_about_to_go() {
+    let (_parent, dir) = dir();
+    for _ in 0..3 {
+        let held = Store::open_or_create(&dir).unwrap();
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| Store::open(&dir).map(Store::close));
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            held.close().unwrap();
+            waits.join().unwrap().unwrap().unwrap();
+        });
+    }
+    let held = Store::open(&dir).unwrap();
+    assert!(matches!(Store::open(&dir), Err(StoreError::Locked { .. })));
+    held.close().unwrap();
+}
+
+/// ST-3, ST-11: closing writes a frame that says where the journal ends, so the last commit cannot be gone unnoticed.
+#[test]
+fn the_last_commit_of_a_closed_store_is_missed() {
+    let (_parent, dir) = dir();
+    let store = Store::open_or_create(&dir).unwrap();
+    store.create_match(&name("m"), &genesis(), commands(2)).unwrap();
+    store.append(&name("m"), &BranchName::main(), 2, vec![opaque(3)], None).unwrap();
+    store.close().unwrap();
+    // The frames of a head begin at multiples of 512; the last one that was written is the note of the end.
+    let written = |head: &str| {
+        let head = dir.join("journal").join(head);
+        let bytes = fs::read(&head).unwrap();
+        let is_written = |block: &usize| bytes[block * 512..][..512].iter().any(|byte| *byte != 0);
+        let blocks: Vec<_> = (1..bytes.len() / 512).filter(is_written).collect();
+        (head, blocks, bytes)
+    };
+    let heads = ["head.a", "head.b"].map(written);
+    let (head, blocks, mut bytes) = heads.into_iter().max_by_key(|(_, blocks, _)| blocks.len()).unwrap();
+    let last_commit = blocks[blocks.len() - 2];
+    bytes[last_commit * 512..][..512].fill(0);
+    fs::write(head, bytes).unwrap();
+    let error = Store::open(&dir).unwrap_err();
+    assert!(error.is_damage(), "{error}");
+    let salvaged = Store::salvage(&dir, &dir.with_extension("new"), &mut |_| ()).unwrap();
+    assert_ne!(salvaged.lost, []);
 }

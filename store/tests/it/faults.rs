@@ -185,6 +185,7 @@ fn a_branch_is_created_with_all_its_entries_or_not_at_all_whichever_call_fails()
     assert!(absent > 3 && unacknowledged > 0, "{absent} absent, {unacknowledged} not acknowledged");
 }
 
+/// ST-8.
 #[test]
 fn after_a_failed_write_the_handle_takes_no_more_and_shows_only_what_is_durable() {
     for fault in [Fault::Write(4), Fault::DiskFull(4)] {

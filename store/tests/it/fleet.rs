@@ -150,7 +150,7 @@ fn a_backup_holds_one_moment_of_every_match_while_others_write_and_delete() {
 fn fl_30_nothing_is_asked_of_a_server_that_not_all_of_them_have() {
     const WORDS: [&str; 8] =
         ["pg_advisory", "LISTEN ", "NOTIFY", "SEQUENCE", "TRIGGER", "FOR UPDATE", "LOCK TABLE", "TEMP"];
-    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fleet");
+    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/postgres");
     for file in std::fs::read_dir(sources).unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
         for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {

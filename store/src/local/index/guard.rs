@@ -32,13 +32,14 @@ pub(super) fn guarded<T>(action: &str, call: impl FnOnce() -> sled::Result<T>) -
     }
 }
 
-/// Tells damage from trouble: sled reports a file that ends too early as an I/O error.
+/// Tells damage from trouble (ST-7): sled reports a file that ends too early, or is not there, as an I/O error.
 fn sort_io(action: &str, source: io::Error) -> BackendError {
     let source = restored(source);
     match source.kind() {
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
-            BackendError::Damaged(format!("sled cannot {action}: {source}"))
-        }
+        io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::InvalidData
+        | io::ErrorKind::InvalidInput
+        | io::ErrorKind::NotFound => BackendError::Damaged(format!("sled cannot {action}: {source}")),
         _ => BackendError::Io { action: action.to_owned(), source },
     }
 }

@@ -1,4 +1,4 @@
-//! The index: the records in sled. It is built from the journal, and built anew whenever it is not what it should be.
+//! The index: the records in sled (ST-14). It is built from the journal, and built again whenever it is not what it should be.
 
 pub(crate) mod building;
 mod closing;

@@ -1,47 +1,15 @@
 //! Grants: found by the hash of their token, or by their match.
 
-use std::collections::BTreeMap;
-
 use turnfold_core::{Digest, Seat};
 
 use super::records::Records;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId};
-use crate::granting::MatchGrants;
+use crate::granting::{GrantBooks, MatchGrants};
 use crate::local::layout::record::{GrantRecord, MatchGrantRecord};
 use crate::local::layout::{key, record};
 use crate::names::MatchName;
 use crate::reader::found::FoundMatch;
-
-/// The grants that are kept in memory at once; beyond them those of each match are read again when they are needed.
-const KEPT_MAX: usize = 100_000;
-
-/// The grants of matches, by the matches' numbers: a match's are read once.
-#[derive(Default)]
-pub(crate) struct GrantBooks {
-    books: BTreeMap<u64, MatchGrants>,
-    kept: usize,
-}
-
-impl GrantBooks {
-    /// Returns the grants of a match, which are read if they are not in memory.
-    pub(crate) fn of(&mut self, records: &Records, of: &FoundMatch) -> Result<&mut MatchGrants, StoreError> {
-        if !self.books.contains_key(&of.number()) {
-            let read: MatchGrants = records.grants(of)?.into_iter().collect();
-            if self.kept + read.len() > KEPT_MAX {
-                self.clear();
-            }
-            self.kept += read.len();
-            self.books.insert(of.number(), read);
-        }
-        Ok(self.books.entry(of.number()).or_default())
-    }
-
-    /// Forgets all, which are read again.
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
-    }
-}
 
 impl Records {
     /// Returns `true` if a player's seat has a live grant or an invitation that was not spent.
@@ -53,12 +21,21 @@ impl Records {
     ) -> Result<bool, StoreError> {
         {
             let books = self.hold_grants();
-            if let Some(grants) = books.books.get(&self.find_match(match_name)?.number()) {
+            if let Some(grants) = books.known(self.find_match(match_name)?.number()) {
                 return Ok(grants.is_taken(seat, now_ms));
             }
         }
         let mut books = self.change_grants();
-        Ok(books.of(self, &self.find_match(match_name)?)?.is_taken(seat, now_ms))
+        Ok(self.grants_in(&mut books, &self.find_match(match_name)?)?.is_taken(seat, now_ms))
+    }
+
+    /// Returns the grants of a match from the books, into which they are read if they are not there.
+    pub(crate) fn grants_in<'a>(
+        &self,
+        books: &'a mut GrantBooks,
+        of: &FoundMatch,
+    ) -> Result<&'a mut MatchGrants, StoreError> {
+        books.of(of.number(), || Ok(self.grants(of)?.into_iter().collect()))
     }
 
     /// Reads a grant, if there is one.

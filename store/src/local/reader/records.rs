@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::found::{COUNT_MAX, find_store_record};
-use super::grants::GrantBooks;
 use super::scan::Scan;
 use crate::error::StoreError;
+use crate::granting::GrantBooks;
 use crate::local::backend::{Backend, StoredRecord};
 use crate::local::layout::record::StoreRecord;
 use crate::local::layout::{key, record};

@@ -5,9 +5,8 @@ use turnfold_core::Digest;
 use super::committer::{Committer, Order};
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
-use crate::granting::{self, Spent};
+use crate::granting::{self, GrantBooks, Spent};
 use crate::local::journal::op::Op;
-use crate::local::reader::grants::GrantBooks;
 use crate::local::reader::records::Records;
 use crate::names::MatchName;
 use crate::reader::found::FoundMatch;
@@ -52,7 +51,7 @@ pub(super) fn revoke(
 ) -> Result<Digest, StoreError> {
     let mut books = records.change_grants();
     let of = records.find_match(match_name)?;
-    let grants = books.of(records, &of)?;
+    let grants = records.grants_in(&mut books, &of)?;
     let hash = grants.find(id).ok_or(StoreError::NoSuchGrant { id })?;
     let found = records.grant(&of, &hash)?;
     if found.revoked_at_ms.is_none() {
@@ -103,7 +102,7 @@ fn make(
     if records.grant_record(&hash)?.is_some() {
         return Err(StoreError::GrantExists { id: GrantId::of(&hash) });
     }
-    let grants = books.of(records, of)?;
+    let grants = records.grants_in(books, of)?;
     let is_replaced = replaced.as_ref().map(|(replaced, _)| *replaced);
     let dead = grants.make_room(&of.name, (&hash, &grant), is_replaced)?;
     grants.forget_dead(dead.len());
