@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::engine::{Engine, EngineReader};
 use crate::error::StoreError;
 use crate::local::backend::Backend;
+use crate::local::journal::head::HEAD_BYTES;
 use crate::local::writer::open::{in_memory, open, open_backend, open_or_create};
 use crate::reader::store_reader::StoreReader;
 
@@ -56,7 +57,7 @@ impl Store {
         dir: &Path,
         observe: &mut dyn FnMut(u64, u64),
     ) -> Result<Self, StoreError> {
-        open_or_create(dir, std::convert::identity, observe).map(Self::of)
+        open_or_create(dir, HEAD_BYTES, observe).map(Self::of)
     }
 
     /// As [`open_or_create`](Store::open_or_create), but only so many bytes of a head of the journal are used; so that
@@ -66,7 +67,7 @@ impl Store {
     /// As for [`open_or_create`](Store::open_or_create).
     #[doc(hidden)]
     pub fn open_or_create_with_heads_of(dir: &Path, bytes: usize) -> Result<Self, StoreError> {
-        open_or_create(dir, |backend| backend.with_heads_of(bytes), &mut |_, _| {}).map(Self::of)
+        open_or_create(dir, bytes, &mut |_, _| {}).map(Self::of)
     }
 
     /// Makes an empty store in memory.

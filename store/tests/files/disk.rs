@@ -38,11 +38,13 @@ pub(crate) enum Loss {
     Operations,
     /// Sectors, any of them, of every write: torn writes.
     Sectors,
+    /// Of every write all but its ends: the first and the last sector.
+    Insides,
 }
 
 impl Loss {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Nothing, Self::Everything, Self::AfterAMoment, Self::Operations, Self::Sectors];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Nothing, Self::Everything, Self::AfterAMoment, Self::Operations, Self::Sectors, Self::Insides];
 }
 
 /// Which syncs count.
@@ -169,7 +171,7 @@ impl Disk {
 fn kept(count: usize, loss: Loss, chance: &mut Chance) -> Vec<bool> {
     let moment = chance.below(count + 1);
     let one = |place| match loss {
-        Loss::Nothing => true,
+        Loss::Nothing | Loss::Insides => true,
         Loss::Everything => false,
         Loss::AfterAMoment => place < moment,
         Loss::Operations | Loss::Sectors => chance.below(2) == 0,
@@ -216,8 +218,13 @@ fn after_loss(synced: &[u8], changes: &[RecordChange], loss: Loss, chance: &mut 
     let mut reached = BTreeMap::<u64, usize>::new();
     for (place, change) in changes.iter().enumerate() {
         let RecordChange::Write { at, bytes } = change else { continue };
-        for sector in at / SECTOR_BYTES..(at + bytes.len() as u64).div_ceil(SECTOR_BYTES) {
-            let here = if loss == Loss::Sectors { chance.below(2) == 0 } else { kept[place] };
+        let sectors = at / SECTOR_BYTES..(at + bytes.len() as u64).div_ceil(SECTOR_BYTES);
+        for sector in sectors.clone() {
+            let here = match loss {
+                Loss::Sectors => chance.below(2) == 0,
+                Loss::Insides => sector == sectors.start || sector + 1 == sectors.end,
+                _ => kept[place],
+            };
             if here {
                 reached.insert(sector, place);
             }

@@ -1,6 +1,7 @@
 //! Power cuts: every acknowledged entry is there (ST-1), and the rest is a whole batch or nothing (ST-2). While heads are
 //! packed, the index is behind what is durable, never ahead of it (ST-12, ST-14).
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use turnfold_store::Store;
@@ -66,12 +67,45 @@ fn large_commands_survive_any_power_cut_while_heads_are_packed() {
     check_loses_nothing(Session::plan(8, Commands::Large, 2, 2, 12), open_packing_often, 30);
 }
 
+/// Each opening finds the heads otherwise filled, and writes its notes and the first commits where the last one ended.
+#[test]
+fn commands_survive_any_power_cut_of_many_openings() {
+    check_loses_nothing(Session::plan(4, Commands::Small, 2, 12, 5), open_packing_often, 60);
+    check_loses_nothing(Session::plan(5, Commands::Small, 2, 12, 5).killed(), open_packing_often, 60);
+    check_loses_nothing(Session::plan(7, Commands::Large, 1, 5, 3).killed(), open, 20);
+}
+
+/// ST-12: a pack that was not synced counts only if all of it is there.
+#[test]
+fn a_pack_of_which_only_both_ends_were_written_does_not_count() {
+    let recorded = record(Session::plan(9, Commands::Small, 1, 2, 30), open_packing_often);
+    let (mut disk, mut known) =
+        (Disk::new(recorded.folder.path(), Trust::AllSyncs), Known::nothing(recorded.session.lines.len()));
+    let (mut segments, mut packs) = (BTreeSet::new(), 0);
+    for event in &recorded.events {
+        disk.carry_out(event);
+        known.hear(event, &recorded.session.told);
+        match event {
+            Event::MakeFile { path, file } if path.to_string_lossy().ends_with(".seg") => {
+                segments.insert(*file);
+            }
+            Event::Write { file, .. } if segments.contains(file) => {
+                packs += 1;
+                let checked = recorded.check(&disk.image(Loss::Insides, &mut Chance::new(0)), &known);
+                assert!(checked.is_ok(), "pack {packs}: {checked:?}");
+            }
+            _ => {}
+        }
+    }
+    assert!(packs > 3, "{packs}");
+}
+
 /// ST-11: every acknowledgement follows one write and one sync of a head; packing goes on beside it.
 #[test]
 fn every_acknowledgement_follows_one_write_and_one_sync_of_a_head() {
     for open in [open as Open, open_packing_often] {
         let recorded = record(Session::plan(6, Commands::Small, 1, 1, 60), open);
-        let mut heads = std::collections::BTreeSet::new();
+        let mut heads = BTreeSet::new();
         let (mut writes, mut syncs, mut acknowledged, mut large) = (0, 0, 0, 0);
         for event in &recorded.events {
             match event {

@@ -57,7 +57,9 @@ impl Recorded {
         let mut disk = Disk::new(root, Trust::AllSyncs);
         self.events.iter().for_each(|event| disk.carry_out(event));
         for (path, content) in disk.image(Loss::Nothing, &mut Chance::new(0)) {
-            if let Some(content) = content {
+            // The tape keeps what lay in a folder that was removed as a whole, as a power cut may.
+            let is_removed = !path.parent().unwrap().exists();
+            if let Some(content) = content.filter(|_| !is_removed) {
                 assert!(fs::read(&path).unwrap() == content, "{} is not what was recorded", path.display());
             }
         }
@@ -96,7 +98,8 @@ impl Recorded {
             }
             done = moment;
             let loss = Loss::ALL[chance.below(Loss::ALL.len())];
-            if let Err(reason) = self.check(&disk.image(loss, &mut chance), &known) {
+            let image = disk.image(loss, &mut chance);
+            if let Err(reason) = self.check(&image, &known) {
                 failures.push(format!("cut {number} after operation {moment}, {loss:?}: {reason}"));
             }
         }
@@ -113,11 +116,11 @@ impl Recorded {
             return Store::open_or_create(&dir).and_then(Store::close).map_err(|error| error.to_string());
         }
         // Who reads sees the same as who writes, and changes nothing.
-        let reader = StoreReader::open(&dir).map_err(|error| error.to_string())?;
+        let reader = StoreReader::open(&dir).map_err(|error| format!("to be read: {error}"))?;
         let before = heads(&reader)?;
         drop(reader);
         let store = Store::open(&dir);
-        let store = store.map_err(|error| error.to_string())?;
+        let store = store.map_err(|error| format!("to be opened: {error}"))?;
         if heads(&store)? != before {
             return Err("who reads sees another store than who writes".to_owned());
         }
@@ -129,9 +132,9 @@ impl Recorded {
             audit.damage.first().map_or(Ok(()), |damage| Err(format!("{damage:?}")))?;
             let more =
                 store.append(&found.name, &"main".parse().unwrap(), found.head, vec![entry(b"more")], None);
-            more.map_err(|error| error.to_string())?;
+            more.map_err(|error| format!("to be appended to: {error}"))?;
         }
-        store.close().map_err(|error| error.to_string())
+        store.close().map_err(|error| format!("to be closed: {error}"))
     }
 
     /// Requires a line to have at least the batches acknowledged, at most those asked for, and only whole ones.

@@ -1,5 +1,7 @@
 //! A session to be recorded: several threads that create, append and branch, and what each was told when.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -66,6 +68,8 @@ pub(crate) struct Session {
     pub(crate) lines: Vec<Line>,
     /// For each opening of the store, and in it for each thread, the lines that get their next batch.
     openings: Vec<Vec<Vec<usize>>>,
+    /// Whether it is killed at the end of each opening, so that the journal does not say that it was closed.
+    is_killed: bool,
     pub(crate) told: Vec<Told>,
 }
 
@@ -111,7 +115,12 @@ impl Session {
                 .collect()
         });
         let openings = openings.collect();
-        Self { lines, openings, told: Vec::new() }
+        Self { lines, openings, is_killed: false, told: Vec::new() }
+    }
+
+    /// The same, killed at the end of each opening.
+    pub(crate) fn killed(self) -> Self {
+        Self { is_killed: true, ..self }
     }
 
     /// Runs the session on the store that `open` opens, noting on the tape what it is told.
@@ -142,6 +151,9 @@ impl Session {
                 }
             });
             store.close().unwrap();
+            if self.is_killed {
+                forget_closing(&dir.join("journal"));
+            }
         }
         self.told = told.into_inner().unwrap();
     }
@@ -149,6 +161,32 @@ impl Session {
     /// Returns what there is of a line once it has so many batches.
     pub(crate) fn held(&self, line: usize, batches: usize) -> Held<'_> {
         held(&self.lines, line, batches)
+    }
+}
+
+/// Removes the note that a store was closed from its heads, as if it had not been written.
+fn forget_closing(journal: &Path) {
+    const SECTOR_BYTES: usize = 512;
+    for head in ["head.a", "head.b"].map(|name| journal.join(name)) {
+        let file = File::options().read(true).write(true).open(head).unwrap();
+        let mut bytes = vec![0; usize::try_from(file.metadata().unwrap().len()).unwrap()];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        let (mut at, mut last) = (SECTOR_BYTES, 0);
+        // A frame: its check, the length of its body, a number, its turn, the index, its kind, a digest.
+        while let Some(frame) = bytes.get(at..at + SECTOR_BYTES) {
+            let turn = u64::from_le_bytes(frame[28..36].try_into().unwrap());
+            if turn <= last {
+                break;
+            }
+            if frame[40] == 2 {
+                file.write_all_at(&[0; SECTOR_BYTES], at as u64).unwrap();
+                file.sync_data().unwrap();
+                break;
+            }
+            last = turn;
+            let length = u32::from_le_bytes(frame[16..20].try_into().unwrap()) as usize;
+            at += (73 + length).next_multiple_of(SECTOR_BYTES);
+        }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Backend, BackendError, RecordChange, StoredRecord};
+use crate::local::dir::places::Places;
 use crate::local::index::open::mark;
 use crate::local::index::tree::Tree;
 use crate::local::journal::image::read_beside;
@@ -15,8 +15,7 @@ use crate::local::view::View;
 /// An index as long as it is sound.
 pub(super) struct Base {
     pub(super) tree: Tree,
-    sled: PathBuf,
-    journal: PathBuf,
+    places: Places,
     /// The commit up to which the index was when it was opened.
     up_to: u64,
     has_absorbed: AtomicBool,
@@ -25,8 +24,8 @@ pub(super) struct Base {
 }
 
 impl Base {
-    pub(super) fn of(tree: Tree, (sled, journal): (PathBuf, PathBuf), up_to: u64) -> Self {
-        Self { tree, sled, journal, up_to, has_absorbed: AtomicBool::new(false), view: OnceLock::new() }
+    pub(super) fn of(tree: Tree, places: Places, up_to: u64) -> Self {
+        Self { tree, places, up_to, has_absorbed: AtomicBool::new(false), view: OnceLock::new() }
     }
 
     /// Writes changes into the index, durably.
@@ -47,7 +46,7 @@ impl Base {
 
     /// Lets the next opening build the index anew (ST-8).
     fn distrust(&self) {
-        if let Err(error) = mark(&self.sled) {
+        if let Err(error) = mark(&self.places.sled) {
             tracing::debug!(%error, "the index cannot be marked as damaged");
         }
     }
@@ -65,7 +64,8 @@ impl Base {
             return Err(broken(&reason));
         }
         tracing::warn!(reason, "the index is damaged; the journal is read instead");
-        let view = read_beside(&self.journal).and_then(|image| View::read(&image, self.up_to, false))?;
+        let view =
+            read_beside(&self.places.journal).and_then(|image| View::read(&image, self.up_to, false))?;
         ask(self.view.get_or_init(|| view))
     }
 }

@@ -8,8 +8,10 @@ pub use crate::local::committed::Committed;
 
 mod base;
 pub(crate) mod disk;
+mod layered;
 pub mod memory;
 pub(crate) mod overlay;
+mod writing;
 
 /// A record's key and value.
 pub type StoredRecord = (Vec<u8>, Vec<u8>);

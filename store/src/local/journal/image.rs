@@ -99,7 +99,7 @@ impl Image {
         if heads[1].salt != salt {
             return Err(damaged("its two heads belong to different journals"));
         }
-        let (segments, cut_short) = read_segments(journal, &salt)?;
+        let (segments, torn) = read_segments(journal, &salt, &heads)?;
         let packed = segments.last().map_or_else(|| Point::start(&salt), |last| last.end);
         let last = heads.iter().enumerate().max_by_key(|(_, head)| head.turn());
         let Some((current, Some(last))) = last.map(|(which, head)| (which, head.frames.last())) else {
@@ -111,7 +111,7 @@ impl Image {
             salt,
             heads,
             segments,
-            torn: cut_short,
+            torn,
             packed,
             tail: Vec::new(),
             end: packed,
@@ -153,8 +153,7 @@ impl Image {
 
     /// Requires nothing to tell of more than there is (ST-11).
     fn require_all(&self) -> Result<(), BackendError> {
-        let sound = self.heads.iter().flat_map(|head| head.frames.iter().chain(&head.strays));
-        let highest = sound.map(Frame::last).max().unwrap_or(0);
+        let highest = highest(&self.heads);
         if highest > self.end.number {
             return Err(damaged(format!("commit {} is missing or unreadable", self.end.number + 1)));
         }
@@ -250,14 +249,36 @@ pub(crate) fn damaged(reason: impl Into<String>) -> BackendError {
     BackendError::Damaged(format!("the journal: {}", reason.into()))
 }
 
+/// Returns the highest number of a commit of which heads tell.
+fn highest(heads: &[Head; 2]) -> u64 {
+    let sound = heads.iter().flat_map(|head| head.frames.iter().chain(&head.strays));
+    sound.map(Frame::last).max().unwrap_or(0)
+}
+
+/// Returns `true` unless it is certain that the last pack of a segment was synced: heads hold a pack's commits until it
+/// was, and tell of a large commit once it was.
+fn may_be_torn(heads: &[Head; 2], segment: &Segment) -> bool {
+    let last = segment.end.number;
+    let mut frames = heads.iter().flat_map(|head| &head.frames);
+    highest(heads) < last || frames.any(|frame| frame.kind == Kind::Commit && frame.last() == last)
+}
+
 /// Reads the ends of all segments, each of which must continue the one before; only the last may be torn (ST-12, ST-13).
-fn read_segments(journal: &Path, salt: &Salt) -> Result<(Vec<Segment>, Option<PathBuf>), BackendError> {
+fn read_segments(
+    journal: &Path,
+    salt: &Salt,
+    heads: &[Head; 2],
+) -> Result<(Vec<Segment>, Option<PathBuf>), BackendError> {
     let listed = segment::list(journal).map_err(|source| BackendError::io("read", journal, source))?;
     let count = listed.len();
     let (mut segments, mut torn): (Vec<Segment>, _) = (Vec::new(), None);
     for (number, (first, path)) in listed.into_iter().enumerate() {
+        let is_last = number + 1 == count;
         let found = match Segment::read(&path, salt, first)? {
-            None if number + 1 == count => Segment::read_torn(&path, salt)?,
+            None if is_last => Segment::read_torn(&path, salt, u64::MAX)?,
+            Some(found) if is_last && may_be_torn(heads, &found) && !found.ends_whole(salt)? => {
+                Segment::read_torn(&path, salt, found.last_at)?
+            }
             found => found,
         };
         let before = segments.last().map_or_else(|| Point::start(salt), |last| last.end);
@@ -266,7 +287,7 @@ fn read_segments(journal: &Path, salt: &Salt) -> Result<(Vec<Segment>, Option<Pa
             Some(_) => {
                 return Err(damaged(format!("`{}` does not continue what is before it", path.display())));
             }
-            None if number + 1 == count => torn = Some(path),
+            None if is_last => torn = Some(path),
             None => return Err(damaged(format!("`{}` does not end as a segment does", path.display()))),
         }
     }

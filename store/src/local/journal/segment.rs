@@ -23,6 +23,8 @@ pub(crate) struct Segment {
     pub(crate) end: Point,
     /// How many commits the last pack has.
     pub(crate) last_count: u32,
+    /// Where that pack begins.
+    pub(crate) last_at: u64,
     /// The bytes up to the end of its last sound pack.
     pub(crate) bytes: u64,
     pub(crate) is_full: bool,
@@ -114,6 +116,18 @@ pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Opt
     Ok(Some(FoundPack { at, front, bytes, trailer, back }))
 }
 
+impl FoundPack {
+    /// Returns `true` if every frame is sound, not only both ends.
+    fn is_whole(&self, packing: &Packing) -> bool {
+        let (mut at, mut number) = (0, self.front.first);
+        while let Some((_, bytes)) = self.bytes.get(at..).and_then(|rest| packing.read_frame(number, rest)) {
+            at += bytes;
+            number += 1;
+        }
+        at == self.bytes.len() && self.back.is_some_and(|back| number == back.last() + 1)
+    }
+}
+
 impl Segment {
     /// Reads the ends of the segment that is to begin with a commit; `None` if it has no sound pack at its end.
     pub(crate) fn read(path: &Path, salt: &Salt, first: u64) -> Result<Option<Self>, BackendError> {
@@ -150,6 +164,7 @@ impl Segment {
             before: front.point,
             end: back.point,
             last_count: back.count,
+            last_at: length.saturating_sub(back.bytes()),
             bytes: length,
             is_full: back.is_last,
         }))
@@ -171,8 +186,16 @@ impl Segment {
         Ok(front.filter(|front| (front.first, front.count) == (back.first, back.count)).map(|_| back))
     }
 
-    /// Reads a segment whose end is torn, up to its last sound pack; `None` if it has none.
-    pub(crate) fn read_torn(path: &Path, salt: &Salt) -> Result<Option<Self>, BackendError> {
+    /// Returns `true` if its last pack is there with all its frames, not only with both ends.
+    pub(crate) fn ends_whole(&self, salt: &Salt) -> Result<bool, BackendError> {
+        let packing = Packing::new(salt);
+        let last = pack_at(&self.file, &packing, self.last_at);
+        let last = last.map_err(|source| BackendError::io("read", &self.path, source))?;
+        Ok(last.is_some_and(|last| last.is_whole(&packing)))
+    }
+
+    /// Reads a segment whose end is torn, up to its last sound pack before a place; `None` if it has none.
+    pub(crate) fn read_torn(path: &Path, salt: &Salt, before: u64) -> Result<Option<Self>, BackendError> {
         let (file, _) = open(path)?;
         let failed = |source| BackendError::io("read", path, source);
         let packing = Packing::new(salt);
@@ -180,18 +203,21 @@ impl Segment {
             return Ok(None);
         }
         let (mut at, mut found) = (HEADER_BYTES as u64, None);
-        while let Some(pack) = pack_at(&file, &packing, at).map_err(failed)? {
-            let Some(back) = pack.back else { break };
+        while at < before
+            && let Some(pack) = pack_at(&file, &packing, at).map_err(failed)?
+            && let Some(back) = pack.back
+        {
             at += back.bytes();
-            let before = found.map_or(pack.front.point, |(before, _): (Point, PackEnd)| before);
-            found = Some((before, back));
+            let start = found.map_or(pack.front.point, |(start, _): (Point, PackEnd)| start);
+            found = Some((start, back));
         }
-        Ok(found.map(|(before, back)| Self {
+        Ok(found.map(|(start, back)| Self {
             path: path.to_owned(),
             file,
-            before,
+            before: start,
             end: back.point,
             last_count: back.count,
+            last_at: at.saturating_sub(back.bytes()),
             bytes: at,
             is_full: back.is_last,
         }))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::commit::Point;
-use super::frame::{Frame, Framing, Kind};
+use super::frame::{Frame, Framing, Kind, SECTOR_BYTES};
 use super::head::{self, FIRST_FRAME, HEAD_BYTES, write_at};
 use super::image::Image;
 use super::segment::Appending;
@@ -28,9 +28,12 @@ pub(crate) struct JournalWriter {
 }
 
 impl JournalWriter {
+    /// The bytes of a note.
+    pub(crate) const NOTE_BYTES: usize = SECTOR_BYTES;
+
     /// Goes on where a journal ends. What counts in its heads is written again: a sync may have failed before, and a
-    /// second one may not notice (ST-15).
-    pub(crate) fn open(image: &Image) -> Result<Self, BackendError> {
+    /// second one may not notice (ST-15). Of each head `head_bytes` are used, if it has as many.
+    pub(crate) fn open(image: &Image, head_bytes: usize) -> Result<Self, BackendError> {
         let mut heads = Vec::new();
         for (name, found) in head::NAMES.iter().zip(&image.heads) {
             let path = image.dir.join(name);
@@ -54,17 +57,12 @@ impl JournalWriter {
             framing: Framing::new(&image.salt),
             current: image.current,
             at,
-            limit: HEAD_BYTES,
+            limit: head_bytes.saturating_add(FIRST_FRAME).min(HEAD_BYTES),
             turn: image.turn - u64::from(image.is_closed),
             end: image.end,
             waiting,
             segments: Arc::new(Mutex::new(segments)),
         })
-    }
-
-    /// Uses only so many bytes of a head, so that tests see it full.
-    pub(crate) fn limit(&mut self, bytes: usize) {
-        self.limit = (FIRST_FRAME + bytes).min(HEAD_BYTES);
     }
 
     /// Encodes the next commit; `None` if no head can hold it.
@@ -82,15 +80,17 @@ impl JournalWriter {
         })
     }
 
-    /// Returns `true` if the current head has room for a frame.
-    pub(crate) fn has_room(&self, frame: &[u8]) -> bool {
-        self.at + frame.len() <= self.limit
+    /// Returns `true` if the current head has room for a frame of so many bytes.
+    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+        self.at + bytes <= self.limit
     }
 
-    /// Goes over to the other head, whose commits the segments have; returns those that were in this one.
+    /// Goes over to the other head, whose commits the segments have; returns those of this one that they do not have.
     pub(crate) fn switch(&mut self) -> Vec<Vec<u8>> {
         self.current = 1 - self.current;
         self.at = FIRST_FRAME;
+        // A note that the store was closed has the turn that would be next in its own head.
+        self.turn += 1;
         std::mem::take(&mut self.waiting)
     }
 
@@ -104,20 +104,9 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Takes the commits out that no segment has; they stay in the head.
-    pub(crate) fn take_waiting(&mut self) -> Vec<Vec<u8>> {
-        std::mem::take(&mut self.waiting)
-    }
-
-    /// Writes a note on where the journal ends and which index is sound, durably. Nothing may be waiting in the other head.
+    /// Writes a note that has room, durably: where the journal ends, and which index is sound.
     pub(crate) fn note(&mut self, kind: Kind, index: u32) -> Result<(), BackendError> {
-        let Some(mut frame) = self.frame(kind, index, &[]) else { return Ok(()) };
-        if self.at + frame.len() > HEAD_BYTES {
-            // What waits here stays here: the other head has nothing that is needed.
-            self.current = 1 - self.current;
-            self.at = FIRST_FRAME;
-            frame = self.frame(kind, index, &[]).unwrap_or(frame);
-        }
+        let Some(frame) = self.frame(kind, index, &[]) else { return Ok(()) };
         self.put(&frame)?;
         if kind != Kind::Closed {
             self.at += frame.len();

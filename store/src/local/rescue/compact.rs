@@ -8,6 +8,7 @@ use crate::backup::part::Totals;
 use crate::backup::rebuild::Rebuild;
 use crate::backup::walk::walk;
 use crate::local::dir::{format, swap};
+use crate::local::journal::head::HEAD_BYTES;
 use crate::local::writer::engine::Local;
 use crate::local::writer::open::{open_disk, require_clock};
 use crate::writer::store::Store;
@@ -36,7 +37,7 @@ impl Store {
         let (locks, places) = format::hold_existing(dir)?;
         // The second handle keeps the directory locked while neither store is open.
         let still_locked = locks.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;
-        let old = Local::start(Box::new(open_disk(&places, locks, &mut |_, _| {})?), None)?;
+        let old = Local::start(Box::new(open_disk(&places, (locks, HEAD_BYTES), &mut |_, _| {})?), None)?;
         let draft = swap::draft(dir);
         let built = build(&old, &draft, observe);
         let totals = built.and_then(|totals| {

@@ -8,6 +8,7 @@ use crate::backup::error::RescueError;
 use crate::local::dir::draft::{self, DraftDir};
 use crate::local::dir::private::sync_dir;
 use crate::local::index::tree::sync_all;
+use crate::local::journal::head::HEAD_BYTES;
 use crate::local::writer::engine::Local;
 use crate::local::writer::open::open_or_create;
 
@@ -73,5 +74,5 @@ pub(crate) fn settle(dir: &Path) -> Result<(), RescueError> {
 
 /// Opens a new store in a directory of our own.
 pub(crate) fn create(dir: &Path) -> Result<Local, RescueError> {
-    Ok(draft::uninterrupted(|| open_or_create(dir, std::convert::identity, &mut |_, _| {}))?)
+    Ok(draft::uninterrupted(|| open_or_create(dir, HEAD_BYTES, &mut |_, _| {}))?)
 }

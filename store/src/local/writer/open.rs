@@ -11,6 +11,7 @@ use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
 use crate::local::dir::places::Places;
 use crate::local::index::building::OnBuilding;
+use crate::local::journal::head::HEAD_BYTES;
 use crate::local::journal::image::Image;
 use crate::local::layout::record::StoreRecord;
 use crate::local::layout::{key, record};
@@ -22,14 +23,15 @@ use crate::snapshots::Snapshots;
 /// Opens an existing store for writing.
 pub(crate) fn open(dir: &Path, observe: OnBuilding<'_>) -> Result<Local, StoreError> {
     require_clock()?;
-    let opened = format::hold_existing(dir).and_then(|(locks, places)| open_disk(&places, locks, observe));
+    let opened = format::hold_existing(dir)
+        .and_then(|(locks, places)| open_disk(&places, (locks, HEAD_BYTES), observe));
     Local::start(Box::new(opened.map_err(StoreError::unopened)?), Some(Snapshots::of(dir)))
 }
 
-/// Opens a store, making it first when `dir` does not exist or is empty.
+/// Opens a store, making it first when `dir` does not exist or is empty; of each head only so many bytes are used.
 pub(crate) fn open_or_create(
     dir: &Path,
-    adapt: impl FnOnce(DiskBackend) -> DiskBackend,
+    head_bytes: usize,
     observe: OnBuilding<'_>,
 ) -> Result<Local, StoreError> {
     require_clock()?;
@@ -37,12 +39,13 @@ pub(crate) fn open_or_create(
     if !held.is_complete {
         format::create_journal(dir)?;
     }
-    let opened = format::hold(dir, held.lock).and_then(|(locks, places)| open_disk(&places, locks, observe));
+    let opened = format::hold(dir, held.lock)
+        .and_then(|(locks, places)| open_disk(&places, (locks, head_bytes), observe));
     let opened = opened.map_err(StoreError::unopened)?;
     if !held.is_complete {
         format::complete(dir)?;
     }
-    Local::start(Box::new(adapt(opened)), Some(Snapshots::of(dir)))
+    Local::start(Box::new(opened), Some(Snapshots::of(dir)))
 }
 
 /// Requires a clock with which sled does not panic.
@@ -66,10 +69,10 @@ pub(crate) fn in_memory() -> Local {
     open_backend(Box::new(MemoryBackend::new())).expect("an empty store in memory opens")
 }
 
-/// Opens the records of a store on which the locks are held.
+/// Opens the records of a store on which the locks are held, with so many bytes of a head to be used.
 pub(crate) fn open_disk(
     places: &Places,
-    locks: Locks,
+    locks: (Locks, usize),
     observe: OnBuilding<'_>,
 ) -> Result<DiskBackend, StoreError> {
     let image = Image::read(&places.journal).map_err(|error| locate(&places.journal, error))?;
