@@ -7,7 +7,7 @@ use std::path::Path;
 use turnfold_store::Store;
 
 use crate::disk::{Chance, Disk, Loss, Trust};
-use crate::recorded::{Known, record};
+use crate::recorded::{Known, Recorded, record};
 use crate::session::{Commands, Open, Session, Told};
 use crate::tape::{Event, Synced};
 
@@ -75,29 +75,48 @@ fn commands_survive_any_power_cut_of_many_openings() {
     check_loses_nothing(Session::plan(7, Commands::Large, 1, 5, 3).killed(), open, 20);
 }
 
-/// ST-12: a pack that was not synced counts only if all of it is there.
-#[test]
-fn a_pack_of_which_only_both_ends_were_written_does_not_count() {
-    let recorded = record(Session::plan(9, Commands::Small, 1, 2, 30), open_packing_often);
-    let (mut disk, mut known) =
-        (Disk::new(recorded.folder.path(), Trust::AllSyncs), Known::nothing(recorded.session.lines.len()));
-    let (mut segments, mut packs) = (BTreeSet::new(), 0);
+/// Requires nothing to be lost whenever a file was just written to whose name ends in one of `names`.
+fn check_after_each_write(recorded: &Recorded, names: &[&str], loss: Loss) -> usize {
+    let mut disk = Disk::new(recorded.folder.path(), Trust::AllSyncs);
+    let mut known = Known::nothing(recorded.session.lines.len());
+    let (mut files, mut writes) = (BTreeSet::new(), 0);
     for event in &recorded.events {
         disk.carry_out(event);
         known.hear(event, &recorded.session.told);
         match event {
-            Event::MakeFile { path, file } if path.to_string_lossy().ends_with(".seg") => {
-                segments.insert(*file);
+            Event::MakeFile { path, file }
+                if names.iter().any(|name| path.to_string_lossy().ends_with(name)) =>
+            {
+                files.insert(*file);
             }
-            Event::Write { file, .. } if segments.contains(file) => {
-                packs += 1;
-                let checked = recorded.check(&disk.image(Loss::Insides, &mut Chance::new(0)), &known);
-                assert!(checked.is_ok(), "pack {packs}: {checked:?}");
+            Event::Write { file, .. } if files.contains(file) => {
+                writes += 1;
+                let checked = recorded.check(&disk.image(loss, &mut Chance::new(0)), &known);
+                assert!(checked.is_ok(), "write {writes}: {checked:?}");
             }
             _ => {}
         }
     }
+    writes
+}
+
+/// ST-12: a pack that was not synced counts only if all of it is there.
+#[test]
+fn a_pack_of_which_only_both_ends_were_written_does_not_count() {
+    let recorded = record(Session::plan(9, Commands::Small, 1, 2, 30), open_packing_often);
+    let packs = check_after_each_write(&recorded, &[".seg"], Loss::Insides);
     assert!(packs > 3, "{packs}");
+}
+
+/// ST-12: what a head holds is written over only when a segment has it, also by notes and where an opening begins.
+#[test]
+fn a_kill_after_any_write_to_a_nearly_full_head_loses_nothing() {
+    let session = Session::plan(10, Commands::Small, 1, 16, 2);
+    for session in [session.clone(), session.killed()] {
+        let recorded = record(session, |dir| Store::open_or_create_with_heads_of(dir, 3 * 512).unwrap());
+        let writes = check_after_each_write(&recorded, &["head.a", "head.b"], Loss::Nothing);
+        assert!(writes > 60, "{writes}");
+    }
 }
 
 /// ST-11: every acknowledgement follows one write and one sync of a head; packing goes on beside it.
