@@ -1,13 +1,11 @@
 //! A session to be recorded: several threads that create, append and branch, and what each was told when.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use turnfold_core::{DicePolicy, Seat};
-use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store};
+use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store, StoreError};
 
 use crate::disk::Chance;
 use crate::tape;
@@ -68,8 +66,8 @@ pub(crate) struct Session {
     pub(crate) lines: Vec<Line>,
     /// For each opening of the store, and in it for each thread, the lines that get their next batch.
     openings: Vec<Vec<Vec<usize>>>,
-    /// Whether it is killed at the end of each opening, so that the journal does not say that it was closed.
-    is_killed: bool,
+    /// Whether the disk is full at the end of each opening, so that the journal does not say that it was closed.
+    ends_full: bool,
     pub(crate) told: Vec<Told>,
 }
 
@@ -115,12 +113,12 @@ impl Session {
                 .collect()
         });
         let openings = openings.collect();
-        Self { lines, openings, is_killed: false, told: Vec::new() }
+        Self { lines, openings, ends_full: false, told: Vec::new() }
     }
 
-    /// The same, killed at the end of each opening.
-    pub(crate) fn killed(self) -> Self {
-        Self { is_killed: true, ..self }
+    /// The same, with a full disk at the end of each opening, so that the journal does not say that it was closed.
+    pub(crate) fn ending_full(self) -> Self {
+        Self { ends_full: true, ..self }
     }
 
     /// Runs the session on the store that `open` opens, noting on the tape what it is told.
@@ -150,9 +148,13 @@ impl Session {
                     });
                 }
             });
-            store.close().unwrap();
-            if self.is_killed {
-                forget_closing(&dir.join("journal"));
+            if self.ends_full {
+                let name = "lost".parse().unwrap();
+                let refused = tape::with_full_heads(|| store.create_match(&name, &genesis(), Vec::new()));
+                assert!(matches!(refused, Err(StoreError::Full { .. })), "{refused:?}");
+                drop(store);
+            } else {
+                store.close().unwrap();
             }
         }
         self.told = told.into_inner().unwrap();
@@ -161,32 +163,6 @@ impl Session {
     /// Returns what there is of a line once it has so many batches.
     pub(crate) fn held(&self, line: usize, batches: usize) -> Held<'_> {
         held(&self.lines, line, batches)
-    }
-}
-
-/// Removes the note that a store was closed from its heads, as if it had not been written.
-fn forget_closing(journal: &Path) {
-    const SECTOR_BYTES: usize = 512;
-    for head in ["head.a", "head.b"].map(|name| journal.join(name)) {
-        let file = File::options().read(true).write(true).open(head).unwrap();
-        let mut bytes = vec![0; usize::try_from(file.metadata().unwrap().len()).unwrap()];
-        file.read_exact_at(&mut bytes, 0).unwrap();
-        let (mut at, mut last) = (SECTOR_BYTES, 0);
-        // A frame: its check, the length of its body, a number, its turn, the index, its kind, a digest.
-        while let Some(frame) = bytes.get(at..at + SECTOR_BYTES) {
-            let turn = u64::from_le_bytes(frame[28..36].try_into().unwrap());
-            if turn <= last {
-                break;
-            }
-            if frame[40] == 2 {
-                file.write_all_at(&[0; SECTOR_BYTES], at as u64).unwrap();
-                file.sync_data().unwrap();
-                break;
-            }
-            last = turn;
-            let length = u32::from_le_bytes(frame[16..20].try_into().unwrap()) as usize;
-            at += (73 + length).next_multiple_of(SECTOR_BYTES);
-        }
     }
 }
 

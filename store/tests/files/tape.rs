@@ -75,6 +75,8 @@ struct Tape {
 
 static RECORDING: AtomicBool = AtomicBool::new(false);
 static TAPE: Mutex<Option<Tape>> = Mutex::new(None);
+/// Whether no write to a head of the journal goes through.
+static FULL: AtomicBool = AtomicBool::new(false);
 /// One recording at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -93,6 +95,14 @@ pub(crate) fn tell(what: usize) {
     if let Some(tape) = &mut *tape() {
         tape.events.push(Event::Told(what));
     }
+}
+
+/// Does something while no write to a head of the journal goes through, as on a full disk.
+pub(crate) fn with_full_heads<T>(act: impl FnOnce() -> T) -> T {
+    FULL.store(true, Ordering::SeqCst);
+    let done = act();
+    FULL.store(false, Ordering::SeqCst);
+    done
 }
 
 fn tape() -> MutexGuard<'static, Option<Tape>> {
@@ -128,18 +138,26 @@ impl Tape {
         }
     }
 
+    /// Returns what a file is.
+    fn kind(&self, file: FileId) -> Synced {
+        let is = |of: &str| {
+            let mut paths = self.files.iter().filter(|(_, at)| **at == file);
+            paths.any(|(path, _)| path.to_string_lossy().contains(of))
+        };
+        match () {
+            () if is("journal/head.") => Synced::Head,
+            () if is(".seg") => Synced::Segment,
+            () => Synced::Another,
+        }
+    }
+
+    fn is_head(&self, handle: c_int) -> bool {
+        self.handles.get(&handle).is_some_and(|file| self.kind(*file) == Synced::Head)
+    }
+
     fn synced(&mut self, handle: c_int) {
         if let Some(file) = self.handles.get(&handle) {
-            let is = |of: &str| {
-                let mut paths = self.files.iter().filter(|(_, at)| *at == file);
-                paths.any(|(path, _)| path.to_string_lossy().contains(of))
-            };
-            let of = match () {
-                () if is("journal/head.") => Synced::Head,
-                () if is(".seg") => Synced::Segment,
-                () => Synced::Another,
-            };
-            self.events.push(Event::Sync { file: *file, of });
+            self.events.push(Event::Sync { file: *file, of: self.kind(*file) });
         } else if let Some(path) = self.folders.get(&handle) {
             self.events.push(Event::SyncFolder { path: path.clone() });
         }
@@ -218,6 +236,11 @@ extern "C" fn write(handle: c_int, bytes: *const c_void, length: usize) -> isize
 
 #[unsafe(no_mangle)]
 extern "C" fn pwrite64(handle: c_int, bytes: *const c_void, length: usize, at: i64) -> isize {
+    if FULL.load(Ordering::SeqCst) && tape().as_ref().is_some_and(|tape| tape.is_head(handle)) {
+        // SAFETY: the C library has one such place for each thread.
+        unsafe { *libc::__errno_location() = libc::ENOSPC };
+        return -1;
+    }
     let result = noted(
         || syscall!(libc::SYS_pwrite64, handle, bytes, length, at),
         |tape, written| tape.wrote(handle, at.cast_unsigned(), slice_of(bytes, written)),
