@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use turnfold_core::dice::DiceStream;
 
-use crate::tape::{Event, FileId, Synced};
+use crate::tape::{Event, FileId, Synced, moved};
 
 const SECTOR_BYTES: u64 = 512;
 
@@ -84,8 +84,10 @@ pub(crate) struct Disk {
     trust: Trust,
     files: BTreeMap<FileId, (Vec<u8>, Vec<RecordChange>)>,
     names: BTreeMap<PathBuf, Named>,
-    /// By folder.
+    /// By folder; of folders between which something was renamed all by one of them, as file systems keep their order.
     namings: BTreeMap<PathBuf, Vec<Naming>>,
+    /// The folders whose changes are kept with those of another.
+    tied: BTreeMap<PathBuf, PathBuf>,
 }
 
 /// The files and, without content, the folders of a disk.
@@ -95,7 +97,7 @@ impl Disk {
     /// An empty disk with the folder `root`.
     pub(crate) fn new(root: &Path, trust: Trust) -> Self {
         let names = BTreeMap::from([(root.to_owned(), Named::Folder)]);
-        Self { trust, files: BTreeMap::new(), names, namings: BTreeMap::new() }
+        Self { trust, files: BTreeMap::new(), names, namings: BTreeMap::new(), tied: BTreeMap::new() }
     }
 
     pub(crate) fn carry_out(&mut self, event: &Event) {
@@ -120,7 +122,8 @@ impl Disk {
                 }
             }
             Event::SyncFolder { path } => {
-                for naming in self.namings.remove(path).unwrap_or_default() {
+                let folder = self.kept_with(path).to_owned();
+                for naming in self.namings.remove(&folder).unwrap_or_default() {
                     give_name(&mut self.names, &naming);
                 }
             }
@@ -128,8 +131,33 @@ impl Disk {
         }
     }
 
+    fn kept_with<'a>(&'a self, folder: &'a Path) -> &'a Path {
+        self.tied.get(folder).map_or(folder, PathBuf::as_path)
+    }
+
+    /// Notes a change of names. What is below a folder goes on under its new name, or is gone with it, at once.
     fn name(&mut self, path: &Path, naming: Naming) {
-        self.namings.entry(path.parent().unwrap().to_owned()).or_default().push(naming);
+        match &naming {
+            Naming::Rename(from, to) => {
+                let [source, target] = [from, to].map(|path| path.parent().unwrap());
+                let [source, target] = [source, target].map(|folder| self.kept_with(folder).to_owned());
+                if source != target {
+                    let moved = self.namings.remove(&source).unwrap_or_default();
+                    self.namings.entry(target.clone()).or_default().extend(moved);
+                    self.tied.insert(source.clone(), target.clone());
+                    for kept_with in self.tied.values_mut().filter(|kept_with| **kept_with == source) {
+                        kept_with.clone_from(&target);
+                    }
+                }
+                for (folder, below) in std::mem::take(&mut self.namings) {
+                    self.namings.insert(moved(&folder, from, to).unwrap_or(folder), below);
+                }
+            }
+            Naming::Removal(path) => self.namings.retain(|folder, _| !folder.starts_with(path)),
+            _ => {}
+        }
+        let folder = self.kept_with(path.parent().unwrap()).to_owned();
+        self.namings.entry(folder).or_default().push(naming);
     }
 
     fn change(&mut self, file: FileId, change: RecordChange) {
@@ -183,11 +211,14 @@ fn give_name(names: &mut BTreeMap<PathBuf, Named>, naming: &Naming) {
     match naming {
         Naming::File(path, file) => _ = names.insert(path.clone(), Named::File(*file)),
         Naming::Folder(path) => _ = names.insert(path.clone(), Named::Folder),
-        Naming::Removal(path) => _ = names.remove(path),
+        Naming::Removal(path) => names.retain(|below, _| !below.starts_with(path)),
         Naming::Rename(from, to) => {
-            // A file whose making was lost has nothing to rename.
-            if let Some(named) = names.remove(from) {
-                names.insert(to.clone(), named);
+            // What was lost when it was made has nothing to rename.
+            if names.contains_key(from) {
+                names.retain(|path, _| !path.starts_with(to));
+            }
+            for (path, named) in std::mem::take(names) {
+                names.insert(moved(&path, from, to).unwrap_or(path), named);
             }
         }
     }

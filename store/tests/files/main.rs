@@ -10,6 +10,7 @@
     reason = "a test fails by panicking, also in its helpers"
 )]
 
+mod calls;
 mod disk;
 mod power_cut;
 mod recorded;

@@ -7,7 +7,7 @@ use std::path::Path;
 use turnfold_store::Store;
 
 use crate::disk::{Chance, Disk, Loss, Trust};
-use crate::recorded::{Known, Recorded, record};
+use crate::recorded::{Known, Recorded, record, record_with};
 use crate::session::{Commands, Open, Session, Told};
 use crate::tape::{Event, Synced};
 
@@ -73,6 +73,19 @@ fn commands_survive_any_power_cut_of_many_openings() {
     check_loses_nothing(Session::plan(4, Commands::Small, 2, 12, 5), open_packing_often, 60);
     check_loses_nothing(Session::plan(5, Commands::Small, 2, 12, 5).ending_full(), open_packing_often, 60);
     check_loses_nothing(Session::plan(7, Commands::Large, 1, 5, 3).ending_full(), open, 20);
+}
+
+/// ST-18: the old journal or the new one is there, whatever else is left of the other.
+#[test]
+fn a_compaction_survives_any_power_cut() {
+    let compact = |dir: &Path| {
+        Store::compact(dir, &mut |_| ()).unwrap();
+    };
+    for (commands, seed, few) in [(Commands::Small, 12, 60), (Commands::Large, 13, 20)] {
+        let recorded = record_with(Session::plan(seed, commands, 2, 2, 12), open_packing_often, compact);
+        let failures = recorded.failures_after(cuts(few), 1);
+        assert!(failures.is_empty(), "{} of {} cuts:\n{}", failures.len(), cuts(few), failures.join("\n"));
+    }
 }
 
 /// Requires nothing to be lost whenever a file was just written to whose name ends in one of `names`.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::ops::Range;
+use std::path::Path;
 use std::thread;
 
 use tempfile::TempDir;
@@ -18,10 +19,18 @@ pub(crate) struct Recorded {
     pub(crate) folder: TempDir,
 }
 
-pub(crate) fn record(mut session: Session, open: Open) -> Recorded {
+pub(crate) fn record(session: Session, open: Open) -> Recorded {
+    record_with(session, open, |_| ())
+}
+
+/// Records a session, and what comes after it.
+pub(crate) fn record_with(mut session: Session, open: Open, after: impl FnOnce(&Path)) -> Recorded {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("store");
-    let events = tape::record(folder.path(), || session.run(&dir, open));
+    let events = tape::record(folder.path(), || {
+        session.run(&dir, open);
+        after(&dir);
+    });
     let recorded = Recorded { session, events, folder };
     recorded.check_is_complete();
     recorded
@@ -67,8 +76,18 @@ impl Recorded {
 
     /// Cuts the power at seeded moments and returns what is wrong with what is left.
     pub(crate) fn failures(&self, trust: Trust, count: usize, seed: u64) -> Vec<String> {
+        self.failures_in(0..self.events.len(), trust, (count, seed))
+    }
+
+    /// The same within what came after the session.
+    pub(crate) fn failures_after(&self, count: usize, seed: u64) -> Vec<String> {
+        let end = self.events.iter().rposition(|event| matches!(event, Event::Told(_))).unwrap();
+        self.failures_in(end..self.events.len(), Trust::AllSyncs, (count, seed))
+    }
+
+    fn failures_in(&self, tape: Range<usize>, trust: Trust, (count, seed): (usize, u64)) -> Vec<String> {
         let workers = thread::available_parallelism().map_or(1, usize::from);
-        let tape = &(0..self.events.len());
+        let tape = &tape;
         thread::scope(|scope| {
             let share = |worker| move || self.failures_of(tape, trust, (seed, worker..count, workers));
             let running: Vec<_> = (0..workers).map(|worker| scope.spawn(share(worker))).collect();

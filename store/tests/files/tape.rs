@@ -1,12 +1,7 @@
 //! The tape: every operation of this process on the files below a folder, in the order in which they happened.
-//!
-//! The functions at the end take the place of the C library's: the linker binds the calls of the standard library, and
-//! so those of sled and of the store, to them. They pass each call on to the kernel, except that nothing is synced:
-//! what a sync promises is worked out from the tape, and no test waits for a real disk.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_void};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{c_int, c_long};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -63,7 +58,7 @@ pub(crate) enum Synced {
 }
 
 #[derive(Debug, Default)]
-struct Tape {
+pub(super) struct Tape {
     root: PathBuf,
     events: Vec<Event>,
     files: BTreeMap<PathBuf, FileId>,
@@ -110,11 +105,11 @@ fn tape() -> MutexGuard<'static, Option<Tape>> {
 }
 
 impl Tape {
-    fn is_ours(&self, path: &Path) -> bool {
+    pub(super) fn is_ours(&self, path: &Path) -> bool {
         path.starts_with(&self.root)
     }
 
-    fn opened(&mut self, path: &Path, flags: c_int, handle: c_int, existed: bool) {
+    pub(super) fn opened(&mut self, path: &Path, flags: c_int, handle: c_int, existed: bool) {
         if path.is_dir() {
             self.folders.insert(handle, path.to_owned());
             return;
@@ -132,7 +127,7 @@ impl Tape {
         self.handles.insert(handle, file);
     }
 
-    fn wrote(&mut self, handle: c_int, at: u64, bytes: &[u8]) {
+    pub(super) fn wrote(&mut self, handle: c_int, at: u64, bytes: &[u8]) {
         if let Some(file) = self.handles.get(&handle) {
             self.events.push(Event::Write { file: *file, at, bytes: bytes.to_vec() });
         }
@@ -155,7 +150,7 @@ impl Tape {
         self.handles.get(&handle).is_some_and(|file| self.kind(*file) == Synced::Head)
     }
 
-    fn synced(&mut self, handle: c_int) {
+    pub(super) fn synced(&mut self, handle: c_int) {
         if let Some(file) = self.handles.get(&handle) {
             self.events.push(Event::Sync { file: *file, of: self.kind(*file) });
         } else if let Some(path) = self.folders.get(&handle) {
@@ -163,15 +158,56 @@ impl Tape {
         }
     }
 
-    fn renamed(&mut self, from: &Path, to: &Path) {
-        let file = self.files.remove(from).unwrap();
-        self.files.insert(to.to_owned(), file);
+    pub(super) fn renamed(&mut self, from: &Path, to: &Path) {
+        self.files.retain(|path, _| !path.starts_with(to));
+        for (path, file) in std::mem::take(&mut self.files) {
+            self.files.insert(moved(&path, from, to).unwrap_or(path), file);
+        }
         self.events.push(Event::Rename { from: from.to_owned(), to: to.to_owned() });
+    }
+
+    pub(super) fn removed(&mut self, path: &Path) {
+        if self.is_ours(path) {
+            self.files.remove(path);
+            self.events.push(Event::Remove { path: path.to_owned() });
+        }
+    }
+
+    pub(super) fn changed_length(&mut self, handle: c_int, length: u64) {
+        if let Some(file) = self.handles.get(&handle) {
+            self.events.push(Event::SetLength { file: *file, length });
+        }
+    }
+
+    pub(super) fn made_folder(&mut self, path: &Path) {
+        if self.is_ours(path) {
+            self.events.push(Event::MakeFolder { path: path.to_owned() });
+        }
+    }
+
+    pub(super) fn closed(&mut self, handle: c_int) {
+        self.handles.remove(&handle);
+        self.folders.remove(&handle);
     }
 }
 
+/// Returns the path that something below `from` has once that is renamed; `None` if it lies elsewhere.
+pub(crate) fn moved(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
+    let rest = path.strip_prefix(from).ok()?;
+    Some(if rest.as_os_str().is_empty() { to.to_owned() } else { to.join(rest) })
+}
+
+/// Returns `true` if a write to a file is to be refused.
+pub(super) fn is_refused(handle: c_int) -> bool {
+    FULL.load(Ordering::SeqCst) && tape().as_ref().is_some_and(|tape| tape.is_head(handle))
+}
+
+pub(super) fn is_recording() -> bool {
+    RECORDING.load(Ordering::SeqCst)
+}
+
 /// Makes a call and, while there is a tape, notes it before any other call is made.
-fn noted(call: impl FnOnce() -> c_long, note: impl FnOnce(&mut Tape, c_long)) -> c_long {
+pub(super) fn noted(call: impl FnOnce() -> c_long, note: impl FnOnce(&mut Tape, c_long)) -> c_long {
     if !RECORDING.load(Ordering::SeqCst) {
         return call();
     }
@@ -181,139 +217,4 @@ fn noted(call: impl FnOnce() -> c_long, note: impl FnOnce(&mut Tape, c_long)) ->
         note(tape, result);
     }
     result
-}
-
-fn path_of(path: *const c_char) -> &'static Path {
-    // SAFETY: callers pass what they got from a caller of the C library, a string that ends with a zero byte and lives
-    // as long as the call.
-    let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
-    Path::new(OsStr::from_bytes(bytes))
-}
-
-macro_rules! syscall {
-    ($($argument:expr),+) => {
-        // SAFETY: the arguments are those of a call to the C library's function of the same name, passed on.
-        unsafe { libc::syscall($($argument),+) }
-    };
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn open64(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
-    let named = path_of(path);
-    let existed = RECORDING.load(Ordering::SeqCst) && named.exists();
-    let call = || syscall!(libc::SYS_openat, libc::AT_FDCWD, path, flags | libc::O_CLOEXEC, mode);
-    let result = noted(call, |tape, handle| {
-        if tape.is_ours(named) {
-            tape.opened(named, flags, as_int(handle), existed);
-        }
-    });
-    as_int(result)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn close(handle: c_int) -> c_int {
-    let call = || syscall!(libc::SYS_close, handle);
-    let result = noted(call, |tape, _| {
-        tape.handles.remove(&handle);
-        tape.folders.remove(&handle);
-    });
-    as_int(result)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn write(handle: c_int, bytes: *const c_void, length: usize) -> isize {
-    let result = noted(
-        || syscall!(libc::SYS_write, handle, bytes, length),
-        |tape, written| {
-            let end = syscall!(libc::SYS_lseek, handle, 0, libc::SEEK_CUR);
-            if let Ok(end) = u64::try_from(end) {
-                tape.wrote(handle, end - written.cast_unsigned(), slice_of(bytes, written));
-            }
-        },
-    );
-    isize::try_from(result).unwrap_or(-1)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn pwrite64(handle: c_int, bytes: *const c_void, length: usize, at: i64) -> isize {
-    if FULL.load(Ordering::SeqCst) && tape().as_ref().is_some_and(|tape| tape.is_head(handle)) {
-        // SAFETY: the C library has one such place for each thread.
-        unsafe { *libc::__errno_location() = libc::ENOSPC };
-        return -1;
-    }
-    let result = noted(
-        || syscall!(libc::SYS_pwrite64, handle, bytes, length, at),
-        |tape, written| tape.wrote(handle, at.cast_unsigned(), slice_of(bytes, written)),
-    );
-    isize::try_from(result).unwrap_or(-1)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn ftruncate64(handle: c_int, length: i64) -> c_int {
-    let result = noted(
-        || syscall!(libc::SYS_ftruncate, handle, length),
-        |tape, _| {
-            if let Some(file) = tape.handles.get(&handle) {
-                let event = Event::SetLength { file: *file, length: length.cast_unsigned() };
-                tape.events.push(event);
-            }
-        },
-    );
-    as_int(result)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn fsync(handle: c_int) -> c_int {
-    as_int(noted(|| 0, |tape, _| tape.synced(handle)))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn fdatasync(handle: c_int) -> c_int {
-    as_int(noted(|| 0, |tape, _| tape.synced(handle)))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
-    let call = || syscall!(libc::SYS_renameat, libc::AT_FDCWD, from, libc::AT_FDCWD, to);
-    let result = noted(call, |tape, _| {
-        if tape.is_ours(path_of(from)) {
-            tape.renamed(path_of(from), path_of(to));
-        }
-    });
-    as_int(result)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn unlink(path: *const c_char) -> c_int {
-    let result = noted(
-        || syscall!(libc::SYS_unlinkat, libc::AT_FDCWD, path, 0),
-        |tape, _| {
-            if tape.files.remove(path_of(path)).is_some() {
-                tape.events.push(Event::Remove { path: path_of(path).to_owned() });
-            }
-        },
-    );
-    as_int(result)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
-    let result = noted(
-        || syscall!(libc::SYS_mkdirat, libc::AT_FDCWD, path, mode),
-        |tape, _| {
-            if tape.is_ours(path_of(path)) {
-                tape.events.push(Event::MakeFolder { path: path_of(path).to_owned() });
-            }
-        },
-    );
-    as_int(result)
-}
-
-fn as_int(result: c_long) -> c_int {
-    c_int::try_from(result).unwrap_or(-1)
-}
-
-fn slice_of(bytes: *const c_void, length: c_long) -> &'static [u8] {
-    // SAFETY: the kernel has just read so many bytes from there, and the slice is used only during the call.
-    unsafe { std::slice::from_raw_parts(bytes.cast(), usize::try_from(length).unwrap_or(0)) }
 }
